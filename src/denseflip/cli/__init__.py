@@ -1,0 +1,15 @@
+"""The command line: a thin skin that turns words into library calls and errors into messages."""
+
+from __future__ import annotations
+
+import sys
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Entry point of the ``denseflip`` command."""
+    from denseflip.cli.app import app
+    from denseflip.cli.common import run
+
+    sys.exit(run(app))

@@ -1,0 +1,38 @@
+"""The command tree. One module per command group; this one only joins them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from denseflip._version import __version__
+
+app = typer.Typer(
+    name="denseflip",
+    help="Why did a graph classifier decide as it did? The smallest change in dense regions that "
+    "would have changed its mind, found, checked and said in a sentence.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(show: bool) -> None:
+    if show:
+        typer.echo(f"denseflip {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Explain graph classifiers by counterfactuals in the language of dense regions.
+
+    Add --debug to any command to see the traceback of an error.
+    """

@@ -1,0 +1,97 @@
+"""What every command shares: consoles, error messages, small parsers."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import typer
+
+from denseflip.errors import DenseflipError
+
+EXIT_FAILURE = 1
+EXIT_INTERRUPTED = 130
+
+
+def out_console() -> Any:
+    """Console for results (standard output)."""
+    from rich.console import Console
+
+    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+
+
+def err_console() -> Any:
+    """Console for progress, warnings and errors (standard error)."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)
+
+
+def print_json(data: Any) -> None:
+    """Print data as JSON on standard output, ready to be piped."""
+    typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
+
+
+def progress(description: str = "") -> Any:
+    """A progress bar on standard error that vanishes when done; silent when not a terminal."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        SpinnerColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    console = err_console()
+    return Progress(
+        SpinnerColumn(),
+        TextColumn(
+            "{task.description}" if not description else f"{description} {{task.description}}"
+        ),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+
+
+def run(app: Callable[..., Any], argv: Sequence[str] | None = None) -> int:
+    """Run a typer app; turn library errors into one message and an exit code, never a traceback.
+
+    ``--debug`` (or ``DENSEFLIP_DEBUG=1``) shows the traceback instead.
+    """
+    args = list(sys.argv[1:] if argv is None else argv)
+    debug = "--debug" in args or os.environ.get("DENSEFLIP_DEBUG", "") not in {"", "0"}
+    args = [a for a in args if a != "--debug"]
+    try:
+        app(args=args, prog_name="denseflip")
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else EXIT_FAILURE
+    except KeyboardInterrupt:
+        typer.echo("Interrupted.", err=True)
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output went away (`| head`): nothing is wrong.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except DenseflipError as error:
+        if debug:
+            raise
+        typer.echo(f"Error: {error}", err=True)
+        return EXIT_FAILURE
+    except Exception as error:
+        if debug:
+            raise
+        typer.echo(
+            f"Error: {type(error).__name__}: {error}\n"
+            "This was not foreseen. Run again with --debug for the details.",
+            err=True,
+        )
+        return EXIT_FAILURE
+    return 0

@@ -1,0 +1,134 @@
+"""Every error the library raises on purpose.
+
+.. code-block:: text
+
+    DenseflipError
+    ├── InvalidGraphError (ValueError)     a graph, matrix or pair list that is not a simple graph
+    ├── InvalidNodesError (ValueError)     a node table that contradicts itself or its graphs
+    ├── InvalidParameterError (ValueError) a parameter outside what it may be
+    ├── UnknownNameError (ValueError)      a name that stands for nothing here (with "did you mean")
+    ├── MissingInputError (ValueError)     a method needs regions, a background, coordinates …
+    ├── OracleError (RuntimeError)         the classifier raised, or gave an answer that is no label
+    ├── NotFittedError (RuntimeError)      a classifier asked before it was trained
+    ├── DatasetError (ValueError)          a data set that cannot be had, read or made
+    │   └── HashMismatchError              a file whose content is not what it should be
+    ├── FileFormatError (ValueError)       a file that cannot be read as what it claims to be
+    ├── ConfigError (ValueError)           a configuration with unknown keys or wrong values
+    ├── StoreError (RuntimeError)          a result store that cannot be read or written
+    ├── EngineError (RuntimeError)         a worker or a scheduler that cannot be had, or died
+    └── MissingExtraError (ImportError)    an optional dependency is not installed
+
+"No counterfactual found" and "budget spent" are not here: they are results with a status.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class DenseflipError(Exception):
+    """Base of every error that denseflip raises on purpose."""
+
+
+class InvalidGraphError(DenseflipError, ValueError):
+    """The input is not an undirected, simple graph over a fixed node set."""
+
+
+class InvalidNodesError(DenseflipError, ValueError):
+    """A node table contradicts itself or the graphs it describes."""
+
+
+class InvalidParameterError(DenseflipError, ValueError):
+    """A parameter lies outside what it may be."""
+
+
+class UnknownNameError(DenseflipError, ValueError):
+    """A name stands for nothing here.
+
+    Parameters
+    ----------
+    kind : what the name should have stood for, for example ``"method"``.
+    got : the name that was given.
+    known : the names that exist.
+    """
+
+    def __init__(self, kind: str, got: str, known: Iterable[str]) -> None:
+        options = list(known)
+        near = nearest(got, options)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        listed = ", ".join(options) if options else "(none)"
+        super().__init__(f"Unknown {kind} {got!r}.{hint} Known: {listed}.")
+        self.kind = kind
+        self.got = got
+        self.known = options
+
+    def __reduce__(self) -> tuple[type, tuple[str, str, list[str]]]:
+        return (type(self), (self.kind, self.got, self.known))
+
+
+class MissingInputError(DenseflipError, ValueError):
+    """A method or picture needs something that was not given (regions, a background …)."""
+
+
+class OracleError(DenseflipError, RuntimeError):
+    """The classifier raised an error, or answered with something that is not a label."""
+
+
+class NotFittedError(DenseflipError, RuntimeError):
+    """A classifier was asked before it was trained."""
+
+
+class DatasetError(DenseflipError, ValueError):
+    """A data set cannot be had, read or made."""
+
+
+class HashMismatchError(DatasetError):
+    """A file's content is not what its published hash says."""
+
+
+class FileFormatError(DenseflipError, ValueError):
+    """A file cannot be read as what it claims to be."""
+
+
+class ConfigError(DenseflipError, ValueError):
+    """A configuration has unknown keys or wrong values."""
+
+
+class StoreError(DenseflipError, RuntimeError):
+    """A store of results cannot be read or written."""
+
+
+class EngineError(DenseflipError, RuntimeError):
+    """A worker or a scheduler cannot be had, or died."""
+
+
+class MissingExtraError(DenseflipError, ImportError):
+    """An optional dependency is not installed.
+
+    Parameters
+    ----------
+    package : the package that could not be imported.
+    extra : the extra of denseflip that brings it.
+    """
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(
+            f"This needs the package {package!r}, which is not installed. "
+            f'Install it with: pip install "denseflip[{extra}]"'
+        )
+        self.package = package
+        self.extra = extra
+
+    def __reduce__(self) -> tuple[type, tuple[str, str]]:
+        return (type(self), (self.package, self.extra))
+
+
+def nearest(got: str, known: Iterable[str], n: int = 1) -> list[str]:
+    """Names among ``known`` that look like ``got``, best first.
+
+    >>> nearest("trii", ["tri", "cli"])
+    ['tri']
+    """
+    by_lower = {name.lower(): name for name in known}
+    return [by_lower[hit] for hit in difflib.get_close_matches(got.lower(), by_lower, n=n)]

@@ -1,0 +1,171 @@
+"""Other libraries' graph forms, checked at the door and turned into pair codes, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from denseflip.errors import InvalidGraphError
+from denseflip.graph.core import Graph
+from denseflip.graph.pairs import Codes, encode_pairs
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import scipy.sparse as sp
+
+
+def codes_from_adjacency(
+    matrix: npt.ArrayLike, threshold: float | None, source: str
+) -> tuple[int, Codes]:
+    """Number of nodes and sorted pair codes of a dense matrix; see `Graph.from_adjacency`."""
+    array = check_matrix(matrix, source)
+    n = len(array)
+    if threshold is not None:
+        if not np.isfinite(threshold):
+            msg = f"{source}: threshold must be a finite number; got {threshold!r}."
+            raise InvalidGraphError(msg)
+        chosen = array >= threshold
+    else:
+        other = (array != 0) & (array != 1)
+        if other.any():
+            r, c = np.argwhere(other)[0].tolist()
+            msg = (
+                f"{source}: an adjacency matrix holds only 0 and 1; got {array[r, c]!r:.40} at row "
+                f"{r}, column {c} ({int(other.sum())} such entries). For a weighted or "
+                "correlation matrix give a threshold."
+            )
+            raise InvalidGraphError(msg)
+        loops = np.flatnonzero(np.diagonal(array))
+        if len(loops):
+            msg = (
+                f"{source}: self-loop at node {loops[0]} ({len(loops)} in all). "
+                "Set the diagonal to 0: the graphs here are simple."
+            )
+            raise InvalidGraphError(msg)
+        chosen = array != 0
+    u, v = np.nonzero(np.triu(chosen, k=1))
+    return n, (u * n + v).astype(np.int64)
+
+
+def check_matrix(matrix: npt.ArrayLike, source: str) -> npt.NDArray[Any]:
+    """Return a square, symmetric, finite, real matrix, or say which entries are not."""
+    try:
+        array = np.asarray(matrix)
+    except ValueError as error:  # ragged rows
+        msg = f"{source}: not a rectangular table of numbers ({error})."
+        raise InvalidGraphError(msg) from error
+    if array.dtype == bool:
+        array = array.astype(np.uint8)
+    if array.dtype.kind not in "iuf":
+        msg = f"{source}: the matrix must hold real numbers; got values of type {array.dtype}."
+        raise InvalidGraphError(msg)
+    if array.ndim != 2 or array.shape[0] != array.shape[1]:
+        msg = f"{source}: the matrix must be square; got shape {array.shape}."
+        raise InvalidGraphError(msg)
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        bad = np.argwhere(~np.isfinite(array))
+        r, c = bad[0].tolist()
+        msg = (
+            f"{source}: value {array[r, c]} at row {r}, column {c} ({len(bad)} such entries). "
+            "Every entry must be finite: fill or drop the nodes without data first."
+        )
+        raise InvalidGraphError(msg)
+    differs = ~np.isclose(array, array.T, rtol=1e-9, atol=1e-12)
+    if differs.any():
+        cells = np.argwhere(np.triu(differs))
+        r, c = cells[0].tolist()
+        msg = (
+            f"{source}: the matrix is not symmetric: entry ({r}, {c}) is {array[r, c]} but "
+            f"({c}, {r}) is {array[c, r]} ({len(cells)} such pairs). Graphs here are undirected: "
+            "symmetrise it first, for example (M + M.T) / 2."
+        )
+        raise InvalidGraphError(msg)
+    return array
+
+
+def codes_from_sparse(matrix: sp.sparray | sp.spmatrix, source: str) -> tuple[int, Codes]:
+    """Number of nodes and sorted pair codes of a sparse matrix; see `Graph.from_sparse`."""
+    import scipy.sparse as sp
+
+    if not sp.issparse(matrix):
+        msg = f"{source}: expected a SciPy sparse matrix; got {type(matrix).__name__}."
+        raise InvalidGraphError(msg)
+    coo = sp.coo_array(matrix)
+    if coo.ndim != 2 or coo.shape[0] != coo.shape[1]:
+        msg = f"{source}: the matrix must be square; got shape {coo.shape}."
+        raise InvalidGraphError(msg)
+    coo.sum_duplicates()
+    coo.eliminate_zeros()
+    n = int(coo.shape[0])
+    row, col = coo.row.astype(np.int64), coo.col.astype(np.int64)
+    bad = np.flatnonzero(coo.data != 1)
+    if len(bad):
+        i = bad[0]
+        msg = (
+            f"{source}: an adjacency matrix holds only 0 and 1; got {coo.data[i]} at row {row[i]}, "
+            f"column {col[i]} ({len(bad)} such entries)."
+        )
+        raise InvalidGraphError(msg)
+    if (row == col).any():
+        msg = f"{source}: self-loop at node {row[row == col][0]}. The graphs here are simple."
+        raise InvalidGraphError(msg)
+    upper = np.sort(row[row < col] * n + col[row < col])
+    lower = np.sort(col[row > col] * n + row[row > col])
+    if not np.array_equal(upper, lower):
+        r, c = divmod(int(np.setxor1d(upper, lower)[0]), n)
+        msg = f"{source}: the matrix is not symmetric: entries ({r}, {c}) and ({c}, {r}) differ."
+        raise InvalidGraphError(msg)
+    return n, upper
+
+
+def codes_from_networkx(
+    graph: nx.Graph, order: Iterable[Any] | None, source: str
+) -> tuple[int, Codes]:
+    """Number of nodes and sorted pair codes of a networkx graph; see `Graph.from_networkx`."""
+    if graph.is_directed() or graph.is_multigraph():
+        msg = f"{source}: expected an undirected simple graph; got {type(graph).__name__}. "
+        msg += "Convert it first, for example with networkx.Graph(g)."
+        raise InvalidGraphError(msg)
+    nodes = list(graph.nodes) if order is None else list(order)
+    if order is None and set(nodes) == set(range(len(nodes))):
+        nodes.sort()
+    index = {node: i for i, node in enumerate(nodes)}
+    if len(index) != len(nodes):
+        msg = f"{source}: the node order names a node twice."
+        raise InvalidGraphError(msg)
+    missing = [node for node in graph.nodes if node not in index]
+    if missing:
+        msg = f"{source}: the node order lacks {missing[0]!r} ({len(missing)} nodes in all)."
+        raise InvalidGraphError(msg)
+    edges = [(index[u], index[v]) for u, v in graph.edges]
+    return len(nodes), np.sort(encode_pairs(edges, len(nodes), source=source))
+
+
+def to_sparse(graph: Graph) -> sp.csr_array:
+    """CSR adjacency with float64 ones, both directions of every edge."""
+    import scipy.sparse as sp
+
+    u, v = graph.pairs[:, 0], graph.pairs[:, 1]
+    n = graph.n_nodes
+    data = np.ones(2 * len(u))
+    return sp.csr_array(
+        sp.coo_array((data, (np.concatenate((u, v)), np.concatenate((v, u)))), shape=(n, n))
+    )
+
+
+def to_networkx(graph: Graph) -> nx.Graph:
+    """A networkx graph over the nodes ``0 .. n - 1``."""
+    import networkx as nx
+
+    out = nx.Graph()
+    out.add_nodes_from(range(graph.n_nodes))
+    out.add_edges_from(graph.edges())
+    return out
+
+
+def stack_adjacency(graphs: Iterable[Graph]) -> npt.NDArray[np.float64]:
+    """Dense adjacencies of several graphs over one node set, shape (k, n, n)."""
+    return np.stack([g.to_adjacency() for g in graphs])

@@ -1,0 +1,103 @@
+"""`Edits`: what was added to and removed from a graph."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from denseflip.errors import InvalidGraphError
+from denseflip.graph.core import Graph
+from denseflip.graph.pairs import Pair, decode
+
+
+@dataclass(frozen=True)
+class Edits:
+    """Pairs added to and removed from a graph; both sorted, disjoint, ``u < v``.
+
+    Edits compose with ``+`` and cancel: adding what was removed leaves nothing.
+
+    >>> Edits(added=((0, 1),)) + Edits(removed=((0, 1),))
+    Edits(added=(), removed=())
+    """
+
+    added: tuple[Pair, ...] = ()
+    removed: tuple[Pair, ...] = ()
+
+    def __post_init__(self) -> None:
+        added, removed = (_clean(side, name) for side, name in self._sides())
+        object.__setattr__(self, "added", added)
+        object.__setattr__(self, "removed", removed)
+        if both := set(added) & set(removed):
+            msg = f"The pair {min(both)} is both added and removed."
+            raise InvalidGraphError(msg)
+
+    def _sides(self) -> Iterator[tuple[Iterable[Pair], str]]:
+        yield self.added, "added"
+        yield self.removed, "removed"
+
+    @classmethod
+    def between(cls, original: Graph, changed: Graph) -> Edits:
+        """The edits that turn ``original`` into ``changed``."""
+        changed = original.check_same_nodes(changed)
+        n = original.n_nodes
+        return cls(
+            added=tuple(decode(np.setdiff1d(changed.codes, original.codes, True), n)),
+            removed=tuple(decode(np.setdiff1d(original.codes, changed.codes, True), n)),
+        )
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """All changed pairs, sorted."""
+        return tuple(sorted(self.added + self.removed))
+
+    def apply(self, graph: Graph) -> Graph:
+        """The edited graph; an edit that does not fit the graph is an error."""
+        for pair in self.added:
+            if graph.has_edge(*pair):
+                msg = f"Cannot add the pair {pair}: the graph has that edge already."
+                raise InvalidGraphError(msg)
+        for pair in self.removed:
+            if not graph.has_edge(*pair):
+                msg = f"Cannot remove the pair {pair}: the graph has no such edge."
+                raise InvalidGraphError(msg)
+        return graph.toggle(self.pairs)
+
+    def only(self, pairs: Iterable[Pair]) -> Edits:
+        """The edits on these pairs alone."""
+        kept = set(pairs)
+        return Edits(
+            tuple(p for p in self.added if p in kept), tuple(p for p in self.removed if p in kept)
+        )
+
+    def inverse(self) -> Edits:
+        """The edits that undo these."""
+        return Edits(added=self.removed, removed=self.added)
+
+    def __add__(self, later: Edits) -> Edits:
+        return Edits(
+            added=tuple(
+                (set(self.added) - set(later.removed)) | (set(later.added) - set(self.removed))
+            ),
+            removed=tuple(
+                (set(self.removed) - set(later.added)) | (set(later.removed) - set(self.added))
+            ),
+        )
+
+    def __len__(self) -> int:
+        return len(self.added) + len(self.removed)
+
+
+def _clean(pairs: Iterable[Pair], name: str) -> tuple[Pair, ...]:
+    out = tuple(sorted((min(p), max(p)) for p in ((int(u), int(v)) for u, v in pairs)))
+    for first, second in itertools.pairwise(out):
+        if first == second:
+            msg = f"The pair {first} is {name} twice."
+            raise InvalidGraphError(msg)
+    for u, v in out:
+        if u == v:
+            msg = f"The pair {(u, v)} in {name!r} is a self-loop."
+            raise InvalidGraphError(msg)
+    return out

@@ -1,0 +1,253 @@
+"""`Nodes`: what is known about the node set that all graphs of a data set share."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from denseflip.errors import InvalidNodesError, MissingInputError, UnknownNameError
+
+CROSS = "*"  # joins two taxonomies in a name: "lobe*hemisphere"
+_AXES = ("x", "y", "z")
+
+
+@dataclass(frozen=True)
+class Taxonomy:
+    """One way to sort all nodes into regions.
+
+    Attributes
+    ----------
+    name : what this way of sorting is called, for example ``"lobe"``.
+    regions : the region names, in order of first appearance.
+    index : for each node, the position of its region in ``regions``.
+    """
+
+    name: str
+    regions: tuple[str, ...]
+    index: tuple[int, ...]
+
+    @classmethod
+    def from_labels(cls, name: str, labels: Sequence[str]) -> Self:
+        """Sort nodes by a region name each."""
+        regions = tuple(dict.fromkeys(labels))
+        position = {region: i for i, region in enumerate(regions)}
+        return cls(name, regions, tuple(position[x] for x in labels))
+
+    @cached_property
+    def array(self) -> npt.NDArray[np.int64]:
+        """`index` as an array."""
+        return np.asarray(self.index, dtype=np.int64)
+
+    def members(self, region: int) -> npt.NDArray[np.int64]:
+        """Nodes of the region at this position, ascending."""
+        return np.flatnonzero(self.array == region)
+
+    def region_of(self, node: int) -> str:
+        """Name of the node's region."""
+        return self.regions[self.index[node]]
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """Names, regions and coordinates of a node set; everything but the names is optional.
+
+    Attributes
+    ----------
+    names : one name per node.
+    regions : taxonomy name → one region name per node; the first taxonomy is the default one.
+    coordinates : one ``(x, y, z)`` per node in millimetres (MNI for human brains), or None.
+
+    Examples
+    --------
+    >>> nodes = Nodes(("a", "b", "c"), regions={"lobe": ("Front", "Front", "Back")})
+    >>> nodes.taxonomy().regions
+    ('Front', 'Back')
+    >>> nodes.taxonomy("lobe").region_of(2)
+    'Back'
+    """
+
+    names: tuple[str, ...]
+    regions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    coordinates: tuple[tuple[float, float, float], ...] | None = None
+
+    def __post_init__(self) -> None:
+        names = tuple(str(x) for x in self.names)
+        object.__setattr__(self, "names", names)
+        seen: set[str] = set()
+        for name in names:
+            if name in seen:
+                msg = f"Node names must differ; {name!r} occurs more than once."
+                raise InvalidNodesError(msg)
+            seen.add(name)
+        regions = {str(k): tuple(str(x) for x in v) for k, v in self.regions.items()}
+        for taxonomy, labels in regions.items():
+            if CROSS in taxonomy:
+                msg = f"A taxonomy's name may not contain {CROSS!r}; got {taxonomy!r}."
+                raise InvalidNodesError(msg)
+            self._same_length(labels, f"taxonomy {taxonomy!r}")
+            if "" in labels:
+                msg = f"Taxonomy {taxonomy!r}: node {labels.index('')} has no region."
+                raise InvalidNodesError(msg)
+        object.__setattr__(self, "regions", regions)
+        if self.coordinates is not None:
+            points = tuple(tuple(float(c) for c in p) for p in self.coordinates)
+            self._same_length(points, "coordinates")
+            for i, p in enumerate(points):
+                if len(p) != 3 or not all(np.isfinite(p)):
+                    msg = f"Coordinates of node {i} must be three finite numbers; got {p!r}."
+                    raise InvalidNodesError(msg)
+            object.__setattr__(self, "coordinates", points)
+
+    def _same_length(self, values: Sequence[Any], what: str) -> None:
+        if len(values) != len(self.names):
+            msg = f"There are {len(self.names)} node names but {len(values)} entries in {what}."
+            raise InvalidNodesError(msg)
+
+    # ---- constructors -------------------------------------------------------------------
+
+    @classmethod
+    def numbered(cls, n_nodes: int) -> Self:
+        """Nodes known by their number alone."""
+        return cls(tuple(str(i) for i in range(n_nodes)))
+
+    @classmethod
+    def from_groups(
+        cls,
+        n_nodes: int,
+        groups: Mapping[str, Iterable[int]],
+        name: str = "region",
+        rest: str = "Other",
+    ) -> Self:
+        """Nodes sorted by region → node numbers. A node in two regions keeps the first (D9)."""
+        labels: list[str | None] = [None] * n_nodes
+        for region, members in groups.items():
+            for node in members:
+                if not 0 <= node < n_nodes:
+                    msg = f"Region {region!r} names node {node}; nodes are 0..{n_nodes - 1}."
+                    raise InvalidNodesError(msg)
+                labels[node] = labels[node] or region
+        return cls(tuple(str(i) for i in range(n_nodes)), {name: tuple(x or rest for x in labels)})
+
+    @classmethod
+    def read_csv(cls, path: str | Path) -> Self:
+        """Read a node table: a column ``name``, optional ``x y z``, any other column a taxonomy.
+
+        A column ``index``, if there, must count 0, 1, 2 …
+        """
+        path = Path(path)
+        try:
+            with path.open(newline="", encoding="utf-8-sig") as handle:
+                rows = list(csv.DictReader(handle))
+        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            msg = f"{path}: cannot read the node table ({error})."
+            raise InvalidNodesError(msg) from error
+        if not rows or "name" not in rows[0]:
+            got = ", ".join(rows[0]) if rows else "an empty file"
+            msg = f"{path}: a node table needs a header line with a column 'name'; got {got}."
+            raise InvalidNodesError(msg)
+        for i, row in enumerate(rows):
+            if None in row or None in row.values():
+                msg = f"{path}: line {i + 2} has a different number of columns than the header."
+                raise InvalidNodesError(msg)
+            if row.get("index", str(i)).strip() != str(i):
+                msg = f"{path}: line {i + 2}: index must be {i}; got {row['index']!r}."
+                raise InvalidNodesError(msg)
+        coordinates = None
+        if all(axis in rows[0] for axis in _AXES):
+            try:
+                coordinates = tuple((float(r["x"]), float(r["y"]), float(r["z"])) for r in rows)
+            except ValueError as error:
+                msg = f"{path}: the columns x, y, z must hold numbers ({error})."
+                raise InvalidNodesError(msg) from error
+        taxonomies = [c for c in rows[0] if c not in {"name", "index", *_AXES}]
+        try:
+            return cls(
+                tuple(r["name"] for r in rows),
+                {c: tuple(r[c] for r in rows) for c in taxonomies},
+                coordinates,
+            )
+        except InvalidNodesError as error:
+            msg = f"{path}: {error}"
+            raise InvalidNodesError(msg) from error
+
+    def write_csv(self, path: str | Path) -> None:
+        """Write the table that `read_csv` reads."""
+        header = ["index", "name", *self.regions, *(_AXES if self.coordinates else ())]
+        with Path(path).open("w", newline="", encoding="utf-8") as handle:
+            writer = csv.writer(handle, lineterminator="\n")
+            writer.writerow(header)
+            for i, name in enumerate(self.names):
+                place = self.coordinates[i] if self.coordinates else ()
+                writer.writerow([i, name, *(v[i] for v in self.regions.values()), *place])
+
+    # ---- access -------------------------------------------------------------------------
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.names)
+
+    @property
+    def taxonomies(self) -> tuple[str, ...]:
+        """Names of the taxonomies, default first."""
+        return tuple(self.regions)
+
+    def taxonomy(self, name: str | None = None) -> Taxonomy:
+        """The named taxonomy, the default one, or two crossed (``"lobe*hemisphere"``).
+
+        Raises
+        ------
+        MissingInputError
+            If these nodes have no regions at all.
+        UnknownNameError
+            If there is no taxonomy of that name.
+        """
+        if not self.regions:
+            msg = (
+                "These nodes have no regions. Give a node table with a region column: "
+                "Nodes(names, regions={'region': (...)}) or Nodes.read_csv('nodes.csv')."
+            )
+            raise MissingInputError(msg)
+        name = name or self.taxonomies[0]
+        columns = []
+        for part in name.split(CROSS):
+            if part not in self.regions:
+                raise UnknownNameError("taxonomy", part, self.regions)
+            columns.append(self.regions[part])
+        labels = [" ".join(parts) for parts in zip(*columns, strict=True)]
+        return Taxonomy.from_labels(name, labels)
+
+    def check_fits(self, n_nodes: int, what: str = "graph") -> None:
+        """Say so if the table and a graph have different numbers of nodes."""
+        if n_nodes != self.n_nodes:
+            msg = (
+                f"The {what} has {n_nodes} nodes, but the node table describes {self.n_nodes}. "
+                "Use the node table of the same parcellation."
+            )
+            raise InvalidNodesError(msg)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON-ready form."""
+        return {
+            "names": list(self.names),
+            "regions": {k: list(v) for k, v in self.regions.items()},
+            "coordinates": [list(p) for p in self.coordinates] if self.coordinates else None,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Inverse of `to_dict`."""
+        return cls(data["names"], data.get("regions", {}), data.get("coordinates"))
+
+    def __hash__(self) -> int:
+        return hash((self.names, tuple(self.regions.items()), self.coordinates))
+
+    def __repr__(self) -> str:
+        return f"Nodes(n_nodes={self.n_nodes}, taxonomies={list(self.regions)})"

@@ -1,0 +1,1 @@
+"""Oracles: the protocol, adapters for any classifier, and classifiers trained here."""
