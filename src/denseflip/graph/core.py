@@ -159,9 +159,9 @@ class Graph:
     @cached_property
     def digest(self) -> bytes:
         """16 bytes that stand for the content: equal graphs, equal digests, on any machine."""
-        h = hashlib.blake2b(self._n.to_bytes(8, "little"), digest_size=16)
+        h = hashlib.sha256(self._n.to_bytes(8, "little"))
         h.update(self._codes.astype("<i8", copy=False).data)
-        return h.digest()
+        return h.digest()[:16]
 
     # ---- change -------------------------------------------------------------------------
 
@@ -199,11 +199,12 @@ class Graph:
 
     def to_adjacency(self, dtype: npt.DTypeLike = np.float64) -> npt.NDArray[Any]:
         """Dense symmetric 0/1 matrix of shape (n, n), a fresh copy each time."""
-        out = np.zeros((self._n, self._n), dtype=dtype)
-        u, v = self.pairs[:, 0], self.pairs[:, 1]
-        out[u, v] = 1
-        out[v, u] = 1
-        return out
+        n, codes = self._n, self._codes
+        out = np.zeros(n * n, dtype=dtype)
+        out[codes] = 1  # a code is the flat position of (u, v) …
+        u = codes // max(n, 1)
+        out[(codes - u * n) * n + u] = 1  # … and this is (v, u)
+        return out.reshape(n, n)
 
     def to_sparse(self) -> sp.csr_array:
         """SciPy CSR array of shape (n, n) with ones at both ends of every edge."""

@@ -37,7 +37,7 @@ def encode_pairs(pairs: Iterable[Iterable[int]], n_nodes: int, *, source: str) -
     try:
         array = np.asarray(pairs).reshape(-1, 2)
     except ValueError as error:
-        msg = f"{source}: expected an array of shape (k, 2); got {np.shape(pairs)}."  # type: ignore[arg-type]
+        msg = f"{source}: expected an array of shape (k, 2); got {np.shape(pairs)}."
         raise InvalidGraphError(msg) from error
     if len(array) == 0:
         return np.empty(0, dtype=np.int64)
