@@ -1,0 +1,282 @@
+"""`Dataset`: labelled graphs over one node set, with an id each and a card for all.
+
+Where data sets come from is the matter of the neighbouring modules; the file form is in `store`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from denseflip.errors import DatasetError, InvalidParameterError, UnknownNameError, nearest
+from denseflip.graph import Graph, Nodes
+
+if TYPE_CHECKING:
+    from denseflip.datasets.summary import Summary
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a reader must know about a data set before believing anything said about it."""
+
+    source: str = ""
+    licence: str = ""
+    citation: str = ""
+    description: str = ""
+    sizes: str = ""
+    caveats: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "caveats", tuple(self.caveats))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON-ready form."""
+        return {**asdict(self), "caveats": list(self.caveats)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Inverse of `to_dict`; keys it does not know are left out."""
+        known = cls.__dataclass_fields__
+        return cls(**{k: v for k, v in data.items() if k in known})
+
+
+@dataclass(frozen=True)
+class Example:
+    """One graph of a data set, with its id and label."""
+
+    id: str
+    graph: Graph
+    label: int
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Labelled graphs that share their nodes. Immutable.
+
+    Iterating gives an `Example` (id, graph, label) per graph. ``dataset[i]`` and
+    ``dataset["id"]`` give one `Example`; a slice, a list of indices or a boolean mask gives a
+    smaller `Dataset` with the same classes and nodes.
+
+    Attributes
+    ----------
+    name : a short name.
+    graphs : the graphs, all over the same nodes.
+    labels : for each graph the position of its class in ``class_names``.
+    class_names : what the classes are called.
+    nodes : names, regions and coordinates of the nodes; known by number if not given.
+    ids : one id per graph, all different.
+    card : source, licence, citation, sizes and caveats.
+    attributes : further facts, JSON-ready; a synthetic data set keeps its planted truth here.
+
+    Examples
+    --------
+    >>> triangle = Graph.from_edges(3, [(0, 1), (1, 2), (0, 2)])
+    >>> empty = Graph.from_edges(3, [])
+    >>> data = Dataset("toy", (triangle, empty), (0, 1), ("full", "empty"))
+    >>> data
+    Dataset('toy', 2 graphs, 3 nodes, classes: full 1, empty 1)
+    >>> data["g0001"].label
+    1
+    >>> [example.graph.n_edges for example in data]
+    [3, 0]
+    """
+
+    name: str
+    graphs: tuple[Graph, ...]
+    labels: tuple[int, ...]
+    class_names: tuple[str, ...]
+    nodes: Nodes = field(default_factory=lambda: Nodes(()))
+    ids: tuple[str, ...] = ()
+    card: Card = field(default_factory=Card)
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "graphs", tuple(self.graphs))
+        put(self, "labels", tuple(int(x) for x in self.labels))
+        put(self, "class_names", tuple(str(x) for x in self.class_names))
+        if not self.graphs:
+            msg = f"Data set {self.name!r} would have no graphs; give at least one."
+            raise DatasetError(msg)
+        if not self.nodes.names:
+            put(self, "nodes", Nodes.numbered(self.graphs[0].n_nodes))
+        width = max(4, len(str(len(self.graphs) - 1)))
+        ids = self.ids or tuple(f"g{i:0{width}d}" for i in range(len(self.graphs)))
+        put(self, "ids", tuple(str(x) for x in ids))
+        put(self, "attributes", dict(self.attributes))
+        problems = self._problems()
+        if problems:
+            msg = f"Data set {self.name!r} contradicts itself: " + " ".join(problems)
+            raise DatasetError(msg)
+
+    def _problems(self) -> list[str]:
+        """Everything that is wrong with the parts, as sentences."""
+        n, k, found = len(self.graphs), len(self.class_names), []
+        if len(self.labels) != n:
+            found.append(f"{n} graphs but {len(self.labels)} labels.")
+        if len(self.ids) != n:
+            found.append(f"{n} graphs but {len(self.ids)} ids.")
+        if len(set(self.ids)) != len(self.ids):
+            twice = sorted({x for x in self.ids if self.ids.count(x) > 1})
+            found.append(f"ids must differ; more than once: {', '.join(twice[:5])}.")
+        bad = sorted({x for x in self.labels if not 0 <= x < k})
+        if bad:
+            found.append(f"labels must be 0..{k - 1} (one per class name); got {bad[:5]}.")
+        if len(set(self.class_names)) != k:
+            found.append(f"class names must differ; got {list(self.class_names)}.")
+        size = self.nodes.n_nodes
+        odd = [i for i, g in enumerate(self.graphs) if g.n_nodes != size]
+        if odd:
+            first = odd[0]
+            found.append(
+                f"the node table describes {size} nodes, but graph {first} has "
+                f"{self.graphs[first].n_nodes} ({len(odd)} such graphs)."
+            )
+        return found
+
+    # ---- size and content ---------------------------------------------------------------
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes of every graph."""
+        return self.nodes.n_nodes
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes, those without a graph here included."""
+        return len(self.class_names)
+
+    def label_array(self) -> npt.NDArray[np.int64]:
+        """The labels as an array."""
+        return np.asarray(self.labels, dtype=np.int64)
+
+    def class_counts(self) -> dict[str, int]:
+        """Graphs per class name."""
+        counts = np.bincount(self.label_array(), minlength=self.n_classes).tolist()
+        return dict(zip(self.class_names, counts, strict=True))
+
+    def index_of(self, id: str) -> int:
+        """Position of the graph with this id.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is none; the message shows the ids that look most like it.
+        """
+        try:
+            return self.ids.index(id)
+        except ValueError:
+            near = nearest(str(id), self.ids, n=5) or list(self.ids[:5])
+            more = [f"… ({len(self.ids)} in all)"] if len(near) < len(self.ids) else []
+            raise UnknownNameError(f"graph id in {self.name!r}", str(id), near + more) from None
+
+    def __len__(self) -> int:
+        return len(self.graphs)
+
+    def __iter__(self) -> Iterator[Example]:
+        return map(Example, self.ids, self.graphs, self.labels)
+
+    @overload
+    def __getitem__(self, key: int | str | np.integer[Any]) -> Example: ...
+    @overload
+    def __getitem__(self, key: slice | Sequence[int] | npt.NDArray[Any]) -> Dataset: ...
+    def __getitem__(self, key: Any) -> Example | Dataset:
+        if isinstance(key, str):
+            key = self.index_of(key)
+        if isinstance(key, slice):
+            return self.subset(range(*key.indices(len(self))))
+        if isinstance(key, (int, np.integer)) and not isinstance(key, bool):
+            i = int(key)
+            if not -len(self) <= i < len(self):
+                msg = f"Data set {self.name!r} has graphs 0..{len(self) - 1}; got {i}."
+                raise IndexError(msg)
+            return Example(self.ids[i], self.graphs[i], self.labels[i])
+        return self.subset(key)
+
+    # ---- parts --------------------------------------------------------------------------
+
+    def subset(self, indices: Iterable[int] | npt.NDArray[Any]) -> Dataset:
+        """The data set of these graphs, in this order; a boolean mask works too."""
+        array = np.asarray(indices if isinstance(indices, np.ndarray) else list(indices))
+        if array.dtype == bool:
+            if array.shape != (len(self),):
+                msg = f"A mask must have one entry per graph ({len(self)}); got {array.shape}."
+                raise InvalidParameterError(msg)
+            array = np.flatnonzero(array)
+        if array.ndim != 1 or (len(array) and array.dtype.kind not in "iu"):
+            msg = f"Choose graphs by whole numbers or a boolean mask; got {indices!r:.60}."
+            raise InvalidParameterError(msg)
+        chosen = [int(i) for i in array]
+        bad = [i for i in chosen if not -len(self) <= i < len(self)]
+        if bad:
+            msg = f"Data set {self.name!r} has graphs 0..{len(self) - 1}; got {bad[:5]}."
+            raise InvalidParameterError(msg)
+        return replace(
+            self,
+            graphs=tuple(self.graphs[i] for i in chosen),
+            labels=tuple(self.labels[i] for i in chosen),
+            ids=tuple(self.ids[i] for i in chosen),
+        )
+
+    def split(self, test_size: float | int = 0.25, *, seed: int = 0) -> tuple[Dataset, Dataset]:
+        """Two stratified parts, ``(train, test)``: every class in the same share in both.
+
+        Parameters
+        ----------
+        test_size : share of the graphs (between 0 and 1), or a number of graphs.
+        seed : the same seed gives the same parts.
+        """
+        n = len(self)
+        share = isinstance(test_size, float)
+        if isinstance(test_size, bool) or not 0 < test_size < (1 if share else n):
+            msg = "test_size must be a share between 0 and 1 or a number of graphs from 1 to "
+            msg += f"{n - 1}; got {test_size!r}."
+            raise InvalidParameterError(msg)
+        n_test = min(max(round(test_size * n), 1), n - 1) if share else int(test_size)
+        counts = np.bincount(self.label_array(), minlength=self.n_classes)
+        wanted = counts * (n_test / n)
+        take = np.floor(wanted).astype(np.int64)
+        # What rounding down left over goes to the classes that lost most; ties to the first.
+        order = np.argsort(-(wanted - take), kind="stable")
+        take[order[: n_test - int(take.sum())]] += 1
+        rng = np.random.default_rng(seed)
+        test = np.zeros(n, dtype=bool)
+        for label, k in enumerate(take):
+            members = np.flatnonzero(self.label_array() == label)
+            test[rng.permutation(members)[:k]] = True
+        return self.subset(~test), self.subset(test)
+
+    # ---- figures and files --------------------------------------------------------------
+
+    def summary(self) -> Summary:
+        """Graphs per class, nodes, edges, density, spread of degrees and regions."""
+        from denseflip.datasets.summary import summarise
+
+        return summarise(self)
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """Write the data set to one file (see `docs/file-format.md`); returns its path."""
+        from denseflip.datasets.store import write_dataset
+
+        return write_dataset(self, path, overwrite=overwrite)
+
+    @staticmethod
+    def load(path: str | Path) -> Dataset:
+        """Read what `save` wrote. Nothing in the file can run."""
+        from denseflip.datasets.store import read_dataset
+
+        return read_dataset(path)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.graphs, self.labels, self.ids))
+
+    def __repr__(self) -> str:
+        classes = ", ".join(f"{name} {count}" for name, count in self.class_counts().items())
+        return (
+            f"Dataset({self.name!r}, {len(self)} graphs, {self.n_nodes} nodes, classes: {classes})"
+        )

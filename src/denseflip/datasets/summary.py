@@ -1,0 +1,70 @@
+"""The figures of a data set at a glance."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from denseflip.datasets.base import Dataset
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The figures of a data set at a glance.
+
+    Attributes
+    ----------
+    name, n_graphs, n_nodes : which data set, and its size.
+    graphs_per_class : class name → number of graphs.
+    edges_mean, edges_min, edges_max : edges per graph.
+    density : mean edges over possible edges.
+    degree_mean, degree_sd, degree_min, degree_max : over all nodes of all graphs.
+    isolated_mean : nodes without an edge, per graph.
+    taxonomies : taxonomy name → number of regions; the first is the default.
+    """
+
+    name: str
+    n_graphs: int
+    n_nodes: int
+    graphs_per_class: dict[str, int]
+    edges_mean: float
+    edges_min: int
+    edges_max: int
+    density: float
+    degree_mean: float
+    degree_sd: float
+    degree_min: int
+    degree_max: int
+    isolated_mean: float
+    taxonomies: dict[str, int]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON-ready form."""
+        return asdict(self)
+
+
+def summarise(dataset: Dataset) -> Summary:
+    """Count what `Summary` holds."""
+    edges = np.asarray([g.n_edges for g in dataset.graphs])
+    degrees = np.stack([g.degrees() for g in dataset.graphs])
+    if not degrees.size:  # graphs without nodes
+        degrees = np.zeros((len(dataset), 1), dtype=np.int64)
+    nodes = dataset.nodes
+    return Summary(
+        name=dataset.name,
+        n_graphs=len(dataset),
+        n_nodes=dataset.n_nodes,
+        graphs_per_class=dataset.class_counts(),
+        edges_mean=float(edges.mean()),
+        edges_min=int(edges.min()),
+        edges_max=int(edges.max()),
+        density=float(edges.mean() / max(dataset.graphs[0].n_pairs, 1)),
+        degree_mean=float(degrees.mean()),
+        degree_sd=float(degrees.std()),
+        degree_min=int(degrees.min()),
+        degree_max=int(degrees.max()),
+        isolated_mean=float((degrees == 0).sum(axis=1).mean()),
+        taxonomies={t: len(nodes.taxonomy(t).regions) for t in nodes.taxonomies},
+    )
