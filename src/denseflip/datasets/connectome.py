@@ -1,0 +1,167 @@
+"""From ROI time series to a matrix, and from a matrix to a graph (§12 of the specification)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from denseflip.errors import (
+    InvalidGraphError,
+    InvalidParameterError,
+    MissingExtraError,
+    UnknownNameError,
+)
+from denseflip.graph import Graph
+from denseflip.graph.convert import check_matrix
+
+Matrix = npt.NDArray[np.float64]
+
+#: What `--measure` may be → nilearn's name for it.
+MEASURES = {"pearson": "correlation", "partial": "partial correlation", "tangent": "tangent"}
+
+
+@dataclass(frozen=True)
+class Keep:
+    """Which pairs of a weighted matrix become edges: exactly one of three rules.
+
+    Attributes
+    ----------
+    percentile : keep the pairs at or above this percentile of the matrix's own off-diagonal
+        values. Ties at the cut go to the pairs that come first, so the number of edges depends
+        only on the number of nodes: 667 for 116 nodes and percentile 90.
+    threshold : keep the pairs at or above this value.
+    edges : keep this many pairs, the strongest; ties as above.
+
+    Examples
+    --------
+    >>> Keep(percentile=90).n_edges(116)
+    667
+    >>> Keep(edges=1).apply(np.array([[0, 0.2, 0.5], [0.2, 0, 0.5], [0.5, 0.5, 0]])).edges()
+    [(0, 2)]
+    """
+
+    percentile: float | None = None
+    threshold: float | None = None
+    edges: int | None = None
+
+    def __post_init__(self) -> None:
+        given = [k for k in ("percentile", "threshold", "edges") if getattr(self, k) is not None]
+        if len(given) != 1:
+            msg = f"Give one of percentile, threshold and edges; got {', '.join(given) or 'none'}."
+            raise InvalidParameterError(msg)
+        if self.percentile is not None and not 0 <= self.percentile <= 100:
+            msg = f"percentile must lie between 0 and 100; got {self.percentile!r}."
+            raise InvalidParameterError(msg)
+        if self.threshold is not None and not math.isfinite(self.threshold):
+            msg = f"threshold must be a finite number; got {self.threshold!r}."
+            raise InvalidParameterError(msg)
+        if self.edges is not None and (int(self.edges) != self.edges or self.edges < 0):
+            msg = f"edges must be a whole number, 0 or more; got {self.edges!r}."
+            raise InvalidParameterError(msg)
+
+    def n_edges(self, n_nodes: int) -> int | None:
+        """How many edges a graph of this size gets; None if that hangs on the values."""
+        pairs = n_nodes * (n_nodes - 1) // 2
+        if self.percentile is not None:
+            # The q-th percentile lies at place q/100 * (pairs - 1) of the sorted values; what is
+            # at or above it are the places from there up. Rounding undoes noise such as 0.9 * 10.
+            place = round(self.percentile / 100 * (pairs - 1), 9)
+            return pairs - math.ceil(place) if pairs else 0
+        return self.edges
+
+    def apply(self, matrix: npt.ArrayLike, *, source: str = "matrix") -> Graph:
+        """The graph of a weighted, symmetric matrix; its diagonal is ignored.
+
+        Raises
+        ------
+        InvalidGraphError
+            If the matrix is not square, symmetric and finite, has fewer pairs than asked, or so
+            many zeros that the rule would have to choose among them.
+        """
+        if self.threshold is not None:
+            return Graph.from_adjacency(matrix, threshold=self.threshold, source=source)
+        weights = check_matrix(matrix, source)
+        n = len(weights)
+        rows, columns = np.triu_indices(n, k=1)
+        values = weights[rows, columns].astype(np.float64)
+        k = self.n_edges(n) or 0
+        if k > len(values):
+            msg = f"{source}: {k} edges asked, but {n} nodes have only {len(values)} pairs."
+            raise InvalidGraphError(msg)
+        order = np.argsort(-values, kind="stable")[:k]
+        if k and values[order[-1]] == 0 and np.count_nonzero(values == 0) > 1:
+            strong = int((values > 0).sum())
+            msg = (
+                f"{source}: {k} edges asked, but only {strong} pairs have a value above 0, so the "
+                "rest would be picked among equals. Ask for fewer edges (a higher percentile or "
+                "a number of edges), or give a threshold."
+            )
+            raise InvalidGraphError(msg)
+        order.sort()
+        return Graph(n, (rows[order] * n + columns[order]).astype(np.int64))
+
+    def __str__(self) -> str:
+        if self.percentile is not None:
+            return f"pairs at or above percentile {self.percentile:g} of each matrix"
+        if self.threshold is not None:
+            return f"pairs at or above {self.threshold:g}"
+        return f"the {self.edges} strongest pairs of each matrix"
+
+
+def check_time_series(series: npt.ArrayLike, source: str) -> Matrix:
+    """A table of time points × regions fit for correlation, or what is wrong with it."""
+    array = np.asarray(series, dtype=np.float64)
+    if array.ndim != 2 or array.shape[0] < 3 or array.shape[1] < 2:
+        msg = (
+            f"{source}: a time series needs at least 3 rows (time points) and 2 columns "
+            f"(regions); got shape {array.shape}."
+        )
+        raise InvalidGraphError(msg)
+    bad = np.argwhere(~np.isfinite(array))
+    if len(bad):
+        r, c = bad[0].tolist()
+        msg = f"{source}: value {array[r, c]} at row {r}, column {c} ({len(bad)} such entries)."
+        raise InvalidGraphError(msg)
+    flat = np.flatnonzero(np.ptp(array, axis=0) == 0)
+    if len(flat):
+        msg = (
+            f"{source}: column {flat[0]} never changes ({len(flat)} such columns), so it has no "
+            "correlation. Drop these regions from every file and from the node table."
+        )
+        raise InvalidGraphError(msg)
+    return array
+
+
+def connectivity(series: Sequence[npt.ArrayLike], measure: str = "pearson") -> list[Matrix]:
+    """One region × region matrix per subject, by nilearn's ConnectivityMeasure.
+
+    Parameters
+    ----------
+    series : one array of shape (time points, regions) per subject.
+    measure : ``pearson``, ``partial`` (precision from the Ledoit-Wolf covariance), or
+        ``tangent`` (each subject against the group mean: it needs several subjects).
+    """
+    if measure not in MEASURES:
+        raise UnknownNameError("measure", measure, MEASURES)
+    checked = [check_time_series(x, f"time series {i}") for i, x in enumerate(series)]
+    if measure == "tangent" and len(checked) < 2:
+        msg = "The tangent measure compares subjects with their mean; give at least two."
+        raise InvalidParameterError(msg)
+    try:
+        from nilearn.connectome import ConnectivityMeasure
+    except ImportError as error:
+        raise MissingExtraError("nilearn", "brain") from error
+    from sklearn.covariance import EmpiricalCovariance, LedoitWolf
+
+    # Pearson's correlation is the plain one; the other two invert a covariance, which with few
+    # time points exists only when shrunk.
+    estimator: Any = EmpiricalCovariance() if measure == "pearson" else LedoitWolf()
+    tool = ConnectivityMeasure(
+        kind=MEASURES[measure], cov_estimator=estimator, standardize="zscore_sample"
+    )
+    return list(np.asarray(tool.fit_transform(checked), dtype=np.float64))

@@ -1,0 +1,168 @@
+"""Tables of numbers from CSV, TSV, whitespace text, NPY, NPZ and MAT files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from denseflip.errors import FileFormatError
+
+TEXT = (".csv", ".tsv", ".txt", ".1d", ".dat")
+BINARY = (".npy", ".npz", ".mat")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A two-dimensional table of numbers; ``columns`` are the names of its header, if any."""
+
+    values: npt.NDArray[np.float64]
+    columns: tuple[str, ...] | None = None
+
+
+def read_table(path: str | Path, *, variable: str | None = None) -> Table:
+    """Read one table of numbers.
+
+    A first row or first column that holds names instead of numbers is taken as such. An empty
+    cell becomes NaN, so that the check of the graph can name its place.
+
+    Parameters
+    ----------
+    path : a .csv, .tsv, .txt, .1D, .dat, .npy, .npz or .mat file.
+    variable : the array to take from a .npz or .mat file that holds several.
+    """
+    source = Path(path)
+    suffix = source.suffix.lower()
+    if not source.is_file():
+        msg = f"{source}: there is no such file."
+        raise FileFormatError(msg)
+    if suffix in BINARY:
+        return Table(_read_binary(source, suffix, variable))
+    if suffix in TEXT:
+        return parse_table(read_rows(source), source.name)
+    msg = f"{source}: unknown file type {suffix!r}. Known: {', '.join(TEXT + BINARY)}."
+    raise FileFormatError(msg)
+
+
+def read_rows(path: Path) -> list[list[str]]:
+    """The cells of a text table; ``#`` starts a comment, the delimiter is found out."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        msg = f"{path.name}: not a text file in UTF-8 ({error.reason} at byte {error.start})."
+        raise FileFormatError(msg) from error
+    except OSError as error:
+        msg = f"{path}: cannot be read ({error.strerror})."
+        raise FileFormatError(msg) from error
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    if not lines:
+        msg = f"{path.name}: the file is empty."
+        raise FileFormatError(msg)
+    delimiter = next((d for d in "\t,;" if d in lines[0]), None)
+    if delimiter is None:
+        return [line.split() for line in lines]
+    if delimiter == ";" and "." not in lines[-1]:  # 0,5;0,7: the decimal comma of some locales
+        lines = [line.replace(",", ".") for line in lines]
+    return [[x.strip() for x in row] for row in csv.reader(lines, delimiter=delimiter)]
+
+
+def parse_table(rows: list[list[str]], source: str) -> Table:
+    """Cells to numbers, with names in the first row or column set apart."""
+    columns: tuple[str, ...] | None = None
+    corner = rows[0][0] == "" and len(rows) > 1  # a header above row names, even if numbered
+    if corner or (any(not is_number(x) for x in rows[0]) and len(rows) > 1):
+        columns, rows = tuple(rows[0]), rows[1:]
+    first = 0
+    if len(rows[0]) > 1 and (corner or any(not is_number(row[0]) for row in rows if row)):
+        first = 1
+        if columns is not None and len(columns) == len(rows[0]):
+            columns = columns[1:]
+    width = len(rows[0])
+    for i, row in enumerate(rows):
+        if len(row) != width:
+            msg = f"{source}: row {i} has {len(row)} cells, but row 0 has {width}."
+            raise FileFormatError(msg)
+    try:
+        values = np.array([[x or "nan" for x in row[first:]] for row in rows], dtype=np.float64)
+    except ValueError as error:
+        r, c = next(
+            (i, j) for i, row in enumerate(rows) for j, x in enumerate(row[first:])
+            if not is_number(x)
+        )  # fmt: skip
+        msg = f"{source}: row {r}, column {c} holds {rows[r][first + c]!r}, which is no number."
+        raise FileFormatError(msg) from error
+    return Table(values, columns)
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell holds a number, or nothing (which stands for a missing one)."""
+    if not cell:
+        return True
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return not re.fullmatch(r"[A-Za-z]+", cell) or cell.lower() in {"nan", "inf", "infinity"}
+
+
+def _read_binary(path: Path, suffix: str, variable: str | None) -> npt.NDArray[np.float64]:
+    try:
+        arrays = _load_mat(path) if suffix == ".mat" else _load_numpy(path)
+    except (ValueError, OSError, EOFError, KeyError, TypeError, NotImplementedError) as error:
+        hint = ""
+        if isinstance(error, NotImplementedError):
+            hint = " A MATLAB 7.3 file is not read; save it with '-v7' or as CSV."
+        elif "pickle" in str(error):
+            hint = " It holds Python objects, which are never loaded; save plain numbers."
+        msg = f"{path.name}: cannot be read as {suffix} ({error}).{hint}"
+        raise FileFormatError(msg) from error
+    except Exception as error:  # damaged zip and MATLAB files raise kinds of their own
+        msg = f"{path.name}: cannot be read as {suffix} ({type(error).__name__}: {error})."
+        raise FileFormatError(msg) from error
+    if variable is not None:
+        if variable not in arrays:
+            msg = f"{path.name}: no array named {variable!r}. It holds: {', '.join(arrays)}."
+            raise FileFormatError(msg)
+        return _as_table(arrays[variable], path.name)
+    tables = {k: v for k, v in arrays.items() if v.ndim == 2 and min(v.shape) > 1}
+    if len(tables) != 1:
+        held = ", ".join(f"{k} {v.shape}" for k, v in arrays.items()) or "nothing"
+        msg = f"{path.name}: expected one table of numbers; it holds {held}."
+        if tables:
+            msg += " Say which with --variable NAME (in Python: variable='NAME')."
+        raise FileFormatError(msg)
+    return _as_table(next(iter(tables.values())), path.name)
+
+
+def _load_numpy(path: Path) -> dict[str, npt.NDArray[Any]]:
+    # NumPy would unpickle what is no array; allow_pickle=False makes it refuse instead.
+    loaded = np.load(io.BytesIO(path.read_bytes()), allow_pickle=False)
+    if isinstance(loaded, np.ndarray):
+        return {"array": loaded}
+    with loaded:
+        return {name: loaded[name] for name in loaded.files}
+
+
+def _load_mat(path: Path) -> dict[str, npt.NDArray[Any]]:
+    import scipy.io
+    import scipy.sparse as sp
+
+    found = {}
+    for name, value in scipy.io.loadmat(path).items():
+        value = value.toarray() if sp.issparse(value) else value
+        if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+            found[name] = value
+    return found
+
+
+def _as_table(array: npt.NDArray[Any], source: str) -> npt.NDArray[np.float64]:
+    if array.ndim != 2 or array.dtype.kind not in "biuf":
+        msg = f"{source}: expected a table of real numbers; got shape {array.shape}, {array.dtype}."
+        raise FileFormatError(msg)
+    return array.astype(np.float64)
