@@ -1,0 +1,1 @@
+"""Experiments: what to run, running it, keeping it, and the paper's tables and figures."""

@@ -1,0 +1,258 @@
+"""What a classifier sees of a graph: a row of numbers.
+
+`SpectralFeatures` has its own module; the other three are here, with the table of names. A new
+kind is one frozen dataclass with `transform` and `to_dict`, and one line in `FEATURES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from denseflip.errors import (
+    FileFormatError,
+    InvalidGraphError,
+    InvalidParameterError,
+    MissingInputError,
+    UnknownNameError,
+)
+from denseflip.graph import Graph, Nodes, Taxonomy
+from denseflip.oracles.spectral import SpectralFeatures
+
+Matrix = npt.NDArray[np.float64]
+
+
+@runtime_checkable
+class Features(Protocol):
+    """Turns graphs into rows of numbers; a row depends on its graph alone."""
+
+    @property
+    def name(self) -> str:
+        """What a person types for it."""
+        ...
+
+    @property
+    def any_size(self) -> bool:
+        """Whether graphs with different numbers of nodes give rows of the same length."""
+        ...
+
+    def transform(self, graphs: Sequence[Graph]) -> Matrix:
+        """One row per graph."""
+        ...
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON-ready form, with the name under ``"name"``."""
+        ...
+
+
+@dataclass(frozen=True)
+class EdgeFeatures:
+    """Every node pair, 1 if joined, else 0: the upper triangle, row by row.
+
+    >>> EdgeFeatures().transform([Graph.from_edges(3, [(0, 2)])]).tolist()
+    [[0.0, 1.0, 0.0]]
+    """
+
+    name: ClassVar[str] = "edges"
+    any_size: ClassVar[bool] = False
+
+    def transform(self, graphs: Sequence[Graph]) -> Matrix:
+        """Rows of length ``n (n - 1) / 2``."""
+        n = _one_size(graphs)
+        out = np.zeros((len(graphs), n * (n - 1) // 2))
+        for row, graph in zip(out, graphs, strict=True):
+            u = graph.codes // max(n, 1)
+            row[graph.codes - (u + 1) * (u + 2) // 2] = 1
+        return out
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON-ready form."""
+        return {"name": self.name}
+
+
+@dataclass(frozen=True)
+class DegreeFeatures:
+    """Number of neighbours of every node.
+
+    >>> DegreeFeatures().transform([Graph.from_edges(3, [(0, 2)])]).tolist()
+    [[1.0, 0.0, 1.0]]
+    """
+
+    name: ClassVar[str] = "degrees"
+    any_size: ClassVar[bool] = False
+
+    def transform(self, graphs: Sequence[Graph]) -> Matrix:
+        """Rows of length ``n``."""
+        n = _one_size(graphs)
+        if not graphs:
+            return np.zeros((0, n))
+        return np.stack([g.degrees() for g in graphs]).astype(np.float64)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON-ready form."""
+        return {"name": self.name}
+
+
+@dataclass(frozen=True)
+class RegionFeatures:
+    """Density inside every region and between every two: edges over possible edges.
+
+    Blocks come row by row of the region × region matrix's upper triangle; a block without a
+    possible edge (a region of one node with itself) is left out.
+
+    Attributes
+    ----------
+    taxonomy : the regions. Build with `from_nodes` from a node table.
+
+    Examples
+    --------
+    >>> nodes = Nodes(("a", "b", "c"), regions={"lobe": ("Front", "Front", "Back")})
+    >>> features = RegionFeatures.from_nodes(nodes)
+    >>> features.blocks
+    (('Front', 'Front'), ('Front', 'Back'))
+    >>> features.transform([Graph.from_edges(3, [(0, 2)])]).tolist()
+    [[0.0, 0.5]]
+    """
+
+    name: ClassVar[str] = "regions"
+    any_size: ClassVar[bool] = False
+
+    taxonomy: Taxonomy
+
+    @classmethod
+    def from_nodes(cls, nodes: Nodes, taxonomy: str | None = None) -> RegionFeatures:
+        """Features for the named taxonomy of a node table (the default one if not named)."""
+        return cls(nodes.taxonomy(taxonomy))
+
+    @cached_property
+    def _table(self) -> tuple[npt.NDArray[np.int64], Matrix, tuple[tuple[str, str], ...]]:
+        """Column of each block (-1 if left out), possible edges per column, block names."""
+        regions = self.taxonomy.regions
+        size = np.bincount(self.taxonomy.array, minlength=len(regions))
+        column = np.full((len(regions), len(regions)), -1, dtype=np.int64)
+        possible: list[float] = []
+        blocks: list[tuple[str, str]] = []
+        for r in range(len(regions)):
+            for s in range(r, len(regions)):
+                pairs = int(size[r] * (size[r] - 1) // 2 if r == s else size[r] * size[s])
+                if pairs:
+                    column[r, s] = column[s, r] = len(possible)
+                    possible.append(float(pairs))
+                    blocks.append((regions[r], regions[s]))
+        return column, np.asarray(possible), tuple(blocks)
+
+    @property
+    def blocks(self) -> tuple[tuple[str, str], ...]:
+        """The two regions of each column."""
+        return self._table[2]
+
+    def transform(self, graphs: Sequence[Graph]) -> Matrix:
+        """Rows with one density per block."""
+        n = _one_size(graphs)
+        if graphs and n != len(self.taxonomy.index):
+            msg = (
+                f"The graphs have {n} nodes, but the regions of these features "
+                f"({self.taxonomy.name!r}) are known for {len(self.taxonomy.index)} nodes."
+            )
+            raise InvalidGraphError(msg)
+        column, possible, _ = self._table
+        region = self.taxonomy.array
+        out = np.empty((len(graphs), len(possible)))
+        for row, graph in zip(out, graphs, strict=True):
+            block = column[region[graph.pairs[:, 0]], region[graph.pairs[:, 1]]]
+            row[:] = np.bincount(block, minlength=len(possible)) / possible
+        return out
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON-ready form."""
+        return {
+            "name": self.name,
+            "taxonomy": self.taxonomy.name,
+            "regions": list(self.taxonomy.regions),
+            "index": list(self.taxonomy.index),
+        }
+
+
+FEATURES: dict[str, type[Any]] = {
+    "spectral": SpectralFeatures,
+    "edges": EdgeFeatures,
+    "regions": RegionFeatures,
+    "degrees": DegreeFeatures,
+}
+
+
+def make_features(
+    features: str | Features, nodes: Nodes | None = None, *, taxonomy: str | None = None
+) -> Features:
+    """Features by name, or the given ones as they are.
+
+    Parameters
+    ----------
+    features : one of ``spectral``, ``edges``, ``regions``, ``degrees``, or an object with
+        ``transform(graphs)``.
+    nodes : the node table; ``regions`` needs it.
+    taxonomy : which regions of the table, for ``regions`` alone.
+    """
+    if not isinstance(features, str):
+        if not isinstance(features, Features):
+            msg = (
+                f"'features' must be a name ({', '.join(FEATURES)}) or an object with name, "
+                f"any_size, transform and to_dict; got {type(features).__name__}."
+            )
+            raise InvalidParameterError(msg)
+        return features
+    if features not in FEATURES:
+        raise UnknownNameError("features", features, FEATURES)
+    if features == "regions":
+        if nodes is None or not nodes.regions:
+            msg = (
+                "Region features need to know each node's region, and this data set has none. "
+                "Import it with a node table (--nodes nodes.csv with a region column), or use "
+                "'edges', 'spectral' or 'degrees'."
+            )
+            raise MissingInputError(msg)
+        return RegionFeatures.from_nodes(nodes, taxonomy)
+    if taxonomy is not None:
+        msg = f"A taxonomy ({taxonomy!r}) is for the features 'regions'; got {features!r}."
+        raise InvalidParameterError(msg)
+    made: Features = FEATURES[features]()
+    return made
+
+
+def features_from_dict(data: Mapping[str, Any]) -> Features:
+    """Inverse of the features' `to_dict`."""
+    try:
+        values = dict(data)
+        name = values.pop("name")
+        if name not in FEATURES:
+            raise UnknownNameError("features", str(name), FEATURES)
+        if name == "regions":
+            return RegionFeatures(
+                Taxonomy(
+                    str(values["taxonomy"]),
+                    tuple(str(x) for x in values["regions"]),
+                    tuple(int(x) for x in values["index"]),
+                )
+            )
+        made: Features = FEATURES[name](**values)
+    except (KeyError, TypeError) as error:
+        msg = f"Not a description of features: {data!r:.120} ({error})."
+        raise FileFormatError(msg) from error
+    return made
+
+
+def _one_size(graphs: Sequence[Graph]) -> int:
+    """The number of nodes all graphs share (0 for no graphs)."""
+    sizes = {g.n_nodes for g in graphs}
+    if len(sizes) > 1:
+        msg = (
+            f"These features need graphs over the same nodes; got graphs with {min(sizes)} to "
+            f"{max(sizes)} nodes."
+        )
+        raise InvalidGraphError(msg)
+    return sizes.pop() if sizes else 0

@@ -1,0 +1,197 @@
+"""`SpectralFeatures`: the eigenvalues of the normalised Laplacian, in both forms of the paper.
+
+Graphs below `DENSE_BELOW` nodes are solved as one stack of dense matrices, which is quickest at
+the size of brains; larger ones per connected component, the large components by a sparse solver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from denseflip.errors import InvalidParameterError
+from denseflip.graph import Graph
+from denseflip.oracles.threads import single_thread
+
+Matrix = npt.NDArray[np.float64]
+
+DENSE_BELOW = 600  # nodes; beyond, a sparse solver is tried
+_STACK_BYTES = 64_000_000  # dense matrices held at once
+# A connected graph's smallest positive eigenvalue is at least 1 / (diameter * 2 edges), which is
+# above 4e-9 for fewer than 600 nodes; dense solvers err by about 1e-14.
+_ZERO = 1e-10
+
+
+@dataclass(frozen=True)
+class SpectralFeatures:
+    """Smallest eigenvalues of ``I - D^-1/2 A D^-1/2``, ascending, zero-padded to `width`.
+
+    The defaults are the text of the paper: positive eigenvalues only. Its printed numbers come
+    from another form, ``SpectralFeatures(200, self_loops=True, drop_smallest=True,
+    front_zero=True)`` (decision D11). The row of an isolated node is zero.
+
+    Attributes
+    ----------
+    width : number of features.
+    self_loops : use ``A + I`` in place of ``A``.
+    drop_smallest : leave out the smallest eigenvalue alone instead of all that are zero.
+    front_zero : put one 0 in front (it counts towards the width).
+
+    Examples
+    --------
+    The triangle has the eigenvalues 0, 3/2 and 3/2:
+
+    >>> triangle = Graph.from_edges(3, [(0, 1), (1, 2), (0, 2)])
+    >>> SpectralFeatures(4).transform([triangle]).round(6).tolist()
+    [[1.5, 1.5, 0.0, 0.0]]
+    """
+
+    name: ClassVar[str] = "spectral"
+    any_size: ClassVar[bool] = True
+
+    width: int = 200
+    self_loops: bool = False
+    drop_smallest: bool = False
+    front_zero: bool = False
+
+    def __post_init__(self) -> None:
+        if isinstance(self.width, bool) or not isinstance(self.width, int) or self.width < 1:
+            msg = f"'width' of spectral features must be a whole number from 1; got {self.width!r}."
+            raise InvalidParameterError(msg)
+
+    def transform(self, graphs: Sequence[Graph]) -> Matrix:
+        """One row per graph. A row depends on its graph alone, to the last bit."""
+        out = np.zeros((len(graphs), self.width))
+        by_size: dict[int, list[int]] = {}
+        for i, graph in enumerate(graphs):
+            by_size.setdefault(graph.n_nodes, []).append(i)
+        with single_thread():
+            for n, rows in by_size.items():
+                if n == 0:
+                    continue
+                if n < DENSE_BELOW:
+                    step = max(1, _STACK_BYTES // (8 * n * n))
+                    for start in range(0, len(rows), step):
+                        self._fill_dense(out, graphs, rows[start : start + step])
+                else:
+                    for i in rows:
+                        self._put(out[i], self._large(graphs[i]))
+        return out
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON-ready form."""
+        return {
+            "name": self.name,
+            "width": self.width,
+            "self_loops": self.self_loops,
+            "drop_smallest": self.drop_smallest,
+            "front_zero": self.front_zero,
+        }
+
+    # ---- dense ----------------------------------------------------------------------------
+
+    def _fill_dense(self, out: Matrix, graphs: Sequence[Graph], rows: list[int]) -> None:
+        n = graphs[rows[0]].n_nodes
+        stack = np.zeros((len(rows), n * n))
+        for matrix, i in zip(stack, rows, strict=True):
+            self._lower_laplacian(matrix, graphs[i])
+        values = np.linalg.eigvalsh(stack.reshape(-1, n, n), UPLO="L")
+        for spectrum, i in zip(values, rows, strict=True):
+            if self.drop_smallest:
+                self._put(out[i], spectrum[1:])
+            else:
+                self._put(out[i], spectrum[np.searchsorted(spectrum, _ZERO) :])
+
+    def _lower_laplacian(self, matrix: Matrix, graph: Graph) -> None:
+        """Fill the diagonal and the lower triangle of a flat, zeroed matrix."""
+        n = graph.n_nodes
+        u, v = graph.pairs[:, 0], graph.pairs[:, 1]
+        scale, diagonal = self._scale(graph)
+        matrix[v * n + u] = -(scale[u] * scale[v])
+        matrix[:: n + 1] = diagonal
+
+    def _scale(self, graph: Graph) -> tuple[Matrix, Matrix]:
+        """``D^-1/2`` (0 for a node without neighbours) and the Laplacian's diagonal."""
+        degree = graph.degrees().astype(np.float64)
+        if self.self_loops:
+            scale = 1 / np.sqrt(degree + 1)
+            return scale, 1 - scale * scale
+        joined = degree > 0
+        scale = np.zeros(len(degree))
+        scale[joined] = 1 / np.sqrt(degree[joined])
+        return scale, joined.astype(np.float64)
+
+    def _put(self, row: Matrix, values: Matrix) -> None:
+        start = int(self.front_zero)
+        count = min(len(values), self.width - start)
+        row[start : start + count] = values[:count]
+
+    # ---- large graphs ---------------------------------------------------------------------
+
+    def _large(self, graph: Graph) -> Matrix:
+        """Smallest eigenvalues of a large graph, those to be left out gone, ascending.
+
+        The spectrum is the union of the components' spectra, and each component has the
+        eigenvalue 0 exactly once: so no copy of it can be missed by the sparse solver.
+        """
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
+        n = graph.n_nodes
+        u, v = graph.pairs[:, 0], graph.pairs[:, 1]
+        scale, diagonal = self._scale(graph)
+        weight = scale[u] * scale[v]
+        _, component = connected_components(graph.to_sparse(), directed=False)
+        order = np.argsort(component, kind="stable")
+        sizes = np.bincount(component)
+        first = np.concatenate(([0], np.cumsum(sizes)))
+        local = np.empty(n, dtype=np.int64)
+        local[order] = np.arange(n) - np.repeat(first[:-1], sizes)
+        edge_order = np.argsort(component[u], kind="stable")
+        edge_first = np.concatenate(
+            ([0], np.cumsum(np.bincount(component[u], minlength=len(sizes))))
+        )
+        positive: list[Matrix] = []
+        for c, size in enumerate(sizes.tolist()):
+            if size == 1:
+                continue  # an isolated node adds its 0 and nothing else
+            mine = edge_order[edge_first[c] : edge_first[c + 1]]
+            rows, cols, data = local[u[mine]], local[v[mine]], weight[mine]
+            nodes = order[first[c] : first[c + 1]]
+            own = 1 - diagonal[nodes]
+            spread = coo_array(
+                (
+                    np.concatenate((data, data, own)),
+                    (
+                        np.concatenate((rows, cols, np.arange(size))),
+                        np.concatenate((cols, rows, np.arange(size))),
+                    ),
+                ),
+                shape=(size, size),
+            ).tocsr()
+            positive.append(_smallest(spread, self.width + 1)[1:])
+        values = np.sort(np.concatenate(positive)) if positive else np.empty(0)
+        if self.drop_smallest:
+            return np.concatenate((np.zeros(len(sizes) - 1), values))
+        return values
+
+
+def _smallest(spread: Any, count: int) -> Matrix:
+    """The `count` smallest eigenvalues of ``I - spread``, ascending (all, if fewer exist)."""
+    from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+
+    size = spread.shape[0]
+    if size >= DENSE_BELOW and 8 * count < size:
+        # A fixed start makes the answer the same on every call.
+        start = np.random.default_rng(0).random(size) + 0.5
+        try:
+            top = eigsh(spread, k=count, which="LA", v0=start, return_eigenvectors=False)
+            return np.sort(1 - top)
+        except ArpackNoConvergence:
+            pass  # the dense solver below always ends
+    found: Matrix = np.linalg.eigvalsh(np.eye(size) - spread.toarray())
+    return found[:count]
