@@ -1,1 +1,55 @@
-"""denseflip."""
+"""Counterfactual explanations of graph classifiers, told in the language of dense regions.
+
+Everything here is loaded when it is first used, so ``import denseflip`` is quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from denseflip._version import __version__
+
+if TYPE_CHECKING:
+    from denseflip.counterfactual import Counterfactual as Counterfactual
+    from denseflip.counterfactual import Step as Step
+    from denseflip.errors import DenseflipError as DenseflipError
+    from denseflip.graph import Edits as Edits
+    from denseflip.graph import Graph as Graph
+    from denseflip.graph import Nodes as Nodes
+    from denseflip.oracles.adapt import as_oracle as as_oracle
+    from denseflip.oracles.background import Background as Background
+    from denseflip.search.dcs import DCS as DCS
+    from denseflip.search.explain import explain as explain
+    from denseflip.search.methods import make_method as make_method
+    from denseflip.search.methods import methods as methods
+
+_HOME = {
+    "Background": "oracles.background",
+    "Counterfactual": "counterfactual",
+    "DCS": "search.dcs",
+    "DenseflipError": "errors",
+    "Edits": "graph",
+    "Graph": "graph",
+    "Nodes": "graph",
+    "Step": "counterfactual",
+    "as_oracle": "oracles.adapt",
+    "explain": "search.explain",
+    "make_method": "search.methods",
+    "methods": "search.methods",
+}
+
+__all__ = ["__version__", *_HOME]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        msg = f"module 'denseflip' has no attribute {name!r}"
+        raise AttributeError(msg)
+    value = getattr(importlib.import_module(f"denseflip.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

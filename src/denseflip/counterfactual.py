@@ -16,6 +16,21 @@ from denseflip.errors import FileFormatError
 from denseflip.graph import Edits, Graph, Pair
 
 FORMAT = 1  # version of the dictionary form
+_SAME = (  # fields that look in JSON as they do here
+    "label_before",
+    "label_after",
+    "target",
+    "method",
+    "parameters",
+    "seed",
+    "search_calls",
+    "refine_calls",
+    "background_calls",
+    "distinct_calls",
+    "iterations",
+    "minimal",
+    "elapsed",
+)
 Label = int | str | float | bool
 
 
@@ -224,10 +239,6 @@ class Counterfactual:
         if not isinstance(version, int) or version > FORMAT:
             msg = f"This result has format {version!r}; this version reads up to {FORMAT}. "
             raise FileFormatError(msg + "Update denseflip.")
-        same = (
-            "label_before label_after target method parameters seed search_calls refine_calls "
-            "background_calls distinct_calls iterations minimal elapsed"
-        ).split()
         try:
             return cls(
                 status=Status(data["status"]),
@@ -238,7 +249,7 @@ class Counterfactual:
                 ),
                 trace=tuple(Step.from_dict(s) for s in data["trace"]),
                 notes=tuple(data["notes"]),
-                **{key: data[key] for key in same},
+                **{key: data[key] for key in _SAME},
             )
         except (KeyError, TypeError, ValueError) as error:
             msg = f"Not a denseflip result: {type(error).__name__}: {error}."

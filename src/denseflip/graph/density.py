@@ -34,7 +34,8 @@ def count_triangles(graph: Graph) -> Ints:
     if n <= _DENSE_NODES:
         a = graph.to_adjacency()
         # Each triangle at a node is met in both directions.
-        return np.rint(((a @ a) * a).sum(axis=1) / 2).astype(np.int64)
+        dense: Ints = np.rint(((a @ a) * a).sum(axis=1) / 2).astype(np.int64)
+        return dense
     a = graph.to_sparse()
     wedges = np.cumsum(np.asarray(a @ graph.degrees()))  # size of each product row, added up
     counts = np.zeros(n, dtype=np.int64)
@@ -160,4 +161,5 @@ def region_densities(
     possible = sizes * (sizes - 1) / 2
     if self_loops:
         edges, possible = edges + sizes, possible + sizes
-    return np.divide(edges, possible, out=np.zeros(n_regions), where=possible > 0)
+    out: Floats = np.divide(edges, possible, out=np.zeros(n_regions), where=possible > 0)
+    return out

@@ -55,8 +55,8 @@ def as_oracle(
     Examples
     --------
     >>> oracle = as_oracle(lambda a: int(a.sum() > 4))
-    >>> oracle.predict([Graph.from_edges(3, [(0, 1)]), Graph.from_edges(3, [(0, 1), (1, 2), (0, 2)])])
-    [0, 1]
+    >>> oracle.predict([Graph.from_edges(3, [(0, 1), (1, 2), (0, 2)])])
+    [1]
     """
     if not callable(function):
         msg = f"function must be callable; got {type(function).__name__}. "

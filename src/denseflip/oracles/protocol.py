@@ -6,10 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
+from denseflip.counterfactual import Label
 from denseflip.errors import OracleError
 from denseflip.graph import Graph
-
-Label = int | str | float | bool
 
 
 @runtime_checkable

@@ -1,0 +1,163 @@
+"""The searches that do not speak of dense structures: single edges, and whole graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain, islice
+
+import numpy as np
+import numpy.typing as npt
+
+from denseflip.counterfactual import Ask, Step
+from denseflip.errors import InvalidParameterError
+from denseflip.graph import Codes, Graph, Pair
+from denseflip.search.orders import all_unjoined
+from denseflip.search.problem import Problem
+
+_DENSE_PAIRS = 5_000_000  # up to here all unjoined pairs are shuffled at once
+
+Floats = npt.NDArray[np.float64]
+PairSource = Callable[[Problem], tuple[Iterable[Pair], Iterable[Pair]]]
+
+
+def shuffled(problem: Problem) -> tuple[Iterator[Pair], Iterator[Pair]]:
+    """Edges and unjoined pairs of the original, each in random order."""
+    graph, rng = problem.graph, problem.rng
+    edges = rng.permutation(graph.codes)
+    return _pairs(edges, graph), _shuffled_unjoined(graph, rng)
+
+
+def _shuffled_unjoined(graph: Graph, rng: np.random.Generator) -> Iterator[Pair]:
+    n = graph.n_nodes
+    if graph.n_pairs <= _DENSE_PAIRS:
+        yield from _pairs(rng.permutation(all_unjoined(graph)), graph)
+        return
+    # Too many to list: draw pairs and pass over those seen or joined.
+    seen: set[Pair] = set()
+    while len(seen) < graph.n_pairs - graph.n_edges:
+        for u, v in rng.integers(n, size=(1024, 2)).tolist():
+            pair = (u, v) if u < v else (v, u)
+            if u != v and pair not in seen and not graph.has_edge(*pair):
+                seen.add(pair)
+                yield pair
+
+
+def _pairs(codes: Codes, graph: Graph) -> Iterator[Pair]:
+    n = graph.n_nodes
+    return ((c // n, c % n) for c in codes.tolist())
+
+
+@dataclass(frozen=True)
+class EdgeSwap:
+    """Remove one random edge and add one random pair per iteration (paper: EDG).
+
+    Parameters
+    ----------
+    max_iterations : stop after so many.
+    source : where the pairs come from; by default both lists shuffled once. In a list of removals
+        an entry ``(u, u)`` stands for removing nothing (the published runs held such, D10).
+    """
+
+    max_iterations: int = 2000
+    source: PairSource = shuffled
+
+    def __call__(self, problem: Problem) -> Iterator[Step]:
+        """Yield one swap per iteration."""
+        removals, additions = self.source(problem)
+        pairs = zip(removals, additions, strict=False)
+        for i, (gone, new) in enumerate(islice(pairs, self.max_iterations), start=1):
+            toggled = (gone, new) if gone[0] != gone[1] else (new,)
+            yield Step("swap", "edge", toggled, iteration=i)
+        if next(pairs, None) is not None:
+            problem.note(f"The iteration limit of {self.max_iterations} was reached.")
+
+
+@dataclass(frozen=True)
+class Bidirectional:
+    """Forward phase of Abrate & Bonchi's bidirectional searches; ``+bw`` is the way back.
+
+    ``obs`` toggles ``batch`` random pairs per iteration, drawn in turn from the edges and from the
+    unjoined pairs. With ``data_driven`` (``dbs``) edges that the current class has more often than
+    the target class, and unjoined pairs of which the opposite holds, come first, drawn with a
+    probability that grows with that difference; the others follow in random order.
+    """
+
+    data_driven: bool = False
+    batch: int = 5
+    max_iterations: int = 2000
+
+    def __post_init__(self) -> None:
+        if self.batch < 1:
+            msg = f"batch must be at least 1; got {self.batch!r}."
+            raise InvalidParameterError(msg)
+
+    def __call__(self, problem: Problem) -> Iterator[Step]:
+        """Yield one handful of toggles per iteration."""
+        removals, additions = _drawn_by_contrast(problem) if self.data_driven else shuffled(problem)
+        pairs = _in_turn(removals, additions)
+        for i in range(1, self.max_iterations + 1):
+            handful = tuple(islice(pairs, self.batch))
+            if not handful:
+                return
+            yield Step("swap", "edges", handful, iteration=i)
+        problem.note(f"The iteration limit of {self.max_iterations} was reached.")
+
+
+def _in_turn(first: Iterable[Pair], second: Iterable[Pair]) -> Iterator[Pair]:
+    a, b = iter(first), iter(second)
+    while True:
+        x, y = next(a, None), next(b, None)
+        if x is None and y is None:
+            return
+        yield from (p for p in (x, y) if p is not None)
+
+
+def _drawn_by_contrast(problem: Problem) -> tuple[Iterator[Pair], Iterator[Pair]]:
+    graph, rng = problem.graph, problem.rng
+    contrast = problem.contrast("dbs")
+    edges = graph.codes
+    gains = contrast.at(edges)
+    removals = _weighted(edges, gains, rng)
+    free = ~np.isin(contrast.codes, edges, assume_unique=True)
+    wanted = free & (contrast.values < 0)
+    additions = _weighted(contrast.codes[wanted], -contrast.values[wanted], rng)
+    first = {divmod(int(c), graph.n_nodes) for c in contrast.codes[wanted]}
+    rest = (p for p in _shuffled_unjoined(graph, rng) if p not in first)
+    return _pairs(removals, graph), chain(_pairs(additions, graph), rest)
+
+
+def _weighted(codes: Codes, weights: Floats, rng: np.random.Generator) -> Codes:
+    """All codes in random order: positive weights first, drawn without replacement by weight."""
+    # The key u^(1/w), largest first, draws by weight (Efraimidis & Spirakis 2006).
+    keys = np.log(1.0 - rng.random(len(codes)))
+    good = weights > 0
+    keys[good] /= weights[good]
+    order = np.lexsort((-keys, ~good))
+    return codes[order]
+
+
+@dataclass(frozen=True)
+class ClosestGraph:
+    """The closest background graph that the oracle puts in another class (paper: DAT).
+
+    Parameters
+    ----------
+    medoid : take that class's medoid instead, the member closest to all the others.
+    """
+
+    medoid: bool = False
+
+    def __call__(self, problem: Problem) -> Iterator[Step]:
+        """Yield one step: the change into that graph."""
+        name = "medoid" if self.medoid else "dat"
+        _, others = problem.split_background(name)
+        assert problem.session is not None
+        assert problem.background is not None
+        problem.session.charge(len(problem.background))
+        if self.medoid:
+            costs = [sum(g.relative_distance(h) for h in others) for g in others]
+        else:
+            costs = [problem.graph.relative_distance(g) for g in others]
+        chosen = others[int(np.argmin(costs))]
+        yield Step("replace", "graph", tuple(problem.graph ^ chosen), ask=Ask.KNOWN, iteration=1)

@@ -1,0 +1,143 @@
+"""The four block protocols of DCS and the state that blocks share.
+
+A block is any callable of the right shape; a function will do. To write one, see CONTRIBUTING.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from denseflip.counterfactual import Step
+from denseflip.graph import Graph, Pair
+from denseflip.graph.density import neighbour_sets
+from denseflip.search.problem import Problem
+
+SPARSIFY, DENSIFY = "sparsify", "densify"
+
+
+class StopSearch(Exception):
+    """Raised by a block that has nothing left to offer anywhere: the stream ends."""
+
+
+class State:
+    """What the blocks of one search share and change.
+
+    Attributes
+    ----------
+    problem, original : what is being explained.
+    ranking : the nodes, densest first; ``position[v]`` is v's place in it.
+    counts : the paper's D: how often each node was in a removed (or, negative, added) clique.
+    removed_structures : node sets of the structures taken away so far (the paper's L).
+    removed_now, added_now : edges taken away and put in during this iteration.
+    sparsified_now : whether this iteration has called sparsify.
+    last_removed, last_size : edges and nodes of the structure taken away last.
+    memory : a place for a block's own things, by block.
+    """
+
+    def __init__(self, problem: Problem, ranking: npt.NDArray[np.int64]) -> None:
+        self.problem = problem
+        self.original: Graph = problem.graph
+        self.ranking = ranking
+        self.position = np.empty_like(ranking)
+        self.position[ranking] = np.arange(len(ranking))
+        self.counts = np.zeros(len(ranking), dtype=np.int64)
+        self.removed_structures: list[frozenset[int]] = []
+        self.removed_now = 0
+        self.added_now = 0
+        self.sparsified_now = False
+        self.last_removed = 0
+        self.last_size = 0
+        self.memory: dict[Any, Any] = {}
+        self._original_neighbours: list[set[int]] | None = None
+        self._neighbours: list[set[int]] | None = None
+        self._log: list[Pair] = []
+
+    @property
+    def original_neighbours(self) -> list[set[int]]:
+        """Neighbours of every node in the original; not to be changed."""
+        if self._original_neighbours is None:
+            self._original_neighbours = neighbour_sets(self.original)
+        return self._original_neighbours
+
+    @property
+    def neighbours(self) -> list[set[int]]:
+        """Neighbours of every node in the current graph; not to be changed by a block."""
+        if self._neighbours is None:
+            self._neighbours = neighbour_sets(self.original)
+            for pair in self._log:
+                self._flip(pair)
+            self._log.clear()
+        return self._neighbours
+
+    def has_edge(self, u: int, v: int) -> bool:
+        """Whether u and v are joined in the current graph."""
+        return v in self.neighbours[u]
+
+    def missing(self, nodes: Iterable[int]) -> tuple[Pair, ...]:
+        """Pairs among these nodes that are not joined now."""
+        return tuple(p for p in pairs_among(nodes) if not self.has_edge(*p))
+
+    def present(self, nodes: Iterable[int]) -> tuple[Pair, ...]:
+        """Pairs among these nodes that are joined now."""
+        return tuple(p for p in pairs_among(nodes) if self.has_edge(*p))
+
+    def start_iteration(self) -> None:
+        """Begin counting the edges of a new iteration."""
+        self.removed_now = self.added_now = 0
+        self.sparsified_now = False
+
+    def apply(self, step: Step) -> None:
+        """Follow a step that a block has yielded."""
+        if step.block == SPARSIFY:
+            self.removed_now += len(step.toggled)
+            self.last_removed = len(step.toggled)
+            self.sparsified_now = True
+        else:
+            self.added_now += len(step.toggled)
+        if self._neighbours is None:
+            self._log.extend(step.toggled)
+        else:
+            for pair in step.toggled:
+                self._flip(pair)
+
+    def _flip(self, pair: Pair) -> None:
+        u, v = pair
+        assert self._neighbours is not None
+        self._neighbours[u].symmetric_difference_update((v,))
+        self._neighbours[v].symmetric_difference_update((u,))
+
+
+def pairs_among(nodes: Iterable[int]) -> Iterator[Pair]:
+    """All pairs ``u < v`` of the nodes, sorted."""
+    ordered = sorted(nodes)
+    for i, u in enumerate(ordered):
+        for v in ordered[i + 1 :]:
+            yield u, v
+
+
+class Rank(Protocol):
+    """Order the nodes: dense regions first, sparse ones last, ties by index."""
+
+    def __call__(self, problem: Problem) -> Sequence[int] | npt.NDArray[np.int64]:
+        """Return every node once, densest first."""
+        ...
+
+
+class Block(Protocol):
+    """Sparsify or densify at a node: yield the steps that do it, or nothing to pass it over."""
+
+    def __call__(self, state: State, node: int) -> Iterable[Step]:
+        """Yield steps; the state follows each of them before the next is asked for."""
+        ...
+
+
+class Schedule(Protocol):
+    """Say which blocks each iteration calls."""
+
+    def __call__(self, problem: Problem) -> Iterable[tuple[str, ...]]:
+        """Yield one tuple of ``"sparsify"`` and ``"densify"`` per iteration."""
+        ...

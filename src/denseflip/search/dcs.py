@@ -1,0 +1,128 @@
+"""DCS: rank, sparsify, densify and schedule composed into one stream of steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import cycle
+
+from denseflip.counterfactual import Ask, Step
+from denseflip.errors import InvalidParameterError, UnknownNameError
+from denseflip.search.blocks import DENSIFY, SPARSIFY, Block, Rank, Schedule, State, StopSearch
+from denseflip.search.densify import CliqueDensify, PairDensify
+from denseflip.search.problem import Problem
+from denseflip.search.rank import as_rank, check_ranking
+from denseflip.search.refine import Refine
+from denseflip.search.schedule import as_schedule
+from denseflip.search.sparsify import CliqueSparsify, PairSparsify
+
+SPARSIFIERS: dict[str, type[PairSparsify] | type[CliqueSparsify]] = {
+    "triangle": PairSparsify,
+    "clique": CliqueSparsify,
+}
+DENSIFIERS: dict[str, type[PairDensify] | type[CliqueDensify]] = {
+    "triangle": PairDensify,
+    "clique": CliqueDensify,
+}
+
+
+@dataclass(frozen=True)
+class DCS:
+    """Density-based counterfactual search, composed of blocks (paper, Algorithm 1).
+
+    Every iteration takes a dense structure away at the next best node of the ranking and puts one
+    in at the next worst, going round the ranking again when it ends. Each block may be given by
+    name or be any callable of its protocol (see `denseflip.search.blocks`).
+
+    Parameters
+    ----------
+    rank : which node next; a name of `RANKS`, or a callable.
+    sparsify : what to take away: ``"clique"``, ``"triangle"``, or a callable.
+    densify : what to put in: ``"clique"``, ``"triangle"``, or a callable.
+    schedule : ``"alternate"``, ``"density"``, or a callable.
+    refine : what to do with a counterfactual once found: a refiner, its name, or several.
+    max_iterations : stop after so many iterations; None for no limit.
+    questions : ``"each"``, ask after every step that says so, or ``"iteration"``, ask once at the
+        end of each iteration (D3).
+
+    Examples
+    --------
+    >>> from denseflip import Graph, explain
+    >>> g = Graph.from_edges(5, [(0, 1), (1, 2), (0, 2), (2, 3)])
+    >>> method = DCS(rank="degree", sparsify="clique", densify="clique", refine="min")
+    >>> explain(g, lambda a: int(a[0, 1]), method).removed
+    ((0, 1),)
+    """
+
+    rank: str | Rank = "triangles"
+    sparsify: str | Block = "clique"
+    densify: str | Block = "clique"
+    schedule: str | Schedule = "alternate"
+    refine: str | Refine | tuple[str | Refine, ...] = ()
+    max_iterations: int | None = 200
+    questions: str = "each"
+
+    def __post_init__(self) -> None:
+        if self.questions not in {"each", "iteration"}:
+            msg = f"questions must be 'each' or 'iteration'; got {self.questions!r}."
+            raise InvalidParameterError(msg)
+        limit = self.max_iterations
+        if limit is not None and (isinstance(limit, bool) or limit != int(limit) or limit < 0):
+            msg = f"max_iterations must be a whole number or None; got {limit!r}."
+            raise InvalidParameterError(msg)
+        object.__setattr__(self, "rank", as_rank(self.rank))
+        object.__setattr__(self, "sparsify", _as_block(self.sparsify, SPARSIFIERS, SPARSIFY))
+        object.__setattr__(self, "densify", _as_block(self.densify, DENSIFIERS, DENSIFY))
+        object.__setattr__(self, "schedule", as_schedule(self.schedule))
+
+    def __call__(self, problem: Problem) -> Iterator[Step]:
+        """Yield the steps of the search."""
+        assert not isinstance(self.rank, str)
+        assert not isinstance(self.schedule, str)
+        n = problem.graph.n_nodes
+        ranking = check_ranking(self.rank(problem), n)
+        state = State(problem, ranking)
+        cursors = {SPARSIFY: cycle(ranking.tolist()), DENSIFY: cycle(ranking[::-1].tolist())}
+        for number, turns in enumerate(self.schedule(problem), start=1):
+            if self.max_iterations is not None and number > self.max_iterations:
+                problem.note(f"The iteration limit of {self.max_iterations} was reached.")
+                return
+            state.start_iteration()
+            try:
+                if self.questions == "each":
+                    for step in self._turns(state, turns, cursors):
+                        yield replace(step, iteration=number)
+                else:
+                    steps = list(self._turns(state, turns, cursors))
+                    for i, step in enumerate(steps, start=1):
+                        ask = Ask.YES if i == len(steps) else Ask.NO
+                        yield replace(step, iteration=number, ask=ask)
+            except StopSearch:
+                return
+
+    def _turns(
+        self, state: State, turns: tuple[str, ...], cursors: dict[str, cycle[int]]
+    ) -> Iterator[Step]:
+        for turn in turns:
+            block = self.sparsify if turn == SPARSIFY else self.densify
+            assert not isinstance(block, str)
+            for _ in range(state.original.n_nodes):
+                acted = False
+                for step in block(state, next(cursors[turn])):
+                    acted = True
+                    state.apply(step)
+                    yield step
+                # A node with nothing to take away is passed over; to put nothing in is an answer.
+                if acted or turn == DENSIFY:
+                    break
+            else:
+                raise StopSearch
+
+
+def _as_block(block: str | Block, known: dict[str, type], kind: str) -> Block:
+    if isinstance(block, str):
+        if block not in known:
+            raise UnknownNameError(kind, block, known)
+        made: Block = known[block]()
+        return made
+    return block

@@ -1,0 +1,134 @@
+"""Blocks that put a dense structure where the graph is sparse."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from denseflip.counterfactual import Ask, Step
+from denseflip.errors import InvalidParameterError
+from denseflip.graph.density import harmonic_centrality, two_hop
+from denseflip.search.blocks import DENSIFY, State, StopSearch
+from denseflip.search.sparsify import pair_score
+
+_TRIANGLE = 3  # edges to add when nothing was taken away yet
+
+
+@dataclass(frozen=True)
+class PairDensify:
+    """Join the next pair of an order over all unjoined pairs; see `PairSparsify`.
+
+    Parameters
+    ----------
+    score : ``"triangles"`` (paper: TRI) or ``"contrast"`` (`con`); the lowest first.
+    reverse : the highest first instead (D1).
+    """
+
+    score: str = "triangles"
+    reverse: bool = False
+
+    def __call__(self, state: State, node: int) -> Iterator[Step]:
+        """Yield the addition of one edge."""
+        if self not in state.memory:
+            score = pair_score(state, self.score)
+            state.memory[self] = score.unjoined(state.original, descending=self.reverse)
+        pair = next(state.memory[self], None)
+        if pair is None:
+            raise StopSearch
+        yield Step(DENSIFY, "edge", (pair,), nodes=pair)
+
+
+@dataclass(frozen=True)
+class CliqueDensify:
+    """Join a set of little-used nodes near the given one into a clique (paper: DensifyCLI).
+
+    The nodes within two hops of the given one come first, then all others; among each by how often
+    they were in removed cliques (D), then from the sparse end of the ranking. As many nodes are
+    taken as give the edges still missing in this iteration (D6), and the call is repeated until as
+    many edges were added as removed. A choice that would add nothing is widened node by node, up
+    to ``slack`` more nodes than the removed clique had.
+
+    Parameters
+    ----------
+    slack : the paper's b.
+    step : what a clique added does to its nodes' counts: -1 as in the pseudocode, 0 for nothing,
+        +1 as the prose suggests (D5).
+    ties : what decides between nodes of equal count: ``"rank"`` or ``"harmonic"`` (centrality in
+        the original, lowest first: the periphery).
+    size : ``"missing"``, the edges removed less the edges added in this iteration; or
+        ``"removed+k"``, the edges removed plus the clique's size (published profile).
+    repeat : whether to go on until as many edges were added as removed.
+    ask : whether the oracle is asked after each clique added.
+    """
+
+    slack: int = 10
+    step: int = -1
+    ties: str = "rank"
+    size: str = "missing"
+    repeat: bool = True
+    ask: Ask = Ask.YES
+
+    def __post_init__(self) -> None:
+        allowed = {"ties": ("rank", "harmonic"), "size": ("missing", "removed+k")}
+        for name, values in allowed.items():
+            if getattr(self, name) not in values:
+                msg = f"{name} must be one of {', '.join(values)}; got {getattr(self, name)!r}."
+                raise InvalidParameterError(msg)
+        if self.step not in (-1, 0, 1):
+            msg = f"step must be -1, 0 or 1; got {self.step!r}."
+            raise InvalidParameterError(msg)
+        object.__setattr__(self, "ask", Ask(self.ask))
+
+    def __call__(self, state: State, node: int) -> Iterator[Step]:
+        """Yield the addition of one clique, or of several until the iteration is balanced."""
+        # A schedule may call densify alone: then it balances the removal before.
+        wanted = state.removed_now if state.sparsified_now else state.last_removed or _TRIANGLE
+        added = 0
+        while added < wanted:
+            chosen = self._choose(state, node, wanted - added, wanted)
+            if chosen is None:
+                return
+            new = state.missing(chosen)
+            state.counts[chosen] += self.step
+            added += len(new)
+            yield Step(DENSIFY, "clique", new, ask=self.ask, nodes=tuple(sorted(chosen)))
+            if not self.repeat:
+                return
+
+    def _choose(self, state: State, node: int, lacking: int, removed: int) -> list[int] | None:
+        """The nodes to join, or None if no allowed choice adds an edge."""
+        k = state.last_size or _TRIANGLE
+        wanted = lacking if self.size == "missing" else removed + k
+        cap = min(k + self.slack, state.original.n_nodes)
+        m = min(max(2, clique_size(wanted)), cap)
+        order = self._order(state, node)
+        for size in range(m, cap + 1):
+            if state.missing(order[:size]):
+                return order[:size]
+        return None
+
+    def _order(self, state: State, node: int) -> list[int]:
+        n = state.original.n_nodes
+        near = np.zeros(n, dtype=bool)
+        near[list(two_hop(node, state.neighbours))] = True
+        if self.ties == "harmonic":
+            if "harmonic" not in state.memory:
+                state.memory["harmonic"] = harmonic_centrality(state.original)
+            tie = state.memory["harmonic"]
+        else:
+            tie = -state.position
+        order: list[int] = np.lexsort((np.arange(n), tie, state.counts, ~near)).tolist()
+        return order
+
+
+def clique_size(n_edges: int) -> int:
+    """Smallest m with m(m-1)/2 at least ``n_edges``.
+
+    >>> [clique_size(s) for s in (0, 1, 2, 3, 4, 6, 7)]
+    [1, 2, 3, 3, 4, 4, 5]
+    """
+    m = (1 + math.isqrt(1 + 8 * max(n_edges, 0))) // 2
+    return m if m * (m - 1) // 2 >= n_edges else m + 1

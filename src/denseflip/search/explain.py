@@ -1,0 +1,148 @@
+"""`explain`: the one call that most people need."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from denseflip.counterfactual import Counterfactual, Label, Status
+from denseflip.errors import InvalidGraphError, InvalidParameterError
+from denseflip.graph import Edits, Graph, Nodes
+from denseflip.oracles.adapt import coerce_oracle
+from denseflip.oracles.background import Background
+from denseflip.oracles.protocol import Oracle, clean_label
+from denseflip.oracles.session import BudgetSpentError, Session
+from denseflip.search.engine import MAX_BATCH, walk
+from denseflip.search.methods import Recipe, as_recipe
+from denseflip.search.problem import Method, Problem
+from denseflip.search.refine import Candidate
+
+
+def explain(
+    graph: Graph | Any,
+    oracle: Oracle | Any,
+    method: str | Recipe | Method = "tri",
+    *,
+    nodes: Nodes | None = None,
+    background: Any = None,
+    target: Label | None = None,
+    budget: int | None = None,
+    seed: int = 0,
+    time_limit: float | None = None,
+    batch: int = MAX_BATCH,
+) -> Counterfactual:
+    """Find a graph close to the given one that the oracle labels differently.
+
+    Parameters
+    ----------
+    graph : the graph to explain: a `Graph`, or an adjacency array, SciPy sparse matrix or networkx
+        graph, which are converted.
+    oracle : the classifier: anything with ``predict(graphs)``, or a function of an adjacency array
+        (see `as_oracle` for other forms).
+    method : a name (``denseflip.methods()`` lists them), possibly with refinements behind ``+``;
+        or a `DCS`, or any callable that yields steps.
+    nodes : names and regions of the nodes; some methods need regions.
+    background : the data set's graphs, for the methods that look at them. Keep one
+        `Background` when explaining many graphs: its labels are asked only once.
+    target : the label wanted; by default any other than the graph's own.
+    budget : the largest number of questions to the oracle.
+    seed : seed of the one random generator of the search.
+    time_limit : seconds after which the search stops with what it has.
+    batch : look ahead by at most this many graphs; changes speed only, never the result.
+
+    Returns
+    -------
+    Counterfactual
+        Found or not: look at its ``found`` and ``status``.
+
+    Examples
+    --------
+    >>> g = Graph.from_edges(5, [(0, 1), (1, 2), (0, 2), (2, 3)])
+    >>> result = explain(g, lambda a: int(a[0, 1]), "tri")
+    >>> result.found, result.label_before, result.label_after
+    (True, 1, 0)
+    """
+    started = time.perf_counter()
+    graph = _as_graph(graph)
+    oracle = coerce_oracle(oracle)
+    recipe = as_recipe(method)
+    rng = np.random.default_rng(_check_seed(seed))
+    if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
+        msg = f"batch must be a whole number, at least 1; got {batch!r}."
+        raise InvalidParameterError(msg)
+    if nodes is not None:
+        nodes.check_fits(graph.n_nodes)
+    known = None if background is None else Background.of(background)
+    if known is not None and len(known) and known.graphs[0].n_nodes != graph.n_nodes:
+        msg = f"The graph has {graph.n_nodes} nodes, the background {known.graphs[0].n_nodes}."
+        raise InvalidGraphError(msg)
+    session = Session(oracle, budget=budget, time_limit=time_limit)
+    label = session.ask(graph)
+    target = None if target is None else clean_label(target)
+    problem = Problem(graph, label, target, nodes, known, rng, oracle, session)
+
+    if target is not None and label == target:
+        return _result(problem, recipe, seed, started, status=Status.NOT_NEEDED)
+    found = walk(problem, iter(recipe.stream(problem)), session, max_batch=batch)
+    searched = session.calls
+    candidate = Candidate(problem, found, session)
+    if found.status is Status.FOUND:
+        try:
+            for refine in recipe.refiners:
+                refine(candidate)
+        except BudgetSpentError:
+            problem.note("The budget was spent during refinement; the result may be refined more.")
+        session.confirm([graph, candidate.graph])
+    return _result(
+        problem,
+        recipe,
+        seed,
+        started,
+        status=found.status,
+        edits=Edits.between(graph, candidate.graph),
+        label_after=candidate.label,
+        search_calls=searched,
+        refine_calls=session.calls - searched,
+        iterations=max((step.iteration for step in found.trace), default=0),
+        trace=(*found.trace, *candidate.steps),
+        minimal=candidate.minimal,
+    )
+
+
+def _result(
+    problem: Problem, recipe: Recipe, seed: int, started: float, *, status: Status, **facts: Any
+) -> Counterfactual:
+    assert problem.session is not None
+    return Counterfactual(
+        status=status,
+        original=problem.graph,
+        label_before=problem.label,
+        target=problem.target,
+        method=recipe.name,
+        parameters=recipe.parameters,
+        seed=int(seed),
+        background_calls=problem.session.background_calls,
+        distinct_calls=problem.session.distinct,
+        notes=tuple(problem.notes),
+        elapsed=time.perf_counter() - started,
+        **{"edits": Edits(), "label_after": problem.label, **facts},
+    )
+
+
+def _as_graph(graph: Any) -> Graph:
+    if isinstance(graph, Graph):
+        return graph
+    if hasattr(graph, "is_directed"):
+        return Graph.from_networkx(graph)
+    if hasattr(graph, "tocoo"):
+        return Graph.from_sparse(graph)
+    return Graph.from_adjacency(graph, source="graph")
+
+
+def _check_seed(seed: int) -> int:
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        msg = f"seed must be a whole number, 0 or more; got {seed!r}."
+        raise InvalidParameterError(msg)
+    return int(seed)

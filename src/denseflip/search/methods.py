@@ -1,0 +1,233 @@
+"""The named methods: one short composition each.
+
+A name may carry refinements: ``rcli+bw``, ``dat+bw``, ``cli+min``, ``tri+bw+min``.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from denseflip.errors import InvalidParameterError, UnknownNameError
+from denseflip.search.baselines import Bidirectional, ClosestGraph, EdgeSwap
+from denseflip.search.blocks import Rank, Schedule
+from denseflip.search.dcs import DCS
+from denseflip.search.densify import CliqueDensify, PairDensify
+from denseflip.search.problem import Method, describe_parameters
+from denseflip.search.rank import RegionRank
+from denseflip.search.refine import REFINERS, Refine, as_refiners
+from denseflip.search.region_blocks import RegionBlocks
+from denseflip.search.sparsify import CliqueSparsify, PairSparsify
+
+REGIONS, BACKGROUND = "regions", "background"
+
+
+@dataclass(frozen=True)
+class MethodInfo:
+    """A line of the list of methods: name, what it does, what it needs, its parameters."""
+
+    name: str
+    summary: str
+    needs: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()
+    suffix: bool = False
+
+    def __str__(self) -> str:
+        needs = f" (needs {', '.join(self.needs)})" if self.needs else ""
+        return f"{self.name:<8}{self.summary}{needs}"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A method ready to run: its name, its stream of steps and its refinements."""
+
+    name: str
+    stream: Method
+    refiners: tuple[Refine, ...] = ()
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """All parameters in plain JSON-ready form."""
+        return {
+            "search": describe_parameters(self.stream),
+            "refine": describe_parameters(self.refiners),
+        }
+
+
+def tri(*, reverse: bool = False, max_iterations: int | None = None) -> DCS:
+    """Open triangles where they are many, close them where they are few (paper: TRI)."""
+    return DCS(
+        sparsify=PairSparsify("triangles", reverse),
+        densify=PairDensify("triangles", reverse),
+        max_iterations=max_iterations,
+        questions="iteration",
+    )
+
+
+def cli(
+    *,
+    rank: str | Rank = "triangles",
+    select: str = "overlap",
+    schedule: str | Schedule = "alternate",
+    ties: str = "rank",
+    max_iterations: int = 200,
+    max_cliques: int = 100_000,
+) -> DCS:
+    """Remove maximal cliques from dense regions, add cliques to sparse ones (paper: CLI)."""
+    return DCS(
+        rank=rank,
+        sparsify=CliqueSparsify(select=select, max_cliques=max_cliques),
+        densify=CliqueDensify(ties=ties),
+        schedule=schedule,
+        max_iterations=max_iterations,
+    )
+
+
+def rcli(
+    *,
+    regions: str | tuple[str, ...] | None = None,
+    select: str = "overlap",
+    schedule: str | Schedule = "alternate",
+    ties: str = "rank",
+    max_iterations: int = 200,
+    max_cliques: int = 100_000,
+) -> DCS:
+    """Cliques, region by region: densest region first, sparsest last (paper: RCLI)."""
+    levels = (regions,) if isinstance(regions, str) else tuple(regions or ())
+    return cli(
+        rank=RegionRank(levels),
+        select=select,
+        schedule=schedule,
+        ties=ties,
+        max_iterations=max_iterations,
+        max_cliques=max_cliques,
+    )
+
+
+def con(*, reverse: bool = False, max_iterations: int | None = None) -> DCS:
+    """Remove pairs that the current class has and the target lacks, add the opposite."""
+    return DCS(
+        sparsify=PairSparsify("contrast", reverse),
+        densify=PairDensify("contrast", reverse),
+        max_iterations=max_iterations,
+        questions="iteration",
+    )
+
+
+def blocks(*, regions: str | None = None, strength: str | float = "mean") -> RegionBlocks:
+    """Bring whole region pairs to the target class's density, the most different first."""
+    return RegionBlocks(regions, strength)
+
+
+def edg(*, max_iterations: int = 2000) -> EdgeSwap:
+    """Swap one random edge for one random pair at a time (paper: EDG)."""
+    return EdgeSwap(max_iterations)
+
+
+def obs(*, batch: int = 5, max_iterations: int = 2000) -> Bidirectional:
+    """Toggle random handfuls of pairs until the label flips, then search backward."""
+    return Bidirectional(False, batch, max_iterations)
+
+
+def dbs(*, batch: int = 5, max_iterations: int = 2000) -> Bidirectional:
+    """Like obs, but draw pairs by how differently the classes use them."""
+    return Bidirectional(True, batch, max_iterations)
+
+
+def dat() -> ClosestGraph:
+    """Take the closest background graph of another class (paper: DAT)."""
+    return ClosestGraph()
+
+
+def medoid() -> ClosestGraph:
+    """Take the medoid of the other class's background graphs."""
+    return ClosestGraph(medoid=True)
+
+
+@dataclass(frozen=True)
+class _Entry:
+    build: Callable[..., Method]
+    needs: tuple[str, ...] = ()
+    refine: tuple[str, ...] = ()  # refinements that belong to the method itself
+
+
+METHODS: dict[str, _Entry] = {
+    "tri": _Entry(tri),
+    "cli": _Entry(cli),
+    "rcli": _Entry(rcli, (REGIONS,)),
+    "con": _Entry(con, (BACKGROUND,)),
+    "blocks": _Entry(blocks, (REGIONS, BACKGROUND)),
+    "edg": _Entry(edg),
+    "obs": _Entry(obs, (), ("bw",)),
+    "dbs": _Entry(dbs, (BACKGROUND,), ("bw",)),
+    "dat": _Entry(dat, (BACKGROUND,)),
+    "medoid": _Entry(medoid, (BACKGROUND,)),
+}
+ALIASES = {"clique": "cli", "triangle": "tri", "region-clique": "rcli", "contrast": "con"}
+
+
+def methods() -> list[MethodInfo]:
+    """Every method and every refinement suffix, with a line each.
+
+    >>> [m.name for m in methods()][:3]
+    ['tri', 'cli', 'rcli']
+    """
+    listed = [
+        MethodInfo(
+            name,
+            (inspect.getdoc(entry.build) or "").splitlines()[0],
+            entry.needs,
+            tuple(inspect.signature(entry.build).parameters),
+        )
+        for name, entry in METHODS.items()
+    ]
+    suffixes = [
+        MethodInfo(f"+{name}", summary, suffix=True) for name, (_, summary) in REFINERS.items()
+    ]
+    return listed + suffixes
+
+
+def make_method(name: str, /, **parameters: Any) -> Recipe:
+    """Build a named method, with refinements behind ``+`` and parameters of its own.
+
+    >>> make_method("cli+min", max_iterations=50).name
+    'cli+min'
+    """
+    base, *suffixes = name.strip().lower().split("+")
+    base = ALIASES.get(base, base)
+    if base not in METHODS:
+        raise UnknownNameError("method", base, METHODS)
+    entry = METHODS[base]
+    known = inspect.signature(entry.build).parameters
+    for key in parameters:
+        if key not in known:
+            raise UnknownNameError(f"parameter of {base!r}", key, known)
+    try:
+        stream = entry.build(**parameters)
+    except TypeError as error:
+        msg = f"Wrong value among the parameters of {base!r} ({parameters}): {error}."
+        raise InvalidParameterError(msg) from error
+    return Recipe("+".join([base, *suffixes]), stream, as_refiners((*entry.refine, *suffixes)))
+
+
+def as_recipe(method: str | Recipe | Method) -> Recipe:
+    """A recipe of a name, of a composition such as `DCS`, or of any callable `Method`."""
+    if isinstance(method, Recipe):
+        return method
+    if isinstance(method, str):
+        return make_method(method)
+    if not callable(method):
+        msg = f"method must be a name, a DCS or a callable; got {type(method).__name__}."
+        raise InvalidParameterError(msg)
+    if isinstance(method, DCS):
+        return Recipe("dcs", replace(method, refine=()), as_refiners(method.refine))
+    name = getattr(method, "__name__", type(method).__name__).lower()
+    return Recipe(name, method)
+
+
+def check_needs(recipe: Recipe, given: Mapping[str, bool]) -> tuple[str, ...]:
+    """What the method needs and was not given, by name (``regions``, ``background``)."""
+    entry = METHODS.get(recipe.name.split("+")[0])
+    return tuple(need for need in (entry.needs if entry else ()) if not given.get(need, False))

@@ -1,0 +1,168 @@
+"""Orders in which node pairs are taken away and put in, produced no faster than they are needed.
+
+The pairs that are not joined number O(n²); on a large graph they are generated best first and
+never held together, so memory stays O(m + pairs taken).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from itertools import islice
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from denseflip.graph import Codes, Graph, Pair
+from denseflip.search.problem import Contrast
+
+Floats = npt.NDArray[np.float64]
+_DENSE_PAIRS = 2_000_000  # up to here all unjoined pairs are sorted at once
+
+
+class PairScore(Protocol):
+    """A score of node pairs: high where the graph is dense."""
+
+    def at(self, codes: Codes, n_nodes: int) -> npt.NDArray[np.generic]:
+        """Score of each pair."""
+        ...
+
+    def unjoined(self, graph: Graph, *, descending: bool) -> Iterator[Pair]:
+        """Unjoined pairs by (score, pair), lazily."""
+        ...
+
+
+def joined(graph: Graph, score: PairScore, *, descending: bool) -> Iterator[Pair]:
+    """Edges sorted as tuples (score, (u, v)), ascending or the reverse of that."""
+    codes = graph.codes
+    order = np.lexsort((codes, score.at(codes, graph.n_nodes)))
+    yield from _decode(codes[order[::-1] if descending else order], graph.n_nodes)
+
+
+def all_unjoined(graph: Graph) -> Codes:
+    """Codes of all pairs that are not joined, sorted. O(n²)."""
+    n = graph.n_nodes
+    u, v = np.triu_indices(n, k=1)
+    return np.setdiff1d(u * n + v, graph.codes, assume_unique=True)
+
+
+class NodeSum:
+    """Score of a pair: the sum of its ends' values (whole numbers, such as triangle counts)."""
+
+    def __init__(self, values: npt.NDArray[np.int64]) -> None:
+        self.values = np.asarray(values, dtype=np.int64)
+
+    def at(self, codes: Codes, n_nodes: int) -> npt.NDArray[np.int64]:
+        """Sum of the values at the two ends."""
+        u, v = np.divmod(codes, max(n_nodes, 1))
+        return self.values[u] + self.values[v]
+
+    def unjoined(self, graph: Graph, *, descending: bool) -> Iterator[Pair]:
+        """Unjoined pairs by (score, pair): all sorted on a small graph, lazily on a large one."""
+        if graph.n_pairs <= _DENSE_PAIRS:
+            codes = all_unjoined(graph)
+            order = np.lexsort((codes, self.at(codes, graph.n_nodes)))
+            return _decode(codes[order[::-1] if descending else order], graph.n_nodes)
+        return self.unjoined_lazily(graph, descending=descending)
+
+    def unjoined_lazily(self, graph: Graph, *, descending: bool) -> Iterator[Pair]:
+        """The same order, one value of the sum at a time."""
+        by_value = {int(t): np.flatnonzero(self.values == t) for t in np.unique(self.values)}
+        taken = _Joined(graph)
+        for total in _sums(sorted(by_value), descending=descending):
+            # Ends u whose partner group (total - value) exists, in the order of the pairs.
+            parts = [m for t, m in by_value.items() if total - t in by_value]
+            for u in _merge(parts, descending=descending):
+                partners = by_value[total - int(self.values[u])]
+                above = partners[np.searchsorted(partners, u, side="right") :]
+                for v in above[::-1] if descending else above:
+                    if not taken(u, int(v)):
+                        yield u, int(v)
+
+
+class ContrastScore:
+    """Score of a pair: its contrast between two classes."""
+
+    def __init__(self, contrast: Contrast) -> None:
+        self.contrast = contrast
+
+    def at(self, codes: Codes, n_nodes: int) -> Floats:
+        """Contrast of the pairs."""
+        return self.contrast.at(codes)
+
+    def unjoined(self, graph: Graph, *, descending: bool) -> Iterator[Pair]:
+        """Unjoined pairs by (contrast, pair); those without contrast lie between the signs."""
+        free = ~np.isin(self.contrast.codes, graph.codes, assume_unique=True)
+        codes, values = self.contrast.codes[free], self.contrast.values[free]
+        order = np.lexsort((codes, values))
+        n_low = int((values < 0).sum())
+        low, high = codes[order[:n_low]], codes[order[n_low:]]
+        n = graph.n_nodes
+        if descending:
+            yield from _decode(high[::-1], n)
+            yield from self._neutral(graph, descending=True)
+            yield from _decode(low[::-1], n)
+        else:
+            yield from _decode(low, n)
+            yield from self._neutral(graph, descending=False)
+            yield from _decode(high, n)
+
+    def _neutral(self, graph: Graph, *, descending: bool) -> Iterator[Pair]:
+        n = graph.n_nodes
+        used = np.union1d(self.contrast.codes, graph.codes)
+        rows = range(n - 1, -1, -1) if descending else range(n)
+        for u in rows:
+            row = np.arange(u * n + u + 1, u * n + n)
+            row = np.setdiff1d(row, used[slice(*np.searchsorted(used, (u * n, (u + 1) * n)))], True)
+            yield from _decode(row[::-1] if descending else row, n)
+
+
+class _Joined:
+    """Membership in a graph's edges, with the current row's neighbours at hand."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.codes, self.n = graph.codes, graph.n_nodes
+        self.row, self.partners = -1, frozenset[int]()
+
+    def __call__(self, u: int, v: int) -> bool:
+        if u != self.row:
+            first, last = np.searchsorted(self.codes, (u * self.n, (u + 1) * self.n))
+            self.row = u
+            self.partners = frozenset((self.codes[first:last] - u * self.n).tolist())
+        return v in self.partners
+
+
+def _sums(values: list[int], *, descending: bool) -> Iterator[int]:
+    """Distinct sums of two of the values (equal ones allowed), in order, from a small heap."""
+    sign = -1 if descending else 1
+    values = values[::-1] if descending else values
+    heap = [(sign * (values[0] + values[0]), 0, 0)] if values else []
+    last = None
+    while heap:
+        key, i, j = heapq.heappop(heap)
+        if key != last:
+            yield sign * key
+            last = key
+        # (i, j) leads to (i, j+1); the diagonal also opens the next row.
+        if j + 1 < len(values):
+            heapq.heappush(heap, (sign * (values[i] + values[j + 1]), i, j + 1))
+        if i == j and i + 1 < len(values):
+            heapq.heappush(heap, (sign * 2 * values[i + 1], i + 1, i + 1))
+
+
+def _merge(groups: list[npt.NDArray[np.intp]], *, descending: bool) -> Iterator[int]:
+    """Nodes of disjoint sorted groups in one ascending (or descending) run."""
+    nodes = np.sort(np.concatenate(groups)) if groups else np.empty(0, dtype=np.intp)
+    return (int(u) for u in (nodes[::-1] if descending else nodes))
+
+
+def _decode(codes: Codes, n_nodes: int, chunk: int = 4096) -> Iterator[Pair]:
+    for start in range(0, len(codes), chunk):
+        part = codes[start : start + chunk].tolist()
+        yield from ((c // n_nodes, c % n_nodes) for c in part)
+
+
+def take(pairs: Iterator[Pair], n: int) -> list[Pair]:
+    """The next ``n`` pairs, or fewer if there are no more."""
+    return list(islice(pairs, n))

@@ -1,0 +1,205 @@
+"""Refinement: bring a counterfactual closer to the original without losing the flip."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain, pairwise
+from typing import Protocol
+
+from denseflip.counterfactual import Ask, Label, Step
+from denseflip.errors import UnknownNameError
+from denseflip.graph import Graph, Pair
+from denseflip.oracles.session import Session
+from denseflip.search.engine import Walk
+from denseflip.search.problem import Problem
+
+_KEEP_ALONE = 8  # keeping one part alone hardly ever works when parts are smaller than this
+
+
+class Candidate:
+    """A counterfactual being refined.
+
+    Its one operation, `undo`, asks the oracle about the graph with some edits undone and keeps
+    that graph if it is still a counterfactual. So whatever a refiner does, and whenever it is
+    interrupted, the flip is never lost and no edit is ever added.
+    """
+
+    def __init__(self, problem: Problem, found: Walk, session: Session) -> None:
+        self.problem = problem
+        self.session = session
+        self.graph: Graph = found.graph
+        self.label: Label = found.label
+        self.pairs: set[Pair] = set(problem.graph ^ found.graph)
+        self.search_steps: Sequence[Step] = tuple(found.trace)
+        self.steps: list[Step] = []
+        self.minimal: bool | None = None
+
+    def undo(self, pairs: Iterable[Pair], structure: str = "edge") -> bool:
+        """Undo these edits if the graph stays a counterfactual; say whether it did."""
+        chosen = tuple(sorted(pairs))
+        graph = self.graph.toggle(chosen)
+        label = self.session.ask(graph)
+        if not self.problem.accepts(label):
+            return False
+        self.graph, self.label = graph, label
+        self.pairs.difference_update(chosen)
+        self.steps.append(Step("refine", structure, chosen, ask=Ask.YES))
+        return True
+
+    def structures(self) -> list[list[Pair]]:
+        """The edits grouped by the structure that made them, later structures first claim.
+
+        Where the search moved single edges or a whole graph, and the nodes have regions, the
+        groups are the pairs of regions instead: refinement speaks the language of density.
+        """
+        owner: dict[Pair, int] = {}
+        for i, step in enumerate(self.search_steps):
+            owner.update(dict.fromkeys(step.toggled, i))
+        groups: dict[object, list[Pair]] = {}
+        for pair in sorted(self.pairs):
+            groups.setdefault(owner.get(pair), []).append(pair)
+        whole = len(groups) == 1 or all(len(g) == 1 for g in groups.values())
+        nodes = self.problem.nodes
+        if whole and nodes is not None and nodes.regions:
+            index = nodes.taxonomy().index
+            groups = {}
+            for u, v in sorted(self.pairs):
+                cell = (min(index[u], index[v]), max(index[u], index[v]))
+                groups.setdefault(cell, []).append((u, v))
+        return list(groups.values())
+
+
+class Refine(Protocol):
+    """A refiner: works on a candidate through `Candidate.undo`."""
+
+    def __call__(self, candidate: Candidate) -> None:
+        """Refine in place; may be interrupted by the end of the budget at any question."""
+        ...
+
+
+@dataclass(frozen=True)
+class BackwardRefine:
+    """Backward search of Abrate & Bonchi, as the paper's DAT+BW ran it.
+
+    The changed pairs are shuffled into a queue. A handful is undone at a time; if the flip stays,
+    the next handful is one larger, else the pairs go back to the end of the queue and the next is
+    one smaller. A pair that loses the flip when undone alone leaves the queue: it is needed, and
+    only so can the queue ever become empty.
+
+    Parameters
+    ----------
+    start : size of the first handful.
+    max_questions : stop after so many.
+    """
+
+    start: int = 5
+    max_questions: int = 2000
+
+    def __call__(self, candidate: Candidate) -> None:
+        """Refine until one change is left, the queue is empty or the questions are used up."""
+        queue = sorted(candidate.pairs)
+        candidate.problem.rng.shuffle(queue)
+        k, asked = self.start, 0
+        while queue and len(candidate.pairs) > 1 and asked < self.max_questions:
+            # Undoing everything gives the original back, which is known not to do.
+            size = min(k, len(candidate.pairs) - 1)
+            chosen, queue = queue[:size], queue[size:]
+            asked += 1
+            if candidate.undo(chosen):
+                k += 1
+            else:
+                if len(chosen) > 1:
+                    queue.extend(chosen)
+                k = max(1, k - 1)
+
+
+@dataclass(frozen=True)
+class EdgeBackwardRefine:
+    """The edge-level backward search of the authors' notebook (their RCLI+BW).
+
+    Changed pairs, those first whose ends occur least among the changes, are undone one by one
+    until the first that loses the flip.
+    """
+
+    def __call__(self, candidate: Candidate) -> None:
+        """Refine up to the first failure."""
+        uses = Counter(v for pair in candidate.pairs for v in pair)
+        for pair in sorted(candidate.pairs, key=lambda p: (uses[p[0]] + uses[p[1]], p)):
+            if len(candidate.pairs) == 1 or not candidate.undo([pair]):
+                return
+
+
+@dataclass(frozen=True)
+class MinimalRefine:
+    """Delta debugging to a 1-minimal set: no single edit left can be undone alone.
+
+    Whole structures first (cliques, region blocks), then pairs, so that what remains is still
+    made of few structures. The result carries the certificate (`Counterfactual.minimal`).
+    """
+
+    def __call__(self, candidate: Candidate) -> None:
+        """Refine until 1-minimal."""
+        candidate.minimal = False
+        groups = candidate.structures()
+        if 1 < len(groups) < len(candidate.pairs):
+            _ddmin(groups, candidate, "structure")
+        _ddmin([[pair] for pair in sorted(candidate.pairs)], candidate, "edge")
+        candidate.minimal = True
+
+
+def _ddmin(units: list[list[Pair]], candidate: Candidate, kind: str) -> None:
+    """Undo units while the flip stays, until no single one can be undone (after Zeller's ddmin).
+
+    Coarse parts first, kept alone or undone; then finer and finer ones. A pass over single units
+    is repeated until it changes nothing: that last pass is the certificate.
+    """
+    parts = 2
+    while len(units) > 1:
+        parts = min(parts, len(units))
+        bounds = [len(units) * i // parts for i in range(parts + 1)]
+        chunks = [units[a:b] for a, b in pairwise(bounds)]
+        if 2 < parts <= _KEEP_ALONE:  # with two parts, keeping one is undoing the other
+            alone = next((c for c in chunks if candidate.undo(_others(units, c), kind)), None)
+            if alone is not None:
+                units, parts = alone, 2
+                continue
+        kept: list[list[Pair]] = []
+        for i, chunk in enumerate(chunks):
+            last = not kept and i == len(chunks) - 1  # undoing it would give the original back
+            if last or not candidate.undo(chain.from_iterable(chunk), kind):
+                kept += chunk
+        if len(kept) == len(units) and parts == len(units):
+            return
+        units, parts = kept, 2 * parts
+
+
+def _others(units: list[list[Pair]], chunk: list[list[Pair]]) -> list[Pair]:
+    inside = {id(unit) for unit in chunk}
+    return [pair for unit in units if id(unit) not in inside for pair in unit]
+
+
+REFINERS: dict[str, tuple[Callable[[], Refine], str]] = {
+    "bw": (BackwardRefine, "backward search: undo a growing handful of random edits at a time"),
+    "bw1": (
+        EdgeBackwardRefine,
+        "undo edits one by one, rarest ends first, up to the first failure",
+    ),
+    "min": (MinimalRefine, "delta debugging to a certified 1-minimal set, whole structures first"),
+}
+
+
+def as_refiners(refine: str | Refine | Iterable[str | Refine]) -> tuple[Refine, ...]:
+    """Refiners by name, one or several, or a user's own."""
+    if isinstance(refine, str) or callable(refine):
+        refine = (refine,)
+    out: list[Refine] = []
+    for item in refine:
+        if isinstance(item, str):
+            if item not in REFINERS:
+                raise UnknownNameError("refinement", item, REFINERS)
+            out.append(REFINERS[item][0]())
+        else:
+            out.append(item)
+    return tuple(out)

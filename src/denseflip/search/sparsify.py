@@ -1,0 +1,116 @@
+"""Blocks that take a dense structure away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+
+from denseflip.counterfactual import Ask, Step
+from denseflip.errors import InvalidParameterError
+from denseflip.graph.density import maximal_cliques_through
+from denseflip.search.blocks import SPARSIFY, State, StopSearch, pairs_among
+from denseflip.search.orders import ContrastScore, NodeSum, PairScore, joined
+
+
+@dataclass(frozen=True)
+class PairSparsify:
+    """Remove the next edge of an order over all edges; the node it is called with plays no part.
+
+    Parameters
+    ----------
+    score : ``"triangles"``, the triangles through an edge's two ends added up (paper: TRI), or
+        ``"contrast"``, how much more often the current class has the edge (`con`).
+    reverse : take the lowest score first instead of the highest (D1).
+    """
+
+    score: str = "triangles"
+    reverse: bool = False
+
+    def __call__(self, state: State, node: int) -> Iterator[Step]:
+        """Yield the removal of one edge."""
+        if self not in state.memory:
+            score = pair_score(state, self.score)
+            state.memory[self] = joined(state.original, score, descending=not self.reverse)
+        pair = next(state.memory[self], None)
+        if pair is None:
+            raise StopSearch
+        yield Step(SPARSIFY, "edge", (pair,), nodes=pair)
+
+
+def pair_score(state: State, name: str) -> PairScore:
+    """The named score of pairs."""
+    if name == "triangles":
+        return NodeSum(state.problem.triangles)
+    if name == "contrast":
+        return ContrastScore(state.problem.contrast("con"))
+    msg = f"score must be 'triangles' or 'contrast'; got {name!r}."
+    raise InvalidParameterError(msg)
+
+
+@dataclass(frozen=True)
+class CliqueSparsify:
+    """Remove a maximal clique of the original through the node (paper: SparsifyCLI; D4).
+
+    The first time the largest; later the one whose largest overlap with a clique removed before
+    is smallest. Ties go to the larger clique, then to the lexicographically smallest vertex list.
+
+    Parameters
+    ----------
+    select : ``"overlap"`` as above, or ``"contrast"``: the clique whose pairs have the largest
+        total contrast, that is, which the target class has least.
+    max_cliques : look at no more than this many cliques through one node; the result says so
+        when that bites.
+    ask : whether the oracle is asked after the removal, and whether its answer counts.
+    """
+
+    select: str = "overlap"
+    max_cliques: int = 100_000
+    ask: Ask = Ask.YES
+
+    def __post_init__(self) -> None:
+        if self.select not in {"overlap", "contrast"}:
+            msg = f"select must be 'overlap' or 'contrast'; got {self.select!r}."
+            raise InvalidParameterError(msg)
+        if self.max_cliques < 1:
+            msg = f"max_cliques must be at least 1; got {self.max_cliques!r}."
+            raise InvalidParameterError(msg)
+        object.__setattr__(self, "ask", Ask(self.ask))
+
+    def __call__(self, state: State, node: int) -> Iterator[Step]:
+        """Yield the removal of one clique; nothing at a node without edges."""
+        source = maximal_cliques_through(node, state.original_neighbours)
+        cliques = list(islice(source, self.max_cliques))
+        if not cliques:
+            return
+        if next(source, None) is not None:
+            state.problem.note(
+                f"Node {node} lies in more than {self.max_cliques} maximal cliques; only the first "
+                f"{self.max_cliques} were compared. Raise max_cliques to compare more."
+            )
+        clique = min(cliques, key=self._preference(state))
+        state.removed_structures.append(frozenset(clique))
+        state.counts[list(clique)] += 1
+        state.last_size = len(clique)
+        gone = state.present(clique)
+        yield Step(SPARSIFY, "clique", gone, ask=self.ask, nodes=clique)
+
+    def _preference(self, state: State):  # type: ignore[no-untyped-def]
+        if self.select == "contrast":
+            contrast = state.problem.contrast("select=contrast")
+            n = state.original.n_nodes
+
+            def by_contrast(clique: tuple[int, ...]) -> tuple[float, int, tuple[int, ...]]:
+                codes = np.array([u * n + v for u, v in pairs_among(clique)], dtype=np.int64)
+                return (-float(contrast.at(codes).sum()), -len(clique), clique)
+
+            return by_contrast
+        before = state.removed_structures
+
+        def by_overlap(clique: tuple[int, ...]) -> tuple[int, int, tuple[int, ...]]:
+            overlap = max((len(old.intersection(clique)) for old in before), default=0)
+            return (overlap, -len(clique), clique)
+
+        return by_overlap
