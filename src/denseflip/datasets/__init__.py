@@ -1,6 +1,20 @@
 """Data sets: the embedded mice, the paper's seven brains, synthetic cohorts, a lab's own files."""
 
 from denseflip.datasets.base import Card, Dataset, Example
+from denseflip.datasets.files import read_graph
+from denseflip.datasets.registry import DatasetInfo, fetch_dataset, list_datasets, load_dataset
 from denseflip.datasets.summary import Summary
+from denseflip.datasets.synthetic import make_synthetic
 
-__all__ = ["Card", "Dataset", "Example", "Summary"]
+__all__ = [
+    "Card",
+    "Dataset",
+    "DatasetInfo",
+    "Example",
+    "Summary",
+    "fetch_dataset",
+    "list_datasets",
+    "load_dataset",
+    "make_synthetic",
+    "read_graph",
+]
