@@ -1,0 +1,155 @@
+"""`Evaluation`: the figures of an honest evaluation, and what they say in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal, Self
+
+from denseflip.errors import FileFormatError
+
+Level = Literal["better", "unclear", "chance"]
+ALPHA = 0.05
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What is known about a classifier's worth; `evaluate` makes it.
+
+    Attributes
+    ----------
+    dataset, class_counts : the data, and its graphs per class (in the order of `confusion`).
+    preset, features, estimator : what was judged.
+    folds, inner_folds, repeats, permutations, seed : how.
+    accuracy, f1, balanced_accuracy : on held-out graphs, means over the repeats. F1 is that of
+        the second class if there are two, else the mean over the classes.
+    interval : 95 % interval of the accuracy: Wilson's, with the number of *graphs* as sample
+        size. Repeats use the same graphs again, so they steady the mean but do not narrow it.
+    majority_rate : accuracy of always answering the largest class.
+    p_value : share of label shuffles (the real labels among them) that reached the accuracy; a
+        shuffle runs once where the accuracy is a mean, so this errs on the side of caution.
+    null_mean : mean accuracy on shuffled labels.
+    confusion : held-out graphs by true class (row) and answer (column), summed over repeats.
+    repeat_accuracies : accuracy of each repeat.
+    chosen : how often each setting was selected in the outer folds.
+    training_accuracy, training_f1 : the paper's protocol: on all graphs, after training on them.
+    """
+
+    dataset: str
+    class_counts: Mapping[str, int]
+    preset: str | None
+    features: str
+    estimator: str
+    folds: int
+    inner_folds: int
+    repeats: int
+    permutations: int
+    seed: int
+    accuracy: float
+    interval: tuple[float, float]
+    f1: float
+    balanced_accuracy: float
+    majority_rate: float
+    p_value: float | None
+    null_mean: float | None
+    confusion: tuple[tuple[int, ...], ...]
+    repeat_accuracies: tuple[float, ...]
+    chosen: Mapping[str, Mapping[str, int]]
+    training_accuracy: float
+    training_f1: float
+
+    @property
+    def n_graphs(self) -> int:
+        """Number of graphs."""
+        return sum(self.class_counts.values())
+
+    @property
+    def level(self) -> Level:
+        """``better`` than chance, ``chance``, or ``unclear``.
+
+        Better: the p-value is at most 0.05 and the whole interval lies above the majority rate.
+        Chance: the p-value is larger, or the accuracy does not exceed the majority rate.
+        """
+        if self.accuracy <= self.majority_rate + 1e-12:
+            return "chance"
+        if self.p_value is not None and self.p_value > ALPHA:
+            return "chance"
+        return "better" if self.interval[0] > self.majority_rate else "unclear"
+
+    @property
+    def better_than_chance(self) -> bool:
+        """Whether the classifier is clearly better than chance on graphs it has not seen."""
+        return self.level == "better"
+
+    @property
+    def verdict(self) -> str:
+        """The judgement in one or two sentences."""
+        figures = (
+            f"{_percent(self.accuracy)} of held-out graphs are classified correctly (95 % interval "
+            f"{_percent(self.interval[0])} to {_percent(self.interval[1])}, {self.n_graphs} "
+            f"graphs); always answering the largest class gives {_percent(self.majority_rate)}"
+        )
+        if self.p_value is not None:
+            figures += f"; permutation test p = {self.p_value:.3g}"
+        opening = {
+            "better": "Better than chance",
+            "unclear": "Not clearly better than chance",
+            "chance": "Not better than chance",
+        }[self.level]
+        return f"{opening}: {figures}."
+
+    @property
+    def warning(self) -> str | None:
+        """What to bear in mind before explaining this classifier; None if it is better."""
+        if self.level == "better":
+            return None
+        gap = ""
+        if self.training_accuracy - self.accuracy > 0.1:
+            gap = (
+                f" Its {_percent(self.training_accuracy)} on the graphs it was trained on is "
+                "memory, not skill."
+            )
+        if self.level == "unclear":
+            return (
+                "The evidence that this classifier has learnt anything about the classes is weak: "
+                "its interval includes the rate of always answering the largest class. Read its "
+                f"explanations as hypotheses.{gap}"
+            )
+        return (
+            "On graphs it has not seen, this classifier cannot be told from guessing. A "
+            "counterfactual still shows what would change its answer, but that says nothing about "
+            f"the difference between the classes.{gap}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON-ready form, with the verdict in words."""
+        data = asdict(self)
+        data["class_counts"] = dict(self.class_counts)
+        data["interval"] = list(self.interval)
+        data["interval_kind"] = "Wilson, 95 %, sample size = graphs"
+        data["confusion"] = [list(row) for row in self.confusion]
+        data["repeat_accuracies"] = list(self.repeat_accuracies)
+        data["level"], data["verdict"], data["warning"] = self.level, self.verdict, self.warning
+        return data
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Inverse of `to_dict`."""
+        names = [f.name for f in fields(cls)]
+        missing = [name for name in names if name not in data]
+        if missing:
+            msg = f"Not an evaluation: the entries {', '.join(missing)} are missing."
+            raise FileFormatError(msg)
+        values = {name: data[name] for name in names}
+        try:
+            values["interval"] = (float(data["interval"][0]), float(data["interval"][1]))
+            values["confusion"] = tuple(tuple(int(x) for x in row) for row in data["confusion"])
+            values["repeat_accuracies"] = tuple(float(x) for x in data["repeat_accuracies"])
+        except (TypeError, ValueError, IndexError) as error:
+            msg = f"Not an evaluation: {error}."
+            raise FileFormatError(msg) from error
+        return cls(**values)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"

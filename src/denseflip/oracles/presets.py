@@ -1,0 +1,224 @@
+"""Named classifiers, and `fit_oracle`: from a data set to a trained oracle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from denseflip._version import __version__
+from denseflip.datasets import Dataset
+from denseflip.errors import DatasetError, InvalidParameterError, UnknownNameError
+from denseflip.oracles.features import Features, make_features
+from denseflip.oracles.fitted import FittedOracle
+from denseflip.oracles.recipes import (
+    EstimatorRecipe,
+    LinearSvmRecipe,
+    LogisticRecipe,
+    NeighboursRecipe,
+    Recipe,
+    select,
+)
+from denseflip.oracles.threads import single_thread
+
+INNER_FOLDS = 3
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A named pair of features and recipe."""
+
+    name: str
+    features: str
+    recipe: Recipe
+    summary: str
+
+
+PRESETS: dict[str, Preset] = {
+    preset.name: preset
+    for preset in (
+        Preset(
+            "sf-knn",
+            "spectral",
+            NeighboursRecipe(),
+            "the paper's: Laplacian spectrum, k nearest neighbours (k = 1 … 29 selected)",
+        ),
+        Preset(
+            "edges-svm",
+            "edges",
+            LinearSvmRecipe(),
+            "every node pair, linear support vector machine (C selected)",
+        ),
+        Preset(
+            "edges-logistic",
+            "edges",
+            LogisticRecipe(),
+            "every node pair, logistic regression (C selected)",
+        ),
+        Preset(
+            "regions-logistic",
+            "regions",
+            LogisticRecipe(scaled=True),
+            "densities of region blocks, logistic regression (C selected); needs regions",
+        ),
+    )
+}
+DEFAULT_PRESET = "sf-knn"
+_RECIPES: dict[str, Recipe] = {
+    "spectral": NeighboursRecipe(),
+    "edges": LinearSvmRecipe(),
+    "regions": LogisticRecipe(scaled=True),
+    "degrees": LogisticRecipe(scaled=True),
+}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be trained: name, features and recipe, settled for one data set."""
+
+    preset: str | None
+    features: Features
+    recipe: Recipe
+
+
+def get_preset(name: str) -> Preset:
+    """The preset of this name."""
+    if name not in PRESETS:
+        raise UnknownNameError("preset", name, PRESETS)
+    return PRESETS[name]
+
+
+def make_plan(
+    dataset: Dataset,
+    preset: str | None = None,
+    *,
+    features: str | Features | None = None,
+    estimator: Any = None,
+    taxonomy: str | None = None,
+) -> Plan:
+    """Settle features and recipe; see `fit_oracle` for the arguments."""
+    if preset is not None and (features is not None or estimator is not None):
+        msg = f"Give a preset ({preset!r}) or features and estimator, not both."
+        raise InvalidParameterError(msg)
+    if estimator is not None and not (hasattr(estimator, "fit") and hasattr(estimator, "predict")):
+        msg = (
+            "'estimator' must be an unfitted scikit-learn classifier with fit and predict; got "
+            f"{type(estimator).__name__}."
+        )
+        raise InvalidParameterError(msg)
+    if preset is None and features is None and estimator is None:
+        preset = DEFAULT_PRESET
+    if preset is not None:
+        known = get_preset(preset)
+        made = make_features(known.features, dataset.nodes, taxonomy=taxonomy)
+        return Plan(preset, made, known.recipe)
+    made = make_features(features or "spectral", dataset.nodes, taxonomy=taxonomy)
+    if estimator is not None:
+        return Plan(None, made, EstimatorRecipe(estimator))
+    return Plan(None, made, _RECIPES.get(made.name, LogisticRecipe(scaled=True)))
+
+
+def fit_oracle(
+    dataset: Dataset,
+    features: str | Features | None = None,
+    estimator: Any = None,
+    *,
+    preset: str | None = None,
+    taxonomy: str | None = None,
+    inner_folds: int = INNER_FOLDS,
+    seed: int = 0,
+) -> FittedOracle:
+    """Train a classifier on all graphs of a data set.
+
+    How good it is on graphs it has not seen, `evaluate` says with the same arguments.
+
+    Parameters
+    ----------
+    features : ``spectral`` (the default), ``edges``, ``regions``, ``degrees`` or an object.
+    estimator : any unfitted scikit-learn classifier, taken as it is; without one, a fitting one
+        for the features with its main setting selected by cross-validation.
+    preset : ``sf-knn``, ``edges-svm``, ``edges-logistic`` or ``regions-logistic`` in place of the
+        two above; ``sf-knn`` if nothing is given.
+    taxonomy : which regions of the node table, for region features.
+    inner_folds : folds of the cross-validation that selects the setting.
+    seed : decides those folds.
+
+    Examples
+    --------
+    >>> from denseflip.graph import Graph
+    >>> ring = [Graph.from_edges(6, [(i, (i + 1) % 6) for i in range(6)])] * 4
+    >>> star = [Graph.from_edges(6, [(0, i) for i in range(1, 6)])] * 4
+    >>> toy = Dataset("toy", (*ring, *star), (0,) * 4 + (1,) * 4, ("ring", "star"))
+    >>> oracle = fit_oracle(toy, preset="sf-knn")
+    >>> [oracle.name_of(x) for x in oracle.predict([star[0], ring[0]])]
+    ['star', 'ring']
+    """
+    check_classes(dataset)
+    plan = make_plan(dataset, preset, features=features, estimator=estimator, taxonomy=taxonomy)
+    return fit_plan(dataset, plan, inner_folds=inner_folds, seed=seed)
+
+
+def fit_plan(
+    dataset: Dataset, plan: Plan, *, inner_folds: int = INNER_FOLDS, seed: int = 0
+) -> FittedOracle:
+    """Train what a plan says on all graphs of a data set."""
+    labels = dataset.label_array()
+    _, y = np.unique(labels, return_inverse=True)
+    rows = plan.features.transform(dataset.graphs)
+    recipe = plan.recipe
+    with single_thread():
+        rng = np.random.default_rng([seed, 2])
+        value = select(recipe, recipe.prepare(rows), y, np.arange(len(y)), inner_folds, rng)
+        estimator = recipe.estimator(value).fit(rows, labels)
+    card = {
+        "denseflip": __version__,
+        "preset": plan.preset,
+        "dataset": {
+            "name": dataset.name,
+            "n_graphs": len(dataset),
+            "n_nodes": dataset.n_nodes,
+            "class_counts": dataset.class_counts(),
+        },
+        "features": plan.features.name,
+        "estimator": describe_estimator(estimator),
+        "chosen": {recipe.parameter: value} if recipe.parameter else {},
+        "seed": seed,
+    }
+    return FittedOracle(plan.features, estimator, dataset.class_names, dataset.n_nodes, card)
+
+
+def describe_estimator(estimator: Any) -> str:
+    """An estimator in one line."""
+    return " ".join(repr(estimator).split())
+
+
+def check_classes(dataset: Dataset, folds: int | None = None) -> None:
+    """Say so if a data set cannot be learnt from, or not with this many folds."""
+    counts = {name: count for name, count in dataset.class_counts().items() if count}
+    if len(counts) < 2:
+        only = next(iter(counts))
+        msg = (
+            f"All {len(dataset)} graphs of data set {dataset.name!r} belong to one class "
+            f"({only!r}). A classifier needs graphs of at least two classes."
+        )
+        raise DatasetError(msg)
+    if folds is None:
+        return
+    if isinstance(folds, bool) or not isinstance(folds, int) or folds < 2:
+        msg = f"'folds' must be a whole number from 2; got {folds!r}."
+        raise InvalidParameterError(msg)
+    few = {name: count for name, count in counts.items() if count < folds}
+    if few:
+        listed = ", ".join(f"{name!r} has {count}" for name, count in few.items())
+        smallest = min(few.values())
+        advice = (
+            f"Use at most {smallest} folds, or add graphs."
+            if smallest >= 2
+            else "Add graphs of that class, or leave it out."
+        )
+        msg = (
+            f"Too few graphs in data set {dataset.name!r} for {folds} folds: every class needs at "
+            f"least {folds} graphs, but {listed}. {advice}"
+        )
+        raise DatasetError(msg)

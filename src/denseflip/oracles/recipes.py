@@ -1,0 +1,284 @@
+"""How a classifier is chosen and trained: one recipe per family of estimators.
+
+A recipe knows its grid of settings, the estimator for a setting, and how to answer the test part
+of a split for every setting at once. It is given the whole feature matrix once (`prepare`), so
+that distances or a compact form of the rows are computed once per data set and the many fits of
+nested cross-validation and permutation stay cheap. Preparing looks at features alone, never at
+labels, and none of it changes what an estimator would answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from denseflip.oracles.logistic import compact, fit_logistic
+
+Matrix = npt.NDArray[np.float64]
+Positions = npt.NDArray[np.int64]
+
+
+class Recipe(Protocol):
+    """A family of estimators with a grid of settings."""
+
+    @property
+    def parameter(self) -> str:
+        """Name of the setting that is selected ('' if none)."""
+        ...
+
+    @property
+    def grid(self) -> Sequence[Any]:
+        """Settings to choose from; the first of equally good ones is taken."""
+        ...
+
+    @property
+    def default(self) -> Any:
+        """The setting used where there are too few graphs to select one."""
+        ...
+
+    def estimator(self, value: Any) -> Any:
+        """An unfitted scikit-learn estimator with this setting."""
+        ...
+
+    def prepare(self, rows: Matrix) -> Any:
+        """Compute what all splits share."""
+        ...
+
+    def answers(
+        self, prepared: Any, y: Positions, train: Positions, test: Positions, values: Sequence[Any]
+    ) -> Positions:
+        """Class positions of the test rows after training on the train rows, per setting."""
+        ...
+
+
+@dataclass(frozen=True)
+class NeighboursRecipe:
+    """k nearest neighbours, k selected."""
+
+    grid: tuple[int, ...] = tuple(range(1, 30))
+    default: int = 5
+    parameter: str = "n_neighbors"
+
+    def estimator(self, value: int) -> Any:
+        """An unfitted estimator with this k."""
+        from sklearn.neighbors import KNeighborsClassifier
+
+        return KNeighborsClassifier(n_neighbors=value, algorithm="brute")
+
+    def prepare(self, rows: Matrix) -> Matrix:
+        """Squared distances between all rows, as `NeighbourHead` takes them."""
+        out = np.empty((len(rows), len(rows)))
+        for i, row in enumerate(rows):
+            gap = rows - row
+            out[i] = np.einsum("ij,ij->i", gap, gap)
+        return out
+
+    def answers(
+        self,
+        prepared: Matrix,
+        y: Positions,
+        train: Positions,
+        test: Positions,
+        values: Sequence[int],
+    ) -> Positions:
+        """Votes of the nearest training rows for every k at once; all rows if k exceeds them."""
+        order = np.argsort(prepared[np.ix_(test, train)], axis=1, kind="stable")
+        voters = y[train][order[:, : max(values)]]
+        counts = np.stack([np.cumsum(voters == c, axis=1) for c in range(int(y.max()) + 1)], axis=2)
+        last = np.minimum(np.asarray(values), len(train)) - 1
+        return np.asarray(counts[:, last].argmax(axis=2).T, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class LinearSvmRecipe:
+    """A linear support vector machine, C selected.
+
+    On the edges of a brain graph every C from about 0.01 gives the hard margin already.
+    """
+
+    grid: tuple[float, ...] = (0.0001, 0.001, 0.01, 1.0)
+    default: float = 0.01
+    parameter: str = "C"
+
+    def estimator(self, value: float) -> Any:
+        """An unfitted estimator with this C."""
+        from sklearn.svm import SVC
+
+        return SVC(kernel="linear", C=value)
+
+    def prepare(self, rows: Matrix) -> Matrix:
+        """Inner products of all rows: all that such a machine sees of them."""
+        return np.asarray(rows @ rows.T, dtype=np.float64)
+
+    def answers(
+        self,
+        prepared: Matrix,
+        y: Positions,
+        train: Positions,
+        test: Positions,
+        values: Sequence[float],
+    ) -> Positions:
+        """Train on the inner products of the train rows, once per C."""
+        from sklearn import config_context
+        from sklearn.svm import SVC
+
+        inner, outer = prepared[np.ix_(train, train)], prepared[np.ix_(test, train)]
+        with config_context(assume_finite=True, skip_parameter_validation=True):
+            fits = (SVC(kernel="precomputed", C=c).fit(inner, y[train]) for c in values)
+            return np.stack([fit.predict(outer) for fit in fits]).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class LogisticRecipe:
+    """Logistic regression with an L2 penalty, C selected.
+
+    Attributes
+    ----------
+    scaled : give every feature mean 0 and deviation 1 (of the training part) first.
+    """
+
+    grid: tuple[float, ...] = (0.01, 1.0, 100.0)
+    default: float = 1.0
+    parameter: str = "C"
+    scaled: bool = False
+
+    def estimator(self, value: float) -> Any:
+        """An unfitted estimator with this C."""
+        if not self.scaled:
+            return self._plain(value)
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
+
+        return make_pipeline(StandardScaler(), self._plain(value))
+
+    @staticmethod
+    def _plain(value: float) -> Any:
+        from sklearn.linear_model import LogisticRegression
+
+        return LogisticRegression(C=value, max_iter=10_000, tol=1e-6)
+
+    def prepare(self, rows: Matrix) -> Matrix:
+        """The rows, rotated into as many columns as there are rows if that is fewer.
+
+        The penalty does not change under rotation, so neither do the answers.
+        """
+        if self.scaled or rows.shape[1] <= rows.shape[0]:
+            return rows
+        u, s, _ = np.linalg.svd(rows, full_matrices=False)
+        return np.asarray(u * s, dtype=np.float64)
+
+    def answers(
+        self,
+        prepared: Matrix,
+        y: Positions,
+        train: Positions,
+        test: Positions,
+        values: Sequence[float],
+    ) -> Positions:
+        """Train on the train rows, once per C."""
+        a, b = prepared[train], prepared[test]
+        if self.scaled:
+            mean, spread = a.mean(axis=0), a.std(axis=0)
+            spread[spread < 1e-12] = 1.0  # a column without variation is left as it is
+            a, b = (a - mean) / spread, (b - mean) / spread
+        a, b = compact(a, b)
+        if y.max() == 1:
+            weights = (fit_logistic(a, y[train], c) for c in values)
+            return np.stack([b @ w[:-1] + w[-1] > 0 for w in weights]).astype(np.int64)
+        fits = (self._plain(c).fit(a, y[train]) for c in values)
+        return np.stack([fit.predict(b) for fit in fits]).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatorRecipe:
+    """Any scikit-learn estimator as given; it may select its own settings inside."""
+
+    given: Any
+    grid: tuple[None, ...] = (None,)
+    default: None = None
+    parameter: str = ""
+
+    def estimator(self, value: None) -> Any:
+        """An unfitted copy."""
+        from sklearn.base import clone
+
+        return clone(self.given)
+
+    def prepare(self, rows: Matrix) -> Matrix:
+        """The rows as they are."""
+        return rows
+
+    def answers(
+        self,
+        prepared: Matrix,
+        y: Positions,
+        train: Positions,
+        test: Positions,
+        values: Sequence[None],
+    ) -> Positions:
+        """Train a copy on the train rows."""
+        fits = (self.estimator(v).fit(prepared[train], y[train]) for v in values)
+        return np.stack([fit.predict(prepared[test]) for fit in fits]).astype(np.int64)
+
+
+def stratified_folds(y: Positions, folds: int, rng: np.random.Generator) -> Positions:
+    """Number of the fold each row is tested in; every class is spread evenly over the folds."""
+    out = np.empty(len(y), dtype=np.int64)
+    dealt = 0  # go on dealing where the last class stopped, so that fold sizes differ by one
+    for label in range(int(y.max()) + 1):
+        members = rng.permutation(np.flatnonzero(y == label))
+        out[members] = (np.arange(len(members)) + dealt) % folds
+        dealt += len(members)
+    return out
+
+
+def select(
+    recipe: Recipe,
+    prepared: Any,
+    y: Positions,
+    train: Positions,
+    folds: int,
+    rng: np.random.Generator,
+) -> Any:
+    """The setting with most right answers in stratified cross-validation of the train rows.
+
+    With fewer graphs of a class than folds there are fewer folds; with one graph of a class, the
+    recipe's default is taken.
+    """
+    if len(recipe.grid) == 1:
+        return recipe.grid[0]
+    counts = np.bincount(y[train])
+    folds = min(folds, int(counts[counts > 0].min()))
+    if folds < 2:
+        return recipe.default
+    fold = stratified_folds(y[train], folds, rng)
+    right = np.zeros(len(recipe.grid), dtype=np.int64)
+    for i in range(folds):
+        inside, outside = train[fold != i], train[fold == i]
+        answers = recipe.answers(prepared, y, inside, outside, recipe.grid)
+        right += (answers == y[outside]).sum(axis=1)
+    return recipe.grid[int(right.argmax())]
+
+
+def nested_answers(
+    recipe: Recipe,
+    prepared: Any,
+    y: Positions,
+    folds: int,
+    inner_folds: int,
+    rng: np.random.Generator,
+) -> tuple[Positions, list[Any]]:
+    """Answer for every row by a classifier that never saw it, and the setting chosen per fold."""
+    fold = stratified_folds(y, folds, rng)
+    out = np.empty(len(y), dtype=np.int64)
+    chosen = []
+    for i in range(folds):
+        train, test = np.flatnonzero(fold != i), np.flatnonzero(fold == i)
+        value = select(recipe, prepared, y, train, inner_folds, rng)
+        out[test] = recipe.answers(prepared, y, train, test, [value])[0]
+        chosen.append(value)
+    return out, chosen
