@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from denseflip._version import __version__
+from denseflip.cli import train as train_commands
 
 app = typer.Typer(
     name="denseflip",
@@ -36,3 +37,7 @@ def root(
 
     Add --debug to any command to see the traceback of an error.
     """
+
+
+app.command("train")(train_commands.train)
+app.command("evaluate")(train_commands.evaluate)

@@ -1,0 +1,235 @@
+"""``denseflip train`` and ``denseflip evaluate``: classifiers, with the truth about them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from denseflip.cli.common import err_console, out_console, print_json, progress
+
+if TYPE_CHECKING:
+    from denseflip.datasets import Dataset
+    from denseflip.oracles.evaluation import Evaluation
+
+PUBLISHED = "published"
+
+DatasetArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATASET",
+        help="A name from `denseflip data list`, or a file written by `denseflip data import`.",
+    ),
+]
+PresetOption = Annotated[
+    str,
+    typer.Option(
+        "--preset",
+        "-p",
+        help="sf-knn (the paper's, from its text), edges-svm, edges-logistic, regions-logistic, or "
+        "published (as the paper's printed numbers were made).",
+    ),
+]
+TaxonomyOption = Annotated[
+    str | None, typer.Option(help="Which regions, for regions-logistic (default: the first).")
+]
+FoldsOption = Annotated[int, typer.Option(help="Folds of the cross-validation.")]
+RepeatsOption = Annotated[int, typer.Option(help="How often it is repeated with new folds.")]
+PermutationsOption = Annotated[
+    int, typer.Option(help="Label shuffles for the p-value; 0 leaves it out.")
+]
+SeedOption = Annotated[int, typer.Option(help="Decides folds and shuffles.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
+
+
+def train(
+    dataset: DatasetArgument,
+    preset: PresetOption = "sf-knn",
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="File for the classifier [DATASET-PRESET.dfo]."),
+    ] = None,
+    taxonomy: TaxonomyOption = None,
+    folds: FoldsOption = 5,
+    repeats: RepeatsOption = 10,
+    permutations: PermutationsOption = 200,
+    seed: SeedOption = 0,
+    skip_evaluation: Annotated[
+        bool, typer.Option("--skip-evaluation", help="Train only; the card will say so.")
+    ] = False,
+    as_json: JsonOption = False,
+    force: ForceOption = False,
+) -> None:
+    """Train a classifier, say honestly how good it is, and save it with that in its card."""
+    from denseflip.datasets import load_dataset
+    from denseflip.experiments.published_classifier import published_oracle
+    from denseflip.oracles.persist import SUFFIX, check_target
+    from denseflip.oracles.presets import fit_oracle
+
+    _check_preset(preset)
+    data = load_dataset(dataset)
+    target = check_target(out or Path(_file_name(data.name, preset) + SUFFIX), force=force)
+    evaluation = None
+    if not skip_evaluation:
+        evaluation = _evaluate(data, preset, taxonomy, folds, repeats, permutations, seed)
+    if preset == PUBLISHED:
+        oracle = published_oracle(data)
+    else:
+        oracle = fit_oracle(data, preset=preset, taxonomy=taxonomy, seed=seed)
+    oracle = oracle.with_card(evaluation=evaluation.to_dict() if evaluation else None)
+    oracle.save(target, force=force)
+    if as_json:
+        print_json({"file": str(target), "card": dict(oracle.card)})
+        return
+    console = out_console()
+    if evaluation:
+        _print(evaluation)
+    chosen = ", ".join(f"{k} = {v}" for k, v in oracle.card["chosen"].items())
+    console.print(
+        f"Trained on all {len(data)} graphs{f' ({chosen})' if chosen else ''}, saved: {target}",
+        markup=False,
+    )
+    if not evaluation:
+        err_console().print("Not evaluated: how good it is on new graphs is not known.")
+
+
+def evaluate(
+    dataset: DatasetArgument,
+    preset: PresetOption = "sf-knn",
+    taxonomy: TaxonomyOption = None,
+    folds: FoldsOption = 5,
+    repeats: RepeatsOption = 10,
+    permutations: PermutationsOption = 200,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Also write the figures to a JSON file.")
+    ] = None,
+    force: ForceOption = False,
+) -> None:
+    """Judge a kind of classifier on graphs it has not seen, and by the paper's protocol."""
+    from denseflip.datasets import load_dataset
+    from denseflip.oracles.persist import check_target
+
+    _check_preset(preset)
+    target = check_target(out, force=force) if out else None
+    data = load_dataset(dataset)
+    evaluation = _evaluate(data, preset, taxonomy, folds, repeats, permutations, seed)
+    if target:
+        text = json.dumps(evaluation.to_dict(), indent=2, ensure_ascii=False)
+        target.write_text(text + "\n", encoding="utf-8")
+    if as_json:
+        print_json(evaluation.to_dict())
+        return
+    _print(evaluation)
+    if target:
+        out_console().print(f"Written: {target}", markup=False)
+
+
+def _check_preset(preset: str) -> None:
+    from denseflip.errors import UnknownNameError
+    from denseflip.oracles.presets import PRESETS
+
+    if preset not in (*PRESETS, PUBLISHED):
+        raise UnknownNameError("preset", preset, (*PRESETS, PUBLISHED))
+
+
+def _evaluate(
+    data: Dataset,
+    preset: str,
+    taxonomy: str | None,
+    folds: int,
+    repeats: int,
+    permutations: int,
+    seed: int,
+) -> Evaluation:
+    from denseflip.experiments.published_classifier import evaluate_published
+    from denseflip.oracles.crossval import evaluate as judge
+
+    with _bar(f"{preset} on {data.name}") as report:
+        if preset == PUBLISHED:
+            return evaluate_published(
+                data,
+                folds=folds,
+                repeats=repeats,
+                permutations=permutations,
+                seed=seed,
+                progress=report,
+            )
+        return judge(
+            data,
+            preset,
+            taxonomy=taxonomy,
+            folds=folds,
+            repeats=repeats,
+            permutations=permutations,
+            seed=seed,
+            progress=report,
+        )
+
+
+@contextmanager
+def _bar(what: str) -> Iterator[Callable[[int, int], None]]:
+    with progress() as bar:
+        task = bar.add_task(f"Evaluating {what}", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _print(e: Evaluation) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = out_console()
+    classes = ", ".join(f"{name} {count}" for name, count in e.class_counts.items())
+    console.print(
+        f"[bold]{escape(e.preset or e.features)}[/] on [bold]{escape(e.dataset)}[/]: "
+        f"{e.n_graphs} graphs ({escape(classes)})"
+    )
+    table = Table("protocol", "accuracy", "95 % interval", "F1", "balanced accuracy")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    table.add_row(
+        f"held-out graphs (nested {e.folds}-fold CV, {e.repeats} repeats)",
+        f"{e.accuracy:.3f}",
+        f"{e.interval[0]:.3f} – {e.interval[1]:.3f}",
+        f"{e.f1:.3f}",
+        f"{e.balanced_accuracy:.3f}",
+    )
+    table.add_row(
+        "the paper's (on all graphs, training ones included)",
+        f"{e.training_accuracy:.3f}",
+        "",
+        f"{e.training_f1:.3f}",
+        "",
+    )
+    table.add_row("always the largest class", f"{e.majority_rate:.3f}", "", "", "")
+    if e.p_value is not None and e.null_mean is not None:
+        table.add_row(
+            f"labels shuffled ({e.permutations} times)",
+            f"{e.null_mean:.3f}",
+            f"p = {e.p_value:.3g}",
+            "",
+            "",
+        )
+    console.print(table)
+    names = [escape(name) for name in e.class_counts]
+    counts = Table("true class", *(f"answered {name}" for name in names))
+    for column in counts.columns[1:]:
+        column.justify = "right"
+    for name, row in zip(names, e.confusion, strict=True):
+        counts.add_row(name, *(f"{x / e.repeats:.1f}" for x in row))
+    console.print("Held-out graphs per repeat:")
+    console.print(counts)
+    console.print(f"[bold]{escape(e.verdict)}[/]")
+    if e.warning:
+        console.print(f"[bold yellow]Warning:[/] {escape(e.warning)}")
+
+
+def _file_name(name: str, preset: str) -> str:
+    return f"{re.sub(r'[^A-Za-z0-9._-]+', '-', name).strip('-.') or 'data'}-{preset}"
