@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from denseflip._version import __version__
+from denseflip.cli import data as data_commands
 from denseflip.cli import train as train_commands
 
 app = typer.Typer(
@@ -41,3 +42,4 @@ def root(
 
 app.command("train")(train_commands.train)
 app.command("evaluate")(train_commands.evaluate)
+app.add_typer(data_commands.app)

@@ -1,7 +1,10 @@
 """Data sets: the embedded mice, the paper's seven brains, synthetic cohorts, a lab's own files."""
 
 from denseflip.datasets.base import Card, Dataset, Example
+from denseflip.datasets.connectome import Keep
+from denseflip.datasets.export import export_dataset
 from denseflip.datasets.files import read_graph
+from denseflip.datasets.folder import import_folder
 from denseflip.datasets.registry import DatasetInfo, fetch_dataset, list_datasets, load_dataset
 from denseflip.datasets.summary import Summary
 from denseflip.datasets.synthetic import make_synthetic
@@ -11,8 +14,11 @@ __all__ = [
     "Dataset",
     "DatasetInfo",
     "Example",
+    "Keep",
     "Summary",
+    "export_dataset",
     "fetch_dataset",
+    "import_folder",
     "list_datasets",
     "load_dataset",
     "make_synthetic",

@@ -113,6 +113,14 @@ class Keep:
         return f"the {self.edges} strongest pairs of each matrix"
 
 
+def make_keep(
+    percentile: float | None = None, threshold: float | None = None, edges: int | None = None
+) -> Keep | None:
+    """The rule that was asked for, or None if none was."""
+    given = (percentile, threshold, edges)
+    return None if all(x is None for x in given) else Keep(*given)
+
+
 def check_time_series(series: npt.ArrayLike, source: str) -> Matrix:
     """A table of time points × regions fit for correlation, or what is wrong with it."""
     array = np.asarray(series, dtype=np.float64)

@@ -160,7 +160,7 @@ def edge_table(path: Path, nodes: Nodes | None) -> tuple[Any, Any]:
     if path.suffix.lower() in BINARY:
         values = read_table(path).values
     else:
-        rows = _drop_header(read_rows(path), nodes)
+        rows = _drop_header(read_rows(path, may_be_empty=True), nodes)
         number = {name: str(i) for i, name in enumerate(nodes.names)} if nodes else {}
         named = [[number.get(x, x) if j < 2 else x for j, x in enumerate(r)] for r in rows]
         for i, row in enumerate(named):
@@ -187,6 +187,8 @@ def edge_table(path: Path, nodes: Nodes | None) -> tuple[Any, Any]:
 
 def _drop_header(rows: list[list[str]], nodes: Nodes | None) -> list[list[str]]:
     """Leave out a first line such as ``source,target``."""
+    if not rows:
+        return rows
     known = set(nodes.names) if nodes else set()
     words = [x for x in rows[0][:2] if not is_number(x)]
     return rows[1:] if len(words) == 2 and not known.intersection(words) else rows

@@ -41,11 +41,10 @@ def load_mice(task: str = DEFAULT_TASK, *, classes: Sequence[str] | None = None)
             raise InvalidParameterError(msg)
         task = "-".join([classes] if isinstance(classes, str) else classes)
     everything = _all_mice()
-    name = "mice" if task == DEFAULT_TASK else f"mice:{task}"
     if task == "sex":
         sexes = everything.attributes["sex"]
         labels = tuple(SEXES.index(s) for s in sexes)
-        return replace(everything, name=name, labels=labels, class_names=SEXES, attributes={})
+        return replace(everything, name="mice:sex", labels=labels, class_names=SEXES, attributes={})
     strains = STRAINS if task == "strain" else tuple(task.split("-"))
     known = {s.lower(): s for s in STRAINS}
     for strain in strains:
@@ -57,6 +56,8 @@ def load_mice(task: str = DEFAULT_TASK, *, classes: Sequence[str] | None = None)
     if len(set(strains)) != len(strains) or len(strains) < 2:
         msg = f"A task needs two or more different strains of {', '.join(STRAINS)}; got {task!r}."
         raise InvalidParameterError(msg)
+    task = task if task == "strain" else "-".join(strains)
+    name = "mice" if task == DEFAULT_TASK else f"mice:{task}"
     position = {STRAINS.index(s): i for i, s in enumerate(strains)}
     chosen = np.concatenate([np.flatnonzero(everything.label_array() == x) for x in position])
     part = everything.subset(chosen)

@@ -142,12 +142,12 @@ def load_dataset(name: str | Path, **options: Any) -> Dataset:
     {'B6': 8, 'BTBR': 8}
     """
     text = str(name)
-    path = Path(text).expanduser()
-    if path.is_file():
-        _no_options(options, text)
-        return read_dataset(path)
     base, _, rest = text.partition(":")
     if base not in _ENTRIES:
+        path = Path(text).expanduser()
+        if path.is_file():
+            _no_options(options, text)
+            return read_dataset(path)
         if path.suffix == SUFFIX or len(path.parts) > 1:
             msg = f"{path}: there is no such file. `denseflip data list` shows the known names."
             raise DatasetError(msg)
@@ -169,10 +169,15 @@ def fetch_dataset(name: str, *, progress: Progress | None = None) -> Dataset:
     name : a name that `list_datasets` gives. Embedded and generated ones are there already.
     progress : makes a progress bar for a file name (an object like tqdm's); silent without.
     """
-    if name not in _ENTRIES:
-        raise UnknownNameError("data set", name, _ENTRIES)
+    check_name(name)
     entry = _ENTRIES[name]
     return entry.fetch(progress=progress) if entry.fetch else entry.load()
+
+
+def check_name(name: str) -> None:
+    """Say so if a name stands for no data set."""
+    if name not in _ENTRIES:
+        raise UnknownNameError("data set", name, _ENTRIES)
 
 
 def _parse(text: str, entry: _Entry, name: str) -> dict[str, Any]:

@@ -36,12 +36,7 @@ def write_dataset(dataset: Dataset, path: str | Path, *, overwrite: bool = False
         If the file exists and ``overwrite`` is false, or its folder does not.
     """
     target = Path(path)
-    if target.exists() and not overwrite:
-        msg = f"{target} exists already and is left as it is. Choose another name or overwrite it."
-        raise DatasetError(msg)
-    if not target.parent.is_dir():
-        msg = f"{target}: the folder {target.parent} does not exist. Create it first."
-        raise DatasetError(msg)
+    check_target(target, overwrite=overwrite)
     header = {
         "format": FORMAT,
         "version": VERSION,
@@ -72,6 +67,20 @@ def write_dataset(dataset: Dataset, path: str | Path, *, overwrite: bool = False
         Path(temporary).unlink(missing_ok=True)
         raise
     return target
+
+
+def check_target(path: Path, *, overwrite: bool = False) -> None:
+    """Say so, before any work is done, if a file may not be written there."""
+    if path.is_dir():
+        msg = f"{path} is a folder; give the name of a file to write."
+        raise DatasetError(msg)
+    if path.exists() and not overwrite:
+        msg = f"{path} exists already and is left as it is. Choose another name, or overwrite it "
+        msg += "(--force; in Python overwrite=True)."
+        raise DatasetError(msg)
+    if not path.parent.is_dir():
+        msg = f"{path}: the folder {path.parent} does not exist. Create it first."
+        raise DatasetError(msg)
 
 
 def read_dataset(path: str | Path) -> Dataset:

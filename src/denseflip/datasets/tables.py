@@ -50,8 +50,8 @@ def read_table(path: str | Path, *, variable: str | None = None) -> Table:
     raise FileFormatError(msg)
 
 
-def read_rows(path: Path) -> list[list[str]]:
-    """The cells of a text table; ``#`` starts a comment, the delimiter is found out."""
+def read_rows(path: Path, *, may_be_empty: bool = False) -> list[list[str]]:
+    """The cells of a text table; ``#`` starts a comment line, the delimiter is found out."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
@@ -61,6 +61,8 @@ def read_rows(path: Path) -> list[list[str]]:
         msg = f"{path}: cannot be read ({error.strerror})."
         raise FileFormatError(msg) from error
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    if not lines and may_be_empty and text:
+        return []
     if not lines:
         msg = f"{path.name}: the file is empty."
         raise FileFormatError(msg)

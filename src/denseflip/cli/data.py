@@ -1,0 +1,302 @@
+"""``denseflip data``: list, show, fetch, import and export data sets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from denseflip.cli.common import err_console, out_console, print_json, progress
+
+if TYPE_CHECKING:
+    from denseflip.datasets import Card, Dataset
+
+app = typer.Typer(
+    name="data",
+    help="Data sets: what there is, the paper's data, and a lab's own.",
+    no_args_is_help=True,
+)
+
+JSON = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+NAME = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATASET", help="A name from `denseflip data list`, or a data set file (.dfd)."
+    ),
+]
+FORCE = Annotated[bool, typer.Option("--force", help="Overwrite what is there already.")]
+
+
+@app.command("list")
+def list_(json: JSON = False) -> None:
+    """List the data sets that have a name. Asks no network."""
+    from rich.table import Table
+
+    from denseflip.datasets import list_datasets
+
+    infos = list_datasets()
+    if json:
+        print_json([info.to_dict() for info in infos])
+        return
+    table = Table(box=None, pad_edge=False)
+    for column in ("name", "graphs", "nodes", "where", "what"):
+        table.add_column(column, justify="right" if column in ("graphs", "nodes") else "left")
+    for info in infos:
+        where = info.origin if info.offline else "to fetch"
+        table.add_row(info.name, str(info.n_graphs), str(info.n_nodes), where, info.summary)
+    console = out_console()
+    console.print(table)
+    variants = ", ".join(v for info in infos for v in info.variants)
+    console.print(f"\nVariants: {variants}.")
+    console.print("More about one: denseflip data show NAME. Get one: denseflip data fetch NAME.")
+
+
+@app.command()
+def show(
+    name: NAME,
+    json: JSON = False,
+    ids: Annotated[bool, typer.Option("--ids", help="List the id of every graph.")] = False,
+) -> None:
+    """Show a data set: graphs per class, nodes, edges, density, degrees, regions, its card."""
+    dataset = open_dataset(name)
+    if json:
+        print_json(
+            {
+                **dataset.summary().to_dict(),
+                "ids": list(dataset.ids),
+                "labels": list(dataset.labels),
+                "class_names": list(dataset.class_names),
+                "card": dataset.card.to_dict(),
+                "attributes": dict(dataset.attributes),
+            }
+        )
+        return
+    if ids:
+        for example in dataset:
+            typer.echo(f"{example.id}\t{dataset.class_names[example.label]}")
+        return
+    console = out_console()
+    console.print(_figures(dataset))
+    console.print()
+    _print_card(console, dataset.card)
+
+
+def _figures(dataset: Dataset) -> Any:
+    """The small table of `show`."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    s = dataset.summary()
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    table.add_row("data set", escape(s.name))
+    table.add_row("graphs", str(s.n_graphs))
+    for label, (class_name, count) in enumerate(s.graphs_per_class.items()):
+        share = count / s.n_graphs
+        table.add_row(f"  class {label}", f"{count:>4} ({share:.0%})  {escape(class_name)}")
+    table.add_row("nodes", str(s.n_nodes))
+    spread = f"{s.edges_mean:.1f} on average ({s.edges_min}–{s.edges_max})"
+    same = f"{s.edges_min} in every graph"
+    table.add_row("edges", same if s.edges_min == s.edges_max else spread)
+    table.add_row("density", f"{s.density:.4f}")
+    table.add_row(
+        "degrees",
+        f"{s.degree_mean:.1f} ± {s.degree_sd:.1f} ({s.degree_min}–{s.degree_max}); "
+        f"{s.isolated_mean:.1f} isolated nodes per graph",
+    )
+    if s.taxonomies:
+        for i, (taxonomy, count) in enumerate(s.taxonomies.items()):
+            regions = dataset.nodes.taxonomy(taxonomy).regions
+            some = ", ".join(regions[:8]) + (", …" if count > 8 else "")
+            title = "regions" if i == 0 else ""
+            table.add_row(title, escape(f"{taxonomy} ({count}): {some}"))
+    else:
+        table.add_row("regions", "none")
+    some_ids = ", ".join(dataset.ids[:4]) + (", … (--ids lists all)" if len(dataset) > 4 else "")
+    table.add_row("ids", escape(some_ids))
+    return table
+
+
+@app.command()
+def fetch(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME…", help="Names from `denseflip data list`.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Fetch every data set.")] = False,
+) -> None:
+    """Download data sets into the cache, check them and show their cards."""
+    from denseflip.datasets import list_datasets
+    from denseflip.datasets.registry import check_name
+
+    known = [info.name for info in list_datasets()]
+    wanted = known if everything else list(dict.fromkeys(names or ()))
+    if not wanted:
+        msg = f"Say which data sets to fetch, or --all. Known: {', '.join(known)}."
+        raise typer.BadParameter(msg)
+    for name in wanted:
+        check_name(name)
+    for name in wanted:
+        _fetch_one(name)
+
+
+def _fetch_one(name: str) -> Dataset:
+    """Fetch one data set; its card is shown when it is new on this machine."""
+    from denseflip.datasets import fetch_dataset, list_datasets
+
+    was_here = {info.name: info.offline for info in list_datasets()}[name]
+    with progress() as bars:
+        dataset = fetch_dataset(name, progress=lambda file: _Bar(bars, file))
+    console = err_console()
+    if was_here:
+        console.print(f"{name}: on this machine already ({len(dataset)} graphs).")
+    else:
+        console.print(f"{name}: fetched, {len(dataset)} graphs.")
+        _print_card(console, dataset.card)
+    return dataset
+
+
+def open_dataset(name: str) -> Dataset:
+    """Load a data set for a command: with a progress bar and its card if it must be downloaded."""
+    from denseflip.datasets import list_datasets, load_dataset
+
+    missing = {info.name for info in list_datasets() if not info.offline}
+    return _fetch_one(name) if name in missing else load_dataset(name)
+
+
+class _Bar:
+    """What pooch asks of a progress bar, drawn by rich."""
+
+    def __init__(self, bars: Any, file: str) -> None:
+        self._bars = bars
+        self._task = bars.add_task(file, total=None)
+        self.total = 0
+
+    def update(self, n: int) -> None:
+        """Advance by ``n`` bytes."""
+        self._bars.update(self._task, total=self.total or None, advance=n)
+
+    def reset(self) -> None:
+        """Start again from nothing."""
+        self._bars.reset(self._task)
+
+    def close(self) -> None:
+        """Take the bar away."""
+        self._bars.remove_task(self._task)
+
+
+def _print_card(console: Any, card: Card) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    for title in ("description", "sizes", "source", "licence", "citation"):
+        if text := getattr(card, title):
+            table.add_row("cite" if title == "citation" else title, escape(text))
+    for i, caveat in enumerate(card.caveats):
+        table.add_row("mind" if i == 0 else "", escape(caveat))
+    console.print(table)
+
+
+@app.command("import")
+def import_(
+    folder: Annotated[
+        Path, typer.Argument(help="A folder with one file per graph, or in the TU format.")
+    ],
+    labels: Annotated[
+        Path | None,
+        typer.Option(help="Table with a row per graph: id,label. A TU folder brings its own."),
+    ] = None,
+    nodes: Annotated[
+        Path | None, typer.Option(help="Node table: name, regions, and x, y, z if known.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="File to write; default: FOLDER's name with .dfd.")
+    ] = None,
+    kind: Annotated[
+        str, typer.Option(help="What the files hold: auto, matrix, timeseries, edges, graphml, tu.")
+    ] = "auto",
+    measure: Annotated[
+        str, typer.Option(help="Time series to matrix: pearson, partial, tangent.")
+    ] = "pearson",
+    percentile: Annotated[
+        float | None,
+        typer.Option(help="Keep pairs at or above this percentile (90 if nothing is said)."),
+    ] = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="Keep pairs at or above this value.")
+    ] = None,
+    edges: Annotated[int | None, typer.Option(help="Keep this many strongest pairs.")] = None,
+    classes: Annotated[
+        str | None, typer.Option(help="Class names in order, with commas; the first is class 0.")
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the data set.")] = None,
+    variable: Annotated[
+        str | None, typer.Option(help="Array to take from .npz and .mat files with several.")
+    ] = None,
+    id_column: Annotated[str | None, typer.Option(help="Id column of the labels file.")] = None,
+    label_column: Annotated[
+        str | None, typer.Option(help="Label column of the labels file.")
+    ] = None,
+    force: FORCE = False,
+) -> None:
+    """Make a data set of your own from matrices, time series, edge lists or GraphML files.
+
+    Every problem of the folder is told at once. The file that is written can be used wherever a
+    data set's name can.
+    """
+    from denseflip.datasets import import_folder
+    from denseflip.datasets.connectome import make_keep
+    from denseflip.datasets.store import SUFFIX, check_target
+
+    target = out or Path(f"{folder.resolve().name}{SUFFIX}")
+    check_target(target, overwrite=force)
+    keep = make_keep(percentile, threshold, edges)
+    with progress() as bars:
+        task = bars.add_task("reading", total=None)
+        dataset = import_folder(
+            folder,
+            labels,
+            nodes=nodes,
+            kind=kind,
+            measure=measure,
+            keep=keep,
+            classes=classes.split(",") if classes else None,
+            name=name,
+            variable=variable,
+            id_column=id_column,
+            label_column=label_column,
+            on_file=lambda file: bars.update(task, description=file, advance=1),
+        )
+    dataset.save(target, overwrite=force)
+    console = out_console()
+    console.print(_figures(dataset))
+    console.print(f"\nWritten to {target}. Next: denseflip evaluate {target}", markup=False)
+
+
+@app.command()
+def export(
+    name: NAME,
+    out: Annotated[Path, typer.Option(help="Folder to write into.")],
+    format: Annotated[
+        str, typer.Option(help="csv, tsv, npy, npz, edges, graphml, or dfd (one file).")
+    ] = "csv",
+    force: FORCE = False,
+) -> None:
+    """Write a data set as files: graphs, labels.csv, nodes.csv and card.json."""
+    from denseflip.datasets import export_dataset
+
+    dataset = open_dataset(name)
+    with progress() as bars:
+        task = bars.add_task("writing", total=len(dataset))
+        target = export_dataset(
+            dataset,
+            out,
+            format=format,
+            overwrite=force,
+            on_file=lambda file: bars.update(task, description=file, advance=1),
+        )
+    typer.echo(f"{len(dataset)} graphs of {dataset.name} written to {target} as {format}.")

@@ -1,0 +1,179 @@
+"""A lab's own data: a folder of files and a table of labels become a data set.
+
+Everything that is wrong with a folder is told at once, each problem with its file's name.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from denseflip.datasets.base import Card, Dataset
+from denseflip.datasets.batch import Import, check_sizes, read_files
+from denseflip.datasets.connectome import MEASURES, Keep
+from denseflip.datasets.files import KINDS, SUFFIXES
+from denseflip.datasets.labels import Labels, class_order, read_labels
+from denseflip.datasets.tu import read_tu, tu_name
+from denseflip.errors import DatasetError, UnknownNameError
+from denseflip.graph import Graph, Nodes
+
+
+def import_folder(
+    folder: str | Path,
+    labels: str | Path | Mapping[str, str] | None = None,
+    *,
+    nodes: str | Path | Nodes | None = None,
+    kind: str = "auto",
+    measure: str = "pearson",
+    keep: Keep | None = None,
+    classes: Sequence[str] | None = None,
+    name: str | None = None,
+    variable: str | None = None,
+    id_column: str | None = None,
+    label_column: str | None = None,
+    on_file: Callable[[str], None] | None = None,
+) -> Dataset:
+    """Make a data set from a folder of matrices, time series, edge lists or GraphML files.
+
+    Parameters
+    ----------
+    folder : one file per graph, or a folder in the TU format.
+    labels : a table with a row per graph (its id is the file's name, with or without ending), or a
+        mapping; a TU folder brings its own.
+    nodes : a node table (`Nodes`, or a CSV file with the column ``name`` and any of x, y, z and
+        region columns).
+    kind : what the files hold; ``auto`` finds out.
+    measure : how time series become matrices: ``pearson``, ``partial``, ``tangent``.
+    keep : which pairs of a weighted matrix become edges; default: percentile 90. A matrix of 0 and
+        1 is taken as it is.
+    classes : the classes in the order wanted (the first is class 0).
+    name : name of the data set; default: the folder's.
+    variable : the array to take from .npz and .mat files that hold several.
+    id_column, label_column : columns of the labels file.
+    on_file : called with each file name, for a progress bar.
+
+    Raises
+    ------
+    DatasetError
+        With every problem of the folder, one per line.
+    """
+    source = Path(folder)
+    if not source.is_dir():
+        msg = f"{source}: there is no such folder."
+        raise DatasetError(msg)
+    if kind not in KINDS:
+        raise UnknownNameError("kind of file", kind, KINDS)
+    if measure not in MEASURES:
+        raise UnknownNameError("measure", measure, MEASURES)
+    table = nodes if isinstance(nodes, Nodes) or nodes is None else Nodes.read_csv(nodes)
+    job = Import(source, kind, measure, keep, variable, table, on_file or (lambda _: None))
+    if kind == "tu" or (kind == "auto" and tu_name(source)):
+        graphs, given = _read_tu_folder(job, labels, id_column, label_column)
+    else:
+        skip = {Path(x).resolve() for x in (labels, nodes) if isinstance(x, (str, Path))}
+        paths = _paths(job, skip)
+        given = _labels(job, labels, paths, id_column, label_column)
+        paths = _match(job, paths, given)
+        graphs = read_files(job, paths)
+    check_sizes(job, {key: g.n_nodes for key, g in graphs.items()})
+    if given and len(set(given.values())) < 2:
+        only = next(iter(given.values()))
+        job.problems.append(f"All {len(given)} graphs are of one class, {only!r}; two are needed.")
+    if job.problems:
+        listed = "\n".join(f"  - {p}" for p in job.problems)
+        msg = f"{source}: nothing was imported; problems found: {len(job.problems)}\n{listed}"
+        raise DatasetError(msg)
+    order = class_order(given.values(), classes)
+    return Dataset(
+        name=name or source.resolve().name,
+        graphs=tuple(graphs.values()),
+        labels=tuple(order.index(given[key]) for key in graphs),
+        class_names=order,
+        nodes=job.nodes or Nodes(()),
+        ids=tuple(graphs),
+        card=_card(job, len(graphs)),
+    )
+
+
+def _paths(job: Import, skip: set[Path]) -> dict[str, Path]:
+    """The graph files of the folder by id (the name without its ending)."""
+    files = [
+        p
+        for p in sorted(job.folder.iterdir())
+        if p.is_file() and p.suffix.lower() in SUFFIXES and p.resolve() not in skip
+        and not p.name.startswith(".")
+    ]  # fmt: skip
+    if not files:
+        msg = (
+            f"{job.folder}: no graph files here. Files are read that end in {', '.join(SUFFIXES)}."
+        )
+        raise DatasetError(msg)
+    twice = [stem for stem, count in Counter(p.stem for p in files).items() if count > 1]
+    for stem in twice:
+        names = ", ".join(p.name for p in files if p.stem == stem)
+        job.problems.append(f"Two files for the graph {stem!r}: {names}.")
+    return {p.stem: p for p in files}
+
+
+def _labels(
+    job: Import,
+    labels: str | Path | Mapping[str, str] | None,
+    paths: Mapping[str, Path],
+    id_column: str | None,
+    label_column: str | None,
+) -> dict[str, str]:
+    if labels is None:
+        msg = f"{job.folder}: give a labels file, a table with a row per graph: id,label."
+        raise DatasetError(msg)
+    if isinstance(labels, Mapping):
+        found = Labels({str(k): str(v) for k, v in labels.items()})
+    else:
+        ids = {*paths, *(p.name for p in paths.values())}
+        found = read_labels(labels, ids=ids, id_column=id_column, label_column=label_column)
+    job.problems.extend(found.problems)
+    by_name = {p.name: key for key, p in paths.items()}
+    return {by_name.get(Path(key).name, key): value for key, value in found.classes.items()}
+
+
+def _match(job: Import, paths: dict[str, Path], given: dict[str, str]) -> dict[str, Path]:
+    """The files that have a label; labels without a file and files without a label are problems."""
+    missing = [key for key in given if key not in paths]
+    if missing:
+        job.problems.append(f"Labels without a graph file ({len(missing)}): {', '.join(missing)}.")
+    unlabelled = [p.name for key, p in paths.items() if key not in given]
+    if unlabelled:
+        job.problems.append(
+            f"Graph files without a label ({len(unlabelled)}): {', '.join(unlabelled)}."
+        )
+    return {key: p for key, p in paths.items() if key in given}
+
+
+def _read_tu_folder(
+    job: Import,
+    labels: str | Path | Mapping[str, str] | None,
+    id_column: str | None,
+    label_column: str | None,
+) -> tuple[dict[str, Graph], dict[str, str]]:
+    graphs, own = read_tu(job.folder)
+    width = max(4, len(str(len(graphs))))
+    ids = [f"{i + 1:0{width}d}" for i in range(len(graphs))]
+    job.kind = "tu"
+    if labels is None:
+        if own is None:
+            msg = f"{job.folder}: no NAME_graph_labels.txt here; give a labels file."
+            raise DatasetError(msg)
+        given = dict(zip(ids, own, strict=True))
+    else:
+        paths = {key: job.folder / key for key in ids}
+        given = _labels(job, labels, paths, id_column, label_column)
+        _match(job, paths, given)
+    return {k: g for k, g in zip(ids, graphs, strict=True) if k in given}, given
+
+
+def _card(job: Import, n_graphs: int) -> Card:
+    how = {"timeseries": f"ROI time series, {job.measure} correlation", "matrix": "matrices"}
+    text = f"Imported from a folder of {how.get(job.kind, job.kind)} ({n_graphs} graphs)."
+    if job.keep is not None:
+        text += f" Edges: {job.keep}."
+    return Card(source=f"folder {job.folder.resolve().name}", description=text)

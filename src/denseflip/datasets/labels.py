@@ -1,0 +1,95 @@
+"""The labels file of a lab's own data: which graph belongs to which class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from denseflip.datasets.tables import is_number, read_rows
+from denseflip.errors import FileFormatError, InvalidParameterError, UnknownNameError
+
+_ID_COLUMNS = ("id", "file", "filename", "file_name", "graph", "subject", "subject_id", "sub_id",
+               "participant_id", "participant", "name")  # fmt: skip
+_LABEL_COLUMNS = ("label", "class", "group", "diagnosis", "dx", "dx_group", "y", "target")
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Graph id → class, in the order of the file, and what is wrong with the file."""
+
+    classes: dict[str, str]
+    problems: tuple[str, ...] = ()
+
+
+def read_labels(
+    path: str | Path,
+    *,
+    ids: Iterable[str] = (),
+    id_column: str | None = None,
+    label_column: str | None = None,
+) -> Labels:
+    """Read a CSV or TSV file with one row per graph.
+
+    Parameters
+    ----------
+    path : the file. With a header, the columns are found by their usual names (``id``, ``file``,
+        ``subject`` …; ``label``, ``class``, ``group`` …), else the first two are taken.
+    ids : the ids that exist; a first row that names one of them is no header.
+    id_column, label_column : the columns to take, by name.
+    """
+    source = Path(path)
+    if not source.is_file():
+        msg = f"{source}: there is no such labels file. It needs a row per graph: id,label."
+        raise FileFormatError(msg)
+    rows = read_rows(source)
+    known = set(ids)
+    head = [x.lower() for x in rows[0]]
+    named = {*_ID_COLUMNS, *_LABEL_COLUMNS}.intersection(head)
+    chosen = id_column is not None or label_column is not None
+    has_header = chosen or (rows[0][0] not in known and (bool(named) or len(rows) > 1))
+    if has_header:
+        id_at = _column(rows[0], id_column, _ID_COLUMNS, 0)
+        free = 1 if id_at == 0 else 0
+        label_at = _column(rows[0], label_column, _LABEL_COLUMNS, free)
+        body = rows[1:]
+    else:
+        id_at, label_at, body = 0, 1, rows
+    classes: dict[str, str] = {}
+    problems = []
+    for i, row in enumerate(body, start=2 if has_header else 1):
+        if max(id_at, label_at) >= len(row) or not row[id_at] or not row[label_at]:
+            problems.append(f"{source.name}, row {i}: no id or no label ({','.join(row)!r}).")
+        elif row[id_at] in classes and classes[row[id_at]] != row[label_at]:
+            problems.append(
+                f"{source.name}, row {i}: {row[id_at]!r} has two labels, "
+                f"{classes[row[id_at]]!r} and {row[label_at]!r}."
+            )
+        else:
+            classes[row[id_at]] = row[label_at]
+    return Labels(classes, tuple(problems))
+
+
+def _column(header: Sequence[str], wanted: str | None, usual: Sequence[str], default: int) -> int:
+    if wanted is not None:
+        if wanted not in header:
+            raise UnknownNameError("column of the labels file", wanted, header)
+        return list(header).index(wanted)
+    head = [x.lower() for x in header]
+    return next((head.index(x) for x in usual if x in head), default)
+
+
+def class_order(classes: Iterable[str], wanted: Sequence[str] | None = None) -> tuple[str, ...]:
+    """The class names in order: as asked, else numbers by size, else by the alphabet.
+
+    >>> class_order(["10", "9", "9"])
+    ('9', '10')
+    """
+    found = set(classes)
+    if wanted is None:
+        numbers = all(is_number(x) for x in found)
+        return tuple(sorted(found, key=(lambda x: (float(x), x)) if numbers else None))
+    if set(wanted) != found or len(set(wanted)) != len(wanted):
+        msg = f"The classes in the labels file are {sorted(found)}; got the order {list(wanted)}."
+        raise InvalidParameterError(msg)
+    return tuple(wanted)
