@@ -1,0 +1,22 @@
+"""Fixtures that every test may use."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture
+def brain_data(monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Folder with the paper's data files; the library is pointed at it for this test."""
+    folders = [os.environ.get("DENSEFLIP_DATA", ""), str(ROOT.parent / "shared" / "data" / "brain")]
+    for folder in filter(None, folders):
+        path = Path(folder).resolve()
+        if (path / "autism_graphs.pkl").is_file():
+            monkeypatch.setenv("DENSEFLIP_DATA", str(path))
+            return path
+    pytest.skip("the paper's data files are not here; set DENSEFLIP_DATA to their folder")
