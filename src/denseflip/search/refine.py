@@ -79,40 +79,45 @@ class Refine(Protocol):
         ...
 
 
+def shuffled_changes(candidate: Candidate) -> list[Pair]:
+    """The changed pairs in random order."""
+    queue = sorted(candidate.pairs)
+    candidate.problem.rng.shuffle(queue)
+    return queue
+
+
 @dataclass(frozen=True)
 class BackwardRefine:
     """Backward search of Abrate & Bonchi, as the paper's DAT+BW ran it.
 
     The changed pairs are shuffled into a queue. A handful is undone at a time; if the flip stays,
     the next handful is one larger, else the pairs go back to the end of the queue and the next is
-    one smaller. A pair that loses the flip when undone alone leaves the queue: it is needed, and
-    only so can the queue ever become empty.
+    one smaller. What loses the flip when the handful has come down to one pair leaves the queue:
+    it is needed, and only so can the queue ever become empty.
 
     Parameters
     ----------
     start : size of the first handful.
     max_questions : stop after so many.
+    order : the queue to begin with, as a function of the candidate.
     """
 
     start: int = 5
     max_questions: int = 2000
+    order: Callable[[Candidate], list[Pair]] = shuffled_changes
 
     def __call__(self, candidate: Candidate) -> None:
         """Refine until one change is left, the queue is empty or the questions are used up."""
-        queue = sorted(candidate.pairs)
-        candidate.problem.rng.shuffle(queue)
+        queue = self.order(candidate)
         k, asked = self.start, 0
         while queue and len(candidate.pairs) > 1 and asked < self.max_questions:
-            # Undoing everything gives the original back, which is known not to do.
-            size = min(k, len(candidate.pairs) - 1)
-            chosen, queue = queue[:size], queue[size:]
+            chosen, queue = queue[:k], queue[k:]
             asked += 1
             if candidate.undo(chosen):
                 k += 1
-            else:
-                if len(chosen) > 1:
-                    queue.extend(chosen)
-                k = max(1, k - 1)
+            elif k > 1:
+                queue.extend(chosen)
+                k -= 1
 
 
 @dataclass(frozen=True)
