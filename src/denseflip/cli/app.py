@@ -9,6 +9,9 @@ import typer
 from denseflip._version import __version__
 from denseflip.cli import data as data_commands
 from denseflip.cli import train as train_commands
+from denseflip.cli.compare import compare
+from denseflip.cli.demo import demo
+from denseflip.cli.explain import explain, methods
 
 app = typer.Typer(
     name="denseflip",
@@ -40,6 +43,10 @@ def root(
     """
 
 
+app.command("demo")(demo)
+app.command("methods")(methods)
+app.command("explain")(explain)
+app.command("compare")(compare)
 app.command("train")(train_commands.train)
 app.command("evaluate")(train_commands.evaluate)
 app.add_typer(data_commands.app)

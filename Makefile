@@ -1,0 +1,68 @@
+# Everything a newcomer, a developer and CI do, over one virtual environment that make builds itself.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+CONSTRAINTS := -c constraints.txt
+DEMO_OUT ?= denseflip-demo
+PYTEST_ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint types docs serve bench golden clean
+
+help: ## Show this list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+demo: $(VENV)/.demo ## Explain one mouse brain by every method and write a page about it
+	$(BIN)/denseflip demo --out $(DEMO_OUT) --force
+
+test: $(VENV)/.test ## Run all tests (those that need the paper's data or a browser say so if they skip)
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(PYTEST_ARGS)
+
+lint: $(VENV)/.dev ## Check style, formatting and spelling
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/codespell src tests docs benchmarks README.md CONTRIBUTING.md CHANGELOG.md
+
+types: $(VENV)/.dev ## Check types (mypy, strict)
+	$(BIN)/mypy
+
+docs: $(VENV)/.docs ## Build the documentation into docs/_build (warnings are errors)
+	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+	@echo "Open docs/_build/html/index.html"
+
+serve: docs ## Serve the documentation at http://localhost:8000
+	$(BIN)/python -m http.server --directory docs/_build/html 8000
+
+bench: $(VENV)/.test ## Measure speed, as ratios to a reference in the same run
+	@for file in benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+golden: $(VENV)/.test ## Write the golden files anew (review the difference before you commit it)
+	$(BIN)/python -m pytest -q tests/golden --regenerate-golden
+	@git diff --stat -- tests/golden
+
+clean: ## Remove the virtual environment and everything built
+	rm -rf $(VENV) docs/_build dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis $(DEMO_OUT)
+
+# ---- set-up: one stamp per set of extras --------------------------------------------------------
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "denseflip needs Python 3.11 or newer: make PYTHON=python3.11 …")'
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install -q --upgrade pip
+
+$(VENV)/.demo: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) install -q $(CONSTRAINTS) -e ".[brain]"
+	@touch $@
+
+$(VENV)/.test: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) install -q $(CONSTRAINTS) -e ".[all,test]"
+	@touch $@ $(VENV)/.demo
+
+$(VENV)/.docs: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) install -q $(CONSTRAINTS) -e ".[all,docs]"
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) install -q $(CONSTRAINTS) -e ".[all,test,dev]"
+	@touch $@ $(VENV)/.test $(VENV)/.demo

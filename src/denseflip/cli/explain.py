@@ -1,0 +1,171 @@
+"""``denseflip methods`` and ``denseflip explain``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from denseflip.cli.common import err_console, out_console, print_json
+
+MethodOption = Annotated[
+    str,
+    typer.Option("--method", "-m", help="Search method, e.g. tri, cli+min; `denseflip methods`."),
+]
+OracleOption = Annotated[
+    str | None,
+    typer.Option(
+        "--oracle",
+        help="The classifier: module:function (your own code), a file written by `denseflip "
+        "train`, or a preset such as edges-svm, trained on the data set.",
+    ),
+]
+InputOption = Annotated[
+    str,
+    typer.Option(
+        help="What module:function takes: adjacency (NumPy array), networkx, sparse or graph."
+    ),
+]
+NodesOption = Annotated[
+    Path | None, typer.Option(help="Node table (CSV: name, regions …, x, y, z).")
+]
+BackgroundOption = Annotated[
+    str | None, typer.Option(help="For a graph file: the data set that it belongs to.")
+]
+TargetOption = Annotated[
+    str | None, typer.Option(help="The class wanted; default: any other than the graph's.")
+]
+BudgetOption = Annotated[
+    int | None, typer.Option(min=1, help="Ask the classifier at most this often.")
+]
+TimeOption = Annotated[float | None, typer.Option(help="Stop after so many seconds.")]
+SeedOption = Annotated[int, typer.Option(min=0, help="Seed of the search.")]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="A parameter of the method: key=value. May be given often."),
+]
+RegionsOption = Annotated[
+    str | None,
+    typer.Option(help="Taxonomy that the sentence speaks in, e.g. lobe or lobe*hemisphere."),
+]
+OutOption = Annotated[
+    Path | None, typer.Option("--out", help="Folder for the page, the pictures and the result.")
+]
+ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite what is in --out.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def methods(json: JsonOption = False) -> None:
+    """List the search methods and the refinements that may follow them with a +."""
+    from denseflip.search.methods import methods as listed
+
+    if json:
+        print_json(
+            [
+                {
+                    "name": m.name,
+                    "summary": m.summary,
+                    "needs": list(m.needs),
+                    "parameters": list(m.parameters),
+                    "refinement": m.suffix,
+                }
+                for m in listed()
+            ]
+        )
+        return
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("method", "what it does", "needs", "parameters (--set)"):
+        table.add_column(column, overflow="fold")
+    for m in listed():
+        table.add_row(m.name, m.summary, ", ".join(m.needs), ", ".join(m.parameters))
+    out_console().print(table)
+
+
+def explain(
+    source: Annotated[
+        str, typer.Argument(help="A data set (name or file), or a graph file.", metavar="SOURCE")
+    ],
+    graph_id: Annotated[
+        str | None, typer.Argument(help="Id of a graph of the data set.", metavar="[ID]")
+    ] = None,
+    method: MethodOption = "tri",
+    oracle: OracleOption = None,
+    input: InputOption = "adjacency",
+    nodes: NodesOption = None,
+    background: BackgroundOption = None,
+    target: TargetOption = None,
+    budget: BudgetOption = None,
+    time_limit: TimeOption = None,
+    seed: SeedOption = 0,
+    settings: SetOption = None,
+    regions: RegionsOption = None,
+    out: OutOption = None,
+    force: ForceOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Find and tell what would have changed the classifier's mind about one graph.
+
+    A graph of a data set, explained with a classifier trained on the spot:
+
+        denseflip explain mice sub-54811 --method blocks --out mouse/
+
+    A graph file (adjacency CSV/NPY, GraphML, edge list) and your own classifier:
+
+        denseflip explain brain.csv --oracle mymodel:predict --method tri --json
+    """
+    from denseflip.cli import resolve
+    from denseflip.cli.output import check_out, write_outputs
+    from denseflip.search.explain import explain as search
+    from denseflip.story.describe import describe
+
+    recipe = resolve.find_method(method, settings or [])
+    check_out(out, force)
+    subject = resolve.find_subject(source, graph_id, nodes=nodes, background=background)
+    box = resolve.find_oracle(oracle, subject, input=input)
+    if oracle is None:
+        err_console().print(
+            f"No --oracle given: explaining {resolve.DEFAULT_PRESET}, trained on {subject.source}.",
+            style="dim",
+        )
+    with err_console().status(f"{recipe.name} searches …"):
+        result = search(
+            subject.graph,
+            box,
+            recipe,
+            nodes=subject.nodes,
+            background=subject.background,
+            target=resolve.parse_target(target, subject),
+            budget=budget,
+            seed=seed,
+            time_limit=time_limit,
+        )
+        story = describe(
+            result,
+            subject.nodes,
+            box,
+            taxonomy=regions,
+            subject=subject.name,
+            class_names=subject.class_names,
+            evaluation=evaluation_of(box),
+        )
+    if json:
+        print_json({**result.to_dict(), "story": story.to_dict(), "statement": story.statement})
+    else:
+        typer.echo(f"{story.statement}\n")
+        for note in story.footnotes:
+            typer.echo(f"* {note}")
+        typer.echo(f"\n{result}")
+    if out is not None:
+        for path in write_outputs([story], out, box):
+            err_console().print(f"Wrote {path}", style="dim")
+
+
+def evaluation_of(oracle: Any) -> Any:
+    """The honest evaluation in a classifier's card, if it has one."""
+    from denseflip.oracles.evaluation import Evaluation
+
+    data = getattr(oracle, "card", {}).get("evaluation")
+    return Evaluation.from_dict(data) if isinstance(data, dict) else None

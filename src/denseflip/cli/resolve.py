@@ -1,0 +1,194 @@
+"""Turn words of the command line into oracles, methods, nodes and graphs."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError
+
+if TYPE_CHECKING:
+    from denseflip.datasets.base import Dataset
+    from denseflip.graph import Graph, Nodes
+    from denseflip.oracles.protocol import Oracle
+    from denseflip.search.methods import Recipe
+
+DEFAULT_PRESET = "edges-svm"
+
+
+@dataclass
+class Subject:
+    """What is to be explained, and what is known around it."""
+
+    graph: Graph
+    name: str
+    nodes: Nodes | None = None
+    dataset: Dataset | None = None
+    source: str = ""
+
+    @property
+    def background(self) -> Any:
+        """The data set's graphs, if there is a data set."""
+        return None if self.dataset is None else self.dataset.graphs
+
+    @property
+    def class_names(self) -> dict[Any, str] | None:
+        """Label → class name, if there is a data set."""
+        return None if self.dataset is None else dict(enumerate(self.dataset.class_names))
+
+
+def find_subject(
+    source: str, graph_id: str | None, *, nodes: Path | None = None, background: str | None = None
+) -> Subject:
+    """The graph of a data set by its id, or the graph of a file.
+
+    Parameters
+    ----------
+    source : a data set (a name, or a file of `denseflip data import`) if an id is given, else a
+        graph file.
+    graph_id : the id of a graph of that data set.
+    nodes : a node table (CSV) to use.
+    background : for a graph file, the data set it belongs to.
+    """
+    from denseflip.datasets.registry import load_dataset
+    from denseflip.graph import Nodes
+
+    table = None if nodes is None else Nodes.read_csv(nodes)
+    if graph_id is not None:
+        dataset = load_dataset(source)
+        example = dataset[dataset.index_of(graph_id)]
+        return Subject(example.graph, example.id, table or dataset.nodes, dataset, dataset.name)
+    if not Path(source).is_file():
+        return _not_a_file(source)
+    from denseflip.datasets.files import read_graph
+
+    dataset = None if background is None else load_dataset(background)
+    table = table or (None if dataset is None else dataset.nodes)
+    graph = read_graph(source, nodes=table)
+    return Subject(graph, Path(source).stem, table, dataset, Path(source).name)
+
+
+def _not_a_file(source: str) -> Subject:
+    from denseflip.datasets.registry import list_datasets
+
+    names = [info.name for info in list_datasets()]
+    if source in names:
+        msg = (
+            f"{source!r} is a data set: say which of its graphs, for example "
+            f"`denseflip explain {source} ID`. `denseflip data show {source}` lists the ids."
+        )
+        raise MissingInputError(msg)
+    msg = f"There is no graph file {source!r}, and no data set of that name ({', '.join(names)})."
+    raise MissingInputError(msg)
+
+
+def find_oracle(text: str | None, subject: Subject, *, input: str = "adjacency") -> Oracle:
+    """An oracle from words: ``module:function``, a file of `denseflip train`, or a preset.
+
+    A preset is trained on the subject's data set.
+    """
+    from denseflip.oracles.presets import PRESETS, fit_oracle
+
+    if text is None:
+        if subject.dataset is None:
+            msg = (
+                "Say which classifier to explain: --oracle module:function, or --oracle FILE "
+                "written by `denseflip train`."
+            )
+            raise MissingInputError(msg)
+        text = DEFAULT_PRESET
+    if text in PRESETS:
+        if subject.dataset is None:
+            msg = f"The preset {text!r} must be trained on a data set: add --background DATASET."
+            raise MissingInputError(msg)
+        return fit_oracle(subject.dataset, preset=text)
+    if Path(text).is_file():
+        from denseflip.oracles.persist import load_oracle
+
+        return load_oracle(text)
+    if ":" in text:
+        return import_oracle(text, input)
+    raise UnknownNameError("oracle (no such file either, and not module:function)", text, PRESETS)
+
+
+def import_oracle(text: str, input: str = "adjacency") -> Oracle:
+    """The oracle that ``module:name`` names: an object with ``predict``, or a function."""
+    from denseflip.oracles.adapt import as_oracle
+    from denseflip.oracles.protocol import Oracle
+
+    module_name, _, path = text.partition(":")
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)  # a script beside the user is what they mean
+    try:
+        value: Any = importlib.import_module(module_name)
+    except ImportError as error:
+        msg = (
+            f"--oracle {text}: cannot import the module {module_name!r} ({error}). "
+            "Give it as module:function, with the module in this folder or installed."
+        )
+        raise InvalidParameterError(msg) from error
+    except Exception as error:
+        msg = f"--oracle {text}: importing {module_name!r} raised {type(error).__name__}: {error}."
+        raise InvalidParameterError(msg) from error
+    for part in path.split("."):
+        if not hasattr(value, part):
+            names = [n for n in dir(value) if not n.startswith("_")]
+            raise UnknownNameError(f"oracle in {module_name}", path, names)
+        value = getattr(value, part)
+    if isinstance(value, Oracle) and not isinstance(value, type):
+        return value
+    return as_oracle(value, input)
+
+
+def find_method(name: str, settings: list[str]) -> Recipe:
+    """A method from its name and ``key=value`` settings."""
+    from denseflip.search.methods import make_method
+
+    return make_method(name, **parse_settings(settings))
+
+
+def parse_settings(settings: list[str]) -> dict[str, Any]:
+    """``["max_iterations=50", "strength=full"]`` → a dictionary with plain values.
+
+    >>> parse_settings(["max_iterations=50", "reverse=true", "strength=full"])
+    {'max_iterations': 50, 'reverse': True, 'strength': 'full'}
+    """
+    out: dict[str, Any] = {}
+    for text in settings:
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            msg = f"--set takes key=value, for example max_iterations=50; got {text!r}."
+            raise InvalidParameterError(msg)
+        out[key.strip().replace("-", "_")] = parse_value(value.strip())
+    return out
+
+
+def parse_value(text: str) -> Any:
+    """A word as none, true, false, a number, or itself."""
+    words = {"none": None, "true": True, "false": False}
+    if text.lower() in words:
+        return words[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def parse_target(text: str | None, subject: Subject) -> Any:
+    """A target label: a class name of the data set, else a number or a word."""
+    if text is None:
+        return None
+    names = subject.class_names or {}
+    for label, name in names.items():
+        if text.lower() == name.lower():
+            return label
+    value = parse_value(text)
+    if names and value not in names:
+        raise UnknownNameError("target class", text, [*names.values(), *map(str, names)])
+    return value

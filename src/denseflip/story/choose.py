@@ -1,0 +1,96 @@
+"""Choosing, among honest classifiers, the one whose decision can be told in fewest words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from denseflip.datasets.base import Dataset
+from denseflip.graph import Graph
+from denseflip.oracles.crossval import evaluate
+from denseflip.oracles.evaluation import Evaluation
+from denseflip.oracles.fitted import FittedOracle
+from denseflip.oracles.presets import fit_oracle
+from denseflip.search.explain import explain
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One classifier: how good it is, and how many region pairs `blocks` needs to flip it."""
+
+    preset: str
+    oracle: FittedOracle
+    evaluation: Evaluation
+    n_pairs: int | None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The classifier chosen, those tried, and the reason in words."""
+
+    tried: tuple[Tried, ...]
+    chosen: Tried
+    reason: str
+
+    @property
+    def oracle(self) -> FittedOracle:
+        """The chosen classifier."""
+        return self.chosen.oracle
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """Its honest evaluation."""
+        return self.chosen.evaluation
+
+
+def choose_classifier(
+    dataset: Dataset,
+    graph: Graph,
+    presets: Sequence[str],
+    *,
+    repeats: int = 3,
+    permutations: int = 60,
+    seed: int = 0,
+) -> Choice:
+    """Train and evaluate some presets and take the one that serves an explanation best.
+
+    Only classifiers clearly better than chance count (all, if none is); among them the one that
+    `blocks` flips with the fewest region pairs, then the more accurate one.
+    """
+    tried = [_try(dataset, graph, p, repeats, permutations, seed) for p in presets]
+    honest = [t for t in tried if t.evaluation.better_than_chance] or tried
+    chosen = min(honest, key=lambda t: (t.n_pairs is None, t.n_pairs or 0, -t.evaluation.accuracy))
+    return Choice(tuple(tried), chosen, _reason(tried, honest, chosen))
+
+
+def _try(
+    dataset: Dataset, graph: Graph, preset: str, repeats: int, permutations: int, seed: int
+) -> Tried:
+    evaluation = evaluate(dataset, preset, repeats=repeats, permutations=permutations, seed=seed)
+    oracle = fit_oracle(dataset, preset=preset, seed=seed)
+    card: dict[str, Any] = {**oracle.card, "evaluation": evaluation.to_dict()}
+    oracle = replace(oracle, card=card)
+    result = explain(graph, oracle, "blocks", nodes=dataset.nodes, background=dataset.graphs)
+    return Tried(preset, oracle, evaluation, result.iterations if result.found else None)
+
+
+def _reason(tried: Sequence[Tried], honest: Sequence[Tried], chosen: Tried) -> str:
+    good = sum(t.evaluation.better_than_chance for t in tried)
+    opening = (
+        f"{'All' if good == len(tried) else good} of them are clearly better than chance."
+        if good
+        else "None of them is clearly better than chance: read what follows as an exercise."
+    )
+    if chosen.n_pairs is None:
+        return f"{opening} {chosen.preset} is taken: the most accurate."
+    others = [t for t in honest if t is not chosen and t.n_pairs is not None]
+    most = max((t.evaluation.accuracy for t in others), default=chosen.evaluation.accuracy)
+    price = "" if chosen.evaluation.accuracy >= most else " (at the price of a little accuracy)"
+    pairs = "one region pair" if chosen.n_pairs == 1 else f"{chosen.n_pairs} region pairs"
+    rest = " and ".join(f"{t.n_pairs} ({t.preset})" for t in others)
+    compared = f", against {rest}," if rest else ""
+    return (
+        f"{opening} {chosen.preset} is taken{price}: {pairs} brought to the other strain's "
+        f"density{compared} change its mind, so its decision can be told in fewest words."
+    )
