@@ -20,3 +20,14 @@ def brain_data(monkeypatch: pytest.MonkeyPatch) -> Path:
             monkeypatch.setenv("DENSEFLIP_DATA", str(path))
             return path
     pytest.skip("the paper's data files are not here; set DENSEFLIP_DATA to their folder")
+
+
+@pytest.fixture(scope="session")
+def _cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(monkeypatch: pytest.MonkeyPatch, _cache_folder: Path) -> None:
+    """Tests keep converted files in a folder of their own, never in the user's cache."""
+    monkeypatch.setenv("DENSEFLIP_CACHE", str(_cache_folder))

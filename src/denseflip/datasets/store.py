@@ -97,7 +97,7 @@ def read_dataset(path: str | Path) -> Dataset:
         msg = f"{source}: there is no such file."
         raise FileFormatError(msg)
     try:
-        with np.load(source, allow_pickle=False) as archive:
+        with source.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             missing = [name for name in _ARRAYS if name not in archive.files]
             if missing:
                 msg = f"{source}: not a denseflip data set (no {', '.join(missing)} inside)."
@@ -178,7 +178,8 @@ def _assemble(
 def _graph(gaps: npt.NDArray[Any], n: int, i: int) -> Graph:
     codes = np.cumsum(gaps.astype(np.int64))
     u, v = np.divmod(codes, max(n, 1))
-    if len(codes) and ((u >= v).any() or (np.diff(codes) <= 0).any() or u[0] < 0 or u[-1] >= n):
+    sorted_pairs = (u >= 0) & (u < v) & (v < n) & (u < n)
+    if not sorted_pairs.all() or (codes[1:] <= codes[:-1]).any():
         msg = f"Graph {i} holds edges that are no sorted pairs of the nodes 0..{n - 1}."
         raise DatasetError(msg)
     return Graph(n, codes)
