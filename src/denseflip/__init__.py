@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from denseflip.search.explain import explain as explain
     from denseflip.search.methods import make_method as make_method
     from denseflip.search.methods import methods as methods
+    from denseflip.story.describe import describe as describe
+    from denseflip.story.story import Story as Story
+    from denseflip.story.vocabulary import Vocabulary as Vocabulary
 
 _HOME = {
     "Background": "oracles.background",
@@ -33,7 +36,10 @@ _HOME = {
     "Graph": "graph",
     "Nodes": "graph",
     "Step": "counterfactual",
+    "Story": "story.story",
+    "Vocabulary": "story.vocabulary",
     "as_oracle": "oracles.adapt",
+    "describe": "story.describe",
     "explain": "search.explain",
     "make_method": "search.methods",
     "methods": "search.methods",

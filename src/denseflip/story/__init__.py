@@ -1,0 +1,1 @@
+"""Telling a result: edits by region, a sentence about them, and the test of that sentence."""

@@ -1,0 +1,135 @@
+"""`describe`: from a result to a story, in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, get_args
+
+from denseflip.counterfactual import Counterfactual, Label
+from denseflip.errors import InvalidParameterError, UnknownNameError
+from denseflip.graph import Nodes, Taxonomy
+from denseflip.oracles.adapt import coerce_oracle
+from denseflip.oracles.protocol import Oracle
+from denseflip.story.story import Form, Story
+from denseflip.story.units import Units
+from denseflip.story.verify import verify
+from denseflip.story.vocabulary import Vocabulary
+
+
+def describe(
+    result: Counterfactual,
+    nodes: Nodes | None = None,
+    oracle: Oracle | Any = None,
+    *,
+    taxonomy: str | Taxonomy | None = None,
+    vocabulary: str | Vocabulary = "auto",
+    subject: str | int | None = None,
+    class_names: Mapping[Label, str] | Sequence[str] | None = None,
+    evaluation: Any = None,
+    form: Form = "standard",
+) -> Story:
+    """Tell a result in a sentence, and test the sentence.
+
+    The sentence names pairs of regions in the order of their edits, until the edits inside the
+    named ones flip the oracle by themselves; it names those and no others.
+
+    Parameters
+    ----------
+    result : what `explain` gave back, found or not.
+    nodes : names and regions of the nodes; without regions the sentence speaks of nodes.
+    oracle : the classifier that the result is about. Without it the sentence is not tested, and
+        names everything that was changed.
+    taxonomy : which regions to speak of, for example ``"lobe"`` or ``"lobe*hemisphere"``; by
+        default those that the method worked with, else the first of the node table.
+    vocabulary : ``"auto"``, one of ``"brain"``, ``"connectome"``, ``"mouse"``, ``"graph"``, or a
+        `Vocabulary` of your own.
+    subject : whom the graph belongs to: ``"Patient 9"``, or ``9`` alone.
+    class_names : name of each label, as a mapping, or as a sequence for the labels 0, 1, 2 …; by
+        default those that the oracle knows.
+    evaluation : what is known about the classifier (an `Evaluation` or its dictionary); by default
+        what the oracle's card says. One no better than chance is said so in a footnote.
+    form : the form that ``str()`` shows: ``"short"``, ``"standard"`` or ``"detailed"``.
+
+    Examples
+    --------
+    >>> from denseflip import Graph, explain
+    >>> g = Graph.from_edges(4, [(0, 1), (1, 2), (0, 2), (2, 3)])
+    >>> oracle = lambda a: "linked" if a[1, 2] else "split"
+    >>> nodes = Nodes(("a", "b", "c", "d"), regions={"part": ("North", "North", "South", "South")})
+    >>> story = describe(explain(g, oracle, "tri"), nodes, oracle, subject="Graph 1")
+    >>> story.verified
+    True
+    """
+    if form not in get_args(Form):
+        raise UnknownNameError("form", str(form), get_args(Form))
+    if result.found and not len(result.edits):
+        msg = "The result says it found a counterfactual, but it holds no edits: nothing to tell."
+        raise InvalidParameterError(msg)
+    nodes = nodes or Nodes.numbered(result.original.n_nodes)
+    nodes.check_fits(result.original.n_nodes)
+    regions = _taxonomy(taxonomy, nodes, result)
+    black_box = None if oracle is None else coerce_oracle(oracle)
+    words = _vocabulary(vocabulary, nodes)
+    return Story(
+        result=result,
+        nodes=nodes,
+        taxonomy=regions,
+        subject=_subject(subject, words),
+        class_names=_class_names(class_names, oracle),
+        verification=verify(result, Units.of(result.edits, nodes, regions), black_box),
+        vocabulary=words,
+        evaluation=_evaluation(evaluation, oracle),
+        form=form,
+    )
+
+
+def _taxonomy(
+    wanted: str | Taxonomy | None, nodes: Nodes, result: Counterfactual
+) -> Taxonomy | None:
+    if isinstance(wanted, Taxonomy):
+        if len(wanted.index) != nodes.n_nodes:
+            msg = f"The taxonomy sorts {len(wanted.index)} nodes; the graph has {nodes.n_nodes}."
+            raise InvalidParameterError(msg)
+        return wanted
+    if wanted is not None:
+        return nodes.taxonomy(wanted)
+    if not nodes.regions:
+        return None
+    search = result.parameters.get("search")
+    used = search.get("regions") if isinstance(search, Mapping) else None
+    if isinstance(used, str) and all(part in nodes.regions for part in used.split("*")):
+        return nodes.taxonomy(used)
+    return nodes.taxonomy()
+
+
+def _vocabulary(wanted: str | Vocabulary, nodes: Nodes) -> Vocabulary:
+    if isinstance(wanted, Vocabulary):
+        return wanted
+    return Vocabulary.for_nodes(nodes) if wanted == "auto" else Vocabulary.named(wanted)
+
+
+def _subject(wanted: str | int | None, words: Vocabulary) -> str:
+    if wanted is None or not str(wanted).strip():
+        return f"This {words.subject.lower()}"
+    text = " ".join(str(wanted).split())
+    return text if not text.isdigit() else f"{words.subject} {text}"
+
+
+def _class_names(
+    given: Mapping[Label, str] | Sequence[str] | None, oracle: Any
+) -> dict[Label, str]:
+    names: Any = getattr(oracle, "class_names", None) if given is None else given
+    if isinstance(names, str):
+        msg = f"class_names must be a mapping or a sequence of names; got {names!r}."
+        raise InvalidParameterError(msg)
+    if names is None or not isinstance(names, (Mapping, Iterable)):
+        return {}
+    pairs = names.items() if isinstance(names, Mapping) else enumerate(names)
+    return {label: str(name) for label, name in pairs}
+
+
+def _evaluation(given: Any, oracle: Any) -> Any:
+    if given is not None:
+        return given
+    card = getattr(oracle, "card", None)
+    return card.get("evaluation") if isinstance(card, Mapping) else None

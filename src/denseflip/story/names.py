@@ -1,0 +1,81 @@
+"""Region names as a sentence writes them: with an article where one belongs, never ambiguous."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from denseflip.graph import Taxonomy
+from denseflip.graph.nodes import CROSS
+from denseflip.story.units import NODE_PREFIX
+
+_SIDES = {"L": "left", "R": "right", "M": "midline"}
+_ALONE = {"L": "left hemisphere", "R": "right hemisphere", "M": "midline"}
+_SIDE_TAXONOMIES = {"hemisphere", "side"}
+_UNSAFE = re.compile(r"[,;:()“”\n\r\t]| and |^\s|\s$|^$")
+_RESERVED = {"in", "between", "at", "each", "and", "then", "the"}
+
+
+def readable(taxonomy: Taxonomy) -> tuple[str, ...]:
+    """Region names with a hemisphere spelled out: ``Frontal Lobe L`` is ``left Frontal Lobe``."""
+    parts = taxonomy.name.split(CROSS)
+    if parts[-1] not in _SIDE_TAXONOMIES:
+        return taxonomy.regions
+    names = []
+    for region in taxonomy.regions:
+        head, _, side = region.rpartition(" ")
+        if len(parts) == 1:
+            names.append(_ALONE.get(region, region))
+        else:
+            names.append(f"{_SIDES[side]} {head}" if head and side in _SIDES else region)
+    return tuple(names) if len(set(names)) == len(names) else taxonomy.regions
+
+
+def with_article(name: str) -> str:
+    """The name as it stands in a sentence.
+
+    >>> with_article("Frontal Lobe"), with_article("Insula & Cingulate Gyri"), with_article("V1")
+    ('the Frontal Lobe', 'the Insula & Cingulate Gyri', 'V1')
+    """
+    first = name.split(" ")[0]
+    if name.startswith(NODE_PREFIX) or (first.lower() == "the" and " " in name):
+        return name
+    code = len(name) == 1 or any(c.isdigit() for c in name)
+    return name if code and first.lower() not in _RESERVED else f"the {name}"
+
+
+def written(taxonomy: Taxonomy, phrases: Iterable[str] = ()) -> tuple[str, ...]:
+    """Every region as a sentence writes it, each different and each readable back.
+
+    A name that could be mistaken for something else (it holds a comma, an "and", one of the
+    sentence's own phrases, or reads like another region) stands in quotation marks.
+    """
+    names = readable(taxonomy)
+    texts = [with_article(name) for name in names]
+    often = Counter(texts)
+    own = [p.strip() for p in phrases]
+    return tuple(
+        _quoted(name) if _UNSAFE.search(name) or often[text] > 1 or _holds(name, own) else text
+        for name, text in zip(names, texts, strict=True)
+    )
+
+
+def _holds(name: str, phrases: list[str]) -> bool:
+    return any(p and p in name for p in phrases)
+
+
+def _quoted(name: str) -> str:
+    return "“" + name.replace("”", "””") + "”"
+
+
+def reader(texts: tuple[str, ...]) -> tuple[re.Pattern[str], Mapping[str, int]]:
+    """A pattern that matches one written region, the longest first, and where it stands."""
+    position = {text: i for i, text in enumerate(texts)}
+    longest = sorted(texts, key=lambda t: (-len(t), t))
+    # A plain name ends where a separator follows, so "V1" is not read in "V12".
+    plain = "|".join(re.escape(t) for t in longest if not t.startswith("“"))
+    quoted = "|".join(re.escape(t) + "(?!”)" for t in longest if t.startswith("“"))
+    after = r"(?=,| and | \(|\.|;|$)"
+    either = "|".join(x for x in (quoted, f"(?:{plain}){after}" if plain else "") if x)
+    return re.compile(either or "(?!)"), position

@@ -1,0 +1,272 @@
+"""What a sentence names, put into words and read back from them.
+
+What the words denote, exactly:
+
+- ``in A, B and C``: inside A, inside B, inside C;
+- ``between A and B``: that pair;
+- ``between A, B and C``: every pair of two different regions among them;
+- ``between A and each of B, C and D``: A–B, A–C and A–D, nothing else;
+- ``at node a and node b``: every edit with an end at one of these nodes.
+
+`group` only groups what is named in full, so nothing is said that is not meant.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from denseflip.errors import FileFormatError
+from denseflip.graph import Taxonomy
+from denseflip.story.names import reader, written
+from denseflip.story.units import Unit
+from denseflip.story.verify import Change
+from denseflip.story.vocabulary import VOCABULARIES, Vocabulary
+
+_KINDS = ("in", "between", "at")
+_EACH = " and each of "
+
+
+@dataclass(frozen=True)
+class Group:
+    """Some cells under one phrase; a star has its centre first."""
+
+    kind: str  # "in", "between" or "at"
+    regions: tuple[int, ...]
+    star: bool = False
+
+    @property
+    def units(self) -> tuple[Unit, ...]:
+        """What the phrase denotes."""
+        regions = self.regions
+        if self.kind == "in":
+            return tuple((a, a) for a in regions)
+        if self.kind == "at":
+            return tuple((a, None) for a in regions)
+        if self.star:
+            return tuple(_cell(regions[0], b) for b in regions[1:])
+        return tuple(_cell(a, b) for i, a in enumerate(regions) for b in regions[i + 1 :])
+
+
+@dataclass(frozen=True)
+class Said:
+    """What one sentence says: the units it names, by direction."""
+
+    less: frozenset[Unit]
+    more: frozenset[Unit]
+    mixed: frozenset[Unit]
+
+    @property
+    def units(self) -> frozenset[Unit]:
+        """Everything it names."""
+        return self.less | self.more | self.mixed
+
+
+def group(units: Sequence[Unit]) -> tuple[Group, ...]:
+    """Gather units into as few phrases as is easy, in the order given.
+
+    Regions by themselves make one list; pairs that form a complete set of three or more regions
+    are said together, then pairs that share a region, then what is left.
+    """
+    groups: list[Group] = []
+    if inside := tuple(a for a, b in units if a == b):
+        groups.append(Group("in", inside))
+    if nodes := tuple(a for a, b in units if b is None):
+        groups.append(Group("at", nodes))
+    between = [(a, b) for a, b in units if b is not None and a != b]
+    rank = {r: i for i, r in reversed(list(enumerate(r for cell in between for r in cell)))}
+    left: dict[int, set[int]] = {r: set() for r in rank}
+    for a, b in between:
+        left[a].add(b)
+        left[b].add(a)
+    found: list[Group] = []
+    while len(clique := _large_clique(left, rank)) >= 3:
+        found.append(Group("between", clique))
+        _take(left, found[-1])
+    while left:
+        centre = min(left, key=lambda r: (-len(left[r]), rank[r]))
+        if not left[centre]:
+            break
+        ends = sorted(left[centre], key=rank.__getitem__)
+        regions = (centre, *ends) if len(ends) > 1 else tuple(sorted((centre, *ends)))
+        found.append(Group("between", regions, star=len(ends) > 1))
+        _take(left, found[-1])
+    place = {cell: i for i, cell in enumerate(between)}
+    found.sort(key=lambda g: min(place[u] for u in g.units if u[1] is not None))  # type: ignore[index]
+    return (*groups, *found)
+
+
+def clause(
+    named: Sequence[tuple[Unit, Change, int, int]], taxonomy: Taxonomy, words: Vocabulary
+) -> str:
+    """Say units with their change and counts (added, removed): less, then more, then mixed."""
+    texts = written(taxonomy, _openings(words))
+    pieces = []
+    for change in ("less", "more", "mixed"):
+        mine = [row for row in named if row[1] == change]
+        groups = group([row[0] for row in mine])
+        for kind in _KINDS:
+            chosen = [g for g in groups if g.kind == kind]
+            if not chosen:
+                continue
+            said = [_say(g, texts) for g in chosen]
+            opening = _opening(words, change, kind)
+            piece = opening + _join(said, comma=True).removeprefix(f"{kind} ")
+            if change == "mixed":
+                inside = {u for g in chosen for u in g.units}
+                added = sum(row[2] for row in mine if row[0] in inside)
+                removed = sum(row[3] for row in mine if row[0] in inside)
+                piece += f" ({words.count(added)} more and {removed:,} fewer)"
+            pieces.append(piece)
+    if len(pieces) == 2 and not any(" and " in p for p in pieces[:1]):
+        return " and ".join(pieces)
+    return _join(pieces, comma=True)
+
+
+def read_statement(
+    text: str, taxonomy: Taxonomy, vocabulary: str | Vocabulary | None = None
+) -> Said:
+    """Read back what a statement names.
+
+    Parameters
+    ----------
+    text : a statement in the standard form.
+    taxonomy : the regions it was made with.
+    vocabulary : its words; by default whichever of denseflip's own fits.
+
+    Raises
+    ------
+    FileFormatError
+        If the text is no such statement.
+    """
+    if vocabulary is None:
+        tried = list(VOCABULARIES.values())
+    else:
+        own = isinstance(vocabulary, Vocabulary)
+        tried = [vocabulary if own else Vocabulary.named(str(vocabulary))]  # type: ignore[list-item]
+    for words in tried:
+        reading = _Reading(text, taxonomy, words)
+        for start in re.finditer(" had ", text):
+            said = reading.clause(start.end())
+            if said is not None:
+                return said
+    msg = f"Not a statement about the taxonomy {taxonomy.name!r}: {text[:80]!r}."
+    raise FileFormatError(msg)
+
+
+# ---- words --------------------------------------------------------------------------------
+
+
+def _opening(words: Vocabulary, change: str, kind: str) -> str:
+    noun = words.inside if kind == "in" else words.across
+    return f"{getattr(words, change)} {noun} {kind} "
+
+
+def _openings(words: Vocabulary) -> dict[str, tuple[Change, str]]:
+    changes: tuple[Change, ...] = ("less", "more", "mixed")
+    return {_opening(words, c, k): (c, k) for c in changes for k in _KINDS}
+
+
+def _say(group: Group, texts: tuple[str, ...]) -> str:
+    names = [texts[r] for r in group.regions]
+    if group.star:
+        return f"between {names[0]}{_EACH}{_join(names[1:])}"
+    return f"{group.kind} {_join(names)}"
+
+
+def _join(items: Sequence[str], *, comma: bool = False) -> str:
+    if len(items) < 2:
+        return "".join(items)
+    last = ", and " if comma else " and "
+    return ", ".join(items[:-1]) + last + items[-1]
+
+
+class _Reading:
+    """A small recursive-descent reader of the clause after "had"."""
+
+    def __init__(self, text: str, taxonomy: Taxonomy, words: Vocabulary) -> None:
+        self.text = text
+        self.openings = _openings(words)
+        self.region, self.position = reader(written(taxonomy, self.openings))
+        units = "|".join(re.escape(u) for u in (words.unit, words.units))
+        self.counts = re.compile(rf" \([\d,]+ (?:{units}) more and [\d,]+ fewer\)")
+
+    def clause(self, at: int) -> Said | None:
+        """What the clause that starts here says, if it is one and ends in ", then"."""
+        said: dict[str, set[Unit]] = {"less": set(), "more": set(), "mixed": set()}
+        opening = self._opening(at)
+        while opening is not None:
+            change, kind, at = opening
+            while True:
+                got = self._group(kind, at)
+                if got is None:
+                    return None
+                found, at = got
+                said[change].update(found.units)
+                after = self._separator(at)
+                if after is None or not self.text.startswith(f"{kind} ", after):
+                    break
+                at = after + len(kind) + 1
+            if (counts := self.counts.match(self.text, at)) is not None:
+                at = counts.end()
+            if self.text.startswith(", then ", at):
+                return Said(*(frozenset(said[c]) for c in ("less", "more", "mixed")))
+            after = self._separator(at)
+            opening = None if after is None else self._opening(after)
+        return None
+
+    def _opening(self, at: int) -> tuple[Change, str, int] | None:
+        for phrase, (change, kind) in self.openings.items():
+            if self.text.startswith(phrase, at):
+                return change, kind, at + len(phrase)
+        return None
+
+    def _separator(self, at: int) -> int | None:
+        for mark in (", and ", ", ", " and "):
+            if self.text.startswith(mark, at):
+                return at + len(mark)
+        return None
+
+    def _group(self, kind: str, at: int) -> tuple[Group, int] | None:
+        regions: list[int] = []
+        star = False
+        while (match := self.region.match(self.text, at)) is not None:
+            regions.append(self.position[match.group()])
+            at = match.end()
+            if len(regions) == 1 and self.text.startswith(_EACH, at):
+                star, at = True, at + len(_EACH)
+                continue
+            after = self._separator(at)
+            if after is None or self._opening(after) or not self.region.match(self.text, after):
+                return Group(kind, tuple(regions), star), at
+            at = after
+        return None
+
+
+# ---- grouping -----------------------------------------------------------------------------
+
+
+def _cell(a: int, b: int) -> tuple[int, int]:
+    return (a, b) if a <= b else (b, a)
+
+
+def _take(left: dict[int, set[int]], group: Group) -> None:
+    for a, b in group.units:
+        if b is not None:
+            left[a].discard(b)
+            left[b].discard(a)
+
+
+def _large_clique(left: dict[int, set[int]], rank: dict[int, int]) -> tuple[int, ...]:
+    """A large set of regions of which every pair is left; greedy, from every start."""
+    best: tuple[int, ...] = ()
+    for start in sorted(left, key=rank.__getitem__):
+        members, near = [start], set(left[start])
+        while near:
+            best_next = min(near, key=lambda r: (-len(left[r] & near), rank[r]))
+            members.append(best_next)
+            near &= left[best_next]
+        if len(members) > len(best):
+            best = tuple(members)
+    return tuple(sorted(best, key=rank.__getitem__))

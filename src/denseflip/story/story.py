@@ -1,0 +1,235 @@
+"""`Story`: a result told: the sentence, its test, its footnotes and the numbers behind it."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, Self
+
+from denseflip.counterfactual import Counterfactual, Label
+from denseflip.errors import FileFormatError, MissingInputError
+from denseflip.graph import Edits, Nodes, Taxonomy
+from denseflip.story.footnotes import footnotes
+from denseflip.story.regions import RegionTable
+from denseflip.story.statement import Telling
+from denseflip.story.units import Units, node_taxonomy
+from denseflip.story.verify import Verification
+from denseflip.story.vocabulary import Vocabulary
+
+Form = Literal["short", "standard", "detailed"]
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Story:
+    """A result, told. Made by `describe`.
+
+    Attributes
+    ----------
+    result : what the search found.
+    nodes : names, regions and coordinates of the nodes.
+    taxonomy : the regions the sentence speaks of; None if it speaks of nodes.
+    subject : whom or what the graph belongs to, for example ``Patient 9``.
+    class_names : label → name.
+    verification : what the sentence names and how that was tested.
+    vocabulary : its words.
+    evaluation : what is known about the classifier: an `Evaluation` or its dictionary, or None.
+    form : the form that `str()` shows.
+    """
+
+    result: Counterfactual
+    nodes: Nodes
+    taxonomy: Taxonomy | None
+    subject: str
+    class_names: Mapping[Label, str]
+    verification: Verification
+    vocabulary: Vocabulary = field(default_factory=Vocabulary)
+    evaluation: Any = None
+    form: Form = "standard"
+
+    # ---- the telling --------------------------------------------------------------------
+
+    @cached_property
+    def telling(self) -> Telling:
+        """What the sentences are made of."""
+        taxonomy = self.taxonomy or node_taxonomy(self.nodes)
+        return Telling(
+            self.result,
+            self.verification,
+            taxonomy,
+            self.vocabulary,
+            self.subject,
+            self.class_names,
+        )
+
+    @property
+    def statement(self) -> str:
+        """The standard sentence; it names `verification.named` and nothing else."""
+        return self.telling.standard
+
+    @property
+    def short(self) -> str:
+        """One line."""
+        return self.telling.short
+
+    @property
+    def detailed(self) -> str:
+        """The sentence with counts, distance, calls and its test."""
+        return self.telling.detailed
+
+    @property
+    def verified(self) -> bool:
+        """Whether the edits the sentence names were seen to flip the oracle by themselves."""
+        return self.verification.verified
+
+    @property
+    def tested(self) -> str:
+        """Whether and how the sentence was tested, in words."""
+        return self.telling.tested
+
+    @property
+    def footnotes(self) -> tuple[str, ...]:
+        """What a reader must know beside the sentence."""
+        return footnotes(
+            self.result,
+            tested=self.tested,
+            words=self.vocabulary,
+            evaluation=self.evaluation,
+            has_regions=self.taxonomy is not None,
+        )
+
+    def class_name(self, label: Label) -> str:
+        """A label by its name."""
+        return self.telling.class_name(label)
+
+    def node_name(self, node: int) -> str:
+        """Name of a node."""
+        return self.nodes.names[node]
+
+    # ---- the numbers --------------------------------------------------------------------
+
+    @property
+    def named_edits(self) -> Edits:
+        """The edits that the sentence stands for."""
+        return self.verification.edits
+
+    @property
+    def units(self) -> Units:
+        """The edits sorted into what the sentence can name."""
+        return Units.of(self.result.edits, self.nodes, self.taxonomy)
+
+    def regions(
+        self, taxonomy: str | Taxonomy | None = None, *, edits: Literal["all", "named"] = "all"
+    ) -> RegionTable:
+        """The edits by region.
+
+        Parameters
+        ----------
+        taxonomy : which regions; by default those of the sentence.
+        edits : all of the result, or only those that the sentence names.
+
+        Raises
+        ------
+        MissingInputError
+            If the nodes have no regions.
+        """
+        if isinstance(taxonomy, str):
+            taxonomy = self.nodes.taxonomy(taxonomy)
+        chosen = taxonomy or self.taxonomy or self.nodes.taxonomy()
+        return RegionTable(chosen, self.named_edits if edits == "named" else self.result.edits)
+
+    # ---- forms --------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON-ready form; `from_dict` gives back an equal story."""
+        evaluation = self.evaluation
+        if hasattr(evaluation, "to_dict"):
+            evaluation = evaluation.to_dict()
+        try:
+            regions = self.regions().to_dict()
+        except MissingInputError:
+            regions = None
+        return {
+            "format": FORMAT,
+            "subject": self.subject,
+            "statement": self.statement,
+            "short": self.short,
+            "detailed": self.detailed,
+            "verified": self.verified,
+            "footnotes": list(self.footnotes),
+            "verification": self.verification.to_dict(),
+            "taxonomy": None if self.taxonomy is None else self.taxonomy.name,
+            "node_regions": self._node_regions(),
+            "class_names": [[label, name] for label, name in self.class_names.items()],
+            "vocabulary": self.vocabulary.to_dict(),
+            "form": self.form,
+            "regions": regions,
+            "evaluation": evaluation if isinstance(evaluation, Mapping) else None,
+            "nodes": self.nodes.to_dict(),
+            "result": self.result.to_dict(),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Inverse of `to_dict`; the oracle is not asked again.
+
+        Raises
+        ------
+        FileFormatError
+            If the dictionary lacks a field or was written by a newer version.
+        """
+        version = data.get("format", 0)
+        if not isinstance(version, int) or version > FORMAT:
+            msg = f"This story has format {version!r}; this version reads up to {FORMAT}. "
+            raise FileFormatError(msg + "Update denseflip.")
+        try:
+            name = data["taxonomy"]
+            return cls(
+                result=Counterfactual.from_dict(data["result"]),
+                nodes=Nodes.from_dict(data["nodes"]),
+                taxonomy=name and Taxonomy.from_labels(name, data["node_regions"]),
+                subject=data["subject"],
+                class_names=dict(data["class_names"]),
+                verification=Verification.from_dict(data["verification"]),
+                vocabulary=Vocabulary.from_dict(data["vocabulary"]),
+                evaluation=data["evaluation"],
+                form=data["form"],
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            msg = f"Not a denseflip story: {type(error).__name__}: {error}."
+            raise FileFormatError(msg) from error
+
+    def _node_regions(self) -> list[str] | None:
+        tax = self.taxonomy
+        return None if tax is None else [tax.region_of(i) for i in range(len(tax.index))]
+
+    # ---- display ------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        text: str = {
+            "short": self.short,
+            "standard": self.statement,
+            "detailed": self.detailed,
+        }[self.form]
+        if self.form == "short":
+            return text
+        notes = (f"[{i}] {note}" for i, note in enumerate(self.footnotes, 1))
+        return "\n".join([text, "", *notes])
+
+    def __repr__(self) -> str:
+        return f"Story({self.short!r}, verified={self.verified})"
+
+    def _repr_markdown_(self) -> str:
+        """The sentence and its footnotes for notebooks."""
+        notes = "\n".join(f"{i}. {note}" for i, note in enumerate(self.footnotes, 1))
+        return f"> {self.statement}\n\n{notes}"
+
+    def _repr_html_(self) -> str:
+        """The sentence and its footnotes for notebooks."""
+        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.footnotes)
+        return (
+            f"<blockquote>{html.escape(self.statement)}</blockquote>"
+            f"<ol style='font-size:smaller'>{notes}</ol>"
+        )

@@ -1,0 +1,184 @@
+"""The test of a sentence: do the edits it names flip the oracle by themselves?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from denseflip.counterfactual import Counterfactual, Label
+from denseflip.errors import OracleError
+from denseflip.graph import Edits
+from denseflip.oracles.protocol import Oracle
+from denseflip.oracles.session import Session
+from denseflip.story.units import Units
+
+Change = Literal["less", "more", "mixed"]
+_LOOK_AHEAD = 32  # graphs asked in one batch at most; changes speed only, never the answer
+
+
+@dataclass(frozen=True)
+class NamedPair:
+    """What a sentence names: a pair of regions, one region, or a node.
+
+    Attributes
+    ----------
+    region_a, region_b : two regions; the same one twice for what happens inside it; ``region_b``
+        is None where the sentence names a single node and means all edits at it.
+    added, removed : edits there.
+    """
+
+    region_a: str
+    region_b: str | None
+    added: int
+    removed: int
+
+    @property
+    def within(self) -> bool:
+        """Whether it is one region by itself."""
+        return self.region_a == self.region_b
+
+    @property
+    def total(self) -> int:
+        """Edits there."""
+        return self.added + self.removed
+
+    @property
+    def change(self) -> Change:
+        """``"less"`` (only removed), ``"more"`` (only added) or ``"mixed"``."""
+        if self.added and self.removed:
+            return "mixed"
+        return "more" if self.added else "less"
+
+    def __str__(self) -> str:
+        if self.region_b is None or self.within:
+            return self.region_a
+        return f"{self.region_a} – {self.region_b}"
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What the sentence names, and whether that was tested.
+
+    Attributes
+    ----------
+    verified : True if the oracle was asked about the original with `edits` alone, and flipped.
+    named : what the sentence names, in order of the number of edits.
+    edits : all edits in what is named: exactly what the sentence stands for.
+    label : the oracle's label of the original with those edits.
+    questions : questions to the oracle that the test took.
+    n_cells : how many region pairs (or nodes) hold an edit; ``named`` are the first of them.
+    tested : whether an oracle was there to ask.
+    """
+
+    verified: bool
+    named: tuple[NamedPair, ...]
+    edits: Edits
+    label: Label
+    questions: int
+    n_cells: int
+    tested: bool
+
+    @property
+    def all_needed(self) -> bool:
+        """Whether the test had to name everything that was changed before the label flipped."""
+        return self.tested and self.n_cells > 0 and len(self.named) == self.n_cells
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON-ready form."""
+        return {
+            "verified": self.verified,
+            "tested": self.tested,
+            "questions": self.questions,
+            "all_needed": self.all_needed,
+            "n_cells": self.n_cells,
+            "label": self.label,
+            "named": [
+                {
+                    "region_a": p.region_a,
+                    "region_b": p.region_b,
+                    "added": p.added,
+                    "removed": p.removed,
+                    "change": p.change,
+                }
+                for p in self.named
+            ],
+            "added": [list(p) for p in self.edits.added],
+            "removed": [list(p) for p in self.edits.removed],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Verification:
+        """Inverse of `to_dict`."""
+        return cls(
+            verified=data["verified"],
+            named=tuple(
+                NamedPair(p["region_a"], p["region_b"], p["added"], p["removed"])
+                for p in data["named"]
+            ),
+            edits=Edits(
+                tuple((u, v) for u, v in data["added"]),
+                tuple((u, v) for u, v in data["removed"]),
+            ),
+            label=data["label"],
+            questions=data["questions"],
+            n_cells=data["n_cells"],
+            tested=data["tested"],
+        )
+
+
+def verify(result: Counterfactual, units: Units, oracle: Oracle | None) -> Verification:
+    """Name units in order of their edits until the edits inside them flip the oracle.
+
+    Without an oracle everything is named: that all edits together flip it is what the search
+    itself has seen, and nothing less was tested.
+
+    Raises
+    ------
+    OracleError
+        If the oracle is not the one that the result is about.
+    """
+    order = units.order
+    if not result.found or not order:
+        edits = Edits()
+        return Verification(False, (), edits, result.label_after, 0, len(order), oracle is not None)
+    if oracle is None:
+        named = tuple(_named(units, i) for i in range(len(order)))
+        return Verification(
+            False, named, result.edits, result.label_after, 0, len(order), tested=False
+        )
+    session = Session(oracle)
+    _check_original(result, session.ask(result.original))
+    asked_ahead, step = 0, 1
+    for k in range(1, len(order) + 1):
+        if k > asked_ahead:
+            ahead = range(k, min(k + step, len(order) + 1))
+            session.prefetch([units.first(j).apply(result.original) for j in ahead])
+            asked_ahead, step = ahead[-1], min(2 * step, _LOOK_AHEAD)
+        edits = units.first(k)
+        label = session.ask(edits.apply(result.original))
+        if label == result.target if result.target is not None else label != result.label_before:
+            named = tuple(_named(units, i) for i in range(k))
+            return Verification(True, named, edits, label, session.calls, len(order), tested=True)
+    msg = (
+        f"The oracle gives {label!r} for the counterfactual, but the result says "
+        f"{result.label_after!r}. Give describe() the oracle that explain() was given."
+    )
+    raise OracleError(msg)
+
+
+def _check_original(result: Counterfactual, label: Label) -> None:
+    if label != result.label_before:
+        msg = (
+            f"The oracle gives {label!r} for the original graph, but the result says "
+            f"{result.label_before!r}. Give describe() the oracle that explain() was given."
+        )
+        raise OracleError(msg)
+
+
+def _named(units: Units, i: int) -> NamedPair:
+    a, b = units.order[i]
+    edits = units.edits_of(i)
+    names = units.taxonomy.regions
+    other = None if b is None else names[b]
+    return NamedPair(names[a], other, len(edits.added), len(edits.removed))
