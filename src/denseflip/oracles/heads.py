@@ -30,9 +30,10 @@ class Head(Protocol):
 class NeighbourHead:
     """A vote of the `k` nearest training rows.
 
-    Equal distances go to the earlier training row, equal votes to the first class: the rules of
-    scikit-learn's brute-force search, with distances taken from differences (more exact than its
-    expanded squares, and the same for a row alone as for a row in a batch).
+    The answer is that of scikit-learn's brute-force search, except where the k-th and the next
+    distance are equal: there the earlier training row votes, while scikit-learn leaves it to the
+    state of its heap. Equal votes go to the first class. Distances are taken from differences:
+    more exact than expanded squares, and the same for a row alone as for a row in a batch.
     """
 
     rows: Matrix

@@ -101,10 +101,11 @@ def make_plan(
     if preset is not None and (features is not None or estimator is not None):
         msg = f"Give a preset ({preset!r}) or features and estimator, not both."
         raise InvalidParameterError(msg)
-    if estimator is not None and not (hasattr(estimator, "fit") and hasattr(estimator, "predict")):
+    usable = hasattr(estimator, "fit") and hasattr(estimator, "predict")
+    if estimator is not None and (isinstance(estimator, type) or not usable):
         msg = (
             "'estimator' must be an unfitted scikit-learn classifier with fit and predict; got "
-            f"{type(estimator).__name__}."
+            f"{estimator!r:.60}."
         )
         raise InvalidParameterError(msg)
     if preset is None and features is None and estimator is None:

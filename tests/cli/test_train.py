@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import json
+import zipfile
+
+import pytest
+
+from cohorts import make_cohort
+from denseflip.cli.app import app
+from denseflip.cli.common import run
+from denseflip.oracles.evaluation import Evaluation
+from denseflip.oracles.persist import load_oracle
+
+QUICK = ["--repeats", "2", "--permutations", "19"]
+
+
+@pytest.fixture
+def cohort(tmp_path, monkeypatch):
+    """A data set file in an empty folder, which is the current one."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "160")
+    make_cohort(signal=0.7).save(tmp_path / "cohort.dfd")
+    return "cohort.dfd"
+
+
+def test_train_evaluates_prints_and_saves(cohort, tmp_path, capsys):
+    assert run(app, ["train", cohort, "--preset", "edges-svm", "--out", "it.dfo", *QUICK]) == 0
+    text = capsys.readouterr().out
+    assert "held-out graphs (nested 5-fold CV, 2 repeats)" in text
+    assert "the paper's (on all graphs, training ones included)" in text
+    assert "Better than chance" in text
+    assert "saved: it.dfo" in text
+    oracle = load_oracle(tmp_path / "it.dfo")
+    assert oracle.predict(make_cohort(signal=0.7).graphs)
+    assert Evaluation.from_dict(oracle.card["evaluation"]).better_than_chance
+
+
+def test_train_names_its_file_and_never_overwrites_it(cohort, tmp_path, capsys):
+    assert run(app, ["train", cohort, "--skip-evaluation"]) == 0
+    captured = capsys.readouterr()
+    assert "saved: cohort-sf-knn.dfo" in captured.out
+    assert "Not evaluated" in captured.err
+    with zipfile.ZipFile(tmp_path / "cohort-sf-knn.dfo") as archive:
+        assert json.loads(archive.read("card.json"))["card"]["evaluation"] is None
+    assert run(app, ["train", cohort, "--skip-evaluation"]) == 1
+    assert "exists already" in capsys.readouterr().err
+    assert run(app, ["train", cohort, "--skip-evaluation", "--force"]) == 0
+
+
+def test_an_existing_file_is_noticed_before_the_long_part(cohort, monkeypatch, capsys):
+    (make_cohort().save("other.dfd"))
+    open("it.dfo", "w").close()
+
+    def refuse(*_args, **_kwargs):
+        pytest.fail("the evaluation ran")
+
+    monkeypatch.setattr("denseflip.oracles.crossval.evaluate", refuse)
+    assert run(app, ["train", cohort, "--out", "it.dfo"]) == 1
+    assert run(app, ["evaluate", cohort, "--out", "it.dfo"]) == 1
+
+
+def test_train_prints_json(cohort, capsys):
+    arguments = ["train", cohort, "-p", "regions-logistic", "--taxonomy", "side", "--json", *QUICK]
+    assert run(app, arguments) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["file"] == "cohort-regions-logistic.dfo"
+    assert data["card"]["evaluation"]["verdict"]
+    assert load_oracle(data["file"]).features.taxonomy.name == "side"
+
+
+def test_evaluate_prints_both_protocols_and_warns(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "160")
+    make_cohort(20, signal=0.0).save("noise.dfd")
+    assert run(app, ["evaluate", "noise.dfd", "-p", "edges-svm", "-o", "it.json", *QUICK]) == 0
+    text = capsys.readouterr().out
+    for words in ("held-out graphs", "the paper's", "always the largest class", "labels shuffled"):
+        assert words in text
+    assert "true class" in text
+    assert "Not better than chance" in text
+    assert "Warning: On graphs it has not seen" in text
+    assert "Written: it.json" in text
+    with open("it.json", encoding="utf-8") as handle:
+        assert Evaluation.from_dict(json.load(handle)).level == "chance"
+    assert not list(tmp_path.glob("*.dfo"))
+
+
+def test_evaluate_json_is_all_there_is_on_standard_output(cohort, capsys):
+    assert run(app, ["evaluate", cohort, "--json", "--permutations", "0", "--repeats", "1"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["p_value"] is None
+    assert data["preset"] == "sf-knn"
+
+
+def test_the_published_classifier_by_name(cohort, capsys):
+    assert run(app, ["train", cohort, "--preset", "published", "--json", *QUICK]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["card"]["preset"] == "published"
+    assert data["card"]["evaluation"]["preset"] == "published"
+    assert load_oracle(data["file"]).features.self_loops
+
+
+@pytest.mark.parametrize("command", ["train", "evaluate"])
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["cohort.dfd", "--preset", "edge-svm"], "Did you mean 'edges-svm'"),
+        (["cohort.dfd", "--folds", "13"], "Too few graphs in data set 'cohort' for 13 folds"),
+        (["cohort.dfd", "--folds", "1"], "'folds' must be"),
+        (["cohort.dfd", "--repeats", "0"], "'repeats' must be"),
+        (["cohort.dfd", "-p", "regions-logistic", "--taxonomy", "lobes"], "taxonomy 'lobes'"),
+        (["plain.dfd", "-p", "regions-logistic"], "this data set has none"),
+        (["single.dfd"], "belong to one class"),
+        (["missing.dfd"], "no such file"),
+        (["mise"], "Did you mean 'mice'"),
+        (["cohort.dfd", "--out", "no/such/it.dfo"], "does not exist"),
+    ],
+)
+def test_bad_input_is_one_message(command, arguments, message, cohort, capsys):
+    make_cohort(regions=False).save("plain.dfd")
+    data = make_cohort()
+    data.subset([i for i, y in enumerate(data.labels) if y == 0]).save("single.dfd")
+    assert run(app, [command, *arguments]) == 1
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert captured.err.startswith("Error: ")
+    assert "Traceback" not in captured.err
+    assert captured.out == ""

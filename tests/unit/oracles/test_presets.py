@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+
+from cohorts import make_cohort
+from denseflip.errors import (
+    DatasetError,
+    InvalidParameterError,
+    MissingInputError,
+    UnknownNameError,
+)
+from denseflip.oracles.features import SpectralFeatures
+from denseflip.oracles.presets import PRESETS, check_classes, fit_oracle
+from denseflip.oracles.protocol import Oracle
+
+COHORT = make_cohort()
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_every_preset_learns_and_answers(preset, classes):
+    data = make_cohort(classes=classes, signal=0.7)
+    oracle = fit_oracle(data, preset=preset)
+    assert isinstance(oracle, Oracle)
+    answers = oracle.predict(data.graphs)
+    assert set(answers) <= set(range(classes))
+    assert sum(a == b for a, b in zip(answers, data.labels, strict=True)) > len(data) / classes
+    assert answers == [oracle.predict([g])[0] for g in data.graphs]
+    assert oracle.class_names == data.class_names
+    assert oracle.card["preset"] == preset
+    assert oracle.card["dataset"]["class_counts"] == data.class_counts()
+    json.dumps(oracle.card)
+
+
+def test_the_default_is_the_papers():
+    oracle = fit_oracle(COHORT)
+    assert oracle.card["preset"] == "sf-knn"
+    assert oracle.features == SpectralFeatures()
+    assert 1 <= oracle.card["chosen"]["n_neighbors"] <= 29
+
+
+@pytest.mark.parametrize("features", ["spectral", "edges", "regions", "degrees"])
+def test_features_alone_get_a_fitting_estimator(features):
+    oracle = fit_oracle(COHORT, features)
+    assert oracle.features.name == features
+    assert oracle.card["preset"] is None
+    assert len(oracle.predict(COHORT.graphs)) == len(COHORT)
+
+
+def test_any_estimator_is_taken_as_it_is_and_the_given_one_stays_unfitted():
+    estimator = RandomForestClassifier(7, random_state=0)
+    oracle = fit_oracle(COHORT, "edges", estimator)
+    assert oracle.estimator.n_estimators == 7
+    assert not hasattr(estimator, "classes_")
+    assert oracle.card["chosen"] == {}
+
+
+def test_same_seed_same_classifier():
+    a, b = (fit_oracle(COHORT, preset="sf-knn", seed=3) for _ in range(2))
+    assert a.card == b.card
+    assert a.predict(COHORT.graphs) == b.predict(COHORT.graphs)
+
+
+def test_labels_that_skip_a_class_keep_their_numbers():
+    data = make_cohort(classes=3, signal=0.7)
+    part = data.subset([i for i, y in enumerate(data.labels) if y != 1])
+    oracle = fit_oracle(part, preset="edges-svm")
+    assert oracle.classes == (0, 2)
+    assert set(oracle.predict(part.graphs)) == {0, 2}
+    assert oracle.name_of(2) == "C"
+
+
+def test_bad_input_is_named():
+    with pytest.raises(UnknownNameError, match="Did you mean 'edges-svm'"):
+        fit_oracle(COHORT, preset="edge-svm")
+    with pytest.raises(InvalidParameterError, match="not both"):
+        fit_oracle(COHORT, "edges", preset="sf-knn")
+    with pytest.raises(InvalidParameterError, match="'estimator' must be an unfitted"):
+        fit_oracle(COHORT, "edges", LogisticRegression)
+    with pytest.raises(InvalidParameterError, match="'estimator' must be an unfitted"):
+        fit_oracle(COHORT, "edges", "svm")
+    with pytest.raises(MissingInputError, match="--nodes"):
+        fit_oracle(make_cohort(regions=False), preset="regions-logistic")
+    with pytest.raises(UnknownNameError, match="taxonomy"):
+        fit_oracle(COHORT, preset="regions-logistic", taxonomy="lobes")
+
+
+def test_one_class_only_and_too_few_graphs():
+    one = COHORT.subset([i for i, y in enumerate(COHORT.labels) if y == 0])
+    with pytest.raises(DatasetError, match=r"All 12 graphs .* one class \('A'\)"):
+        fit_oracle(one)
+    small = COHORT.subset([0, 2, 4, 6, 8, 10, 1, 3, 5])
+    with pytest.raises(DatasetError, match=r"'B' has 3.*at most 3 folds"):
+        check_classes(small, 5)
+    with pytest.raises(DatasetError, match=r"'B' has 1. Add graphs"):
+        check_classes(COHORT.subset([0, 2, 4, 1]), 3)
+    for folds in (1, 2.0, True):
+        with pytest.raises(InvalidParameterError, match="'folds' must be"):
+            check_classes(COHORT, folds)
+    check_classes(small, 3)

@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+
+from denseflip.oracles.recipes import (
+    EstimatorRecipe,
+    LinearSvmRecipe,
+    LogisticRecipe,
+    NeighboursRecipe,
+    nested_answers,
+    select,
+    stratified_folds,
+)
+
+RECIPES = [
+    NeighboursRecipe(),
+    LinearSvmRecipe(),
+    LogisticRecipe(),
+    LogisticRecipe(scaled=True),
+    EstimatorRecipe(LogisticRegression()),
+]
+
+
+def problem(classes=2, n=48, d=30, seed=0, shift=1.5):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % classes
+    x = rng.normal(size=(n, d))
+    x[:, 0] += shift * y
+    x[:, 1] = 7.0  # a column without variation
+    return x, y
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("d", [4, 100])
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda r: type(r).__name__)
+def test_quick_answers_are_those_of_the_estimator(recipe, d, classes):
+    x, y = problem(classes, d=d)
+    train, test = np.arange(0, 36), np.arange(36, 48)
+    prepared = recipe.prepare(x)
+    got = recipe.answers(prepared, y, train, test, recipe.grid)
+    for value, answers in zip(recipe.grid, got, strict=True):
+        estimator = recipe.estimator(value).fit(x[train], y[train])
+        assert answers.tolist() == estimator.predict(x[test]).tolist(), value
+
+
+def test_more_neighbours_than_rows_means_all_rows():
+    x, y = problem(n=8)
+    recipe = NeighboursRecipe()
+    train, test = np.arange(6), np.arange(6, 8)
+    got = recipe.answers(recipe.prepare(x), y, train, test, recipe.grid)
+    assert (got[5:] == got[5]).all()
+
+
+def test_folds_are_stratified_even_and_seeded():
+    y = np.array([0] * 23 + [1] * 11)
+    fold = stratified_folds(y, 5, np.random.default_rng(1))
+    sizes = np.bincount(fold)
+    assert sizes.max() - sizes.min() <= 1
+    for label in (0, 1):
+        counts = np.bincount(fold[y == label], minlength=5)
+        assert counts.max() - counts.min() <= 1
+    assert np.array_equal(fold, stratified_folds(y, 5, np.random.default_rng(1)))
+    assert not np.array_equal(fold, stratified_folds(y, 5, np.random.default_rng(2)))
+
+
+def test_selection_takes_the_best_setting_of_the_training_part_alone():
+    x, y = problem(n=60)
+    recipe = NeighboursRecipe(grid=(1, 3, 9, 15))
+    train = np.arange(40)
+    chosen = select(recipe, recipe.prepare(x), y, train, 4, np.random.default_rng(3))
+    fold = stratified_folds(y[train], 4, np.random.default_rng(3))
+    right = dict.fromkeys(recipe.grid, 0)
+    for k in recipe.grid:
+        for i in range(4):
+            fit = recipe.estimator(k).fit(x[train][fold != i], y[train][fold != i])
+            right[k] += int((fit.predict(x[train][fold == i]) == y[train][fold == i]).sum())
+    assert chosen == max(right, key=lambda k: (right[k], -k))
+    # Labels outside the training part make no difference.
+    other = y.copy()
+    other[40:] = 1 - other[40:]
+    prepared = recipe.prepare(x)
+    assert select(recipe, prepared, other, train, 4, np.random.default_rng(3)) == chosen
+
+
+def test_selection_with_one_graph_of_a_class_takes_the_default():
+    x, y = problem(n=6)
+    y[:] = [0, 0, 0, 0, 0, 1]
+    recipe = LinearSvmRecipe()
+    chosen = select(recipe, recipe.prepare(x), y, np.arange(6), 3, np.random.default_rng(0))
+    assert chosen == recipe.default
+
+
+def test_nested_answers_never_use_the_label_of_the_row_they_answer():
+    """Flip one row's label: its own answer may change only through the folds, fixed here."""
+    x, y = problem(n=40, shift=2.5)
+    recipe = EstimatorRecipe(LogisticRegression())
+    answers, chosen = nested_answers(recipe, x, y, 5, 3, np.random.default_rng(0))
+    assert chosen == [None] * 5
+    assert np.mean(answers == y) > 0.8
+    memory = EstimatorRecipe(NeighboursRecipe().estimator(1))
+    noise = np.random.default_rng(4).normal(size=(200, 5))
+    labels = np.arange(200) % 2
+    answers, _ = nested_answers(memory, noise, labels, 5, 3, np.random.default_rng(0))
+    assert np.mean(answers == labels) < 0.65  # a classifier that memorises gains nothing
+
+
+def test_nested_accuracy_is_in_line_with_scikit_learns_loop():
+    x, y = problem(n=100, shift=1.2)
+    recipe = LinearSvmRecipe()
+    runs = [
+        nested_answers(recipe, recipe.prepare(x), y, 5, 3, np.random.default_rng(s))[0]
+        for s in range(5)
+    ]
+    ours = np.mean([np.mean(r == y) for r in runs])
+    from sklearn.model_selection import GridSearchCV, cross_val_score
+
+    search = GridSearchCV(recipe.estimator(1.0), {"C": list(recipe.grid)}, cv=StratifiedKFold(3))
+    theirs = np.mean(
+        [
+            cross_val_score(search, x, y, cv=StratifiedKFold(5, shuffle=True, random_state=s))
+            for s in range(5)
+        ]
+    )
+    assert abs(ours - theirs) < 0.06
