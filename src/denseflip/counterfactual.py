@@ -80,9 +80,9 @@ class Step:
         return {
             "block": self.block,
             "structure": self.structure,
-            "toggled": [list(p) for p in self.toggled],
+            "toggled": [[int(u), int(v)] for u, v in self.toggled],
             "ask": str(self.ask),
-            "nodes": list(self.nodes),
+            "nodes": [int(v) for v in self.nodes],
             "name": self.name,
             "iteration": self.iteration,
         }
@@ -173,8 +173,9 @@ class Counterfactual:
     @property
     def amortised_calls(self) -> int:
         """`calls` once the labels of the background are known."""
-        own = self.search_calls - self.background_calls
-        return self.refine_calls + (own if own > 0 else self.search_calls)
+        # Only a search made of known answers counts the background among its own calls.
+        part = any(step.ask is Ask.KNOWN for step in self.trace)
+        return self.calls - (self.background_calls if part else 0)
 
     @property
     def distance(self) -> int:

@@ -25,6 +25,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 class DenseflipError(Exception):
@@ -122,6 +125,30 @@ class MissingExtraError(DenseflipError, ImportError):
 
     def __reduce__(self) -> tuple[type, tuple[str, str]]:
         return (type(self), (self.package, self.extra))
+
+
+def whole_number(name: str, value: object, *, minimum: int = 0) -> int:
+    """Return the value as an int, or say that this parameter must be a whole number.
+
+    >>> whole_number("batch", 5.0)
+    5
+    """
+    try:
+        number = int(value)  # type: ignore[call-overload]
+    except (TypeError, ValueError, OverflowError):
+        number = None
+    if number is None or isinstance(value, (bool, str)) or number != value or number < minimum:
+        msg = f"{name} must be a whole number, at least {minimum}; got {value!r}."
+        raise InvalidParameterError(msg)
+    return int(number)
+
+
+def check_callable(name: str, value: T) -> T:
+    """Return the value, or say that this parameter must be a name or a callable."""
+    if not callable(value):
+        msg = f"{name} must be a name or a callable; got {type(value).__name__} {value!r:.60}."
+        raise InvalidParameterError(msg)
+    return value
 
 
 def nearest(got: str, known: Iterable[str], n: int = 1) -> list[str]:

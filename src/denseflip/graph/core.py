@@ -147,8 +147,11 @@ class Graph:
         return [(int(u), int(v)) for u, v in self.pairs.tolist()]
 
     def has_edge(self, u: int, v: int) -> bool:
-        """Whether ``u`` and ``v`` are joined."""
-        code = (u * self._n + v) if u < v else (v * self._n + u)
+        """Whether ``u`` and ``v`` are joined; False for nodes that do not exist."""
+        u, v = (u, v) if u < v else (v, u)
+        if u < 0 or v >= self._n:
+            return False
+        code = u * self._n + v
         at = int(np.searchsorted(self._codes, code))
         return at < len(self._codes) and int(self._codes[at]) == code
 

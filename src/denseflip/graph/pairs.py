@@ -18,7 +18,8 @@ _MAX_NODES = 3_000_000_000  # codes must fit in 63 bits
 
 def check_n_nodes(n_nodes: int, source: str) -> int:
     """Return ``n_nodes`` as an int, or say why it cannot be a number of nodes."""
-    if isinstance(n_nodes, bool) or int(n_nodes) != n_nodes or not 0 <= n_nodes <= _MAX_NODES:
+    whole = isinstance(n_nodes, (int, float, np.integer, np.floating)) and _is_whole(n_nodes)
+    if not whole or not 0 <= n_nodes <= _MAX_NODES:
         msg = f"{source}: the number of nodes must be a whole number from 0 to {_MAX_NODES:,}; "
         msg += f"got {n_nodes!r}."
         raise InvalidGraphError(msg)
@@ -27,28 +28,21 @@ def check_n_nodes(n_nodes: int, source: str) -> int:
 
 def encode_pairs(pairs: Iterable[Iterable[int]], n_nodes: int, *, source: str) -> Codes:
     """Check node pairs and return their codes, in the order given."""
-    if not isinstance(pairs, np.ndarray):
-        listed = [tuple(p) for p in pairs]
-        pairs = listed
-        for i, p in enumerate(listed):
-            if len(p) != 2:
-                msg = f"{source}: entry {i} must be a pair of nodes (u, v); got {p!r}."
-                raise InvalidGraphError(msg)
-    try:
-        array = np.asarray(pairs).reshape(-1, 2)
-    except ValueError as error:
-        msg = f"{source}: expected an array of shape (k, 2); got {np.shape(pairs)}."
-        raise InvalidGraphError(msg) from error
-    if len(array) == 0:
+    array = pairs if isinstance(pairs, np.ndarray) else np.array(_listed(pairs, source))
+    if array.size == 0:
         return np.empty(0, dtype=np.int64)
+    if array.ndim != 2 or array.shape[1] != 2:
+        msg = f"{source}: expected an array of shape (k, 2); got {array.shape}."
+        raise InvalidGraphError(msg)
     if array.dtype.kind not in "iu":
-        bad = next((p for p in array.tolist() if any(not _is_whole(x) for x in p)), None)
+        bad = next((p for p in array.tolist() if not all(map(_is_whole, p))), None)
         if bad is not None:
             msg = f"{source}: nodes must be whole numbers; got the pair {tuple(bad)!r}."
             raise InvalidGraphError(msg)
+    outside = (array < 0) | (array >= n_nodes)  # before the cast, which might overflow
+    _report(np.asarray(outside.any(axis=1)), array, source, f"a node outside 0..{n_nodes - 1}")
     array = array.astype(np.int64)
     low, high = array.min(axis=1), array.max(axis=1)
-    _report((low < 0) | (high >= n_nodes), array, source, f"a node outside 0..{n_nodes - 1}")
     _report(low == high, array, source, "a self-loop (remove it: the graphs here are simple)")
     codes: Codes = low * n_nodes + high
     if len(np.unique(codes)) != len(codes):
@@ -57,6 +51,22 @@ def encode_pairs(pairs: Iterable[Iterable[int]], n_nodes: int, *, source: str) -
         again[first] = False
         _report(again, array, source, "a duplicate pair (give each pair once, in either order)")
     return codes
+
+
+def _listed(pairs: Iterable[Iterable[int]], source: str) -> list[tuple[int, ...]]:
+    try:
+        entries = list(pairs)
+    except TypeError as error:
+        msg = f"{source}: expected node pairs; got {type(pairs).__name__}."
+        raise InvalidGraphError(msg) from error
+    listed: list[tuple[int, ...]] = []
+    for i, entry in enumerate(entries):
+        pair = tuple(entry) if isinstance(entry, Iterable) else ()
+        if len(pair) != 2:
+            msg = f"{source}: entry {i} must be a pair of nodes (u, v); got {entry!r}."
+            raise InvalidGraphError(msg)
+        listed.append(pair)
+    return listed
 
 
 def decode(codes: Codes, n_nodes: int) -> list[Pair]:
@@ -74,7 +84,11 @@ def _report(bad: npt.NDArray[np.bool_], array: Codes, source: str, what: str) ->
 
 
 def _is_whole(x: object) -> bool:
-    return isinstance(x, (int, float)) and not isinstance(x, bool) and float(x).is_integer()
+    if isinstance(x, (bool, np.bool_)):
+        return False
+    return isinstance(x, (int, np.integer)) or (
+        isinstance(x, (float, np.floating)) and float(x).is_integer()
+    )
 
 
 def toggled(codes: Codes, toggles: Codes) -> Codes:

@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from denseflip.counterfactual import Label
 from denseflip.errors import InvalidGraphError
 from denseflip.graph import Codes, Graph
-from denseflip.oracles.protocol import Label, Oracle
+from denseflip.oracles.adapt import CallableOracle
+from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Session
 
 
@@ -22,6 +23,9 @@ class Background:
     """
 
     def __init__(self, graphs: Iterable[Graph]) -> None:
+        if not isinstance(graphs, Iterable):
+            msg = f"background must be a sequence of graphs; got {type(graphs).__name__}."
+            raise InvalidGraphError(msg)
         self.graphs: tuple[Graph, ...] = tuple(graphs)
         for i, g in enumerate(self.graphs):
             if not isinstance(g, Graph):
@@ -47,17 +51,21 @@ class Background:
 
     def labels(self, oracle: Oracle, session: Session) -> list[Label]:
         """The oracle's label of every graph, evaluated once per oracle."""
-        if self._known is None or self._known[0] is not oracle:
+        if self._known is None or not _same(self._known[0], oracle):
             self._known = (oracle, session.label_background(self.graphs))
         else:
-            session.background_calls += len(self.graphs)
+            session.remember(self.graphs, self._known[1])
         return self._known[1]
 
 
-def pair_frequencies(graphs: Iterable[Graph]) -> tuple[Codes, npt.NDArray[np.float64]]:
-    """Pairs joined in at least one graph (sorted codes), and the share of graphs that join them."""
-    graphs = list(graphs)
-    if not graphs:
-        return np.empty(0, dtype=np.int64), np.empty(0)
-    codes, counts = np.unique(np.concatenate([g.codes for g in graphs]), return_counts=True)
-    return codes, counts / len(graphs)
+def _same(a: Oracle, b: Oracle) -> bool:
+    # A bare function is wrapped anew for every explanation; it is the function that counts.
+    return a is b or (isinstance(a, CallableOracle) and a == b)
+
+
+def pair_counts(graphs: Iterable[Graph]) -> tuple[Codes, Codes]:
+    """Pairs joined in at least one graph (sorted codes), and how many graphs join them."""
+    codes = [g.codes for g in graphs]
+    if not codes:
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    return np.unique(np.concatenate(codes), return_counts=True)

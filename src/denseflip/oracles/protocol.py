@@ -30,6 +30,11 @@ def clean_labels(answers: Any, n_graphs: int) -> list[Label]:
     NumPy and torch scalars become Python numbers; ``None``, NaN and the wrong number of labels
     are refused.
     """
+    return [clean_label(a) for a in check_answers(answers, n_graphs)]
+
+
+def check_answers(answers: Any, n_graphs: int) -> Sequence[Any]:
+    """An oracle's answer as a sequence of one item per graph, or an error."""
     if answers is None:
         msg = f"The oracle returned None; expected {n_graphs} label(s), one per graph."
         raise OracleError(msg)
@@ -41,7 +46,7 @@ def clean_labels(answers: Any, n_graphs: int) -> list[Label]:
     if len(answers) != n_graphs:
         msg = f"The oracle returned {len(answers)} label(s) for {n_graphs} graph(s)."
         raise OracleError(msg)
-    return [clean_label(a) for a in answers]
+    return list(answers)
 
 
 def clean_label(answer: Any) -> Label:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
-from denseflip.errors import DenseflipError, InvalidParameterError, OracleError
+from denseflip.counterfactual import Label
+from denseflip.errors import DenseflipError, InvalidParameterError, OracleError, whole_number
 from denseflip.graph import Graph
-from denseflip.oracles.protocol import Label, Oracle, clean_labels
+from denseflip.oracles.protocol import Oracle, check_answers, clean_label, clean_labels
 
 
 class BudgetSpentError(Exception):
@@ -33,14 +35,11 @@ class Session:
     def __init__(
         self, oracle: Oracle, *, budget: int | None = None, time_limit: float | None = None
     ) -> None:
-        if budget is not None and (isinstance(budget, bool) or int(budget) != budget or budget < 1):
-            msg = f"budget must be a whole number of questions, at least 1; got {budget!r}."
-            raise InvalidParameterError(msg)
-        if time_limit is not None and not time_limit > 0:
+        if time_limit is not None and not (isinstance(time_limit, (int, float)) and time_limit > 0):
             msg = f"time_limit must be a positive number of seconds; got {time_limit!r}."
             raise InvalidParameterError(msg)
         self._oracle = oracle
-        self._budget = budget
+        self._budget = None if budget is None else whole_number("budget", budget, minimum=1)
         self._deadline = None if time_limit is None else time.monotonic() + time_limit
         self._answers: dict[bytes, Label] = {}
         self._counted: set[bytes] = set()
@@ -77,32 +76,61 @@ class Session:
 
     def charge(self, n: int) -> None:
         """Count ``n`` questions without asking anything (answers known from elsewhere)."""
-        if n > self.remaining or self.out_of_time:
+        self.check_time()
+        if self._budget is not None and self.calls + n > self._budget:
             raise BudgetSpentError
         self.calls += n
 
+    def check_time(self) -> None:
+        """Raise `BudgetSpentError` if the time limit has passed."""
+        if self._deadline is not None and time.monotonic() > self._deadline:
+            raise BudgetSpentError
+
     def peek(self, graph: Graph) -> Label:
         """The graph's label, uncounted."""
-        digest = graph.digest
-        if digest not in self._answers:
-            self.prefetch([graph])
-        return self._answers[digest]
+        answers, digest = self._answers, graph.digest
+        if digest not in answers:
+            answers[digest] = clean_labels(self._predict([graph]), 1)[0]
+        return answers[digest]
 
     def prefetch(self, graphs: Sequence[Graph]) -> None:
-        """Evaluate those graphs that are not in the cache, in one batch."""
+        """Evaluate those graphs that are not in the cache, in one batch.
+
+        Graphs on which the oracle fails are left out: the error is for the question itself, which
+        the walk may never come to.
+        """
         new = {g.digest: g for g in graphs if g.digest not in self._answers}
-        if new:
-            self._answers.update(zip(new, self._evaluate(list(new.values())), strict=True))
+        if len(new) < 2:  # nothing to gain over the question itself
+            return
+        try:
+            answers = self._predict(list(new.values()))
+        except DenseflipError:
+            return
+        for digest, answer in zip(new, check_answers(answers, len(new)), strict=True):
+            with suppress(OracleError):
+                self._answers[digest] = clean_label(answer)
 
     def label_background(self, graphs: Sequence[Graph]) -> list[Label]:
         """Labels of background graphs, counted apart from the search."""
         self.prefetch(graphs)
+        labels = [self.peek(g) for g in graphs]
         self.background_calls += len(graphs)
-        return [self._answers[g.digest] for g in graphs]
+        return labels
+
+    def remember(self, graphs: Sequence[Graph], labels: Sequence[Label]) -> None:
+        """Take over labels of background graphs that the oracle gave in another session."""
+        self._answers.update((g.digest, y) for g, y in zip(graphs, labels, strict=True))
+        self.background_calls += len(graphs)
+
+    def charge_background(self, graphs: Sequence[Graph]) -> None:
+        """Count a question per background graph as part of the search itself (`dat`)."""
+        self.charge(len(graphs))
+        self._counted.update(g.digest for g in graphs)
 
     def confirm(self, graphs: Sequence[Graph]) -> None:
         """Ask again, past the cache, and raise if the oracle has changed its mind."""
-        for graph, again in zip(graphs, self._evaluate(graphs), strict=True):
+        answers = clean_labels(self._predict(graphs), len(graphs))
+        for graph, again in zip(graphs, answers, strict=True):
             first = self._answers.get(graph.digest, again)
             if again != first:
                 msg = (
@@ -112,10 +140,10 @@ class Session:
                 )
                 raise OracleError(msg)
 
-    def _evaluate(self, graphs: Sequence[Graph]) -> list[Label]:
+    def _predict(self, graphs: Sequence[Graph]) -> Any:
         self.evaluations += len(graphs)
         try:
-            answers: Any = self._oracle.predict(graphs)
+            return self._oracle.predict(graphs)
         except DenseflipError:
             raise
         except Exception as error:
@@ -125,4 +153,3 @@ class Session:
                 f"graph(s) with {first.n_nodes} nodes; the first has {first.n_edges} edges)."
             )
             raise OracleError(msg) from error
-        return clean_labels(answers, len(graphs))

@@ -7,17 +7,15 @@ from dataclasses import dataclass
 from itertools import chain, islice
 
 import numpy as np
-import numpy.typing as npt
 
 from denseflip.counterfactual import Ask, Step
-from denseflip.errors import InvalidParameterError
+from denseflip.errors import whole_number
 from denseflip.graph import Codes, Graph, Pair
 from denseflip.search.orders import all_unjoined
 from denseflip.search.problem import Problem
 
 _DENSE_PAIRS = 5_000_000  # up to here all unjoined pairs are shuffled at once
 
-Floats = npt.NDArray[np.float64]
 PairSource = Callable[[Problem], tuple[Iterable[Pair], Iterable[Pair]]]
 
 
@@ -62,6 +60,9 @@ class EdgeSwap:
     max_iterations: int = 2000
     source: PairSource = shuffled
 
+    def __post_init__(self) -> None:
+        whole_number("max_iterations", self.max_iterations)
+
     def __call__(self, problem: Problem) -> Iterator[Step]:
         """Yield one swap per iteration."""
         removals, additions = self.source(problem)
@@ -88,9 +89,8 @@ class Bidirectional:
     max_iterations: int = 2000
 
     def __post_init__(self) -> None:
-        if self.batch < 1:
-            msg = f"batch must be at least 1; got {self.batch!r}."
-            raise InvalidParameterError(msg)
+        whole_number("batch", self.batch, minimum=1)
+        whole_number("max_iterations", self.max_iterations)
 
     def __call__(self, problem: Problem) -> Iterator[Step]:
         """Yield one handful of toggles per iteration."""
@@ -127,7 +127,7 @@ def _drawn_by_contrast(problem: Problem) -> tuple[Iterator[Pair], Iterator[Pair]
     return _pairs(removals, graph), chain(_pairs(additions, graph), rest)
 
 
-def _weighted(codes: Codes, weights: Floats, rng: np.random.Generator) -> Codes:
+def _weighted(codes: Codes, weights: Codes, rng: np.random.Generator) -> Codes:
     """All codes in random order: positive weights first, drawn without replacement by weight."""
     # The key u^(1/w), largest first, draws by weight (Efraimidis & Spirakis 2006).
     keys = np.log(1.0 - rng.random(len(codes)))
@@ -151,10 +151,10 @@ class ClosestGraph:
     def __call__(self, problem: Problem) -> Iterator[Step]:
         """Yield one step: the change into that graph."""
         name = "medoid" if self.medoid else "dat"
+        if problem.background is not None and problem.session is not None:
+            # Before the labels are asked: a search may not spend what it was not given.
+            problem.session.charge_background(problem.background.graphs)
         _, others = problem.split_background(name)
-        assert problem.session is not None
-        assert problem.background is not None
-        problem.session.charge(len(problem.background))
         if self.medoid:
             costs = [sum(g.relative_distance(h) for h in others) for g in others]
         else:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import cycle
 
 from denseflip.counterfactual import Ask, Step
-from denseflip.errors import InvalidParameterError, UnknownNameError
+from denseflip.errors import (
+    InvalidParameterError,
+    UnknownNameError,
+    check_callable,
+    whole_number,
+)
 from denseflip.search.blocks import DENSIFY, SPARSIFY, Block, Rank, Schedule, State, StopSearch
 from denseflip.search.densify import CliqueDensify, PairDensify
 from denseflip.search.problem import Problem
@@ -66,10 +71,8 @@ class DCS:
         if self.questions not in {"each", "iteration"}:
             msg = f"questions must be 'each' or 'iteration'; got {self.questions!r}."
             raise InvalidParameterError(msg)
-        limit = self.max_iterations
-        if limit is not None and (isinstance(limit, bool) or limit != int(limit) or limit < 0):
-            msg = f"max_iterations must be a whole number or None; got {limit!r}."
-            raise InvalidParameterError(msg)
+        if self.max_iterations is not None:
+            whole_number("max_iterations", self.max_iterations)
         object.__setattr__(self, "rank", as_rank(self.rank))
         object.__setattr__(self, "sparsify", _as_block(self.sparsify, SPARSIFIERS, SPARSIFY))
         object.__setattr__(self, "densify", _as_block(self.densify, DENSIFIERS, DENSIFY))
@@ -83,27 +86,32 @@ class DCS:
         ranking = check_ranking(self.rank(problem), n)
         state = State(problem, ranking)
         cursors = {SPARSIFY: cycle(ranking.tolist()), DENSIFY: cycle(ranking[::-1].tolist())}
+        idle = 0  # iterations in a row that changed nothing
         for number, turns in enumerate(self.schedule(problem), start=1):
             if self.max_iterations is not None and number > self.max_iterations:
                 problem.note(f"The iteration limit of {self.max_iterations} was reached.")
                 return
             state.start_iteration()
+            idle += 1
             try:
-                if self.questions == "each":
-                    for step in self._turns(state, turns, cursors):
-                        yield replace(step, iteration=number)
-                else:
-                    steps = list(self._turns(state, turns, cursors))
-                    for i, step in enumerate(steps, start=1):
-                        ask = Ask.YES if i == len(steps) else Ask.NO
-                        yield replace(step, iteration=number, ask=ask)
+                steps: Iterable[Step] = self._turns(state, turns, cursors)
+                if self.questions == "iteration":
+                    steps = _asked_last(list(steps))
+                for step in steps:
+                    idle = 0
+                    yield _placed(step, number)
             except StopSearch:
+                return
+            if idle > n:
                 return
 
     def _turns(
         self, state: State, turns: tuple[str, ...], cursors: dict[str, cycle[int]]
     ) -> Iterator[Step]:
         for turn in turns:
+            if turn not in cursors:
+                msg = f"A schedule yields tuples of 'sparsify' and 'densify'; got {turns!r}."
+                raise InvalidParameterError(msg)
             block = self.sparsify if turn == SPARSIFY else self.densify
             assert not isinstance(block, str)
             for _ in range(state.original.n_nodes):
@@ -119,10 +127,32 @@ class DCS:
                 raise StopSearch
 
 
+def _placed(step: Step, iteration: int, ask: Ask | None = None) -> Step:
+    """The step with its iteration: written out, since `dataclasses.replace` costs far more."""
+    return Step(
+        step.block,
+        step.structure,
+        step.toggled,
+        step.ask if ask is None else ask,
+        step.nodes,
+        step.name,
+        iteration,
+    )
+
+
+def _asked_last(steps: list[Step]) -> list[Step]:
+    """The steps of one iteration with a single question, after the last (D3)."""
+    last = len(steps) - 1
+    return [
+        _placed(step, step.iteration, Ask.YES if i == last else Ask.NO)
+        for i, step in enumerate(steps)
+    ]
+
+
 def _as_block(block: str | Block, known: dict[str, type], kind: str) -> Block:
     if isinstance(block, str):
         if block not in known:
             raise UnknownNameError(kind, block, known)
         made: Block = known[block]()
         return made
-    return block
+    return check_callable(kind, block)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from denseflip.counterfactual import Ask, Step
-from denseflip.errors import InvalidParameterError
+from denseflip.errors import InvalidParameterError, whole_number
 from denseflip.graph.density import harmonic_centrality, two_hop
 from denseflip.search.blocks import DENSIFY, State, StopSearch
 from denseflip.search.sparsify import pair_score
@@ -77,6 +77,7 @@ class CliqueDensify:
             if getattr(self, name) not in values:
                 msg = f"{name} must be one of {', '.join(values)}; got {getattr(self, name)!r}."
                 raise InvalidParameterError(msg)
+        whole_number("slack", self.slack)
         if self.step not in (-1, 0, 1):
             msg = f"step must be -1, 0 or 1; got {self.step!r}."
             raise InvalidParameterError(msg)

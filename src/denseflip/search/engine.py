@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from denseflip.counterfactual import Ask, Label, Status, Step
+from denseflip.errors import InvalidParameterError
 from denseflip.graph import Graph
 from denseflip.oracles.session import BudgetSpentError, Session
 from denseflip.search.problem import Problem
@@ -41,43 +43,71 @@ def walk(
     ended = Walk(Status.EXHAUSTED, problem.graph, problem.label, [])
     batch, tip = 1, problem.graph
     cap = max(1, min(max_batch, _MAX_LOOK_AHEAD_EDGES // max(1, problem.graph.n_edges)))
+    n_notes = 0
     while True:
-        ahead = _look_ahead(stream, tip, min(batch, cap))
-        if not ahead:
-            return ended
-        tip = ahead[-1][0]
         try:
+            ahead, failure = _look_ahead(problem, stream, tip, min(batch, cap), session)
             # Never evaluate what the budget would not let the walk ask.
-            allowed = int(min(len(ahead), max(session.remaining, 1)))
+            allowed = int(min(len(ahead), session.remaining))
             if not session.out_of_time:
-                session.prefetch([graph for graph, _ in ahead[:allowed]])
-            for graph, steps in ahead:
-                ask = steps[-1].ask
-                label = session.peek(graph) if ask is Ask.KNOWN else session.ask(graph)
-                ended.graph, ended.label = graph, label
-                ended.trace.extend(steps)
+                session.prefetch([question.graph for question in ahead[:allowed]])
+            for question in ahead:
+                n_notes, tip = question.n_notes, question.graph
+                ask = question.steps[-1].ask
+                label = session.peek(tip) if ask is Ask.KNOWN else session.ask(tip)
+                ended.graph, ended.label = tip, label
+                ended.trace.extend(question.steps)
                 if ask is not Ask.IGNORED and problem.accepts(label):
                     ended.status = Status.FOUND
-                    return ended
+                    break
+            else:
+                n_notes = len(problem.notes)
+                if failure is not None:
+                    raise failure
+                if ahead:
+                    batch *= 2
+                    continue
         except BudgetSpentError:
             ended.status = Status.BUDGET
-            return ended
-        batch *= 2
+        del problem.notes[n_notes:]  # remarks on what lies beyond the end of the walk
+        return ended
+
+
+class _Question(NamedTuple):
+    """A graph to ask about, the steps that lead to it, and the remarks made by then."""
+
+    graph: Graph
+    steps: list[Step]
+    n_notes: int
 
 
 def _look_ahead(
-    stream: Iterator[Step], tip: Graph, n_questions: int
-) -> list[tuple[Graph, list[Step]]]:
-    """The next graphs to ask about, each with the steps that lead to it from the one before."""
-    ahead: list[tuple[Graph, list[Step]]] = []
+    problem: Problem, stream: Iterator[Step], tip: Graph, n_questions: int, session: Session
+) -> tuple[list[_Question], Exception | None]:
+    """The next questions, and the error that the stream met behind the last of them, if any."""
+    ahead: list[_Question] = []
     steps: list[Step] = []
-    n = tip.n_nodes
     pending: set[int] = set()
-    while len(ahead) < n_questions and (step := next(stream, None)) is not None:
-        steps.append(step)
-        pending.symmetric_difference_update([u * n + v for u, v in step.toggled])
-        if step.ask is not Ask.NO:
-            tip = tip.toggle_codes(np.fromiter(pending, dtype=np.int64, count=len(pending)))
-            ahead.append((tip, steps))
-            steps, pending = [], set()
-    return ahead
+    try:
+        while len(ahead) < n_questions and (step := next(stream, None)) is not None:
+            steps.append(step)
+            pending ^= _codes(step, tip.n_nodes)
+            if step.ask is not Ask.NO:
+                tip = tip.toggle_codes(np.fromiter(pending, dtype=np.int64, count=len(pending)))
+                ahead.append(_Question(tip, steps, len(problem.notes)))
+                steps, pending = [], set()
+            session.check_time()
+    except Exception as error:  # for the walk to raise when, and if, it gets there
+        return ahead, error
+    return ahead, None
+
+
+def _codes(step: Step, n_nodes: int) -> set[int]:
+    codes = {u * n_nodes + v for u, v in step.toggled if 0 <= u < v < n_nodes}
+    if len(codes) != len(step.toggled):
+        msg = (
+            f"A step may toggle each pair (u, v) once, with 0 <= u < v < {n_nodes}; the block "
+            f"{step.block!r} yielded {step.toggled!r:.80}."
+        )
+        raise InvalidParameterError(msg)
+    return codes

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from denseflip.counterfactual import Counterfactual, Label, Status
-from denseflip.errors import InvalidGraphError, InvalidParameterError
+from denseflip.errors import InvalidGraphError, InvalidParameterError, OracleError, whole_number
 from denseflip.graph import Edits, Graph, Nodes
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
@@ -68,11 +68,13 @@ def explain(
     graph = _as_graph(graph)
     oracle = coerce_oracle(oracle)
     recipe = as_recipe(method)
-    rng = np.random.default_rng(_check_seed(seed))
-    if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
-        msg = f"batch must be a whole number, at least 1; got {batch!r}."
-        raise InvalidParameterError(msg)
+    seed = whole_number("seed", seed)
+    batch = whole_number("batch", batch, minimum=1)
+    target = None if target is None else _check_target(target)
     if nodes is not None:
+        if not isinstance(nodes, Nodes):
+            msg = f"nodes must be a Nodes table; got {type(nodes).__name__}."
+            raise InvalidParameterError(msg)
         nodes.check_fits(graph.n_nodes)
     known = None if background is None else Background.of(background)
     if known is not None and len(known) and known.graphs[0].n_nodes != graph.n_nodes:
@@ -80,13 +82,15 @@ def explain(
         raise InvalidGraphError(msg)
     session = Session(oracle, budget=budget, time_limit=time_limit)
     label = session.ask(graph)
-    target = None if target is None else clean_label(target)
+    rng = np.random.default_rng(seed)
     problem = Problem(graph, label, target, nodes, known, rng, oracle, session)
 
     if target is not None and label == target:
         return _result(problem, recipe, seed, started, status=Status.NOT_NEEDED)
     found = walk(problem, iter(recipe.stream(problem)), session, max_batch=batch)
     searched = session.calls
+    # How much of the generator the search drew depends on how far it looked ahead.
+    problem.rng = np.random.default_rng((seed, 1))
     candidate = Candidate(problem, found, session)
     if found.status is Status.FOUND:
         try:
@@ -122,7 +126,7 @@ def _result(
         target=problem.target,
         method=recipe.name,
         parameters=recipe.parameters,
-        seed=int(seed),
+        seed=seed,
         background_calls=problem.session.background_calls,
         distinct_calls=problem.session.distinct,
         notes=tuple(problem.notes),
@@ -141,8 +145,9 @@ def _as_graph(graph: Any) -> Graph:
     return Graph.from_adjacency(graph, source="graph")
 
 
-def _check_seed(seed: int) -> int:
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        msg = f"seed must be a whole number, 0 or more; got {seed!r}."
-        raise InvalidParameterError(msg)
-    return int(seed)
+def _check_target(target: Any) -> Label:
+    try:
+        return clean_label(target)
+    except OracleError as error:
+        msg = f"target must be a label, a finite number or a string; got {target!r:.60}."
+        raise InvalidParameterError(msg) from error

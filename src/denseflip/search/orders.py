@@ -17,7 +17,6 @@ import numpy.typing as npt
 from denseflip.graph import Codes, Graph, Pair
 from denseflip.search.problem import Contrast
 
-Floats = npt.NDArray[np.float64]
 _DENSE_PAIRS = 2_000_000  # up to here all unjoined pairs are sorted at once
 
 
@@ -87,7 +86,7 @@ class ContrastScore:
     def __init__(self, contrast: Contrast) -> None:
         self.contrast = contrast
 
-    def at(self, codes: Codes, n_nodes: int) -> Floats:
+    def at(self, codes: Codes, n_nodes: int) -> Codes:
         """Contrast of the pairs."""
         return self.contrast.at(codes)
 

@@ -14,7 +14,7 @@ from denseflip.counterfactual import Label, Step
 from denseflip.errors import MissingInputError
 from denseflip.graph import Codes, Graph, Nodes, Taxonomy
 from denseflip.graph.density import count_triangles
-from denseflip.oracles.background import Background, pair_frequencies
+from denseflip.oracles.background import Background, pair_counts
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Session
 
@@ -107,29 +107,39 @@ class Problem:
 
 @dataclass(frozen=True)
 class Contrast:
-    """Frequency of each pair in one set of graphs less its frequency in another; 0 elsewhere."""
+    """Frequency of each pair in one set of graphs less its frequency in another; 0 elsewhere.
+
+    Attributes
+    ----------
+    codes : the pairs that are not equally frequent in both, sorted.
+    values : their contrast times ``scale``: whole numbers, so that equal contrasts compare equal
+        and ties are settled by the pair, as they should be.
+    scale : what a contrast of 1 is in ``values``.
+    """
 
     codes: Codes
-    values: npt.NDArray[np.float64]
+    values: Codes
+    scale: int = 1
 
     @classmethod
     def between(cls, current: Sequence[Graph], target: Sequence[Graph]) -> Contrast:
         """Contrast of the original's class with the target class."""
-        a_codes, a = pair_frequencies(current)
-        b_codes, b = pair_frequencies(target)
+        n_current, n_target = max(len(current), 1), max(len(target), 1)
+        a_codes, a = pair_counts(current)
+        b_codes, b = pair_counts(target)
         codes = np.union1d(a_codes, b_codes)
-        values = np.zeros(len(codes))
-        values[np.searchsorted(codes, a_codes)] += a
-        values[np.searchsorted(codes, b_codes)] -= b
+        values = np.zeros(len(codes), dtype=np.int64)
+        values[np.searchsorted(codes, a_codes)] += a * n_target
+        values[np.searchsorted(codes, b_codes)] -= b * n_current
         keep = values != 0
-        return cls(codes[keep], values[keep])
+        return cls(codes[keep], values[keep], n_current * n_target)
 
-    def at(self, codes: Codes) -> npt.NDArray[np.float64]:
-        """The contrast of these pairs."""
+    def at(self, codes: Codes) -> Codes:
+        """The contrast of these pairs, times ``scale``."""
         if not len(self.codes):
-            return np.zeros(len(codes))
+            return np.zeros(len(codes), dtype=np.int64)
         where = np.minimum(np.searchsorted(self.codes, codes), len(self.codes) - 1)
-        return np.where(self.codes[where] == codes, self.values[where], 0.0)
+        return np.where(self.codes[where] == codes, self.values[where], 0)
 
 
 @runtime_checkable
@@ -157,6 +167,7 @@ def describe_parameters(value: Any) -> Any:
         return value
     if callable(value):
         return {
-            "type": f"{value.__module__}.{getattr(value, '__qualname__', type(value).__name__)}"
+            "type": f"{getattr(value, '__module__', '')}."
+            f"{getattr(value, '__qualname__', type(value).__name__)}"
         }
     return repr(value)

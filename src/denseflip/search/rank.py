@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.errors import InvalidParameterError, UnknownNameError
+from denseflip.errors import InvalidParameterError, UnknownNameError, check_callable
 from denseflip.graph.density import (
     clustering,
     core_numbers,
@@ -79,11 +79,11 @@ class RegionRank:
         return np.lexsort(tuple(reversed(keys)))
 
 
-def _contrast_at_nodes(problem: Problem) -> npt.NDArray[np.float64]:
+def _contrast_at_nodes(problem: Problem) -> Ints:
     contrast = problem.contrast("rank=contrast")
     n = problem.graph.n_nodes
     ends = np.concatenate(np.divmod(contrast.codes, max(n, 1)))
-    out: npt.NDArray[np.float64] = np.zeros(n)
+    out: Ints = np.zeros(n, dtype=np.int64)
     np.add.at(out, ends, np.tile(contrast.values, 2))
     return out
 
@@ -115,7 +115,7 @@ def as_rank(rank: str | Rank) -> Rank:
         if rank not in RANKS:
             raise UnknownNameError("rank", rank, RANKS)
         return RANKS[rank][0]()
-    return rank
+    return check_callable("rank", rank)
 
 
 def check_ranking(ranking: object, n_nodes: int) -> Ints:

@@ -9,7 +9,7 @@ from itertools import chain, pairwise
 from typing import Protocol
 
 from denseflip.counterfactual import Ask, Label, Step
-from denseflip.errors import UnknownNameError
+from denseflip.errors import UnknownNameError, check_callable, whole_number
 from denseflip.graph import Graph, Pair
 from denseflip.oracles.session import Session
 from denseflip.search.engine import Walk
@@ -44,6 +44,8 @@ class Candidate:
         if not self.problem.accepts(label):
             return False
         self.graph, self.label = graph, label
+        if self.minimal:
+            self.minimal = False  # a certificate holds for one set of edits only
         self.pairs.difference_update(chosen)
         self.steps.append(Step("refine", structure, chosen, ask=Ask.YES))
         return True
@@ -105,6 +107,10 @@ class BackwardRefine:
     start: int = 5
     max_questions: int = 2000
     order: Callable[[Candidate], list[Pair]] = shuffled_changes
+
+    def __post_init__(self) -> None:
+        whole_number("start", self.start, minimum=1)
+        whole_number("max_questions", self.max_questions)
 
     def __call__(self, candidate: Candidate) -> None:
         """Refine until one change is left, the queue is empty or the questions are used up."""
@@ -197,7 +203,7 @@ REFINERS: dict[str, tuple[Callable[[], Refine], str]] = {
 
 def as_refiners(refine: str | Refine | Iterable[str | Refine]) -> tuple[Refine, ...]:
     """Refiners by name, one or several, or a user's own."""
-    if isinstance(refine, str) or callable(refine):
+    if isinstance(refine, str) or not isinstance(refine, Iterable):
         refine = (refine,)
     out: list[Refine] = []
     for item in refine:
@@ -206,5 +212,5 @@ def as_refiners(refine: str | Refine | Iterable[str | Refine]) -> tuple[Refine, 
                 raise UnknownNameError("refinement", item, REFINERS)
             out.append(REFINERS[item][0]())
         else:
-            out.append(item)
+            out.append(check_callable("refine", item))
     return tuple(out)

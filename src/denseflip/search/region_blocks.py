@@ -85,7 +85,8 @@ class RegionBlocks:
         change = counts.mean(axis=0) - has
         usual = np.rint(change).astype(np.int64)
         if self.strength == "max":
-            change = np.where(change > 0, counts.max(axis=0) - has, counts.min(axis=0) - has)
+            most, least = counts.max(axis=0) - has, counts.min(axis=0) - has
+            change = np.where(change > 0, most, np.where(change < 0, least, 0))
         elif self.strength == "full":
             sizes = np.bincount(taxonomy.array, minlength=len(taxonomy.regions))
             room = np.outer(sizes, sizes).astype(float)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import repeat
 
-from denseflip.errors import UnknownNameError
+from denseflip.errors import UnknownNameError, check_callable
 from denseflip.search.blocks import DENSIFY, SPARSIFY, Schedule
 from denseflip.search.problem import Problem
 
@@ -67,4 +67,4 @@ def as_schedule(schedule: str | Schedule) -> Schedule:
         if schedule not in SCHEDULES:
             raise UnknownNameError("schedule", schedule, SCHEDULES)
         return SCHEDULES[schedule][0]()
-    return schedule
+    return check_callable("schedule", schedule)

@@ -9,7 +9,7 @@ from itertools import islice
 import numpy as np
 
 from denseflip.counterfactual import Ask, Step
-from denseflip.errors import InvalidParameterError
+from denseflip.errors import InvalidParameterError, whole_number
 from denseflip.graph.density import maximal_cliques_through
 from denseflip.search.blocks import SPARSIFY, State, StopSearch, pairs_among
 from denseflip.search.orders import ContrastScore, NodeSum, PairScore, joined
@@ -74,9 +74,7 @@ class CliqueSparsify:
         if self.select not in {"overlap", "contrast"}:
             msg = f"select must be 'overlap' or 'contrast'; got {self.select!r}."
             raise InvalidParameterError(msg)
-        if self.max_cliques < 1:
-            msg = f"max_cliques must be at least 1; got {self.max_cliques!r}."
-            raise InvalidParameterError(msg)
+        whole_number("max_cliques", self.max_cliques, minimum=1)
         object.__setattr__(self, "ask", Ask(self.ask))
 
     def __call__(self, state: State, node: int) -> Iterator[Step]:
@@ -102,9 +100,9 @@ class CliqueSparsify:
             contrast = state.problem.contrast("select=contrast")
             n = state.original.n_nodes
 
-            def by_contrast(clique: tuple[int, ...]) -> tuple[float, int, tuple[int, ...]]:
+            def by_contrast(clique: tuple[int, ...]) -> tuple[int, int, tuple[int, ...]]:
                 codes = np.array([u * n + v for u, v in pairs_among(clique)], dtype=np.int64)
-                return (-float(contrast.at(codes).sum()), -len(clique), clique)
+                return (-int(contrast.at(codes).sum()), -len(clique), clique)
 
             return by_contrast
         before = state.removed_structures
