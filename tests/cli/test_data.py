@@ -10,8 +10,11 @@ from denseflip.datasets import load_dataset
 
 
 @pytest.fixture(autouse=True)
-def _no_network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.delenv("DENSEFLIP_DATA", raising=False)
+def _no_network(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    if "brain_data" not in request.fixturenames:
+        monkeypatch.delenv("DENSEFLIP_DATA", raising=False)
     monkeypatch.setenv("DENSEFLIP_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("DENSEFLIP_OFFLINE", "1")
     monkeypatch.setenv("COLUMNS", "100")

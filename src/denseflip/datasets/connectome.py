@@ -83,9 +83,9 @@ class Keep:
             If the matrix is not square, symmetric and finite, has fewer pairs than asked, or so
             many zeros that the rule would have to choose among them.
         """
+        weights = check_matrix(_tidied(matrix), source)
         if self.threshold is not None:
-            return Graph.from_adjacency(matrix, threshold=self.threshold, source=source)
-        weights = check_matrix(matrix, source)
+            return Graph.from_adjacency(weights, threshold=self.threshold, source=source)
         n = len(weights)
         rows, columns = np.triu_indices(n, k=1)
         values = weights[rows, columns].astype(np.float64)
@@ -111,6 +111,23 @@ class Keep:
         if self.threshold is not None:
             return f"pairs at or above {self.threshold:g}"
         return f"the {self.edges} strongest pairs of each matrix"
+
+
+def _tidied(matrix: npt.ArrayLike) -> npt.ArrayLike:
+    """A float matrix without what its makers leave behind, before it is checked.
+
+    The diagonal is never an edge (Fisher's z has infinities there), and single precision leaves
+    the two halves of a symmetric matrix different in the last digits.
+    """
+    array = np.array(matrix) if isinstance(matrix, np.ndarray) else np.asarray(matrix)
+    if array.ndim != 2 or array.shape[0] != array.shape[1] or array.dtype.kind != "f":
+        return array
+    np.fill_diagonal(array, 0.0)
+    if np.isfinite(array).all():
+        scale = float(np.abs(array).max(initial=0.0))
+        if np.abs(array - array.T).max(initial=0.0) <= 1e-6 * scale:
+            array = (array + array.T) / 2
+    return array
 
 
 def make_keep(

@@ -44,10 +44,8 @@ def read_labels(
         raise FileFormatError(msg)
     rows = read_rows(source)
     known = set(ids)
-    head = [x.lower() for x in rows[0]]
-    named = {*_ID_COLUMNS, *_LABEL_COLUMNS}.intersection(head)
     chosen = id_column is not None or label_column is not None
-    has_header = chosen or (rows[0][0] not in known and (bool(named) or len(rows) > 1))
+    has_header = chosen or _is_header(rows, known)
     if has_header:
         id_at = _column(rows[0], id_column, _ID_COLUMNS, 0)
         free = 1 if id_at == 0 else 0
@@ -68,6 +66,17 @@ def read_labels(
         else:
             classes[row[id_at]] = row[label_at]
     return Labels(classes, tuple(problems))
+
+
+def _is_header(rows: Sequence[Sequence[str]], ids: set[str]) -> bool:
+    """Whether the first row names columns; a row with a known id or a class of others does not."""
+    first = rows[0]
+    if first[0] in ids or Path(first[0]).stem in ids:
+        return False
+    if {*_ID_COLUMNS, *_LABEL_COLUMNS}.intersection(x.lower() for x in first):
+        return True
+    others = {row[1] for row in rows[1:] if len(row) > 1}
+    return len(rows) > 1 and (len(first) < 2 or first[1] not in others)
 
 
 def _column(header: Sequence[str], wanted: str | None, usual: Sequence[str], default: int) -> int:

@@ -51,6 +51,22 @@ def test_zeros_are_not_made_edges() -> None:
         Keep(edges=5).apply(matrix, source="m.csv")
 
 
+def test_what_makers_of_matrices_leave_behind() -> None:
+    matrix = symmetric(12)
+    expected = Keep(edges=9).apply(matrix)
+    fisher = matrix.copy()
+    np.fill_diagonal(fisher, np.inf)
+    single = matrix.astype(np.float32)
+    single[3, 4] *= np.float32(1 + 2e-7)
+    for other in (fisher, single, np.where(np.eye(12) > 0, np.nan, matrix)):
+        assert Keep(edges=9).apply(other) == expected
+    assert np.isinf(fisher[0, 0])
+    wrong = matrix.copy()
+    wrong[3, 4] += 1e-3
+    with pytest.raises(InvalidGraphError, match=r"not symmetric: entry \(3, 4\)"):
+        Keep(edges=9).apply(wrong)
+
+
 def test_more_edges_than_pairs() -> None:
     with pytest.raises(InvalidGraphError, match="only 3 pairs"):
         Keep(edges=4).apply(symmetric(3))

@@ -198,6 +198,10 @@ def test_labels_without_header_and_by_column(tmp_path: Path) -> None:
     path = tmp_path / "l.csv"
     path.write_text("s1,a\ns2,b\n")
     assert read_labels(path, ids=["s1", "s2"]).classes == {"s1": "a", "s2": "b"}
+    path.write_text("ghost,a\ns2,b\ns3,a\n")
+    assert list(read_labels(path, ids=["s2", "s3"]).classes) == ["ghost", "s2", "s3"]
+    path.write_text("who,what\ns1,a\ns2,b\n")
+    assert list(read_labels(path, ids=["s1", "s2"]).classes) == ["s1", "s2"]
     path.write_text("site,DX,SUB_ID\nx,1,s1\ny,2,s2\n")
     assert read_labels(path).classes == {"s1": "1", "s2": "2"}
     found = read_labels(path, id_column="SUB_ID", label_column="site").classes
