@@ -1,0 +1,72 @@
+"""Sphinx configuration: `sphinx-build -W -b html docs docs/_build/html`."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "src"))
+
+from denseflip._version import __version__  # noqa: E402  (found through the line above)
+
+project = "denseflip"
+author = "The denseflip developers"
+copyright = author
+version = release = __version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["_build", "reference/generated", "**/.ipynb_checkpoints"]
+html_theme = "furo"
+html_title = f"denseflip {__version__}"
+
+myst_heading_anchors = 4
+myst_enable_extensions = ["deflist", "dollarmath"]
+
+default_role = "py:obj"  # `Graph` in a docstring is a link where it can be one
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_default_options = {"members": True, "show-inheritance": False}
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+# A name such as `distance` is a function, a property and a method: any of them will do.
+suppress_warnings = ["ref.python"]
+
+_SECTION = re.compile(r"^\s*(Parameters|Attributes)\s*$")
+_ENTRY = re.compile(r"^(\s*)([\w*][\w, .*]*) : (.+)$")
+
+
+def tidy_docstring(
+    app: Any, what: str, name: str, obj: object, options: Any, lines: list[str]
+) -> None:
+    """Adapt our docstrings to napoleon, which expects a type behind the colon.
+
+    Ours have types in the annotations and plain words in the docstring: ``name : what it is``.
+    """
+    out: list[str] = []
+    inside = False
+    for i, line in enumerate(lines):
+        underlined = i + 1 < len(lines) and set(lines[i + 1].strip()) == {"-"}
+        if underlined:
+            inside = bool(_SECTION.match(line))
+        entry = _ENTRY.match(line) if inside else None
+        if entry and not entry[1]:
+            out += [entry[2], f"    {_escape(entry[3])}"]
+        else:
+            out.append(_escape(line))
+    lines[:] = out
+
+
+def _escape(line: str) -> str:
+    """Keep |E| from being read as a substitution, outside literals."""
+    if "|" not in line or ">>>" in line:
+        return line
+    parts = re.split(r"(``.*?``)", line)
+    return "".join(p if p.startswith("``") else p.replace("|", r"\|") for p in parts)
+
+
+def setup(app: Any) -> None:
+    # Before napoleon, which is connected with the usual priority of 500.
+    app.connect("autodoc-process-docstring", tidy_docstring, priority=400)

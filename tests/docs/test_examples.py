@@ -1,0 +1,69 @@
+"""The Python blocks of the pages are run, page by page, each page in one namespace.
+
+A block that cannot run here (it needs torch, a network, the paper's data) says so in its opening
+fence: ```` ```python no-run ````. It must still be valid Python.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "docs/quickstart.md")),
+    *sorted((ROOT / "docs" / "how-to").glob("*.md")),
+]
+_FENCE = re.compile(r"^```(\S*)[ \t]*([^\n]*)\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Block:
+    line: int
+    language: str
+    remark: str
+    text: str
+
+
+def blocks(page: Path) -> list[Block]:
+    """The fenced blocks of a page."""
+    text = page.read_text(encoding="utf-8")
+    return [
+        Block(text.count("\n", 0, m.start()) + 2, m[1], m[2].strip(), m[3])
+        for m in _FENCE.finditer(text)
+    ]
+
+
+def python_blocks(page: Path) -> list[Block]:
+    return [b for b in blocks(page) if b.language == "python"]
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # a page may write files
+    namespace: dict[str, object] = {"__name__": "page"}
+    for block in python_blocks(page):
+        # Blank lines in front, so that a traceback shows the line of the page.
+        code = compile("\n" * (block.line - 1) + block.text, str(page), "exec")
+        if block.remark != "no-run":
+            exec(code, namespace)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_remarks_of_python_blocks_are_known(page: Path) -> None:
+    remarks = {block.remark for block in python_blocks(page)}
+    assert remarks <= {"", "no-run"}
+
+
+def test_most_blocks_are_run() -> None:
+    every = [block for page in PAGES for block in python_blocks(page)]
+    run = [block for block in every if not block.remark]
+    assert len(run) >= 10
+    assert len(run) > 2 * (len(every) - len(run))

@@ -1,0 +1,81 @@
+"""What must not be in the repository, and what must agree across its files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from denseflip import __version__
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDERS = ("src", "tests", "docs", "benchmarks", "scripts", "examples", ".ci")
+SKIPPED = {"__pycache__", "_build", "generated", ".ipynb_checkpoints"}
+BINARY = {".png", ".jpg", ".svgz", ".gz", ".npz", ".npy", ".dfd", ".pdf", ".mat", ".pyc", ".woff2"}
+MAX_LINES = 330
+
+
+def files() -> Iterator[Path]:
+    """The project's own text files, this one left out: it has to name what it looks for."""
+    every = [p for p in ROOT.iterdir() if p.is_file() and p.suffix != ".lock"]
+    for folder in FOLDERS:
+        every += (p for p in (ROOT / folder).rglob("*") if p.is_file())
+    for path in sorted(every):
+        if path == Path(__file__) or path.suffix in BINARY or SKIPPED & set(path.parts):
+            continue
+        yield path
+
+
+def hits(pattern: str, paths: Iterator[Path]) -> list[str]:
+    found = []
+    for path in paths:
+        text = path.read_text(encoding="utf-8", errors="replace")
+        for match in re.finditer(pattern, text):
+            line = text.count("\n", 0, match.start()) + 1
+            found.append(f"{path.relative_to(ROOT)}:{line}: {match[0]}")
+    return found
+
+
+def test_no_paths_of_a_machine() -> None:
+    assert hits(r"(?<![\w.~-])/(?:work|root|home|Users|tmp/w)/\w+", files()) == []
+
+
+def test_no_package_registry_hosts() -> None:
+    hosts = r"(?i)\bpypi\.org|pythonhosted\.org|index-url|registry\.npmjs|\bartifactory\b"
+    assert hits(hosts, files()) == []
+
+
+def test_nothing_unfinished_in_the_source() -> None:
+    words = r"\b(?:TODO|FIXME|XXX|raise NotImplementedError|stubs?|placeholders?)\b"
+    source = (p for p in files() if ROOT / "src" in p.parents)
+    assert hits(words, source) == []
+
+
+def test_no_pickles() -> None:
+    pickles = {".pkl", ".pickle", ".joblib"}
+    assert [
+        p for folder in FOLDERS for p in (ROOT / folder).rglob("*") if p.suffix in pickles
+    ] == []
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "src").rglob("*.py")), ids=lambda p: p.relative_to(ROOT).as_posix()
+)
+def test_modules_fit_in_the_head(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MAX_LINES
+
+
+def test_version_is_the_same_everywhere() -> None:
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.findall(r"^version: (.+)$", citation, re.MULTILINE) == [__version__]
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    released = re.findall(r"^## \[(.+?)\]", changelog, re.MULTILINE)
+    assert released[:2] == ["Unreleased", __version__]
+
+
+def test_citation_names_the_paper() -> None:
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    for words in ("cff-version: 1.2.0", "Abrate", "Preti", "Bonchi", "Lenses of Density"):
+        assert words in citation
