@@ -1,0 +1,186 @@
+"""`denseflip methods`, `explain` and `compare`, called as a user calls them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from denseflip import Counterfactual, Graph
+from denseflip.cli.app import app
+from denseflip.cli.common import run
+from denseflip.cli.resolve import parse_settings, parse_value
+
+TRIANGLE = [(0, 1), (1, 2), (0, 2), (2, 3)]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with a graph in every file form and a classifier beside it."""
+    monkeypatch.chdir(tmp_path)
+    graph = Graph.from_edges(5, TRIANGLE)
+    np.savetxt("g.csv", graph.to_adjacency(int), fmt="%d", delimiter=",")
+    np.save("g.npy", graph.to_adjacency(np.int64))
+    Path("g.edges").write_text("\n".join(f"{u} {v}" for u, v in TRIANGLE) + "\n")
+    import networkx as nx
+
+    nx.write_graphml(graph.to_networkx(), "g.graphml")
+    Path("box.py").write_text(
+        "def first(a):\n    return int(a[0, 1])\n"
+        "def edges(g):\n    return int(g.number_of_edges() > 3)\n"
+        "def bad(a):\n    return None\n"
+        "def boom(a):\n    raise RuntimeError('no GPU')\n"
+        "number = 3\n"
+    )
+    monkeypatch.delitem(sys.modules, "box", raising=False)
+    return tmp_path
+
+
+def call(capsys: pytest.CaptureFixture[str], *args: str) -> tuple[int, str, str]:
+    code = run(app, list(args))
+    out, err = capsys.readouterr()
+    assert "Traceback" not in err
+    return code, out, err
+
+
+def test_methods_lists_every_method_and_suffix(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = call(capsys, "methods", "--json")
+    listed = json.loads(out)
+    assert code == 0
+    assert {"tri", "cli", "rcli", "con", "blocks", "edg", "obs", "dbs", "dat", "medoid"} < {
+        m["name"] for m in listed
+    }
+    assert {m["name"] for m in listed if m["refinement"]} == {"+bw", "+bw1", "+min"}
+    assert call(capsys, "methods")[0] == 0
+
+
+@pytest.mark.parametrize("name", ["g.csv", "g.npy", "g.graphml"])
+def test_explain_reads_a_graph_file_of_any_form(
+    folder: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    code, out, err = call(
+        capsys, "explain", name, "--oracle", "box:first", "--method", "cli+min", "--json"
+    )
+    assert code == 0, err
+    result = Counterfactual.from_dict(json.loads(out))
+    assert result.found
+    assert result.removed == ((0, 1),)
+    assert result.added == ()
+    assert result.minimal
+
+
+def test_explain_prints_the_sentence_and_the_facts(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = call(capsys, "explain", "g.csv", "--oracle", "box:first")
+    assert code == 0
+    assert "would have been classified as" in out
+    assert "status     found" in out
+
+
+def test_explain_gives_the_function_the_form_it_wants(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    args = ("explain", "g.csv", "--oracle", "box:edges", "--input", "networkx", "-m", "cli")
+    code, out, err = call(capsys, *args, "--json")
+    assert code == 0, err
+    assert json.loads(out)["label_before"] == 1
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("nowhere.csv", "--oracle", "box:first"), "no graph file 'nowhere.csv'"),
+        (("mice",), "say which of its graphs"),
+        (("g.csv",), "--oracle module:function"),
+        (("g.csv", "--oracle", "box:frist"), "Did you mean 'first'?"),
+        (("g.csv", "--oracle", "nobox:first"), "cannot import the module 'nobox'"),
+        (("g.csv", "--oracle", "box:number"), "must be callable"),
+        (("g.csv", "--oracle", "box:bad"), "returned None"),
+        (("g.csv", "--oracle", "box:boom"), "The oracle raised RuntimeError: no GPU"),
+        (("g.csv", "--oracle", "box:first", "-m", "trii"), "Did you mean 'tri'?"),
+        (("g.csv", "--oracle", "box:first", "-m", "tri+mni"), "Did you mean 'min'?"),
+        (("g.csv", "--oracle", "box:first", "-m", "rcli"), "no regions were given"),
+        (("g.csv", "--oracle", "box:first", "-m", "dat"), "needs background graphs"),
+        (("g.csv", "--oracle", "box:first", "--set", "foo=1"), "Unknown parameter of 'tri' 'foo'"),
+        (("g.csv", "--oracle", "box:first", "--set", "foo"), "--set takes key=value"),
+        (("g.csv", "--oracle", "edges-svm"), "--background"),
+        (("mice", "sub-1"), "sub-"),
+    ],
+)
+def test_bad_words_get_one_clear_message_and_exit_code_1(
+    folder: Path, capsys: pytest.CaptureFixture[str], args: tuple[str, ...], message: str
+) -> None:
+    code, out, err = call(capsys, "explain", *args)
+    assert code == 1
+    assert out == ""
+    assert message in err
+
+
+def test_a_broken_file_is_named_with_the_place(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("bad.csv").write_text("0,1,0\n0,0,1\n0,1,0\n")
+    code, _, err = call(capsys, "explain", "bad.csv", "--oracle", "box:first")
+    assert code == 1
+    assert "bad.csv" in err
+    assert "not symmetric" in err
+
+
+def test_a_folder_that_holds_something_is_never_overwritten(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = folder / "out" / "kept.txt"
+    kept.parent.mkdir()
+    kept.write_text("mine")
+    code, _, err = call(capsys, "explain", "g.csv", "--oracle", "box:first", "--out", "out")
+    assert code == 1
+    assert "Add --force" in err
+    assert [p.name for p in kept.parent.iterdir()] == ["kept.txt"]
+
+
+def test_explain_writes_the_page_and_a_result_that_loads_again(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = call(capsys, "explain", "g.csv", "--oracle", "box:first", "--out", "out")
+    assert code == 0, err
+    saved = json.loads((folder / "out" / "result.json").read_text())
+    assert Counterfactual.from_dict(saved).found
+    assert "<html" in (folder / "out" / "report.html").read_text()
+
+
+def test_compare_gives_a_row_per_method_even_where_one_does_not_apply(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    args = ("compare", "g.csv", "--oracle", "box:first", "--methods", "tri,rcli,edg+min")
+    code, out, err = call(capsys, *args, "--json")
+    assert code == 0, err
+    rows = json.loads(out)
+    assert [r["method"] for r in rows] == ["tri", "rcli", "edg+min"]
+    assert rows[1]["status"] == "not-applicable"
+    assert "no regions" in rows[1]["reason"]
+    for field in ("status", "found", "distance", "relative_distance", "calls", "statement"):
+        assert field in rows[0]
+    code, out, _ = call(capsys, *args)
+    assert code == 0
+    assert "not applicable" in out
+
+
+def test_values_on_the_command_line_become_plain_values() -> None:
+    assert [parse_value(x) for x in ("none", "True", "3", "0.5", "full")] == [
+        None,
+        True,
+        3,
+        0.5,
+        "full",
+    ]
+    assert parse_settings(["max-iterations=5"]) == {"max_iterations": 5}
+
+
+def test_usage_errors_exit_with_2_and_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(app, ["explain"]) == 2
+    assert run(app, ["explain", "--help"]) == 0
+    assert "mymodel:predict" in capsys.readouterr().out
