@@ -265,7 +265,7 @@ class Counterfactual:
             ("status", str(self.status)),
             ("label", label),
             ("edits", f"{self.distance}: {len(self.added)} added, {len(self.removed)} removed"),
-            ("distance", f"{self.relative_distance:.4f} of {self.original.n_edges} edges' union"),
+            ("distance", f"{100 * self.relative_distance:.2f} % of the edges of either graph"),
             ("calls", calls),
         ]
         if self.background_calls:

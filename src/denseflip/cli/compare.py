@@ -85,7 +85,7 @@ def compare(
     else:
         out_console().print(comparison_table(rows))
         for row in rows:
-            typer.echo(f"\n{row.method}: {row.story.statement if row.story else row.reason}")
+            typer.echo(f"\n{row.method}: {row.sentence}")
     stories = [row.story for row in rows if row.story is not None]
     if out is not None and stories:
         for path in write_outputs(stories, out, box, compared=rows):

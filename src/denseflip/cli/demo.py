@@ -24,8 +24,8 @@ def demo(
     """
     from denseflip.cli.output import check_out, comparison_table, write_outputs
     from denseflip.datasets.registry import load_dataset
-    from denseflip.story.compare import COMPARED, compare
     from denseflip.story.choose import choose_classifier
+    from denseflip.story.compare import COMPARED, compare
 
     check_out(out, force)
     console, log = out_console(), err_console()
@@ -60,7 +60,7 @@ def demo(
     console.print(comparison_table(rows))
     for row in rows:
         if row.story is not None:
-            console.print(f"\n[bold]{row.method}[/]  {row.story.statement}", soft_wrap=True)
+            console.print(f"\n[bold]{row.method}[/]  {row.sentence}", soft_wrap=True)
     stories = [row.story for row in rows if row.story is not None]
     written = write_outputs(stories, out, choice.oracle, compared=rows)
     console.print(f"\n[bold]Page[/]  {written[0]} (open it in a browser)", soft_wrap=True)

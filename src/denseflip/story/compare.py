@@ -16,6 +16,7 @@ from denseflip.search.methods import Recipe, as_recipe
 from denseflip.story.describe import describe
 from denseflip.story.story import Story
 
+_MANY = 6  # a sentence that names more pairs of regions is told in its short form
 COMPARED = ("blocks", "tri", "cli", "rcli", "con", "edg", "dat", "dat+bw")
 
 
@@ -43,6 +44,14 @@ class Compared:
             "regions_80": self.n_regions,
             "story": self.story.to_dict(),
         }
+
+    @property
+    def sentence(self) -> str:
+        """The statement, in its short form where it would fill a page; or why there is none."""
+        if self.story is None:
+            return self.reason
+        long = len(self.story.verification.named) > _MANY
+        return self.story.short if long else self.story.statement
 
     @property
     def n_regions(self) -> int | None:
