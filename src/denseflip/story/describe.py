@@ -12,7 +12,7 @@ from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.protocol import Oracle
 from denseflip.story.story import Form, Story
 from denseflip.story.units import Units
-from denseflip.story.verify import verify
+from denseflip.story.verify import BUDGET, verify
 from denseflip.story.vocabulary import Vocabulary
 
 
@@ -26,6 +26,8 @@ def describe(
     subject: str | int | None = None,
     class_names: Mapping[Label, str] | Sequence[str] | None = None,
     evaluation: Any = None,
+    share: float = 0.0,
+    budget: int = BUDGET,
     form: Form = "standard",
 ) -> Story:
     """Tell a result in a sentence, and test the sentence.
@@ -43,11 +45,15 @@ def describe(
         default those that the method worked with, else the first of the node table.
     vocabulary : ``"auto"``, one of ``"brain"``, ``"connectome"``, ``"mouse"``, ``"graph"``, or a
         `Vocabulary` of your own.
-    subject : whom the graph belongs to: ``"Patient 9"``, or ``9`` alone.
+    subject : whom the graph belongs to: ``"Patient 9"``; a single word or number gets the
+        vocabulary's noun in front.
     class_names : name of each label, as a mapping, or as a sequence for the labels 0, 1, 2 …; by
         default those that the oracle knows.
     evaluation : what is known about the classifier (an `Evaluation` or its dictionary); by default
         what the oracle's card says. One no better than chance is said so in a footnote.
+    share : name at least this share of the edits, though fewer may flip the oracle. The paper's
+        own sentences speak of the main changes, needed or not: ``share=0.8`` gives those, tested.
+    budget : the largest number of questions that the test may take, at least 2.
     form : the form that ``str()`` shows: ``"short"``, ``"standard"`` or ``"detailed"``.
 
     Examples
@@ -62,6 +68,12 @@ def describe(
     """
     if form not in get_args(Form):
         raise UnknownNameError("form", str(form), get_args(Form))
+    if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 <= share <= 1:
+        msg = f"share must be a number from 0 to 1; got {share!r}."
+        raise InvalidParameterError(msg)
+    if isinstance(budget, bool) or not isinstance(budget, int) or budget < 2:
+        msg = f"budget must be a whole number of questions, at least 2; got {budget!r}."
+        raise InvalidParameterError(msg)
     if result.found and not len(result.edits):
         msg = "The result says it found a counterfactual, but it holds no edits: nothing to tell."
         raise InvalidParameterError(msg)
@@ -70,13 +82,14 @@ def describe(
     regions = _taxonomy(taxonomy, nodes, result)
     black_box = None if oracle is None else coerce_oracle(oracle)
     words = _vocabulary(vocabulary, nodes)
+    units = Units.of(result.edits, nodes, regions)
     return Story(
         result=result,
         nodes=nodes,
         taxonomy=regions,
         subject=_subject(subject, words),
         class_names=_class_names(class_names, oracle),
-        verification=verify(result, Units.of(result.edits, nodes, regions), black_box),
+        verification=verify(result, units, black_box, share=share, budget=budget),
         vocabulary=words,
         evaluation=_evaluation(evaluation, oracle),
         form=form,
@@ -112,7 +125,7 @@ def _subject(wanted: str | int | None, words: Vocabulary) -> str:
     if wanted is None or not str(wanted).strip():
         return f"This {words.subject.lower()}"
     text = " ".join(str(wanted).split())
-    return text if not text.isdigit() else f"{words.subject} {text}"
+    return text if " " in text else f"{words.subject} {text}"
 
 
 def _class_names(

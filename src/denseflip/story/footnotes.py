@@ -13,6 +13,8 @@ REGIONS_HINT = (
     "region column: Nodes(names, regions={'region': (…)}) or Nodes.read_csv('nodes.csv')."
 )
 
+LONG = 10  # region pairs in a sentence beyond which it is hard to read
+
 
 def classifier_note(evaluation: Any) -> str | None:
     """What an evaluation says against the classifier; None if it is better than chance.
@@ -41,14 +43,16 @@ def footnotes(
     result: Counterfactual,
     *,
     tested: str,
+    rest: str | None,
     words: Vocabulary,
     evaluation: Any,
     has_regions: bool,
+    n_named: int,
 ) -> tuple[str, ...]:
     """All footnotes, the most important first."""
     notes: list[str | None] = [classifier_note(evaluation)]
     if result.found:
-        notes.append(tested)
+        notes += [tested, rest]
         if result.minimal is True:
             notes.append(
                 f"No single one of the counterfactual's {words.count(result.distance)} can be left "
@@ -59,6 +63,11 @@ def footnotes(
     notes.extend(result.notes)
     if not has_regions:
         notes.append(REGIONS_HINT)
+    elif n_named > LONG:
+        notes.append(
+            f"That is a long list ({n_named} region pairs). Coarser regions (taxonomy=…) or a "
+            "refined result (a method with +min) make the sentence shorter."
+        )
     notes.append(words.caveat)
     return tuple(note for note in notes if note)
 

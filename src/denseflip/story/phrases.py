@@ -16,15 +16,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from denseflip.errors import FileFormatError
 from denseflip.graph import Taxonomy
 from denseflip.story.names import reader, written
 from denseflip.story.units import Unit
-from denseflip.story.verify import Change
 from denseflip.story.vocabulary import VOCABULARIES, Vocabulary
 
+Tone = Literal["less", "more", "mostly less", "mostly more", "even"]
 _KINDS = ("in", "between", "at")
+_TONES: tuple[Tone, ...] = ("less", "more", "mostly less", "mostly more", "even")
 _EACH = " and each of "
 
 
@@ -97,27 +99,25 @@ def group(units: Sequence[Unit]) -> tuple[Group, ...]:
     return (*groups, *found)
 
 
-def clause(
-    named: Sequence[tuple[Unit, Change, int, int]], taxonomy: Taxonomy, words: Vocabulary
-) -> str:
-    """Say units with their change and counts (added, removed): less, then more, then mixed."""
+def clause(named: Sequence[tuple[Unit, int, int]], taxonomy: Taxonomy, words: Vocabulary) -> str:
+    """Say units with their counts (added, removed): less, more, then where both happens."""
     texts = written(taxonomy, _openings(words))
     pieces = []
-    for change in ("less", "more", "mixed"):
-        mine = [row for row in named if row[1] == change]
+    for tone in _TONES:
+        mine = [row for row in named if _tone(row[1], row[2]) == tone]
         groups = group([row[0] for row in mine])
         for kind in _KINDS:
             chosen = [g for g in groups if g.kind == kind]
             if not chosen:
                 continue
             said = [_say(g, texts) for g in chosen]
-            opening = _opening(words, change, kind)
+            opening = _opening(words, tone, kind)
             piece = opening + _join(said, comma=True).removeprefix(f"{kind} ")
-            if change == "mixed":
+            if tone not in ("less", "more"):
                 inside = {u for g in chosen for u in g.units}
-                added = sum(row[2] for row in mine if row[0] in inside)
-                removed = sum(row[3] for row in mine if row[0] in inside)
-                piece += f" ({words.count(added)} more and {removed:,} fewer)"
+                added = sum(row[1] for row in mine if row[0] in inside)
+                removed = sum(row[2] for row in mine if row[0] in inside)
+                piece += _both(words, added, removed)
             pieces.append(piece)
     if len(pieces) == 2 and not any(" and " in p for p in pieces[:1]):
         return " and ".join(pieces)
@@ -158,14 +158,33 @@ def read_statement(
 # ---- words --------------------------------------------------------------------------------
 
 
-def _opening(words: Vocabulary, change: str, kind: str) -> str:
-    noun = words.inside if kind == "in" else words.across
-    return f"{getattr(words, change)} {noun} {kind} "
+def _tone(added: int, removed: int) -> Tone:
+    if not added or not removed:
+        return "more" if added else "less"
+    if added == removed:
+        return "even"
+    return "mostly more" if added > removed else "mostly less"
 
 
-def _openings(words: Vocabulary) -> dict[str, tuple[Change, str]]:
-    changes: tuple[Change, ...] = ("less", "more", "mixed")
-    return {_opening(words, c, k): (c, k) for c in changes for k in _KINDS}
+def _opening(words: Vocabulary, tone: Tone, kind: str) -> str:
+    how = {
+        "less": words.less,
+        "more": words.more,
+        "mostly less": f"{words.balance} {words.less}",
+        "mostly more": f"{words.balance} {words.more}",
+        "even": words.mixed,
+    }[tone]
+    return f"{how} {words.inside if kind == 'in' else words.across} {kind} "
+
+
+def _both(words: Vocabulary, added: int, removed: int) -> str:
+    if added < removed:
+        return f" ({words.count(removed)} fewer, {added:,} more)"
+    return f" ({words.count(added)} more, {removed:,} fewer)"
+
+
+def _openings(words: Vocabulary) -> dict[str, tuple[Tone, str]]:
+    return {_opening(words, tone, kind): (tone, kind) for tone in _TONES for kind in _KINDS}
 
 
 def _say(group: Group, texts: tuple[str, ...]) -> str:
@@ -190,14 +209,15 @@ class _Reading:
         self.openings = _openings(words)
         self.region, self.position = reader(written(taxonomy, self.openings))
         units = "|".join(re.escape(u) for u in (words.unit, words.units))
-        self.counts = re.compile(rf" \([\d,]+ (?:{units}) more and [\d,]+ fewer\)")
+        self.counts = re.compile(rf" \([\d,]+ (?:{units}) (?:more|fewer), [\d,]+ (?:more|fewer)\)")
 
     def clause(self, at: int) -> Said | None:
         """What the clause that starts here says, if it is one and ends in ", then"."""
         said: dict[str, set[Unit]] = {"less": set(), "more": set(), "mixed": set()}
         opening = self._opening(at)
         while opening is not None:
-            change, kind, at = opening
+            tone, kind, at = opening
+            change = tone if tone in said else "mixed"
             while True:
                 got = self._group(kind, at)
                 if got is None:
@@ -216,10 +236,10 @@ class _Reading:
             opening = None if after is None else self._opening(after)
         return None
 
-    def _opening(self, at: int) -> tuple[Change, str, int] | None:
-        for phrase, (change, kind) in self.openings.items():
+    def _opening(self, at: int) -> tuple[Tone, str, int] | None:
+        for phrase, (tone, kind) in self.openings.items():
             if self.text.startswith(phrase, at):
-                return change, kind, at + len(phrase)
+                return tone, kind, at + len(phrase)
         return None
 
     def _separator(self, at: int) -> int | None:

@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from denseflip.counterfactual import Counterfactual, Label, Status
-from denseflip.graph import Taxonomy
+from denseflip.graph import Edits
 from denseflip.story.phrases import clause
-from denseflip.story.units import Unit
+from denseflip.story.units import Unit, Units
 from denseflip.story.verify import NamedPair, Verification
 from denseflip.story.vocabulary import Vocabulary
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _SHORT_NAMES = 4  # the short form spells out up to this many region pairs
+_MOST = 0.8  # beside what the sentence names, name what makes up this share of the edits …
+_REST_NAMES = 6  # … if it is no more than this
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class Telling:
     Attributes
     ----------
     result, verification : what was found, and what of it is named.
-    taxonomy : the regions named; of single nodes where there are no others.
+    units : what could be named: region pairs, or nodes where there are no regions.
     words : the vocabulary.
     subject : whom or what the graph belongs to, for example ``Patient 9``.
     class_names : label → name.
@@ -34,7 +36,7 @@ class Telling:
 
     result: Counterfactual
     verification: Verification
-    taxonomy: Taxonomy
+    units: Units
     words: Vocabulary
     subject: str
     class_names: Mapping[Label, str]
@@ -61,15 +63,14 @@ class Telling:
         if self.result.status is not Status.FOUND:
             return (
                 f"{self.subject}: {before}; no counterfactual found by {self._method} "
-                f"({self.result.status}, {_times(self.result.calls, 'question')})."
+                f"({self.result.status}, {_many(self.result.calls, 'question')})."
             )
         named = self.verification.named
         head = f"{self.subject}: {before} → {self.class_name(self.verification.label)}"
         if len(named) <= _SHORT_NAMES:
             return f"{head} with {self.clause}."
-        things = "nodes" if named[0].region_b is None else "region pairs"
         return (
-            f"{head} with changes in {len(named)} {things}, the largest in {named[0]} "
+            f"{head} with changes in {_many(len(named), self.units.noun)}, most in {named[0]} "
             f"({self._counts(named[0].added, named[0].removed)})."
         )
 
@@ -82,20 +83,20 @@ class Telling:
         named = self.verification.named
         rows = "; ".join(f"{pair}: {self._counts(pair.added, pair.removed)}" for pair in named)
         part = len(self.verification.edits)
-        whole = f"{words.count(result.distance)} in all" if part < result.distance else ""
         parts = [
             self.standard,
             f"Named here: {rows}.",
-            f"Together {words.count(part)}" + (f" of {whole}." if whole else ", all there are."),
+            f"Together {part:,} of {words.count(result.distance)}.",
             (
                 f"The whole counterfactual lies at distance {result.distance:,} "
                 f"({self._counts(len(result.added), len(result.removed))}; "
                 f"{100 * result.relative_distance:.1f} % of the edges of both graphs) and was "
-                f"found by {self._method} with {_times(result.calls, 'question')}."
+                f"found by {self._method} with {_many(result.calls, 'question')}."
             ),
             self.tested,
+            self.rest or "",
         ]
-        return " ".join(parts)
+        return " ".join(part for part in parts if part)
 
     @property
     def tested(self) -> str:
@@ -109,25 +110,51 @@ class Telling:
                 "Not tested: no classifier was given, so everything that was changed is named; "
                 "describe(result, nodes, oracle) looks for a part that is enough."
             )
-        things = "node" if test.named[0].region_b is None else "region pair"
-        asked = f"({_times(test.questions, 'question')})"
-        if test.all_needed:
-            return (
-                f"Tested {asked}: all {self.words.count(n)} in {_times(k, things)} together "
-                "change the answer. All are needed: adding "
-                f"{things}s in order of their edits, no shorter list was enough."
+        thing = self.units.noun
+        asked = _many(test.questions, "question")
+        where = _many(k, thing) if k > 1 else f"one {thing}"
+        text = f"Tested with {asked}: what is named here changes the answer by itself. It is "
+        if n < result.distance:
+            all_links = self.words.count(result.distance)
+            return f"{text}{n:,} of {all_links}, {k:,} of {_many(test.n_cells, thing)}."
+        text += f"all that was changed ({self.words.count(n)} in {where})"
+        if test.all_needed and k > 1:
+            text += (
+                f", and all of it had to be named: adding one {thing} after the other, in order "
+                "of their edits, no shorter list changed the answer"
             )
+        return f"{text}."
+
+    @property
+    def rest(self) -> str | None:
+        """What else was changed, and that it was not needed; None if everything is named."""
+        test, k = self.verification, len(self.verification.named)
+        others = len(self.result.edits) - len(test.edits)
+        if not test.verified or not others:
+            return None
+        shown = range(k, self.units.holding(_MOST))
+        rows = [(u, len(e.added), len(e.removed)) for u, e in map(self._unit_at, shown)]
+        if self.units.hubs or not 0 < len(rows) <= _REST_NAMES:
+            return (
+                f"The whole counterfactual also changes {self.words.count(others)} elsewhere; that "
+                "was not needed to change the answer."
+            )
+        unsaid = others - sum(added + removed for _, added, removed in rows)
+        more = f", and {self.words.count(unsaid)} changed elsewhere" if unsaid else ""
         return (
-            f"Tested {asked}: the {self.words.count(n)} in the {_times(k, things)} named here, "
-            f"out of {result.distance:,} in {test.n_cells}, change the answer by themselves."
+            f"The whole counterfactual also has {clause(rows, self.units.taxonomy, self.words)}"
+            f"{more}; that was not needed to change the answer."
         )
+
+    def _unit_at(self, i: int) -> tuple[Unit, Edits]:
+        return self.units.order[i], self.units.edits_of(i)
 
     @cached_property
     def clause(self) -> str:
         """What there would be less and more of."""
-        position = {name: i for i, name in enumerate(self.taxonomy.regions)}
-        rows = [(_unit(p, position), p.change, p.added, p.removed) for p in self.verification.named]
-        return clause(rows, self.taxonomy, self.words)
+        position = {name: i for i, name in enumerate(self.units.taxonomy.regions)}
+        rows = [(_unit(p, position), p.added, p.removed) for p in self.verification.named]
+        return clause(rows, self.units.taxonomy, self.words)
 
     def class_name(self, label: Label) -> str:
         """A label by its name, or as ``class 1``."""
@@ -149,12 +176,12 @@ class Telling:
             far = (
                 f"It went as far as {self._counts(len(result.added), len(result.removed))} "
                 f"({100 * result.relative_distance:.1f} % of the edges of both graphs) in "
-                f"{_times(result.iterations, 'iteration')} and "
-                f"{_times(result.calls, 'question')}; the answer there was "
+                f"{_many(result.iterations, 'iteration')} and "
+                f"{_many(result.calls, 'question')}; the answer there was "
                 f"{self.class_name(result.label_after)}."
             )
         else:
-            far = f"It asked {_times(result.calls, 'question')} and kept no change."
+            far = f"It asked {_many(result.calls, 'question')} and kept no change."
         return (
             f"{self._opening} No change that leads to {wanted} was found: {self._method} "
             f"{self._ending} {far} {self._next_knob}"
@@ -225,8 +252,9 @@ def _unit(pair: NamedPair, position: Mapping[str, int]) -> Unit:
     return (a, b) if a <= b else (b, a)
 
 
-def _times(n: int, what: str) -> str:
-    return f"{n:,} {what}" + ("" if n == 1 else "s")
+def _many(n: int, what: str) -> str:
+    first, _, rest = what.partition(" of ")
+    return f"{n:,} {first}{'' if n == 1 else 's'}" + (f" of {rest}" if rest else "")
 
 
 def _limit(result: Counterfactual) -> int | None:

@@ -14,7 +14,7 @@ from denseflip.graph import Edits, Nodes, Taxonomy
 from denseflip.story.footnotes import footnotes
 from denseflip.story.regions import RegionTable
 from denseflip.story.statement import Telling
-from denseflip.story.units import Units, node_taxonomy
+from denseflip.story.units import Units
 from denseflip.story.verify import Verification
 from denseflip.story.vocabulary import Vocabulary
 
@@ -54,11 +54,10 @@ class Story:
     @cached_property
     def telling(self) -> Telling:
         """What the sentences are made of."""
-        taxonomy = self.taxonomy or node_taxonomy(self.nodes)
         return Telling(
             self.result,
             self.verification,
-            taxonomy,
+            self.units,
             self.vocabulary,
             self.subject,
             self.class_names,
@@ -90,14 +89,21 @@ class Story:
         return self.telling.tested
 
     @property
+    def rest(self) -> str | None:
+        """What else was changed without need, in words; None if the sentence names everything."""
+        return self.telling.rest
+
+    @property
     def footnotes(self) -> tuple[str, ...]:
         """What a reader must know beside the sentence."""
         return footnotes(
             self.result,
             tested=self.tested,
+            rest=self.telling.rest,
             words=self.vocabulary,
             evaluation=self.evaluation,
             has_regions=self.taxonomy is not None,
+            n_named=len(self.verification.named),
         )
 
     def class_name(self, label: Label) -> str:
@@ -115,7 +121,7 @@ class Story:
         """The edits that the sentence stands for."""
         return self.verification.edits
 
-    @property
+    @cached_property
     def units(self) -> Units:
         """The edits sorted into what the sentence can name."""
         return Units.of(self.result.edits, self.nodes, self.taxonomy)

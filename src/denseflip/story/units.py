@@ -12,6 +12,7 @@ from functools import cached_property
 from denseflip.graph import Edits, Nodes, Pair, Taxonomy
 from denseflip.story.regions import RegionTable
 
+NODE_TAXONOMY = "node"
 NODE_PREFIX = "node "
 FEW_PAIRS = 6  # without regions, name up to this many pairs of nodes one by one
 
@@ -66,6 +67,23 @@ class Units:
         """The edits in the first ``k`` units."""
         return self.edits_in(self.order[:k])
 
+    def holding(self, share: float) -> int:
+        """How many of the first units hold this share of the edits; at least 1."""
+        need = share * len(self.edits) - 1e-9
+        held: set[Pair] = set()
+        for k, unit in enumerate(self.order, 1):
+            held.update(self._members[unit])
+            if len(held) >= need:
+                return k
+        return max(1, len(self.order))
+
+    @property
+    def noun(self) -> str:
+        """What a unit is called."""
+        if self.hubs:
+            return "node"
+        return "pair of nodes" if self.taxonomy.name == NODE_TAXONOMY else "region pair"
+
     def edits_in(self, units: tuple[Unit, ...]) -> Edits:
         """The edits in these units; units without an edit add nothing."""
         return self.edits.only(p for unit in units for p in self._members.get(unit, ()))
@@ -73,4 +91,4 @@ class Units:
 
 def node_taxonomy(nodes: Nodes) -> Taxonomy:
     """Every node a region of its own, called ``node …``."""
-    return Taxonomy.from_labels("node", [NODE_PREFIX + name for name in nodes.names])
+    return Taxonomy.from_labels(NODE_TAXONOMY, [NODE_PREFIX + name for name in nodes.names])

@@ -14,6 +14,7 @@ from denseflip.oracles.session import Session
 from denseflip.story.units import Units
 
 Change = Literal["less", "more", "mixed"]
+BUDGET = 1000  # questions that a test may take
 _LOOK_AHEAD = 32  # graphs asked in one batch at most; changes speed only, never the answer
 
 
@@ -44,6 +45,11 @@ class NamedPair:
         return self.added + self.removed
 
     @property
+    def net(self) -> int:
+        """Edges gained on balance; negative if more were lost."""
+        return self.added - self.removed
+
+    @property
     def change(self) -> Change:
         """``"less"`` (only removed), ``"more"`` (only added) or ``"mixed"``."""
         if self.added and self.removed:
@@ -69,6 +75,7 @@ class Verification:
     questions : questions to the oracle that the test took.
     n_cells : how many region pairs (or nodes) hold an edit; ``named`` are the first of them.
     tested : whether an oracle was there to ask.
+    tried : how many lists of what to name the oracle was asked about.
     """
 
     verified: bool
@@ -78,11 +85,12 @@ class Verification:
     questions: int
     n_cells: int
     tested: bool
+    tried: int = 0
 
     @property
     def all_needed(self) -> bool:
-        """Whether the test had to name everything that was changed before the label flipped."""
-        return self.tested and self.n_cells > 0 and len(self.named) == self.n_cells
+        """Whether everything that was changed had to be named before the label flipped."""
+        return self.verified and len(self.named) == self.n_cells == self.tried
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON-ready form."""
@@ -92,6 +100,7 @@ class Verification:
             "questions": self.questions,
             "all_needed": self.all_needed,
             "n_cells": self.n_cells,
+            "tried": self.tried,
             "label": self.label,
             "named": [
                 {
@@ -124,14 +133,29 @@ class Verification:
             questions=data["questions"],
             n_cells=data["n_cells"],
             tested=data["tested"],
+            tried=data["tried"],
         )
 
 
-def verify(result: Counterfactual, units: Units, oracle: Oracle | None) -> Verification:
+def verify(
+    result: Counterfactual,
+    units: Units,
+    oracle: Oracle | None,
+    *,
+    share: float = 0.0,
+    budget: int = BUDGET,
+) -> Verification:
     """Name units in order of their edits until the edits inside them flip the oracle.
 
     Without an oracle everything is named: that all edits together flip it is what the search
     itself has seen, and nothing less was tested.
+
+    Parameters
+    ----------
+    result, oracle : what was found, and the oracle it was found with.
+    units : what can be named.
+    share : name at least this share of the edits before asking.
+    budget : ask at most this often (at least twice); the last question is kept for everything.
 
     Raises
     ------
@@ -140,8 +164,7 @@ def verify(result: Counterfactual, units: Units, oracle: Oracle | None) -> Verif
     """
     order = units.order
     if not result.found or not order:
-        edits = Edits()
-        return Verification(False, (), edits, result.label_after, 0, len(order), oracle is not None)
+        return Verification(False, (), Edits(), result.label_after, 0, len(order), tested=False)
     if oracle is None:
         named = tuple(_named(units, i) for i in range(len(order)))
         return Verification(
@@ -149,17 +172,21 @@ def verify(result: Counterfactual, units: Units, oracle: Oracle | None) -> Verif
         )
     session = Session(oracle)
     _check_original(result, session.ask(result.original))
+    lengths = list(range(units.holding(share), len(order) + 1))
+    if len(lengths) > budget - 1:
+        lengths = [*lengths[: max(0, budget - 2)], len(order)]
     asked_ahead, step = 0, 1
-    for k in range(1, len(order) + 1):
-        if k > asked_ahead:
-            ahead = range(k, min(k + step, len(order) + 1))
+    for tried, k in enumerate(lengths, 1):
+        if tried > asked_ahead:
+            ahead = lengths[tried - 1 : tried - 1 + step]
             session.prefetch([units.first(j).apply(result.original) for j in ahead])
-            asked_ahead, step = ahead[-1], min(2 * step, _LOOK_AHEAD)
+            asked_ahead, step = tried - 1 + len(ahead), min(2 * step, _LOOK_AHEAD)
         edits = units.first(k)
         label = session.ask(edits.apply(result.original))
         if label == result.target if result.target is not None else label != result.label_before:
             named = tuple(_named(units, i) for i in range(k))
-            return Verification(True, named, edits, label, session.calls, len(order), tested=True)
+            calls = session.calls
+            return Verification(True, named, edits, label, calls, len(order), True, tried)
     msg = (
         f"The oracle gives {label!r} for the counterfactual, but the result says "
         f"{result.label_after!r}. Give describe() the oracle that explain() was given."

@@ -24,7 +24,8 @@ class Vocabulary:
     inside : what there is less or more of inside one region.
     across : what there is less or more of between regions.
     less, more : the two directions: ``less`` or ``fewer``, ``more``.
-    mixed : the words before ``inside`` or ``across`` where some edges come and others go.
+    balance : the words before ``less`` or ``more`` where edges go both ways, most of them so.
+    mixed : the words before ``inside`` or ``across`` where as many edges come as go.
     unit, units : one changed edge, and several.
     verb : how a class is given: ``classified as``.
     caveat : what an explanation of this kind does not say.
@@ -43,6 +44,7 @@ class Vocabulary:
     across: str = "edges"
     less: str = "fewer"
     more: str = "more"
+    balance: str = "on balance"
     mixed: str = "rewired"
     unit: str = "edge"
     units: str = "edges"
@@ -118,7 +120,7 @@ VOCABULARIES: dict[str, Vocabulary] = {
             inside="activation",
             across="co-activation",
             less="less",
-            mixed="a changed pattern of",
+            mixed="redistributed",
             unit="link",
             units="links",
             caveat=_BRAIN_CAVEAT,
