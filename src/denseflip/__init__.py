@@ -13,6 +13,8 @@ from denseflip._version import __version__
 if TYPE_CHECKING:
     from denseflip.counterfactual import Counterfactual as Counterfactual
     from denseflip.counterfactual import Step as Step
+    from denseflip.datasets import Dataset as Dataset
+    from denseflip.datasets import load_dataset as load_dataset
     from denseflip.errors import DenseflipError as DenseflipError
     from denseflip.graph import Edits as Edits
     from denseflip.graph import Graph as Graph
@@ -31,6 +33,7 @@ _HOME = {
     "Background": "oracles.background",
     "Counterfactual": "counterfactual",
     "DCS": "search.dcs",
+    "Dataset": "datasets",
     "DenseflipError": "errors",
     "Edits": "graph",
     "Graph": "graph",
@@ -41,6 +44,7 @@ _HOME = {
     "as_oracle": "oracles.adapt",
     "describe": "story.describe",
     "explain": "search.explain",
+    "load_dataset": "datasets",
     "make_method": "search.methods",
     "methods": "search.methods",
 }
