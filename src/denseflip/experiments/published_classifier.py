@@ -8,7 +8,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +19,7 @@ from denseflip.oracles.crossval import evaluate
 from denseflip.oracles.evaluation import Evaluation
 from denseflip.oracles.fitted import FittedOracle
 from denseflip.oracles.presets import describe_estimator
+from denseflip.oracles.recipes import NeighboursRecipe
 from denseflip.oracles.spectral import SpectralFeatures
 
 PUBLISHED_FEATURES = SpectralFeatures(200, self_loops=True, drop_smallest=True, front_zero=True)
@@ -64,27 +64,22 @@ def fit_published(dataset: Dataset) -> PublishedFit:
     """
     from sklearn.metrics import f1_score
     from sklearn.model_selection import KFold
-    from sklearn.neighbors import KNeighborsClassifier
 
     labels = dataset.label_array()
     _check(dataset, labels)
     rows = PUBLISHED_FEATURES.transform(dataset.graphs)
     order = _published_order(labels)
     x, y = rows[order], labels[order]
-    folds: list[tuple[float, int, Any]] = []
+    recipe = NeighboursRecipe(grid=tuple(_NEIGHBOURS))
+    distances = recipe.prepare(x)
+    folds: list[tuple[float, int, npt.NDArray[np.int64]]] = []
     for train, test in KFold(_FOLDS, shuffle=True, random_state=_SEED).split(x):
-        best: tuple[float, int, Any] | None = None
-        for k in _NEIGHBOURS:
-            if k > len(train):
-                break
-            fitted = KNeighborsClassifier(k).fit(x[train], y[train])
-            accuracy = float(np.mean(fitted.predict(x[test]) == y[test]))
-            if best is None or accuracy > best[0]:
-                best = (accuracy, k, fitted)
-        if best is not None:
-            folds.append(best)
+        right = recipe.answers(distances, y, train, test, recipe.grid) == y[test]
+        best = int(right.sum(axis=1).argmax())  # the first of equals
+        folds.append((float(right[best].mean()), recipe.grid[best], train))
     folds.sort(key=lambda fold: -fold[0])
-    _, k, estimator = folds[_TAKE]
+    _, k, train = folds[_TAKE]
+    estimator = recipe.estimator(k).fit(x[train], y[train])
     oracle = FittedOracle(PUBLISHED_FEATURES, estimator, dataset.class_names, dataset.n_nodes, {})
     answers = np.asarray(oracle.predict(dataset.graphs))
     accuracy = float(np.mean(answers == labels))

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from denseflip.errors import InvalidParameterError
-from denseflip.graph import Graph
+from denseflip.graph import Codes, Graph
 from denseflip.oracles.threads import single_thread
 
 Matrix = npt.NDArray[np.float64]
@@ -109,21 +109,20 @@ class SpectralFeatures:
     def _lower_laplacian(self, matrix: Matrix, graph: Graph) -> None:
         """Fill the diagonal and the lower triangle of a flat, zeroed matrix."""
         n = graph.n_nodes
-        u, v = graph.pairs[:, 0], graph.pairs[:, 1]
-        scale, diagonal = self._scale(graph)
+        u, v = _ends(graph)
+        scale, diagonal = self._scale(n, u, v)
         matrix[v * n + u] = -(scale[u] * scale[v])
         matrix[:: n + 1] = diagonal
 
-    def _scale(self, graph: Graph) -> tuple[Matrix, Matrix]:
+    def _scale(self, n: int, u: Codes, v: Codes) -> tuple[Matrix, Matrix]:
         """``D^-1/2`` (0 for a node without neighbours) and the Laplacian's diagonal."""
-        degree = graph.degrees().astype(np.float64)
+        degree = np.bincount(u, minlength=n) + np.bincount(v, minlength=n)
         if self.self_loops:
             scale = 1 / np.sqrt(degree + 1)
             return scale, 1 - scale * scale
-        joined = degree > 0
-        scale = np.zeros(len(degree))
-        scale[joined] = 1 / np.sqrt(degree[joined])
-        return scale, joined.astype(np.float64)
+        scale = 1 / np.sqrt(np.maximum(degree, 1))
+        scale[degree == 0] = 0
+        return scale, (degree > 0).astype(np.float64)
 
     def _put(self, row: Matrix, values: Matrix) -> None:
         start = int(self.front_zero)
@@ -142,8 +141,8 @@ class SpectralFeatures:
         from scipy.sparse.csgraph import connected_components
 
         n = graph.n_nodes
-        u, v = graph.pairs[:, 0], graph.pairs[:, 1]
-        scale, diagonal = self._scale(graph)
+        u, v = _ends(graph)
+        scale, diagonal = self._scale(n, u, v)
         weight = scale[u] * scale[v]
         _, component = connected_components(graph.to_sparse(), directed=False)
         order = np.argsort(component, kind="stable")
@@ -178,6 +177,12 @@ class SpectralFeatures:
         if self.drop_smallest:
             return np.concatenate((np.zeros(len(sizes) - 1), values))
         return values
+
+
+def _ends(graph: Graph) -> tuple[Codes, Codes]:
+    """Both ends of every edge, the smaller first."""
+    u = graph.codes // max(graph.n_nodes, 1)
+    return u, graph.codes - u * graph.n_nodes
 
 
 def _smallest(spread: Any, count: int) -> Matrix:
