@@ -28,7 +28,7 @@ myst_enable_extensions = ["deflist", "dollarmath"]
 default_role = "py:obj"  # `Graph` in a docstring is a link where it can be one
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
-autodoc_default_options = {"members": True, "show-inheritance": False}
+autodoc_default_options = {"members": True}
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 # A name such as `distance` is a function, a property and a method: any of them will do.

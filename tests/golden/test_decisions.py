@@ -79,7 +79,7 @@ def test_d2_triangles_end_with_the_shorter_list() -> None:
 
 
 def test_d2_the_published_limit_is_a_parameter() -> None:
-    limit = KITE.n_edges - 3  # the last i of a loop that runs while i < |E-| - 2
+    limit = KITE.n_edges - 2  # a loop from 0 that runs while i < |E-| - 2
     result = explain(KITE, never, make_method("tri", max_iterations=limit))
     assert result.iterations == limit
 
