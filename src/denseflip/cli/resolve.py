@@ -53,19 +53,19 @@ def find_subject(
     nodes : a node table (CSV) to use.
     background : for a graph file, the data set it belongs to.
     """
-    from denseflip.datasets.registry import load_dataset
+    from denseflip.cli.data import open_dataset
     from denseflip.graph import Nodes
 
     table = None if nodes is None else Nodes.read_csv(nodes)
     if graph_id is not None:
-        dataset = load_dataset(source)
+        dataset = open_dataset(source)
         example = dataset[dataset.index_of(graph_id)]
         return Subject(example.graph, example.id, table or dataset.nodes, dataset, dataset.name)
     if not Path(source).is_file():
         return _not_a_file(source)
     from denseflip.datasets.files import read_graph
 
-    dataset = None if background is None else load_dataset(background)
+    dataset = None if background is None else open_dataset(background)
     table = table or (None if dataset is None else dataset.nodes)
     graph = read_graph(source, nodes=table)
     return Subject(graph, Path(source).stem, table, dataset, Path(source).name)

@@ -67,13 +67,13 @@ def train(
     force: ForceOption = False,
 ) -> None:
     """Train a classifier, say honestly how good it is, and save it with that in its card."""
-    from denseflip.datasets import load_dataset
+    from denseflip.cli.data import open_dataset
     from denseflip.experiments.published_classifier import published_oracle
     from denseflip.oracles.persist import SUFFIX, check_target
     from denseflip.oracles.presets import fit_oracle
 
     _check_preset(preset)
-    data = load_dataset(dataset)
+    data = open_dataset(dataset)
     target = check_target(out or Path(_file_name(data.name, preset) + SUFFIX), force=force)
     evaluation = None
     if not skip_evaluation:
@@ -114,12 +114,12 @@ def evaluate(
     force: ForceOption = False,
 ) -> None:
     """Judge a kind of classifier on graphs it has not seen, and by the paper's protocol."""
-    from denseflip.datasets import load_dataset
+    from denseflip.cli.data import open_dataset
     from denseflip.oracles.persist import check_target
 
     _check_preset(preset)
     target = check_target(out, force=force) if out else None
-    data = load_dataset(dataset)
+    data = open_dataset(dataset)
     evaluation = _evaluate(data, preset, taxonomy, folds, repeats, permutations, seed)
     if target:
         text = json.dumps(evaluation.to_dict(), indent=2, ensure_ascii=False)
