@@ -46,14 +46,26 @@ def name_of(page: Path) -> str:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_blocks_run(
+    page: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     monkeypatch.chdir(tmp_path)  # a page may write files
     namespace: dict[str, object] = {"__name__": "page"}
-    for block in python_blocks(page):
-        # Blank lines in front, so that a traceback shows the line of the page.
-        code = compile("\n" * (block.line - 1) + block.text, str(page), "exec")
-        if block.remark != "no-run":
-            exec(code, namespace)
+    printed: str | None = None
+    for block in blocks(page):
+        if block.language == "python":
+            # Blank lines in front, so that a traceback shows the line of the page.
+            code = compile("\n" * (block.line - 1) + block.text, str(page), "exec")
+            printed = None
+            if block.remark != "no-run":
+                exec(code, namespace)
+                printed = capsys.readouterr().out
+        elif block.language == "text" and printed:
+            # What a page shows after a block is what the block prints, line breaks aside.
+            assert " ".join(block.text.split()) in " ".join(printed.split())
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
