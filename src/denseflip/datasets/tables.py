@@ -36,6 +36,11 @@ def read_table(path: str | Path, *, variable: str | None = None) -> Table:
     ----------
     path : a .csv, .tsv, .txt, .1D, .dat, .npy, .npz or .mat file.
     variable : the array to take from a .npz or .mat file that holds several.
+
+    Notes
+    -----
+    SciPy reads .mat files with compiled code that a damaged file can crash, Python and all; from
+    strangers rather take the other kinds.
     """
     source = Path(path)
     suffix = source.suffix.lower()

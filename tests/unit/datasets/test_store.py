@@ -109,6 +109,21 @@ def test_every_truncation_is_refused(tmp_path: Path) -> None:
             Dataset.load(path)
 
 
+def test_changed_bytes_are_refused_or_harmless(tmp_path: Path) -> None:
+    whole = sample().save(tmp_path / "s.dfd").read_bytes()
+    path = tmp_path / "changed.dfd"
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        content = bytearray(whole)
+        content[rng.integers(len(content))] = rng.integers(256)
+        path.write_bytes(bytes(content))
+        try:
+            graphs = Dataset.load(path).graphs
+        except FileFormatError:
+            continue
+        assert graphs == sample().graphs
+
+
 def test_a_pickle_inside_is_not_run(tmp_path: Path) -> None:
     ran = tmp_path / "ran"
 
