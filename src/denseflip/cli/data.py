@@ -274,7 +274,7 @@ def import_(
     dataset.save(target, overwrite=force)
     console = out_console()
     console.print(_figures(dataset))
-    console.print(f"\nWritten to {target}. Next: denseflip evaluate {target}", markup=False)
+    console.print(f"\nWritten to {target}. Next: denseflip train {target}", markup=False)
 
 
 @app.command()
