@@ -94,8 +94,8 @@ def _figures(dataset: Dataset) -> Any:
     table.add_row("data set", escape(s.name))
     table.add_row("graphs", str(s.n_graphs))
     for label, (class_name, count) in enumerate(s.graphs_per_class.items()):
-        share = count / s.n_graphs
-        table.add_row(f"  class {label}", f"{count:>4} ({share:.0%})  {escape(class_name)}")
+        line = f"{count:>4} ({count / s.n_graphs:.0%})  {escape(class_name)}"
+        table.add_row(f"  class {label}", line)
     table.add_row("nodes", str(s.n_nodes))
     spread = f"{s.edges_mean:.1f} on average ({s.edges_min}–{s.edges_max})"
     same = f"{s.edges_min} in every graph"
@@ -110,8 +110,7 @@ def _figures(dataset: Dataset) -> Any:
         for i, (taxonomy, count) in enumerate(s.taxonomies.items()):
             regions = dataset.nodes.taxonomy(taxonomy).regions
             some = ", ".join(regions[:8]) + (", …" if count > 8 else "")
-            title = "regions" if i == 0 else ""
-            table.add_row(title, escape(f"{taxonomy} ({count}): {some}"))
+            table.add_row("" if i else "regions", escape(f"{taxonomy} ({count}): {some}"))
     else:
         table.add_row("regions", "none")
     some_ids = ", ".join(dataset.ids[:4]) + (", … (--ids lists all)" if len(dataset) > 4 else "")
@@ -149,10 +148,9 @@ def _fetch_one(name: str) -> Dataset:
     with progress() as bars:
         dataset = fetch_dataset(name, progress=lambda file: _Bar(bars, file))
     console = err_console()
-    if was_here:
-        console.print(f"{name}: on this machine already ({len(dataset)} graphs).")
-    else:
-        console.print(f"{name}: fetched, {len(dataset)} graphs.")
+    how = "on this machine already" if was_here else "fetched"
+    console.print(f"{name}: {how}, {len(dataset)} graphs.")
+    if not was_here:
         _print_card(console, dataset.card)
     return dataset
 
