@@ -1,0 +1,109 @@
+"""The columns of a result: every measure of one explanation, JSON-ready."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from denseflip import metrics
+from denseflip.counterfactual import Counterfactual, Label
+from denseflip.datasets import Dataset
+from denseflip.experiments.spec import MeasureSpec
+from denseflip.graph import Graph
+from denseflip.oracles.protocol import Oracle
+
+LEVELS = {"robustness_1": 0.01, "robustness_5": 0.05}  # column → share of pairs flipped
+
+# Columns in the order of tables and exports; those after `notes` only for found counterfactuals.
+COLUMNS = (
+    "status",
+    "found",
+    "label_before",
+    "label_after",
+    "distance",
+    "relative_distance",
+    "calls",
+    "search_calls",
+    "refine_calls",
+    "background_calls",
+    "amortised_calls",
+    "distinct_calls",
+    "iterations",
+    "n_added",
+    "n_removed",
+    "notes",
+    "minimal",
+    "regions_touched",
+    "regions_to_cover",
+    "region_pairs_to_cover",
+    "region_entropy",
+    "density_drift",
+    "plausibility",
+    *LEVELS,
+    "statement_verified",
+    "d",
+    "C",
+)
+
+
+def columns_of(
+    result: Counterfactual,
+    dataset: Dataset,
+    oracle: Oracle,
+    background: Sequence[tuple[Graph, Label]],
+    wanted: MeasureSpec,
+) -> dict[str, Any]:
+    """All columns but ``d`` and ``C``, which belong to the profile.
+
+    Parameters
+    ----------
+    background : the data set's graphs with the oracle's labels.
+    wanted : which of the dearer measures to take.
+    """
+    row: dict[str, Any] = {
+        "status": str(result.status),
+        "found": result.found,
+        "label_before": result.label_before,
+        "label_after": result.label_after,
+        "distance": result.distance,
+        "relative_distance": result.relative_distance,
+        "calls": result.calls,
+        "search_calls": result.search_calls,
+        "refine_calls": result.refine_calls,
+        "background_calls": result.background_calls,
+        "amortised_calls": result.amortised_calls,
+        "distinct_calls": result.distinct_calls,
+        "iterations": result.iterations,
+        "n_added": len(result.added),
+        "n_removed": len(result.removed),
+        "notes": list(result.notes),
+    }
+    row.update(dict.fromkeys(COLUMNS[len(row) : COLUMNS.index("d")]))
+    if not result.found:
+        return row
+    row["minimal"] = result.minimal
+    if wanted.minimality:
+        row["minimal"] = metrics.is_minimal(result, oracle)
+    if dataset.nodes.regions:
+        regions = dataset.nodes.taxonomy(wanted.taxonomy)
+        row["regions_touched"] = metrics.regions_touched(result, regions)
+        row["regions_to_cover"] = metrics.regions_to_cover(result, regions)
+        row["region_pairs_to_cover"] = metrics.region_pairs_to_cover(result, regions)
+        row["region_entropy"] = metrics.region_entropy(result, regions)
+        if wanted.statement:
+            row["statement_verified"] = _statement_verified(result, dataset, oracle, wanted)
+    row["density_drift"] = metrics.density_drift(result)
+    same = [graph for graph, label in background if label == result.label_after]
+    row["plausibility"] = metrics.plausibility(result, same)
+    if wanted.robustness:
+        for column, share in LEVELS.items():
+            row[column] = metrics.robustness(
+                result, oracle, share, repeats=wanted.robustness, seed=result.seed
+            )
+    return row
+
+
+def _statement_verified(
+    result: Counterfactual, dataset: Dataset, oracle: Oracle, wanted: MeasureSpec
+) -> bool | None:
+    return None

@@ -1,0 +1,135 @@
+"""From a matrix of data sets, oracles, methods and seeds to the specs of its runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from denseflip.counterfactual import Label
+from denseflip.datasets import Dataset
+from denseflip.errors import ConfigError
+from denseflip.experiments.spec import (
+    DataSpec,
+    Job,
+    MeasureSpec,
+    MethodSpec,
+    OracleSpec,
+    RunSpec,
+)
+from denseflip.search.methods import METHODS, REGIONS
+
+
+@dataclass(frozen=True)
+class Source:
+    """A data set of a matrix, and which of its graphs are explained."""
+
+    spec: DataSpec
+    dataset: Dataset
+    graphs: tuple[str, ...] = ()
+    target: Label | None = None
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Ids of the graphs to explain."""
+        return self.graphs or self.dataset.ids
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A cell of the matrix that makes no sense, and why."""
+
+    data: str
+    method: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Everything to be compared with everything.
+
+    Attributes
+    ----------
+    sources, oracles, methods, seeds : the four sides.
+    budget : the largest number of questions per explanation.
+    measures : which measures are taken.
+    profile : the name that the runs carry: ``bench``, ``text`` or ``published``.
+    """
+
+    sources: Sequence[Source]
+    oracles: Sequence[OracleSpec]
+    methods: Sequence[MethodSpec]
+    seeds: Sequence[int] = (0,)
+    budget: int | None = None
+    measures: MeasureSpec = field(default_factory=MeasureSpec)
+    profile: str = "bench"
+
+
+@dataclass
+class Plan:
+    """The runs of a matrix, in the order of its sides, and the cells left out."""
+
+    specs: list[RunSpec] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+
+
+def make_plan(matrix: Matrix) -> Plan:
+    """List the runs of a matrix.
+
+    A method that needs regions is left out where a data set has none; a method whose stream of
+    changes draws nothing at random is run with every seed all the same: its refinement may draw.
+    """
+    plan = Plan()
+    for source in matrix.sources:
+        for method in matrix.methods:
+            if not source.dataset.nodes.regions and needs_regions(method):
+                reason = "the method needs regions, and this data set's nodes have none"
+                plan.skipped.append(Skipped(source.spec.name, method.name, reason))
+                continue
+            for oracle in matrix.oracles:
+                for seed in matrix.seeds:
+                    job = Job(
+                        data=source.spec,
+                        oracle=oracle,
+                        method=method,
+                        seed=seed,
+                        budget=matrix.budget,
+                        target=source.target,
+                        measures=matrix.measures,
+                        profile=matrix.profile,
+                    )
+                    plan.specs += [RunSpec(job, graph) for graph in source.ids]
+    if not plan.specs:
+        reasons = "; ".join(f"{s.data} / {s.method}: {s.reason}" for s in plan.skipped)
+        msg = f"There is nothing to run: every combination was left out ({reasons})."
+        raise ConfigError(msg)
+    return plan
+
+
+def needs_regions(method: MethodSpec) -> bool:
+    """Whether a method cannot run without regions."""
+    entry = METHODS.get(method.name.split("+")[0])
+    return entry is not None and REGIONS in entry.needs
+
+
+def choose_graphs(
+    dataset: Dataset, ids: Sequence[str] | None = None, limit: int | None = None
+) -> tuple[str, ...]:
+    """Ids of the graphs to explain: those named, or the first few of every class in turn."""
+    if ids is not None:
+        for one in ids:
+            dataset.index_of(one)
+        return tuple(ids)
+    if limit is None or limit >= len(dataset):
+        return dataset.ids
+    by_class: dict[int, list[str]] = {}
+    for example in dataset:
+        by_class.setdefault(example.label, []).append(example.id)
+    queues = [by_class[label] for label in sorted(by_class)]
+    chosen: set[str] = set()
+    depth = 0
+    while len(chosen) < limit:
+        for queue in queues:
+            if depth < len(queue) and len(chosen) < limit:
+                chosen.add(queue[depth])
+        depth += 1
+    return tuple(i for i in dataset.ids if i in chosen)

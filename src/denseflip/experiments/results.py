@@ -1,0 +1,176 @@
+"""Look at a store: rows out of records, filter them, group them, put them in a table."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+from itertools import combinations
+from typing import Any
+
+from denseflip.errors import InvalidParameterError, UnknownNameError
+from denseflip.experiments.measures import COLUMNS
+from denseflip.experiments.store import Record
+from denseflip.experiments.tables import Table
+
+KEYS = ("data", "oracle", "method", "parameters", "seed", "graph", "profile", "budget")
+TIMES = ("elapsed",)
+ALL_COLUMNS = (*KEYS, *COLUMNS, *TIMES)
+DEFAULT_GROUP = ("data", "oracle", "method", "label_before")
+DEFAULT_METRICS = ("relative_distance", "calls")
+Row = dict[str, Any]
+
+
+def to_rows(records: Iterable[Record]) -> list[Row]:
+    """One flat row per explanation, sorted by data set, oracle, method, seed and graph."""
+    rows = []
+    for record in records:
+        spec = record["spec"]
+        if spec["kind"] != "run":
+            continue
+        given = spec["method"]["parameters"]
+        row: Row = {
+            "data": spec["data"]["name"],
+            "oracle": spec["oracle"]["name"],
+            "method": spec["method"]["name"],
+            "parameters": ", ".join(f"{k}={v}" for k, v in sorted(given.items())),
+            "seed": spec["seed"],
+            "graph": spec["graph"],
+            "profile": spec["profile"],
+            "budget": spec["budget"],
+        }
+        row.update({column: record["result"].get(column) for column in COLUMNS})
+        row["elapsed"] = record["times"]["search"]
+        row["_edits"] = record["edits"]
+        row["_id"] = record["id"]
+        rows.append(row)
+    rows.sort(
+        key=lambda r: (
+            *(str(r[k]) for k in ("profile", "data", "oracle", "method", "parameters")),
+            r["seed"],
+            r["graph"],
+            r["_id"],
+        )
+    )
+    return rows
+
+
+def where(rows: Sequence[Row], conditions: Iterable[str]) -> list[Row]:
+    """Rows that meet every condition: ``column=value``, ``!=``, ``<``, ``<=``, ``>`` or ``>=``.
+
+    >>> rows = [{"method": "tri", "calls": 3}, {"method": "cli", "calls": 30}]
+    >>> where(rows, ["calls<10"])
+    [{'method': 'tri', 'calls': 3}]
+    """
+    tests = [_condition(text) for text in conditions]
+    return [row for row in rows if all(test(row) for test in tests)]
+
+
+def _condition(text: str) -> Callable[[Row], bool]:
+    for sign in ("!=", "<=", ">=", "=", "<", ">"):  # longer signs first
+        column, found, value = text.partition(sign)
+        if found:
+            break
+    else:
+        msg = f"A condition is column=value (or !=, <, <=, >, >=); got {text!r}."
+        raise InvalidParameterError(msg)
+    column, value = column.strip(), value.strip()
+    _check_columns([column])
+    if sign in {"=", "!="}:
+        return lambda row: _same(row[column], value) == (sign == "=")
+    try:
+        bound = float(value)
+    except ValueError as error:
+        msg = f"The condition {text!r} compares with a number; {value!r} is none."
+        raise InvalidParameterError(msg) from error
+
+    def holds(row: Row) -> bool:
+        got = row[column]
+        if isinstance(got, bool) or not isinstance(got, (int, float)):
+            return False
+        return {"<": got < bound, "<=": got <= bound, ">": got > bound, ">=": got >= bound}[sign]
+
+    return holds
+
+
+def _same(got: Any, text: str) -> bool:
+    if isinstance(got, bool):
+        return text.lower() in ({"true", "yes", "1"} if got else {"false", "no", "0"})
+    if got is None:
+        return text.lower() in {"none", ""}
+    if isinstance(got, (int, float)):
+        try:
+            return float(text) == got
+        except ValueError:
+            return False
+    return str(got).lower() == text.lower()
+
+
+def _check_columns(columns: Iterable[str]) -> None:
+    for column in columns:
+        if column not in ALL_COLUMNS:
+            raise UnknownNameError("column", column, ALL_COLUMNS)
+
+
+def list_table(rows: Sequence[Row], columns: Sequence[str] = ()) -> Table:
+    """Every explanation, one per row."""
+    chosen = tuple(columns) or ALL_COLUMNS
+    _check_columns(chosen)
+    cells = tuple(tuple(row[c] for c in chosen) for row in rows)
+    return Table("results", f"{len(rows)} explanations", chosen, cells)
+
+
+def group_table(
+    rows: Sequence[Row],
+    by: Sequence[str] = DEFAULT_GROUP,
+    metrics: Sequence[str] = DEFAULT_METRICS,
+    *,
+    name: str = "summary",
+    title: str = "Flip rates, and medians over found counterfactuals",
+) -> Table:
+    """Flip rate and medians per group; ``seed_stability`` is a metric here too."""
+    _check_columns(by)
+    _check_columns(m for m in metrics if m != "seed_stability")
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault(tuple(_hashable(row[k]) for k in by), []).append(row)
+    cells = []
+    for key in sorted(groups, key=lambda k: tuple((str(type(x)), x) for x in k)):
+        members = groups[key]
+        found = [r for r in members if r["found"]]
+        values = [
+            stability(members) if m == "seed_stability" else median(r[m] for r in found)
+            for m in metrics
+        ]
+        cells.append((*key, len(members), len(found) / len(members), *values))
+    columns = (*by, "n", "flip_rate", *metrics)
+    return Table(name, title, columns, tuple(cells))
+
+
+def median(values: Iterable[Any]) -> float | None:
+    """Median of the numbers among the values (yes counts as 1); None if there are none."""
+    numbers = [float(v) for v in values if isinstance(v, (bool, int, float))]
+    return statistics.median(numbers) if numbers else None
+
+
+def stability(rows: Sequence[Row]) -> float | None:
+    """Mean over graphs of the mean Jaccard similarity of the edits over seeds."""
+    groups: dict[tuple[Any, ...], list[set[tuple[str, int]]]] = {}
+    for row in rows:
+        if row["found"]:
+            key = tuple(row[k] for k in ("data", "oracle", "method", "parameters", "graph"))
+            edits = {(side, code) for side in row["_edits"] for code in row["_edits"][side]}
+            groups.setdefault(key, []).append(edits)
+    means = [
+        statistics.fmean(_jaccard(a, b) for a, b in combinations(members, 2))
+        for members in groups.values()
+        if len(members) > 1
+    ]
+    return statistics.fmean(means) if means else None
+
+
+def _jaccard(a: set[Any], b: set[Any]) -> float:
+    return len(a & b) / len(a | b) if a or b else 1.0
+
+
+def _hashable(value: Any) -> Any:
+    return "; ".join(map(str, value)) if isinstance(value, list) else value

@@ -1,0 +1,235 @@
+"""What is to be run: frozen specs with an id that is a hash of everything the result depends on.
+
+A spec knows the *content* of its data set and oracle (digests), the method with all its resolved
+parameters, and the versions that matter. So a changed default, another file under the same name
+or a new version give another id, and an old result is never taken for a new one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from typing import Any, Self
+
+from denseflip._version import __version__
+from denseflip.counterfactual import Label
+from denseflip.datasets import Dataset
+
+RESULTS = 1  # raise it when the same spec would give other results
+
+
+def canonical_json(data: Any) -> str:
+    """JSON of which there is only one form: sorted keys, no spaces, no NaN."""
+    return json.dumps(
+        data, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
+    )
+
+
+def content_id(data: Any) -> str:
+    """SHA-256 of the canonical JSON, as 64 hexadecimal digits.
+
+    >>> content_id({"b": 1, "a": [1.5, None]}) == content_id({"a": [1.5, None], "b": 1})
+    True
+    """
+    return hashlib.sha256(canonical_json(data).encode()).hexdigest()
+
+
+def dataset_digest(dataset: Dataset) -> str:
+    """Hash of everything in a data set that a result can depend on: graphs, labels, ids, nodes."""
+    h = hashlib.sha256()
+    for example in dataset:
+        h.update(canonical_json([example.id, example.label]).encode())
+        h.update(example.graph.digest)
+    h.update(canonical_json([list(dataset.class_names), dataset.nodes.to_dict()]).encode())
+    return h.hexdigest()[:32]
+
+
+@cache
+def versions() -> Mapping[str, Any]:
+    """The versions that a result depends on."""
+    from importlib.metadata import version
+
+    def minor(package: str) -> str:
+        return ".".join(version(package).split(".")[:2])
+
+    return {
+        "denseflip": __version__,
+        "numpy": minor("numpy"),
+        "results": RESULTS,
+        "scikit-learn": minor("scikit-learn"),
+    }
+
+
+@dataclass(frozen=True)
+class DataSpec:
+    """A data set: its name, the digest of its content, and where to load it from."""
+
+    name: str
+    digest: str
+    ref: str = field(default="", compare=False)  # a place is not part of the identity
+
+    @classmethod
+    def of(cls, dataset: Dataset, ref: str, name: str | None = None) -> Self:
+        """The spec of a loaded data set."""
+        return cls(name or dataset.name, dataset_digest(dataset), ref)
+
+
+@dataclass(frozen=True)
+class OracleSpec:
+    """A classifier.
+
+    Attributes
+    ----------
+    name : what it is called in tables.
+    kind : ``preset`` (trained on the data set), ``published`` (the paper's), ``file`` (saved by
+        `denseflip train`) or ``function`` (``module:function``).
+    digest : of the file, or of the function's source file.
+    options : preset name, seed, form of the function's input …
+    ref : the path or the ``module:function``.
+    """
+
+    name: str
+    kind: str
+    digest: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    ref: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True)
+class MethodSpec:
+    """A method: its name, the parameters that were given, and all parameters as resolved.
+
+    ``reading`` is the profile whose reading of the method is meant: ``text`` or ``published``.
+    """
+
+    name: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    resolved: Mapping[str, Any] = field(default_factory=dict)
+    reading: str = "text"
+
+
+@dataclass(frozen=True)
+class MeasureSpec:
+    """Which of the dearer measures are taken, and how.
+
+    Attributes
+    ----------
+    robustness : perturbations per level (1 % and 5 % of all pairs); 0 for none.
+    minimality : ask for every single edit whether it is needed.
+    statement : let the sentence be told and verified.
+    taxonomy : whose regions; None for the node table's first.
+    """
+
+    robustness: int = 10
+    minimality: bool = False
+    statement: bool = True
+    taxonomy: str | None = None
+
+
+@dataclass(frozen=True)
+class Job:
+    """What the runs of one data set, oracle, method and seed share."""
+
+    data: DataSpec
+    oracle: OracleSpec
+    method: MethodSpec
+    seed: int = 0
+    budget: int | None = None
+    target: Label | None = None
+    measures: MeasureSpec = MeasureSpec()
+    profile: str = "text"
+    versions: Mapping[str, Any] = field(default_factory=lambda: dict(versions()))
+
+    kind = "run"
+
+    @cached_property
+    def identity(self) -> dict[str, Any]:
+        """Everything a result depends on but the graph, in plain JSON-ready form."""
+        return {
+            "kind": self.kind,
+            "data": {"name": self.data.name, "digest": self.data.digest},
+            "oracle": _oracle_identity(self.oracle),
+            "method": {
+                "name": self.method.name,
+                "parameters": dict(self.method.parameters),
+                "resolved": dict(self.method.resolved),
+                "reading": self.method.reading,
+            },
+            "seed": self.seed,
+            "budget": self.budget,
+            "target": self.target,
+            "measures": {
+                "robustness": self.measures.robustness,
+                "minimality": self.measures.minimality,
+                "statement": self.measures.statement,
+                "taxonomy": self.measures.taxonomy,
+            },
+            "profile": self.profile,
+            "versions": dict(self.versions),
+        }
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """One explanation: a job and the id of a graph."""
+
+    job: Job
+    graph: str
+
+    @cached_property
+    def identity(self) -> dict[str, Any]:
+        """The job's identity and the graph."""
+        return {**self.job.identity, "graph": self.graph}
+
+    @cached_property
+    def id(self) -> str:
+        """Stable content id."""
+        return content_id(self.identity)
+
+
+@dataclass(frozen=True)
+class ClassifierSpec:
+    """The judgement of one classifier on one data set: a row of Table 1."""
+
+    data: DataSpec
+    oracle: OracleSpec
+    folds: int = 5
+    repeats: int = 10
+    permutations: int = 200
+    seed: int = 0
+    profile: str = "text"
+    versions: Mapping[str, Any] = field(default_factory=lambda: dict(versions()))
+
+    kind = "classifier"
+
+    @cached_property
+    def identity(self) -> dict[str, Any]:
+        """Everything the judgement depends on."""
+        return {
+            "kind": self.kind,
+            "data": {"name": self.data.name, "digest": self.data.digest},
+            "oracle": _oracle_identity(self.oracle),
+            "evaluation": [self.folds, self.repeats, self.permutations, self.seed],
+            "profile": self.profile,
+            "versions": dict(self.versions),
+        }
+
+    @cached_property
+    def id(self) -> str:
+        """Stable content id."""
+        return content_id(self.identity)
+
+
+Spec = RunSpec | ClassifierSpec
+
+
+def _oracle_identity(oracle: OracleSpec) -> dict[str, Any]:
+    return {
+        "name": oracle.name,
+        "kind": oracle.kind,
+        "digest": oracle.digest,
+        "options": dict(oracle.options),
+    }

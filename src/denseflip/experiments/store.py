@@ -1,0 +1,270 @@
+"""An append-only store of results that survives a kill at any moment; decision 0014 says why so.
+
+A store is a folder: ``store.json`` (what it is, which version), ``parts/`` (small immutable files
+of results) and ``lock``. A part is written beside its place, flushed to the disk and put in place
+by one rename, so it is there as a whole or not at all. Its first line holds a checksum of the rest.
+A part that does not match is moved to ``set-aside/`` and counts as missing.
+"""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import hashlib
+import json
+import os
+import tempfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from denseflip.errors import StoreError
+from denseflip.experiments.spec import canonical_json, content_id
+
+FORMAT = "denseflip-results"
+VERSION = 1
+_SUFFIX = ".jsonl.gz"
+Record = dict[str, Any]
+
+
+class DamagedPartError(Exception):
+    """Signals, inside this module, a part that is not what its checksum says."""
+
+
+@dataclass(frozen=True)
+class Damage:
+    """A damaged part: where it is now and what is wrong with it."""
+
+    path: Path
+    reason: str
+
+
+class Store:
+    """Results in a folder; see the module for its form.
+
+    Parameters
+    ----------
+    folder : made if it does not exist, unless ``create`` is false.
+    create : whether a folder without a store may become one.
+
+    Raises
+    ------
+    StoreError
+        If the folder is no store, or was written by a newer version.
+    """
+
+    def __init__(self, folder: str | Path, *, create: bool = True) -> None:
+        self.folder = Path(folder)
+        self.damaged: list[Damage] = []
+        head = self.folder / "store.json"
+        if head.is_file():
+            self._check_head(head)
+        elif not create:
+            msg = f"{self.folder}: there are no results here (no {head.name})."
+            raise StoreError(msg)
+        else:
+            with _disk_errors(self.folder):
+                (self.folder / "parts").mkdir(parents=True, exist_ok=True)
+                text = json.dumps({"format": FORMAT, "version": VERSION}, indent=2) + "\n"
+                _write_whole(head, text.encode())
+        self._parts = self.folder / "parts"
+
+    # ---- reading ------------------------------------------------------------------------
+
+    def records(self, *, repair: bool = False) -> list[Record]:
+        """Every result, one per id, sorted by id.
+
+        Damaged parts are left out and listed in ``damaged``; with ``repair`` (inside `writing`)
+        they are moved to the folder ``set-aside``.
+        """
+        found: dict[str, Record] = {}
+        self.damaged = []
+        for path in self._part_files():
+            try:
+                for record in _read_part(path):
+                    found.setdefault(record["id"], record)
+            except DamagedPartError as damage:
+                place = self._put_aside(path) if repair else path
+                self.damaged.append(Damage(place, str(damage)))
+        return [found[key] for key in sorted(found)]
+
+    def _part_files(self) -> list[Path]:
+        return sorted(self._parts.glob(f"*{_SUFFIX}")) if self._parts.is_dir() else []
+
+    def _put_aside(self, path: Path) -> Path:
+        place = self.folder / "set-aside"
+        with _disk_errors(self.folder):
+            place.mkdir(exist_ok=True)
+            target, n = place / path.name, 1
+            while target.exists():
+                target, n = place / f"{path.name}.{n}", n + 1
+            os.replace(path, target)
+        return target
+
+    def _check_head(self, head: Path) -> None:
+        try:
+            data = json.loads(head.read_text(encoding="utf-8"))
+            kind, version = data["format"], data["version"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            msg = (
+                f"{head}: cannot be read as the head of a result store ({error}). If its parts "
+                f"are to be kept, put this text there: "
+                f'{{"format": "{FORMAT}", "version": {VERSION}}}'
+            )
+            raise StoreError(msg) from error
+        if kind != FORMAT:
+            msg = f"{head}: this is a {kind!r}, not a store of results ({FORMAT!r})."
+            raise StoreError(msg)
+        _check_version(version, self.folder)
+
+    # ---- writing ------------------------------------------------------------------------
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Hold the store for writing; the lock dies with the process that holds it.
+
+        Raises
+        ------
+        StoreError
+            If another process is writing to it.
+        """
+        with _disk_errors(self.folder):
+            handle = (self.folder / "lock").open("a+")
+        with handle:
+            if not _try_lock(handle):
+                msg = (
+                    f"{self.folder}: another process is writing results here. Wait for it to end, "
+                    "or use another folder (--out)."
+                )
+                raise StoreError(msg)
+            with _disk_errors(self.folder):
+                self._parts.mkdir(exist_ok=True)
+                for torn in self._parts.glob(".tmp-*"):
+                    torn.unlink()  # what a killed process left; it was never part of the store
+            yield
+
+    def append(self, records: Iterable[Record]) -> Path | None:
+        """Write some results as one part, all or none of them. Call it inside `writing`."""
+        listed = list(records)
+        if not listed:
+            return None
+        lines = [canonical_json(record) for record in listed]
+        body = "\n".join(lines).encode() + b"\n"
+        checksum = hashlib.sha256(body).hexdigest()
+        head = {"format": FORMAT, "version": VERSION, "records": len(lines), "sha256": checksum}
+        data = gzip.compress(canonical_json(head).encode() + b"\n" + body, mtime=0)
+        last = self._part_files()[-1:]
+        number = int(last[0].name[:8]) + 1 if last else 0
+        path = self._parts / f"{number:08d}-{checksum[:12]}{_SUFFIX}"
+        with _disk_errors(self.folder):
+            _write_whole(path, data)
+        return path
+
+
+def make_record(identity: Mapping[str, Any], **facts: Any) -> Record:
+    """A record of the store: id, spec and facts."""
+    return {"id": content_id(identity), "spec": dict(identity), **facts}
+
+
+def _read_part(path: Path) -> list[Record]:
+    try:
+        data = gzip.decompress(path.read_bytes())
+    except (OSError, EOFError, zlib.error) as error:
+        msg = f"it cannot be unpacked ({error})"
+        raise DamagedPartError(msg) from error
+    first, _, body = data.partition(b"\n")
+    try:
+        head = json.loads(first)
+        kind, version = head["format"], head["version"]
+        checksum, count = head["sha256"], head["records"]
+    except (ValueError, KeyError, TypeError) as error:
+        msg = "its first line is no head of a part"
+        raise DamagedPartError(msg) from error
+    if kind == FORMAT:
+        _check_version(version, path)
+    if hashlib.sha256(body).hexdigest() != checksum:
+        msg = "its checksum does not match"
+        raise DamagedPartError(msg)
+    records = [json.loads(line) for line in body.splitlines()]
+    if len(records) != count:
+        msg = f"it should hold {count} results and holds {len(records)}"
+        raise DamagedPartError(msg)
+    for record in records:
+        if record.get("id") != content_id(record.get("spec")):
+            msg = f"the result {str(record.get('id'))[:12]} does not belong to its spec"
+            raise DamagedPartError(msg)
+    return records
+
+
+def _check_version(version: object, where: Path) -> None:
+    if not isinstance(version, int) or version > VERSION:
+        msg = (
+            f"{where}: written by a newer denseflip (store version {version!r}; this one reads up "
+            f"to {VERSION}). Nothing was changed. Update denseflip, or use another folder."
+        )
+        raise StoreError(msg)
+
+
+def _write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that it is there as a whole or not at all, even after a power cut."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".tmp-")
+    try:
+        with os.fdopen(handle, "wb") as out:
+            out.write(data)
+            out.flush()
+            os.fsync(out.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name == "nt":
+        return  # folders cannot be synced there
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _disk_errors(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+            msg = (
+                f"{folder}: the disk is full. Everything written so far is kept. Free some space "
+                "and run the same command again: it goes on where it stopped."
+            )
+        else:
+            msg = (
+                f"{folder}: cannot write results here ({error.strerror or error}). What was "
+                "written is kept; choose another folder or mend this one, and run again."
+            )
+        raise StoreError(msg) from error
+
+
+def _try_lock(handle: Any) -> bool:
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import msvcrt
+
+        try:
+            msvcrt.locking(handle.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        except OSError:
+            return False
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

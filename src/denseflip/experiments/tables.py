@@ -1,0 +1,180 @@
+"""`Table`: rows and columns that can be written as CSV, Markdown, LaTeX, HTML and JSON.
+
+The same table always gives the same bytes: numbers are formatted here, once, and nothing depends
+on the time or the machine.
+"""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from denseflip.errors import UnknownNameError
+
+MISSING = "–"
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "–": "--",
+    "△": r"$\triangle$",
+    "∪": r"$\cup$",
+    "≤": r"$\le$",
+    "×": r"$\times$",
+    "→": r"$\rightarrow$",
+    "−": "$-$",
+    "…": r"\dots{}",
+}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table.
+
+    Attributes
+    ----------
+    name : a short name, used for files.
+    title : one line above it.
+    columns : headings.
+    rows : cells: numbers, strings, booleans or None.
+    notes : sentences below it.
+    """
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    notes: tuple[str, ...] = field(default_factory=tuple)
+
+    def texts(self) -> list[list[str]]:
+        """The cells as a person reads them."""
+        return [[show(cell) for cell in row] for row in self.rows]
+
+    def to_csv(self) -> str:
+        """Comma-separated values; empty cells for what is missing, numbers in full."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(self.columns)
+        for row in self.rows:
+            writer.writerow([_plain(cell) for cell in row])
+        return out.getvalue()
+
+    def to_markdown(self) -> str:
+        """A Markdown table with title and notes."""
+        body = [[cell.replace("|", "\\|") for cell in row] for row in self.texts()]
+        widths = [
+            max(3, len(head), *(len(row[i]) for row in body)) if body else max(3, len(head))
+            for i, head in enumerate(self.columns)
+        ]
+
+        def line(cells: Sequence[str]) -> str:
+            padded = (c.ljust(w) for c, w in zip(cells, widths, strict=True))
+            return "| " + " | ".join(padded) + " |"
+
+        rule = "|" + "|".join("-" * (w + 2) for w in widths) + "|"
+        text = [f"**{self.title}**", "", line(self.columns), rule, *(line(row) for row in body)]
+        for note in self.notes:
+            text += ["", note]
+        return "\n".join(text) + "\n"
+
+    def to_latex(self) -> str:
+        """A LaTeX table for the package booktabs."""
+        head = " & ".join(rf"\textbf{{{_latex(c)}}}" for c in self.columns)
+        lines = [
+            r"\begin{table}[t]",
+            r"  \centering",
+            rf"  \caption{{{_latex(self.title)}}}",
+            rf"  \label{{tab:{self.name}}}",
+            rf"  \begin{{tabular}}{{{'l' + 'r' * (len(self.columns) - 1)}}}",
+            r"  \toprule",
+            rf"  {head} \\",
+            r"  \midrule",
+            *(rf"  {' & '.join(_latex(c) for c in row)} \\" for row in self.texts()),
+            r"  \bottomrule",
+            r"  \end{tabular}",
+            *(rf"  \par\smallskip {{\footnotesize {_latex(note)}}}" for note in self.notes),
+            r"\end{table}",
+        ]
+        return "\n".join(lines) + "\n"
+
+    def to_html(self) -> str:
+        """An HTML table, everything escaped."""
+        head = "".join(f"<th>{html.escape(c)}</th>" for c in self.columns)
+        rows = "\n".join(
+            "<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in row) + "</tr>"
+            for row in self.texts()
+        )
+        notes = "".join(f"<p class='note'>{html.escape(n)}</p>" for n in self.notes)
+        return (
+            f"<table id='{html.escape(self.name)}'><caption>{html.escape(self.title)}</caption>"
+            f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table>\n{notes}"
+        )
+
+    def to_json(self) -> str:
+        """A list of one object per row."""
+        rows = [dict(zip(self.columns, map(_json, row), strict=True)) for row in self.rows]
+        return json.dumps(rows, indent=1, ensure_ascii=False) + "\n"
+
+    def to(self, form: str) -> str:
+        """The table in a form by name: csv, markdown, latex, html or json."""
+        if form not in FORMS:
+            raise UnknownNameError("table form", form, FORMS)
+        text: str = getattr(self, f"to_{form}")()
+        return text
+
+    def write(self, folder: Path, forms: Sequence[str] = ("csv", "markdown", "latex")) -> None:
+        """Write the table into a folder, one file per form."""
+        for form in forms:
+            (folder / f"{self.name}.{FORMS[form]}").write_text(self.to(form), encoding="utf-8")
+
+
+FORMS = {"csv": "csv", "markdown": "md", "latex": "tex", "html": "html", "json": "json"}
+
+
+def show(cell: Any) -> str:
+    """A cell as a person reads it: numbers with at most four significant places.
+
+    >>> [show(x) for x in (3, 0.12345, 1234.5, True, None)]
+    ['3', '0.1235', '1234', 'yes', '–']
+    """
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return MISSING
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, float):
+        if cell.is_integer() and abs(cell) < 1e15:
+            return str(int(cell))
+        return f"{cell:.0f}" if abs(cell) >= 1000 else f"{cell:.4g}"
+    if isinstance(cell, (list, tuple)):
+        return "; ".join(show(x) for x in cell)
+    return str(cell)
+
+
+def _plain(cell: Any) -> Any:
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return ""
+    if isinstance(cell, (list, tuple)):
+        return "; ".join(str(x) for x in cell)
+    return cell
+
+
+def _json(cell: Any) -> Any:
+    return None if isinstance(cell, float) and math.isnan(cell) else cell
+
+
+def _latex(text: str) -> str:
+    return "".join(_LATEX.get(char, char) for char in text)

@@ -1,0 +1,213 @@
+"""What a worker does: take a chunk of specs, answer each with a record. Runs in any process.
+
+Data set, oracle and the oracle's labels of the data set are made once per process and kept while
+chunks of the same data set and oracle come in.
+"""
+
+from __future__ import annotations
+
+import importlib
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from denseflip.counterfactual import Counterfactual, Label
+from denseflip.datasets import Dataset
+from denseflip.errors import DenseflipError
+from denseflip.experiments.measures import columns_of
+from denseflip.experiments.refs import PUBLISHED, build_method, load_data, load_oracle_of
+from denseflip.experiments.spec import (
+    ClassifierSpec,
+    DataSpec,
+    OracleSpec,
+    RunSpec,
+    Spec,
+    canonical_json,
+)
+from denseflip.experiments.store import Record, make_record
+from denseflip.graph import Graph
+from denseflip.oracles.background import Background
+from denseflip.oracles.protocol import Oracle, clean_labels
+from denseflip.oracles.threads import single_thread
+from denseflip.search.explain import explain
+
+_KEEP = 2  # contexts held per process
+
+
+@dataclass
+class TimedOracle:
+    """An oracle with a clock: how long it worked and how many graphs it labelled."""
+
+    oracle: Oracle
+    seconds: float = 0.0
+    graphs: int = 0
+
+    def predict(self, graphs: Sequence[Graph]) -> Any:
+        """The oracle's answer."""
+        started = time.perf_counter()
+        try:
+            return self.oracle.predict(graphs)
+        finally:
+            self.seconds += time.perf_counter() - started
+            self.graphs += len(graphs)
+
+
+@dataclass
+class Context:
+    """A data set and an oracle, ready for questions."""
+
+    dataset: Dataset
+    oracle: TimedOracle
+    background: Background = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.background = Background(self.dataset.graphs)
+
+    @cached_property
+    def labels(self) -> list[Label]:
+        """The oracle's label of every graph of the data set."""
+        graphs = self.dataset.graphs
+        return clean_labels(self.oracle.predict(graphs), len(graphs))
+
+
+_local = threading.local()  # a context is for one thread: its clock and its caches are plain
+
+
+def get_context(data: DataSpec, oracle: OracleSpec) -> Context:
+    """The context of a data set and an oracle, from this process's memory if it is there."""
+    key = canonical_json(
+        [data.digest, data.name, oracle.kind, oracle.name, oracle.digest, dict(oracle.options)]
+    )
+    if not hasattr(_local, "contexts"):
+        _local.contexts = OrderedDict()
+    contexts: OrderedDict[str, Context] = _local.contexts
+    if key not in contexts:
+        dataset = load_data(data)
+        contexts[key] = Context(dataset, TimedOracle(load_oracle_of(oracle, dataset)))
+        while len(contexts) > _KEEP:
+            contexts.popitem(last=False)
+    contexts.move_to_end(key)
+    return contexts[key]
+
+
+def run_chunk(specs: Sequence[Spec]) -> list[Record]:
+    """Answer specs with records, in their order; a failure gives ``{"id", "failed"}``.
+
+    Linear algebra is held to one thread, so that processes do not fight over the cores and every
+    machine sums in the same order.
+    """
+    # Whatever brings a linear algebra library of its own must be loaded before it can be limited.
+    importlib.import_module("sklearn.neighbors")
+    with single_thread():
+        return [_answer(spec) for spec in specs]
+
+
+def _answer(spec: Spec) -> Record:
+    try:
+        return run_one(spec) if isinstance(spec, RunSpec) else judge(spec)
+    except DenseflipError as error:
+        message = str(error)
+    except Exception as error:  # one failing graph must not take the others with it
+        message = f"{type(error).__name__}: {error}"
+    return {"id": spec.id, "failed": message}
+
+
+def run_one(spec: RunSpec) -> Record:
+    """Explain one graph and measure the explanation."""
+    started = time.perf_counter()
+    job = spec.job
+    context = get_context(job.data, job.oracle)
+    ready = time.perf_counter()
+    oracle_before, graphs_before = context.oracle.seconds, context.oracle.graphs
+    recipe = build_method(job.method)
+    result = explain(
+        context.dataset[spec.graph].graph,
+        context.oracle,
+        recipe,
+        nodes=context.dataset.nodes,
+        background=context.background,
+        target=job.target,
+        budget=job.budget,
+        seed=job.seed,
+    )
+    searched, oracle_search = time.perf_counter(), context.oracle.seconds
+    labelled = list(zip(context.dataset.graphs, context.labels, strict=True))
+    row = columns_of(result, context.dataset, context.oracle, labelled, job.measures)
+    row["d"], row["C"] = distance_and_calls(result, job.method.reading)
+    done = time.perf_counter()
+    return make_record(
+        spec.identity,
+        result=row,
+        edits=edit_codes(result),
+        times={
+            "search": searched - ready,
+            "search_oracle": oracle_search - oracle_before,
+            "measures": done - searched,
+            "oracle": context.oracle.seconds - oracle_before,
+            "total": done - started,
+            "evaluations": context.oracle.graphs - graphs_before,
+        },
+    )
+
+
+def distance_and_calls(result: Counterfactual, reading: str) -> tuple[float, int]:
+    """What the paper plots as d% and C: plainly, or as the published runs counted them."""
+    if reading == PUBLISHED:
+        from denseflip.experiments.published import published_measures
+
+        measures = published_measures(result)
+        return float(measures["d"]), int(measures["calls"])
+    return result.relative_distance, result.calls
+
+
+def edit_codes(result: Counterfactual) -> dict[str, list[int]]:
+    """The edits as pair codes ``u * n + v``: short, and enough to rebuild the counterfactual."""
+    n = result.original.n_nodes
+    return {
+        "added": [u * n + v for u, v in result.added],
+        "removed": [u * n + v for u, v in result.removed],
+    }
+
+
+def judge(spec: ClassifierSpec) -> Record:
+    """A row of Table 1: the classifier by the paper's protocol and by an honest one (D12)."""
+    from denseflip.oracles.crossval import evaluate
+
+    started = time.perf_counter()
+    context = get_context(spec.data, spec.oracle)
+    dataset = context.dataset
+    answers = context.labels
+    right = [a == b for a, b in zip(answers, dataset.labels, strict=True)]
+    row: dict[str, Any] = {
+        "n_graphs": len(dataset),
+        "class_counts": list(dataset.class_counts().values()),
+        "n_nodes": dataset.n_nodes,
+        "mean_edges": sum(g.n_edges for g in dataset.graphs) / len(dataset),
+        "accuracy": sum(right) / len(right),
+        "f1": _f1(list(dataset.labels), answers) if dataset.n_classes == 2 else None,
+        "predicted": [sum(a == c for a in answers) for c in range(dataset.n_classes)],
+        "honest": None,
+    }
+    settings: dict[str, Any] = {
+        "folds": spec.folds,
+        "repeats": spec.repeats,
+        "permutations": spec.permutations,
+        "seed": spec.seed,
+    }
+    if spec.oracle.kind == PUBLISHED:
+        from denseflip.experiments.published_classifier import PUBLISHED_FEATURES
+
+        row["honest"] = evaluate(dataset, features=PUBLISHED_FEATURES, **settings).to_dict()
+    elif spec.oracle.kind == "preset":
+        row["honest"] = evaluate(dataset, spec.oracle.options["preset"], **settings).to_dict()
+    return make_record(spec.identity, result=row, times={"total": time.perf_counter() - started})
+
+
+def _f1(truth: list[int], answers: list[Any]) -> float:
+    hits = sum(t == 1 and a == 1 for t, a in zip(truth, answers, strict=True))
+    both = sum(t == 1 for t in truth) + sum(a == 1 for a in answers)
+    return 2 * hits / both if both else 0.0
