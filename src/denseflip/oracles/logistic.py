@@ -52,11 +52,11 @@ def fit_logistic(rows: Matrix, y: npt.NDArray[np.int64], c: float) -> Matrix:
 
 
 def compact(train: Matrix, test: Matrix) -> tuple[Matrix, Matrix]:
-    """Both parts in the coordinates of the train rows' span, if those are fewer than the columns.
+    """Both parts in the coordinates of the train rows' span, if that makes them much narrower.
 
     A rotation, so an L2-penalised linear model gives the same answers.
     """
-    if train.shape[1] <= train.shape[0]:
+    if train.shape[1] <= 2 * train.shape[0]:
         return train, test
     u, s, v = np.linalg.svd(train, full_matrices=False)
     return u * s, test @ v.T

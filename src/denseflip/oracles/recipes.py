@@ -122,14 +122,27 @@ class LinearSvmRecipe:
         test: Positions,
         values: Sequence[float],
     ) -> Positions:
-        """Train on the inner products of the train rows, once per C."""
+        """Train on the inner products of the train rows, once per C that can matter.
+
+        Where no training row is at the bound C, the margin is hard, and any larger C gives the
+        same machine.
+        """
         from sklearn import config_context
         from sklearn.svm import SVC
 
         inner, outer = prepared[np.ix_(train, train)], prepared[np.ix_(test, train)]
+        out = np.empty((len(values), len(test)), dtype=np.int64)
+        hard: Positions | None = None
         with config_context(assume_finite=True, skip_parameter_validation=True):
-            fits = (SVC(kernel="precomputed", C=c).fit(inner, y[train]) for c in values)
-            return np.stack([fit.predict(outer) for fit in fits]).astype(np.int64)
+            for i in np.argsort(values, kind="stable").tolist():
+                if hard is None:
+                    fit = SVC(kernel="precomputed", C=values[i]).fit(inner, y[train])
+                    out[i] = fit.predict(outer)
+                    if np.abs(fit.dual_coef_).max() < 0.999 * values[i]:
+                        hard = out[i]
+                else:
+                    out[i] = hard
+        return out
 
 
 @dataclass(frozen=True)
