@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import zipfile
 
+import numpy as np
 import pytest
 
 from cohorts import make_cohort
@@ -126,3 +127,27 @@ def test_bad_input_is_one_message(command, arguments, message, cohort, capsys):
     assert captured.err.startswith("Error: ")
     assert "Traceback" not in captured.err
     assert captured.out == ""
+
+
+def test_a_newcomers_two_commands(tmp_path, monkeypatch, capsys):
+    """A folder of correlation matrices and a labels file → an evaluated, saved classifier."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "160")
+    rng = np.random.default_rng(0)
+    folder = tmp_path / "subjects"
+    folder.mkdir()
+    lines = ["id,label"]
+    for i in range(24):
+        series = rng.normal(size=(60, 10))
+        if i % 2:  # patients: nodes 0 … 3 move together
+            series[:, :4] += 1.5 * rng.normal(size=(60, 1))
+        np.savetxt(folder / f"s{i:02}.csv", np.corrcoef(series.T), delimiter=",")
+        lines.append(f"s{i:02},{'patient' if i % 2 else 'control'}")
+    (tmp_path / "labels.csv").write_text("\n".join(lines) + "\n")
+    imported = ["data", "import", "subjects", "--labels", "labels.csv", "--out", "study.dfd"]
+    assert run(app, [*imported, "--percentile", "80"]) == 0
+    assert run(app, ["train", "study.dfd", "-p", "edges-svm", "--out", "study.dfo", *QUICK]) == 0
+    assert "Better than chance" in capsys.readouterr().out
+    oracle = load_oracle("study.dfo")
+    assert sorted(oracle.class_names) == ["control", "patient"]
+    assert oracle.card["evaluation"]["level"] == "better"
