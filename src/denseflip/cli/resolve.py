@@ -58,11 +58,11 @@ def find_subject(
 
     table = None if nodes is None else Nodes.read_csv(nodes)
     if graph_id is not None:
-        dataset = open_dataset(source)
-        example = dataset[dataset.index_of(graph_id)]
-        return Subject(example.graph, example.id, table or dataset.nodes, dataset, dataset.name)
+        whole = open_dataset(source)
+        example = whole[whole.index_of(graph_id)]
+        return Subject(example.graph, example.id, table or whole.nodes, whole, whole.name)
     if not Path(source).is_file():
-        return _not_a_file(source)
+        raise _not_a_file(source)
     from denseflip.datasets.files import read_graph
 
     dataset = None if background is None else open_dataset(background)
@@ -71,7 +71,7 @@ def find_subject(
     return Subject(graph, Path(source).stem, table, dataset, Path(source).name)
 
 
-def _not_a_file(source: str) -> Subject:
+def _not_a_file(source: str) -> MissingInputError:
     from denseflip.datasets.registry import list_datasets
 
     names = [info.name for info in list_datasets()]
@@ -80,9 +80,9 @@ def _not_a_file(source: str) -> Subject:
             f"{source!r} is a data set: say which of its graphs, for example "
             f"`denseflip explain {source} ID`. `denseflip data show {source}` lists the ids."
         )
-        raise MissingInputError(msg)
+        return MissingInputError(msg)
     msg = f"There is no graph file {source!r}, and no data set of that name ({', '.join(names)})."
-    raise MissingInputError(msg)
+    return MissingInputError(msg)
 
 
 def find_oracle(text: str | None, subject: Subject, *, input: str = "adjacency") -> Oracle:
