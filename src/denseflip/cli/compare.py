@@ -28,7 +28,8 @@ def compare(
         str, typer.Argument(help="A data set (name or file), or a graph file.", metavar="SOURCE")
     ],
     graph_id: Annotated[
-        str | None, typer.Argument(help="Id of a graph of the data set.", metavar="[ID]")
+        str | None,
+        typer.Argument(help="Id of a graph of the data set, or its number from 0.", metavar="[ID]"),
     ] = None,
     methods: Annotated[
         str, typer.Option(help="Comma-separated methods, e.g. blocks,tri,cli+min.")

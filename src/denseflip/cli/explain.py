@@ -89,7 +89,8 @@ def explain(
         str, typer.Argument(help="A data set (name or file), or a graph file.", metavar="SOURCE")
     ],
     graph_id: Annotated[
-        str | None, typer.Argument(help="Id of a graph of the data set.", metavar="[ID]")
+        str | None,
+        typer.Argument(help="Id of a graph of the data set, or its number from 0.", metavar="[ID]"),
     ] = None,
     method: MethodOption = "tri",
     oracle: OracleOption = None,

@@ -49,7 +49,7 @@ def find_subject(
     ----------
     source : a data set (a name, or a file of `denseflip data import`) if an id is given, else a
         graph file.
-    graph_id : the id of a graph of that data set.
+    graph_id : the id of a graph of that data set, or its number, counted from 0.
     nodes : a node table (CSV) to use.
     background : for a graph file, the data set it belongs to.
     """
@@ -59,7 +59,7 @@ def find_subject(
     table = None if nodes is None else Nodes.read_csv(nodes)
     if graph_id is not None:
         whole = open_dataset(source)
-        example = whole[whole.index_of(graph_id)]
+        example = whole[_position(whole, graph_id)]
         return Subject(example.graph, example.id, table or whole.nodes, whole, whole.name)
     if not Path(source).is_file():
         raise _not_a_file(source)
@@ -69,6 +69,13 @@ def find_subject(
     table = table or (None if dataset is None else dataset.nodes)
     graph = read_graph(source, nodes=table)
     return Subject(graph, Path(source).stem, table, dataset, Path(source).name)
+
+
+def _position(dataset: Dataset, graph_id: str) -> int:
+    """Where a graph stands: by its id, else by its number counted from 0 (the paper's way)."""
+    if graph_id not in dataset.ids and graph_id.isdecimal() and int(graph_id) < len(dataset):
+        return int(graph_id)
+    return dataset.index_of(graph_id)
 
 
 def _not_a_file(source: str) -> MissingInputError:
