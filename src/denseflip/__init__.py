@@ -21,6 +21,13 @@ if TYPE_CHECKING:
     from denseflip.graph import Nodes as Nodes
     from denseflip.oracles.adapt import as_oracle as as_oracle
     from denseflip.oracles.background import Background as Background
+    from denseflip.report.comparison import plot_comparison as plot_comparison
+    from denseflip.report.page import write_page as write_page
+    from denseflip.report.plot import plot_circle as plot_circle
+    from denseflip.report.plot import plot_connectome as plot_connectome
+    from denseflip.report.plot import plot_region_matrix as plot_region_matrix
+    from denseflip.report.plot import plot_regions as plot_regions
+    from denseflip.report.view import view_connectome as view_connectome
     from denseflip.search.dcs import DCS as DCS
     from denseflip.search.explain import explain as explain
     from denseflip.search.methods import make_method as make_method
@@ -47,6 +54,13 @@ _HOME = {
     "load_dataset": "datasets",
     "make_method": "search.methods",
     "methods": "search.methods",
+    "plot_circle": "report.plot",
+    "plot_comparison": "report.comparison",
+    "plot_connectome": "report.plot",
+    "plot_region_matrix": "report.plot",
+    "plot_regions": "report.plot",
+    "view_connectome": "report.view",
+    "write_page": "report.page",
 }
 
 __all__ = ["__version__", *_HOME]

@@ -1,0 +1,138 @@
+"""Drawing counts by region into given axes: bars and matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from denseflip.report.palette import ADDED, INK, QUIET, REMOVED
+from denseflip.report.scene import Scene
+
+BARS = 12  # regions shown before the rest is summed up
+REST = "all others"
+
+
+def bar_regions(scenes: Sequence[Scene], top: int) -> list[int]:
+    """Regions worth a bar, those with most changed ends first; at most ``top``, the rest summed."""
+    total = sum(s.endpoints(s.removed) + s.endpoints(s.added) for s in scenes)
+    order = [int(r) for r in np.argsort(-np.asarray(total), kind="stable") if np.asarray(total)[r]]
+    return order if len(order) <= top else order[: top - 1]
+
+
+def bar_table(scene: Scene, regions: Sequence[int]) -> tuple[list[str], npt.NDArray[np.int64]]:
+    """Names and ends of removed and added pairs, region by region, all others summed up last."""
+    counts = np.stack([scene.endpoints(scene.removed), scene.endpoints(scene.added)])
+    names = [scene.taxonomy.regions[r] for r in regions]
+    shown = counts[:, list(regions)]
+    rest = counts.sum(axis=1) - shown.sum(axis=1)
+    if rest.any():
+        return [*names, REST], np.column_stack([shown, rest])
+    return names, shown
+
+
+def draw_bars(
+    ax: Any, scene: Scene, regions: Sequence[int], *, rows: int = 0, compact: bool = False
+) -> None:
+    """The paper's bars: which share of the changed ends lies in each region, per kind of edit.
+
+    ``rows`` keeps room for so many bars, and ``compact`` shows the full scale of 100 %, so that
+    bars that stand side by side can be compared.
+    """
+    names, counts = bar_table(scene, regions)
+    places = np.arange(len(names))
+    totals = counts.sum(axis=1)
+    size = 6.5 if compact else 8.5
+    looks = (
+        (0, "removed", REMOVED, "/////", -0.19),
+        (1, "added", ADDED, "", 0.19),
+    )
+    alone = (counts == 0).any(axis=0)  # one kind of edit only: its bar stands in the middle
+    longest = 0.0
+    for row, kind, colour, hatch, shift in looks:
+        shares = 100 * counts[row] / max(int(totals[row]), 1)
+        longest = max(longest, float(shares.max(initial=0)))
+        at = places + np.where(alone, 0.0, shift)
+        bars = ax.barh(at, shares, height=0.36, color=colour, edgecolor="white", hatch=hatch, lw=0)
+        for bar in bars:
+            bar.set_gid(f"bar-{kind}")
+        for place, share, count in zip(at, shares, counts[row], strict=True):
+            if count:
+                text = f" {share:.0f} %" if compact else f" {share:.0f} %  ({count})"
+                ax.text(share, place, text, va="center", fontsize=size - 1.5, color=INK)
+    ax.set_yticks(places, names, fontsize=size)
+    ax.set_ylim(max(len(names), rows) - 0.45, -0.55)
+    ax.set_xlim(0, 122 if compact else max(longest, 10) * 1.2)
+    ax.set_xticks([0, 50, 100] if compact else [t for t in ax.get_xticks() if 0 <= t <= 100])
+    ax.tick_params(axis="y", length=0)
+    ax.tick_params(axis="x", labelsize=size - 1.5, color="#b9bec7")
+    for side in ("top", "right", "left"):
+        ax.spines[side].set_visible(False)
+    if not names:
+        ax.set_yticks([])
+        ax.text(0.5, 0.5, "no edits", transform=ax.transAxes, ha="center", color=QUIET)
+
+
+def bar_handles(scene: Scene) -> list[Any]:
+    """Legend entries for the bars."""
+    from matplotlib.patches import Patch
+
+    white: dict[str, Any] = {"edgecolor": "white", "lw": 0}
+    removed = f"REM: {2 * scene.n_removed} ends of {scene.n_removed} removed edges"
+    added = f"ADD: {2 * scene.n_added} ends of {scene.n_added} added edges"
+    return [
+        Patch(facecolor=REMOVED, hatch="/////", label=removed, **white),
+        Patch(facecolor=ADDED, label=added, **white),
+    ]
+
+
+def touched_regions(scene: Scene, top: int) -> list[int]:
+    """Regions with edits, in the order of the taxonomy; the ``top`` with most if there are more."""
+    total = scene.endpoints(scene.removed) + scene.endpoints(scene.added)
+    busiest = [int(r) for r in np.argsort(-total, kind="stable") if total[r]]
+    return sorted(busiest[:top])
+
+
+def draw_matrix(
+    ax: Any,
+    counts: npt.NDArray[np.int64],
+    names: list[str],
+    *,
+    kind: str,
+    scale: int,
+    rows: bool = True,
+) -> None:
+    """One kind of edit, region by region: the lower triangle, darker with more edits."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    colour = REMOVED if kind == "removed" else ADDED
+    shades = LinearSegmentedColormap.from_list(kind, ["#f6f7f9", colour])
+    size = len(names)
+    hidden = np.triu(np.ones((size, size), dtype=bool), 1)
+    ax.imshow(
+        np.ma.masked_array(counts, hidden), cmap=shades, vmin=0, vmax=max(scale, 1), aspect="equal"
+    )
+    font = float(np.clip(90 / max(size, 1), 4.5, 8.5))
+    for i in range(size):
+        for j in range(i + 1):
+            ax.add_patch(_cell(j, i))
+            if counts[i, j]:
+                red, green, blue, _ = shades(counts[i, j] / max(scale, 1))
+                pale = 0.299 * red + 0.587 * green + 0.114 * blue > 0.52
+                ax.text(
+                    j, i, f"{counts[i, j]}", ha="center", va="center", fontsize=font,
+                    color=INK if pale else "white",
+                )  # fmt: skip
+    ax.set_xticks(range(size), names, rotation=40, ha="right", rotation_mode="anchor", fontsize=8)
+    ax.set_yticks(range(size), names if rows else [""] * size, fontsize=8)
+    ax.tick_params(length=0)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+
+
+def _cell(x: int, y: int) -> Any:
+    from matplotlib.patches import Rectangle
+
+    return Rectangle((x - 0.5, y - 0.5), 1, 1, fill=False, edgecolor="white", lw=1.2)

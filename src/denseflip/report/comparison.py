@@ -1,0 +1,170 @@
+"""All methods side by side: the paper's figure, a connectome above and its bars below."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from denseflip.errors import InvalidParameterError
+from denseflip.report.canvas import need, new_figure, save_figure, style
+from denseflip.report.charts import bar_regions, bar_table, draw_bars
+from denseflip.report.draw import (
+    check_views,
+    draw_circle,
+    draw_glass,
+    region_handles,
+    views_aspect,
+)
+from denseflip.report.palette import ADDED, QUIET, REMOVED
+from denseflip.report.scene import MAX_EDGES, Scene, make_scene, status_words
+
+if TYPE_CHECKING:
+    from denseflip.story.story import Story
+
+COLUMNS = 4
+_BAR_ROWS = 8
+_WIDTH = 3.3  # inches of one column
+
+
+def plot_comparison(
+    stories: Sequence[Story] | Mapping[str, Story],
+    *,
+    taxonomy: str | None = None,
+    max_edges: int | None = MAX_EDGES,
+    views: str = "z",
+    columns: int = COLUMNS,
+    title: str | None = None,
+    path: str | Path | None = None,
+    force: bool = False,
+) -> Any:
+    """Draw several explanations of one graph side by side.
+
+    Parameters
+    ----------
+    stories : one story per method, or a mapping from the name to show to its story.
+    views, taxonomy, max_edges : as in `plot_connectome`; the default view is from above.
+    columns : pictures in a row at most.
+    title, path, force : as in `plot_connectome`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    named = name_stories(stories)
+    check_views(views)
+    if isinstance(columns, bool) or columns < 1:
+        msg = f"columns must be 1 or more; got {columns!r}."
+        raise InvalidParameterError(msg)
+    need("matplotlib")
+    scenes = {
+        name: make_scene(story, taxonomy=taxonomy, max_edges=max_edges, title=name)
+        for name, story in named.items()
+    }
+    everything = {name: make_scene(story, taxonomy=taxonomy) for name, story in named.items()}
+    first = next(iter(scenes.values()))
+    if first.in_mni:
+        need("nilearn")
+    columns = min(columns, len(scenes))
+    rows = -(-len(scenes) // columns)
+    picture = _WIDTH * min(views_aspect(views), 1.15) if first.in_mni else _WIDTH
+    regions = bar_regions(list(everything.values()), _BAR_ROWS)
+    bars = 0.27 * min(len(regions) + 1, _BAR_ROWS) + 0.4 if first.has_regions else 0.0
+    cell = 0.5 + picture + bars + 0.35
+    with style():
+        handles = region_handles(first) if first.has_regions else []
+        width = columns * _WIDTH + (1.0 if columns == 1 else 0.0)
+        per_row = max(
+            1, int(width / (0.075 * max([8, *(len(h.get_label()) for h in handles)]) + 0.4))
+        )
+        legend = 0.2 * -(-len(handles) // per_row) + 0.15 if handles else 0.1
+        notes = [f"{name}: {scene.note}" for name, scene in scenes.items() if scene.note]
+        head, foot = 0.42, 0.1 + 0.16 * len(notes)
+        height = head + legend + rows * cell + foot
+        figure = new_figure(width, height)
+        figure.text(
+            0.5, 1 - 0.22 / height, title if title is not None else _title(named),
+            ha="center", va="center", fontsize=11, weight="bold",
+        )  # fmt: skip
+        if handles:
+            figure.legend(
+                handles=handles, loc="center", ncols=min(per_row, len(handles)), fontsize=8,
+                frameon=False, columnspacing=1.2, handletextpad=0.3,
+                bbox_to_anchor=(0.5, 1 - (head + legend / 2) / height),
+            )  # fmt: skip
+        for i, (name, scene) in enumerate(scenes.items()):
+            left = (i % columns) * width / columns
+            top = height - head - legend - (i // columns) * cell
+            base = _picture(figure, scene, named[name], (left, top), picture, views)
+            if bars:
+                _bars(figure, everything[name], regions, (left, base), bars)
+        for k, note in enumerate(notes):
+            place = (foot - 0.12 - 0.16 * k) / height
+            figure.text(0.5, place, note, ha="center", fontsize=6.5, color=QUIET)
+    return save_figure(figure, path, force=force)
+
+
+def _picture(
+    figure: Any, scene: Scene, story: Story, corner: tuple[float, float], size: float, views: str
+) -> float:
+    """Draw one connectome with its name and counts below ``corner``; gives where it ends."""
+    width, height = figure.get_size_inches()
+    left, top = corner
+    middle = (left + _WIDTH / 2) / width
+    bold = {"va": "center", "weight": "bold"}
+    figure.text(middle, (top - 0.12) / height, scene.title, ha="center", fontsize=10, **bold)
+    line = (top - 0.34) / height
+    counts = {"fontsize": 9, **bold}
+    figure.text(
+        middle - 0.1 / width, line, f"REM {scene.n_removed}", ha="right", color=REMOVED, **counts
+    )
+    figure.text(
+        middle + 0.1 / width, line, f"ADD {scene.n_added}", ha="left", color=ADDED, **counts
+    )
+    base = top - 0.5 - size
+    host = figure.add_axes(
+        ((left + 0.1) / width, base / height, (_WIDTH - 0.2) / width, size / height)
+    )
+    if scene.in_mni:
+        draw_glass(host, scene, views=views, labels=False)
+    else:
+        draw_circle(host, scene, labels=False, names=False)
+    if not story.result.found:
+        note = status_words(story)
+        figure.text(middle, (base + 0.02) / height, note, ha="center", fontsize=8, color=QUIET)
+    return float(base)
+
+
+def _bars(
+    figure: Any, scene: Scene, regions: list[int], corner: tuple[float, float], size: float
+) -> None:
+    width, height = figure.get_size_inches()
+    left, top = corner
+    names, _ = bar_table(scene, regions)
+    margin = min(0.055 * max(len(n) for n in names) + 0.2, 1.5) if names else 0.2
+    place = (left + margin, top - size + 0.2, _WIDTH - margin - 0.15, size - 0.35)
+    axes = figure.add_axes(
+        (place[0] / width, place[1] / height, place[2] / width, place[3] / height)
+    )
+    draw_bars(axes, scene, regions, rows=len(regions), compact=True)
+
+
+def name_stories(stories: Sequence[Story] | Mapping[str, Story]) -> dict[str, Story]:
+    """Stories by the name of their method, or by the names given."""
+    if isinstance(stories, Mapping):
+        named = dict(stories)
+    else:
+        named = {}
+        for story in stories:
+            name = story.result.method or "unnamed"
+            same = sum(1 for k in named if k == name or k.startswith(f"{name} ("))
+            named[f"{name} ({same + 1})" if same else name] = story
+    if not named:
+        msg = "A comparison needs at least one story; got none."
+        raise InvalidParameterError(msg)
+    return named
+
+
+def _title(named: Mapping[str, Story]) -> str:
+    subjects = list(dict.fromkeys(str(story.subject) for story in named.values()))
+    return f"{subjects[0]}: what each method changes" if len(subjects) == 1 else "Comparison"

@@ -1,0 +1,264 @@
+"""Drawing into given axes: the glass brain, the circle, the bars, the matrix, the legend.
+
+Nothing here makes or writes a figure; `plot` and `comparison` do.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from denseflip.errors import InvalidParameterError
+from denseflip.report.layout import chords, circle_layout, on_circle, spread
+from denseflip.report.palette import ADDED, BRAIN, INK, QUIET, REMOVED, REMOVED_DASH
+from denseflip.report.scene import Scene
+
+AXES = {"x": (1, 2), "y": (0, 2), "z": (0, 1)}  # coordinates that each view shows
+_EXTENT = {"x": (-109.0, 79.0), "y": (-76.0, 76.0), "z": (-76.0, 76.0)}  # mm, horizontally
+_HEIGHT = 190.0  # mm, the tallest view
+_MIDDLE = {"x": 6.0, "y": 6.0, "z": -15.0}
+LABELLED = 12  # nodes are named by themselves up to this many
+
+
+def check_views(views: str) -> str:
+    """The views of a glass brain: x from the side, y from the back, z from above."""
+    if not views or any(v not in AXES for v in views) or len(set(views)) != len(views):
+        msg = (
+            f"views must be one or more of x (side), y (back), z (top), each once, "
+            f"for example 'xyz' or 'z'; got {views!r}."
+        )
+        raise InvalidParameterError(msg)
+    return views
+
+
+def views_aspect(views: str) -> float:
+    """Height over width of a row of views."""
+    return _HEIGHT / sum(_EXTENT[v][1] - _EXTENT[v][0] for v in views)
+
+
+def line_style(n_edges: int) -> tuple[float, float]:
+    """Width and opacity that keep few edges bold and many apart."""
+    width = float(np.clip(7.0 / np.sqrt(n_edges + 8), 0.5, 2.0))
+    return width, float(np.clip(1.05 - 0.1 * np.log10(n_edges + 1) ** 1.6, 0.5, 0.95))
+
+
+def draw_glass(ax: Any, scene: Scene, *, views: str, labels: bool) -> None:
+    """Draw the edits on a glass brain, the views side by side inside ``ax``."""
+    from matplotlib.patches import PathPatch
+
+    ax.set_axis_off()
+    assert scene.points is not None
+    named = max(views, key=lambda v: _room(scene, v)) if labels and len(scene.touched) else ""
+    total = sum(_EXTENT[v][1] - _EXTENT[v][0] for v in views)
+    left = 0.0
+    for view in views:
+        low, high = _EXTENT[view]
+        share = (high - low) / total
+        inset = ax.inset_axes((left, 0, share, 1))
+        left += share
+        inset.set_axis_off()
+        inset.set_aspect("equal")
+        inset.set_xlim(low, high)
+        inset.set_ylim(_MIDDLE[view] - _HEIGHT / 2, _MIDDLE[view] + _HEIGHT / 2)
+        inset.set_gid(f"view-{view}")
+        inset.add_artist(PathPatch(brain_outline(view), fill=False, ec=BRAIN, lw=0.7, zorder=0))
+        flat = scene.points[:, list(AXES[view])]
+        segments = {
+            "removed": flat[np.asarray(scene.removed, dtype=np.int64).reshape(-1, 2)],
+            "added": flat[np.asarray(scene.added, dtype=np.int64).reshape(-1, 2)],
+        }
+        draw_edges(inset, segments, size=1.0)
+        draw_nodes(inset, scene, flat)
+        if view == named:
+            _name_nodes(inset, scene, flat)
+        if view != "x":
+            style = {"color": QUIET, "fontsize": 7.5, "va": "center", "ha": "center"}
+            height = _MIDDLE[view] + _HEIGHT * 0.38
+            inset.text(low + 8, height, "L", **style)
+            inset.text(high - 8, height, "R", **style)
+
+
+@cache
+def brain_outline(view: str) -> Any:
+    """Nilearn's drawing of a brain from one direction, as a single path in millimetres.
+
+    Nilearn draws it as hundreds of small patches; one path is drawn ten times as fast.
+    """
+    from matplotlib.figure import Figure
+    from matplotlib.path import Path
+    from nilearn.plotting.glass_brain import plot_brain_schematics
+
+    scratch = Figure().add_subplot()
+    plot_brain_schematics(scratch, view)
+    back = scratch.transData.inverted()
+    return Path.make_compound_path(
+        *(p.get_path().transformed(p.get_transform() + back) for p in scratch.patches)
+    )
+
+
+def draw_edges(ax: Any, segments: dict[str, npt.NDArray[np.float64]], *, size: float) -> None:
+    """Removed pairs as dashed red, added ones as solid blue lines; one collection each."""
+    from matplotlib.collections import LineCollection
+
+    width, opacity = line_style(sum(len(s) for s in segments.values()))
+    looks: dict[str, dict[str, Any]] = {
+        "added": {"colors": ADDED, "linestyles": "solid", "zorder": 2},
+        "removed": {"colors": REMOVED, "linestyles": [REMOVED_DASH], "zorder": 3},
+    }
+    for kind, look in looks.items():
+        if len(segments[kind]):
+            lines = LineCollection(
+                list(segments[kind]), linewidths=width * size, alpha=opacity, **look
+            )
+            lines.set_gid(kind)
+            ax.add_collection(lines, autolim=False)
+
+
+def draw_nodes(ax: Any, scene: Scene, flat: npt.NDArray[np.float64], scale: float = 1.0) -> None:
+    """Nodes in the colour of their region; larger with more changes, faint without any."""
+    changes = np.bincount(
+        np.asarray([*scene.removed, *scene.added], dtype=np.int64).reshape(-1), minlength=len(flat)
+    )
+    top = max(int(changes.max(initial=0)), 1)
+    for region in range(len(scene.taxonomy.regions)):
+        members = scene.taxonomy.members(region)
+        look = {"c": scene.colours[region], "marker": scene.markers[region]}
+        quiet, busy = members[changes[members] == 0], members[changes[members] > 0]
+        ax.scatter(*flat[quiet].T, s=9 * scale, alpha=0.45, linewidths=0, zorder=4, **look)
+        sizes = scale * (16 + 44 * np.sqrt(changes[busy] / top))
+        ax.scatter(
+            *flat[busy].T, s=sizes, edgecolors=INK, linewidths=0.5 * scale**0.5, zorder=5, **look
+        )
+
+
+def _room(scene: Scene, view: str) -> float:
+    """How far apart a view shows the changed nodes: names go where there is room for them."""
+    assert scene.points is not None
+    flat = scene.points[scene.touched][:, list(AXES[view])]
+    apart = np.abs(flat[:, None, :] - flat[None, :, :]).sum(axis=2)
+    return float(np.minimum(apart, 20.0).mean())
+
+
+def _name_nodes(ax: Any, scene: Scene, flat: npt.NDArray[np.float64]) -> None:
+    import matplotlib.patheffects as effects
+
+    low, high = ax.get_ylim()
+    nodes = scene.touched
+    heights = spread(flat[nodes, 1] + 5, 7.0, low + 8, high - 4)
+    for node, height in zip(nodes, heights, strict=True):
+        ax.annotate(
+            scene.nodes.names[node].replace("_", " "),
+            flat[node],
+            (flat[node, 0], height),
+            fontsize=6,
+            ha="center",
+            va="center",
+            zorder=7,
+            arrowprops={"arrowstyle": "-", "lw": 0.3, "color": QUIET, "shrinkA": 0, "shrinkB": 2},
+            path_effects=[effects.withStroke(linewidth=1.8, foreground="white")],
+        )
+
+
+def draw_circle(ax: Any, scene: Scene, *, labels: bool, names: bool = True) -> None:
+    """Draw the edits as chords of a circle, its arcs the regions.
+
+    ``labels`` names the changed nodes, ``names`` the regions.
+    """
+    from matplotlib.patches import Wedge
+
+    circle = circle_layout(scene)
+    points = circle.points
+    ax.set_axis_off()
+    ax.set_aspect("equal")
+    segments = {
+        "removed": chords(points, scene.removed),
+        "added": chords(points, scene.added),
+    }
+    draw_edges(ax, segments, size=1.0)
+    draw_nodes(ax, scene, points, scale=float(np.clip(90 / max(len(points), 1), 0.22, 1.2)))
+    for group in circle.groups:
+        start, end = (90 - np.degrees(a) for a in (group.end, group.start))
+        ax.add_patch(
+            Wedge((0, 0), 1.09, start, end, width=0.05, color=scene.colours[group.region], lw=0)
+        )
+    if labels:
+        for node in scene.touched:
+            _radial(ax, scene.nodes.names[node].replace("_", " "), float(circle.angles[node]))
+    elif names and scene.has_regions:
+        _name_arcs(ax, scene, circle.groups)
+    reach = 1.75 if labels else 1.2
+    ax.set_xlim(-reach, reach)
+    ax.set_ylim(-reach, reach)
+    if any(g.side for g in circle.groups):
+        for side, x in (("L", -1), ("R", 1)):
+            ax.text(x * 0.98, 0.98, side, color=QUIET, fontsize=9, ha="center", va="center")
+
+
+def _radial(ax: Any, text: str, angle: float) -> None:
+    x, y = on_circle(np.array([angle]), 1.14)[0]
+    turn = 90 - float(np.degrees(angle))
+    flipped = x < 0
+    ax.text(
+        x,
+        y,
+        text,
+        fontsize=7,
+        rotation=turn + (180 if flipped else 0),
+        rotation_mode="anchor",
+        ha="right" if flipped else "left",
+        va="center",
+    )
+
+
+def _name_arcs(ax: Any, scene: Scene, groups: Any) -> None:
+    below = [g for g in groups if not g.side and np.cos(g.middle) < -0.98]
+    for group in below:
+        text = scene.taxonomy.regions[group.region]
+        ax.text(np.sin(group.middle), -1.17, text, fontsize=8, ha="center", va="center")
+    for right in (True, False):
+        here = [g for g in groups if (np.sin(g.middle) >= 0) == right and g not in below]
+        wanted = np.array([1.12 * np.cos(g.middle) for g in here])
+        for group, height in zip(here, spread(wanted, 0.1, -1.15, 1.15), strict=True):
+            x, y = on_circle(np.array([group.middle]), 1.1)[0]
+            edge = 1.18 if right else -1.18
+            ax.annotate(
+                scene.taxonomy.regions[group.region],
+                (x, y),
+                (edge, height),
+                fontsize=8,
+                ha="left" if right else "right",
+                va="center",
+                annotation_clip=False,
+                arrowprops={
+                    "arrowstyle": "-",
+                    "lw": 0.5,
+                    "color": BRAIN,
+                    "shrinkA": 1,
+                    "shrinkB": 0,
+                },
+            )
+
+
+def edge_handles(scene: Scene) -> list[Any]:
+    """Legend entries for the two kinds of edit, with the counts of all edits."""
+    from matplotlib.lines import Line2D
+
+    return [
+        Line2D([], [], color=REMOVED, linestyle=REMOVED_DASH, lw=2, label=f"REM {scene.n_removed}"),
+        Line2D([], [], color=ADDED, lw=2, label=f"ADD {scene.n_added}"),
+    ]
+
+
+def region_handles(scene: Scene) -> list[Any]:
+    """Legend entries for the regions."""
+    from matplotlib.lines import Line2D
+
+    return [
+        Line2D([], [], color=colour, marker=marker, ls="", ms=6, mec=INK, mew=0.5, label=region)
+        for region, colour, marker in zip(
+            scene.taxonomy.regions, scene.colours, scene.markers, strict=True
+        )
+    ]

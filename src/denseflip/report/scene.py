@@ -1,0 +1,208 @@
+"""`Scene`: a story reduced to what a picture shows. Every `plot_` and `view_` starts here.
+
+Because all of them do, they share one vocabulary of arguments: ``taxonomy`` (regions to colour
+and count by), ``max_edges`` (draw no more than so many) and ``title``.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from denseflip.errors import InvalidParameterError
+from denseflip.graph import Nodes, Pair, Taxonomy
+from denseflip.report.palette import region_colours, region_markers, split_side
+
+if TYPE_CHECKING:
+    from denseflip.story.story import Story
+
+MAX_EDGES = 400
+_MNI_LOW, _MNI_HIGH = (-95.0, -135.0, -85.0), (95.0, 95.0, 110.0)
+_MNI_SPREAD = 60.0  # millimetres that a human brain's nodes span at least, on the longest axis
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What is drawn.
+
+    Attributes
+    ----------
+    nodes : names, regions and coordinates.
+    taxonomy : the regions in use; a single one, named ``nodes``, where none is known.
+    removed, added : the edits that are drawn.
+    n_removed, n_added : how many there are in all.
+    title : headline of the picture.
+    note : what was left out, or empty.
+    has_regions : whether the regions are real ones.
+    """
+
+    nodes: Nodes
+    taxonomy: Taxonomy
+    removed: tuple[Pair, ...]
+    added: tuple[Pair, ...]
+    n_removed: int
+    n_added: int
+    title: str
+    note: str
+    has_regions: bool = True
+
+    @cached_property
+    def colours(self) -> tuple[str, ...]:
+        """One colour per region."""
+        return region_colours(self.taxonomy.regions)
+
+    @cached_property
+    def markers(self) -> tuple[str, ...]:
+        """One marker per region."""
+        return region_markers(len(self.taxonomy.regions))
+
+    @cached_property
+    def points(self) -> npt.NDArray[np.float64] | None:
+        """Coordinates, one row per node, or None."""
+        given = self.nodes.coordinates
+        return None if given is None else np.asarray(given, dtype=np.float64)
+
+    @cached_property
+    def in_mni(self) -> bool:
+        """Whether the coordinates can be those of a human brain in MNI space."""
+        points = self.points
+        if points is None or not len(points):
+            return False
+        low, high = points.min(axis=0), points.max(axis=0)
+        inside = bool((low >= _MNI_LOW).all() and (high <= _MNI_HIGH).all())
+        return inside and float((high - low).max()) >= _MNI_SPREAD
+
+    @cached_property
+    def sides(self) -> tuple[str, ...]:
+        """``"L"``, ``"R"`` or ``""`` for each node, from a hemisphere column or the names."""
+        column = next(
+            (v for k, v in self.nodes.regions.items() if k.lower() in {"hemisphere", "side"}), None
+        )
+        if column is not None:
+            return tuple(x[:1].upper() if x[:1].upper() in {"L", "R"} else "" for x in column)
+        regions = [split_side(self.taxonomy.region_of(i))[1] for i in range(self.nodes.n_nodes)]
+        if all(regions):
+            return tuple(regions)
+        return tuple(split_side(name)[1] for name in self.nodes.names)
+
+    @cached_property
+    def touched(self) -> npt.NDArray[np.int64]:
+        """Nodes with at least one drawn edit, ascending."""
+        return np.unique(np.asarray([*self.removed, *self.added], dtype=np.int64).reshape(-1))
+
+    def endpoints(self, pairs: Sequence[Pair]) -> npt.NDArray[np.int64]:
+        """How many ends of the pairs lie in each region."""
+        ends = self.taxonomy.array[np.asarray(pairs, dtype=np.int64).reshape(-1)]
+        return np.bincount(ends, minlength=len(self.taxonomy.regions))
+
+    def matrix(self, pairs: Sequence[Pair]) -> npt.NDArray[np.int64]:
+        """How many of the pairs join each two regions: symmetric, each pair once on a diagonal."""
+        size = len(self.taxonomy.regions)
+        counts = np.zeros((size, size), dtype=np.int64)
+        for u, v in pairs:
+            a, b = self.taxonomy.index[u], self.taxonomy.index[v]
+            counts[a, b] += 1
+            if a != b:
+                counts[b, a] += 1
+        return counts
+
+
+def make_scene(
+    story: Story,
+    *,
+    taxonomy: str | None = None,
+    max_edges: int | None = None,
+    title: str | None = None,
+) -> Scene:
+    """Reduce a story to what is drawn.
+
+    Parameters
+    ----------
+    story : the told counterfactual.
+    taxonomy : regions to use instead of the story's own.
+    max_edges : draw at most so many edits, an even sample of each pair of regions; None: all.
+    title : headline; None makes one, an empty text leaves it out.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``max_edges`` is not a positive number.
+    UnknownNameError
+        If there is no such taxonomy.
+    """
+    if max_edges is not None and (isinstance(max_edges, bool) or max_edges < 1):
+        msg = f"max_edges must be a number of edges, 1 or more, or None for all; got {max_edges!r}."
+        raise InvalidParameterError(msg)
+    result = story.result
+    nodes = story.nodes
+    known = nodes.taxonomy(taxonomy) if taxonomy else story.taxonomy
+    regions = known or Taxonomy("nodes", ("nodes",), (0,) * nodes.n_nodes)
+    removed, added = tuple(result.removed), tuple(result.added)
+    drawn_removed, drawn_added, note = removed, added, ""
+    if max_edges is not None and len(removed) + len(added) > max_edges:
+        drawn_removed, drawn_added = thin(removed, added, regions, max_edges)
+        total, kept = len(removed) + len(added), len(drawn_removed) + len(drawn_added)
+        note = (
+            f"{kept} of {total} edits drawn ({len(drawn_removed)} removed, {len(drawn_added)} "
+            f"added), an even sample of each pair of regions; {total - kept} left out."
+        )
+    return Scene(
+        nodes,
+        regions,
+        drawn_removed,
+        drawn_added,
+        len(removed),
+        len(added),
+        headline(story) if title is None else title,
+        note,
+        known is not None,
+    )
+
+
+def thin(
+    removed: Sequence[Pair], added: Sequence[Pair], taxonomy: Taxonomy, keep: int
+) -> tuple[tuple[Pair, ...], tuple[Pair, ...]]:
+    """Sample ``keep`` edits so that every pair of regions keeps its share, by largest remainder."""
+    groups: dict[tuple[int, int, int], list[Pair]] = defaultdict(list)
+    for kind, pairs in enumerate((removed, added)):
+        for u, v in sorted(pairs):
+            a, b = sorted((taxonomy.index[u], taxonomy.index[v]))
+            groups[kind, a, b].append((u, v))
+    total = len(removed) + len(added)
+    quota = {key: keep * len(pairs) / total for key, pairs in groups.items()}
+    seats = {key: int(share) for key, share in quota.items()}
+    spare = keep - sum(seats.values())
+    for key in sorted(quota, key=lambda k: (seats[k] - quota[k], k))[:spare]:
+        seats[key] += 1
+    drawn: tuple[list[Pair], list[Pair]] = ([], [])
+    for key in sorted(groups):
+        pairs, count = groups[key], seats[key]
+        drawn[key[0]].extend(pairs[int(i * len(pairs) / count)] for i in range(count))
+    return tuple(drawn[0]), tuple(drawn[1])
+
+
+# ---- words --------------------------------------------------------------------------------
+
+
+def headline(story: Story) -> str:
+    """Title of a picture: who, which labels, by which method."""
+    result = story.result
+    before, after = story.class_name(result.label_before), story.class_name(result.label_after)
+    change = f"{before} → {after}" if result.found else f"{before}, {status_words(story)}"
+    return f"{story.subject}: {change} ({result.method})" if result.method else change
+
+
+def status_words(story: Story) -> str:
+    """How the search ended, in two or three words."""
+    return {
+        "found": "counterfactual found",
+        "exhausted": "no counterfactual found",
+        "budget": "budget spent before a flip",
+        "not-needed": "has the wanted label already",
+    }[str(story.result.status)]

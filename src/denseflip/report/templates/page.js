@@ -1,0 +1,68 @@
+"use strict";
+/* Small comforts of the page: everything here can be missing and the page still reads. */
+(() => {
+  const find = (id) => document.getElementById(id);
+
+  const table = find("edits");
+  if (table) {
+    const rows = [...table.tBodies[0].rows];
+    const text = rows.map((row) => row.textContent.toLowerCase());
+    const filter = find("edit-filter"), kind = find("edit-kind"), count = find("edit-count");
+    filter.form.hidden = false;
+    filter.form.addEventListener("submit", (event) => event.preventDefault());
+    const apply = () => {
+      const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+      let shown = 0;
+      rows.forEach((row, i) => {
+        const fits = words.every((w) => text[i].includes(w)) && (!kind.value || row.cells[0].textContent.includes(kind.value));
+        row.hidden = !fits;
+        shown += fits;
+      });
+      count.textContent = shown === rows.length ? rows.length.toLocaleString("en") + " edits"
+        : shown.toLocaleString("en") + " of " + rows.length.toLocaleString("en") + " edits";
+    };
+    filter.addEventListener("input", apply);
+    kind.addEventListener("input", apply);
+    const order = new Map(rows.map((row, i) => [row, i]));
+    [...table.tHead.rows[0].cells].forEach((head, column) => head.addEventListener("click", () => {
+      const down = head.getAttribute("aria-sort") === "ascending";
+      [...table.tHead.rows[0].cells].forEach((other) => other.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", down ? "descending" : "ascending");
+      const key = (row) => row.cells[column].textContent;
+      const sorted = [...rows].sort((a, b) => (down ? -1 : 1) * key(a).localeCompare(key(b), "en", { numeric: true }) || order.get(a) - order.get(b));
+      table.tBodies[0].append(...sorted);
+    }));
+  }
+
+  const view = find("interactive");
+  if (view) {
+    view.addEventListener("toggle", () => {
+      if (view.open && !view.dataset.started) {
+        view.dataset.started = "true";
+        denseflipView(find("view"), "view-data", "plotly-packed");
+      }
+    });
+  }
+
+  document.querySelectorAll("[data-copy]").forEach((button) => {
+    if (!navigator.clipboard) return;
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(find(button.dataset.copy).textContent);
+      button.textContent = "copied";
+    });
+  });
+
+  const save = find("save-json");
+  if (save) {
+    save.hidden = false;
+    save.addEventListener("click", () => {
+      const data = JSON.stringify(JSON.parse(find("denseflip-data").textContent), null, 1);
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(new Blob([data], { type: "application/json" }));
+      link.download = "denseflip-result.json";
+      link.click();
+      URL.revokeObjectURL(link.href);
+    });
+  }
+})();
