@@ -9,7 +9,7 @@ from denseflip import metrics
 from denseflip.counterfactual import Counterfactual, Label
 from denseflip.datasets import Dataset
 from denseflip.experiments.spec import MeasureSpec
-from denseflip.graph import Graph
+from denseflip.graph import Graph, Taxonomy
 from denseflip.oracles.protocol import Oracle
 
 LEVELS = {"robustness_1": 0.01, "robustness_5": 0.05}  # column → share of pairs flipped
@@ -41,6 +41,7 @@ COLUMNS = (
     "plausibility",
     *LEVELS,
     "statement_verified",
+    "statement_pairs",
     "d",
     "C",
 )
@@ -91,7 +92,7 @@ def columns_of(
         row["region_pairs_to_cover"] = metrics.region_pairs_to_cover(result, regions)
         row["region_entropy"] = metrics.region_entropy(result, regions)
         if wanted.statement:
-            row["statement_verified"] = _statement_verified(result, dataset, oracle, wanted)
+            row.update(_statement(result, dataset, oracle, regions))
     row["density_drift"] = metrics.density_drift(result)
     same = [graph for graph, label in background if label == result.label_after]
     row["plausibility"] = metrics.plausibility(result, same)
@@ -103,7 +104,12 @@ def columns_of(
     return row
 
 
-def _statement_verified(
-    result: Counterfactual, dataset: Dataset, oracle: Oracle, wanted: MeasureSpec
-) -> bool | None:
-    return None
+def _statement(
+    result: Counterfactual, dataset: Dataset, oracle: Oracle, taxonomy: Taxonomy
+) -> dict[str, Any]:
+    """Whether the sentence's edits alone flip the oracle, and how many region pairs it names."""
+    from denseflip.story.units import Units
+    from denseflip.story.verify import verify
+
+    tested = verify(result, Units.of(result.edits, dataset.nodes, taxonomy), oracle)
+    return {"statement_verified": tested.verified, "statement_pairs": len(tested.named)}

@@ -75,10 +75,12 @@ class Table:
 
     def to_markdown(self) -> str:
         """A Markdown table with title and notes."""
-        body = [[cell.replace("|", "\\|") for cell in row] for row in self.texts()]
+        names, *body = [
+            [cell.replace("|", "\\|") for cell in row] for row in (self.columns, *self.texts())
+        ]
         widths = [
             max(3, len(head), *(len(row[i]) for row in body)) if body else max(3, len(head))
-            for i, head in enumerate(self.columns)
+            for i, head in enumerate(names)
         ]
 
         def line(cells: Sequence[str]) -> str:
@@ -86,7 +88,7 @@ class Table:
             return "| " + " | ".join(padded) + " |"
 
         rule = "|" + "|".join("-" * (w + 2) for w in widths) + "|"
-        text = [f"**{self.title}**", "", line(self.columns), rule, *(line(row) for row in body)]
+        text = [f"**{self.title}**", "", line(names), rule, *(line(row) for row in body)]
         for note in self.notes:
             text += ["", note]
         return "\n".join(text) + "\n"

@@ -1,0 +1,267 @@
+"""The commands ``paper``, ``bench`` and ``results``: long runs that can be stopped and go on."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from denseflip.cli.common import err_console, progress
+from denseflip.errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    from denseflip.experiments.run import Outcome
+    from denseflip.experiments.spec import Spec
+
+Engine = Annotated[
+    str | None, typer.Option(help="Where the work is done: serial, processes or dask.")
+]
+Jobs = Annotated[int | None, typer.Option(help="Worker processes; all cores by default.", min=1)]
+Scheduler = Annotated[
+    str | None, typer.Option(help="Address of a Dask scheduler, such as tcp://host:8786.")
+]
+Robustness = Annotated[
+    int, typer.Option(help="Random perturbations per level for robustness; 0 for none.", min=0)
+]
+
+
+def paper(
+    profile: Annotated[
+        str, typer.Option(help="published (what was really run) or text (what the paper says).")
+    ] = "published",
+    datasets: Annotated[
+        str, typer.Option(help="Data sets, separated by commas; the paper's seven by default.")
+    ] = "",
+    methods: Annotated[
+        str, typer.Option(help="Methods, separated by commas; the paper's by default.")
+    ] = "",
+    engine: Engine = "processes",
+    jobs: Jobs = None,
+    scheduler: Scheduler = None,
+    out: Annotated[Path, typer.Option(help="Folder for results, tables and figures.")] = Path(
+        "denseflip-paper"
+    ),
+    limit: Annotated[
+        int | None, typer.Option(help="Explain only so many graphs of each data set.", min=1)
+    ] = None,
+    robustness: Robustness = 10,
+    permutations: Annotated[
+        int, typer.Option(help="Label shuffles of the honest evaluation.", min=0)
+    ] = 200,
+    figures: Annotated[bool, typer.Option(help="Draw the figures.")] = True,
+) -> None:
+    """Reproduce the paper's tables and figures, ours beside the printed values.
+
+    Stop it at any moment: the same command goes on where it stopped.
+    """
+    from denseflip.experiments.paper import plan_paper
+    from denseflip.experiments.printed import DATASETS, METHODS
+    from denseflip.experiments.publish import write_paper
+    from denseflip.experiments.spec import MeasureSpec
+
+    plan = plan_paper(
+        profile,
+        _words(datasets) or DATASETS,
+        _words(methods) or METHODS,
+        limit=limit,
+        measures=MeasureSpec(robustness=robustness),
+        permutations=permutations,
+    )
+    outcome = _run(plan.specs, out, engine or "processes", jobs, scheduler)
+    for remark in write_paper(plan, outcome, out, figures=figures):
+        typer.echo(remark, err=True)
+    _show_file(out / "table1.md")
+    _show_file(out / "table2.md")
+    typer.echo(f"All tables and figures: {out / 'index.html'}")
+    _end(outcome)
+
+
+def bench(
+    config: Annotated[Path, typer.Option(help="A TOML file; examples/bench.toml is one.")],
+    engine: Engine = None,
+    jobs: Jobs = None,
+    scheduler: Scheduler = None,
+    out: Annotated[Path, typer.Option(help="Folder for results and tables.")] = Path(
+        "denseflip-bench"
+    ),
+) -> None:
+    """Compare methods of your choice on data sets and classifiers of your choice.
+
+    Stop it at any moment: the same command goes on where it stopped.
+    """
+    from denseflip.experiments.bench import bench_tables
+    from denseflip.experiments.config import make_matrix, read_config
+    from denseflip.experiments.plan import make_plan
+    from denseflip.experiments.publish import write_page, write_rows, write_times
+    from denseflip.experiments.results import to_rows
+
+    settings = read_config(config)
+    plan = make_plan(make_matrix(settings, folder=config.resolve().parent))
+    for left in plan.skipped:
+        typer.echo(f"Left out: {left.data} / {left.method}: {left.reason}.", err=True)
+    outcome = _run(
+        plan.specs,
+        out,
+        engine or settings.run.engine,
+        jobs or settings.run.jobs,
+        scheduler or settings.run.scheduler,
+    )
+    rows = to_rows(outcome.records.values())
+    tables = bench_tables(rows)
+    for table in tables:
+        table.write(out)
+    write_rows(rows, out)
+    write_page(out / "index.html", settings.title, [], tables)
+    write_times(outcome, out)
+    _show_file(out / f"{tables[0].name}.md")
+    typer.echo(f"All tables: {out / 'index.html'}")
+    _end(outcome)
+
+
+def results(
+    folder: Annotated[Path, typer.Argument(help="A folder of `paper` or `bench`, or its store.")],
+    where: Annotated[
+        list[str] | None,
+        typer.Option("--where", "-w", help="Keep rows with column=value (or !=, <, <=, >, >=)."),
+    ] = None,
+    group_by: Annotated[
+        str, typer.Option("--group-by", "-g", help="Columns to group by, separated by commas.")
+    ] = "",
+    metrics: Annotated[
+        str, typer.Option("--metrics", "-m", help="Columns to take medians of.")
+    ] = "",
+    columns: Annotated[
+        str, typer.Option("--columns", "-c", help="List single rows with these columns instead.")
+    ] = "",
+    every: Annotated[bool, typer.Option("--all", help="List single rows, all columns.")] = False,
+    form: Annotated[
+        str, typer.Option("--format", "-f", help="markdown, csv, latex, json or html.")
+    ] = "markdown",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write to this file instead.")
+    ] = None,
+) -> None:
+    """Look at stored results: filter them, group them, export them."""
+    from denseflip.experiments.results import (
+        DEFAULT_GROUP,
+        DEFAULT_METRICS,
+        group_table,
+        list_table,
+        to_rows,
+    )
+    from denseflip.experiments.results import where as keep
+    from denseflip.experiments.store import Store
+
+    store = Store(folder / "store" if (folder / "store").is_dir() else folder, create=False)
+    rows = to_rows(store.records())
+    for damage in store.damaged:
+        typer.echo(f"Left out, damaged: {damage.path}: {damage.reason}.", err=True)
+    if not rows:
+        typer.echo(f"{folder}: the store holds no explanations yet.", err=True)
+    rows = keep(rows, where or [])
+    if every or columns:
+        table = list_table(rows, _words(columns))
+    else:
+        by = _words(group_by) or list(DEFAULT_GROUP)
+        table = group_table(rows, by, _words(metrics) or list(DEFAULT_METRICS))
+    text = table.to(form)
+    if output is None:
+        typer.echo(text, nl=False)
+        return
+    if not output.parent.is_dir():
+        msg = f"{output}: the folder {output.parent} does not exist. Create it first."
+        raise InvalidParameterError(msg)
+    output.write_text(text, encoding="utf-8")
+    typer.echo(f"{len(table.rows)} rows written to {output}.", err=True)
+
+
+# ---- shared -----------------------------------------------------------------------------
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _show_file(path: Path) -> None:
+    typer.echo(path.read_text(encoding="utf-8"))
+
+
+def _run(
+    specs: list[Spec] | list[Any], out: Path, engine: str, jobs: int | None, scheduler: str | None
+) -> Outcome:
+    from denseflip.experiments.engines import make_engine
+    from denseflip.experiments.publish import summary_lines
+    from denseflip.experiments.run import default_jobs, run_specs
+    from denseflip.experiments.store import Store
+
+    workers = 1 if engine == "serial" else jobs or default_jobs()
+    worker_engine = make_engine(engine, workers, scheduler)
+    store = Store(out / "store")
+    try:
+        with _reporter(len(specs)) as report:
+            outcome = run_specs(specs, store, worker_engine, progress=report, workers=workers)
+    except KeyboardInterrupt:
+        typer.echo(
+            f"Stopped. What is done is kept in {out}; the same command goes on from there.",
+            err=True,
+        )
+        raise
+    for damage in outcome.damaged:
+        typer.echo(f"Set aside, damaged: {damage.path}: {damage.reason}. Run again.", err=True)
+    for line in summary_lines(outcome, workers):
+        typer.echo(line, err=True)
+    return outcome
+
+
+def _end(outcome: Outcome) -> None:
+    if not outcome.failures:
+        return
+    typer.echo(f"{len(outcome.failures)} of {outcome.total} runs failed:", err=True)
+    for failure in outcome.failures[:10]:
+        typer.echo(f"  {failure}", err=True)
+    if len(outcome.failures) > 10:
+        typer.echo(f"  … and {len(outcome.failures) - 10} more", err=True)
+    typer.echo("They are tried again when the command is run again.", err=True)
+    raise typer.Exit(1)
+
+
+class _reporter:
+    """Progress on standard error: a bar on a terminal, a line now and then elsewhere."""
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.bar = progress()
+        self.started = time.monotonic()
+        self.last = self.started
+        self.first: int | None = None
+
+    def __enter__(self) -> Callable[[int, int], None]:
+        self.bar.__enter__()
+        self.task = self.bar.add_task("explaining", total=self.total)
+        return self.report
+
+    def __exit__(self, *problem: object) -> None:
+        self.bar.__exit__(*problem)
+
+    def report(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        self.first = done if self.first is None else self.first
+        rate = (done - self.first) / max(now - self.started, 1e-9)
+        words = f"explaining, {rate:.1f}/s"
+        self.bar.update(self.task, completed=done, total=total, description=words)
+        if err_console().is_terminal or (now - self.last < 10 and done < total):
+            return
+        self.last = now
+        left = f", {_duration((total - done) / rate)} left" if rate > 0 and done < total else ""
+        sys.stderr.write(f"{done} of {total} done, {rate:.1f}/s{left}\n")
+        sys.stderr.flush()
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"

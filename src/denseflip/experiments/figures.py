@@ -1,0 +1,175 @@
+"""The paper's figures: box plots of d% and C, and patients side by side. Needs matplotlib."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from denseflip.counterfactual import Counterfactual, Status
+from denseflip.datasets import Dataset
+from denseflip.experiments.paper import PaperPlan
+from denseflip.experiments.printed import PATIENTS
+from denseflip.experiments.results import Row
+from denseflip.experiments.store import Record
+from denseflip.experiments.tables import Table
+from denseflip.graph import Edits
+from denseflip.graph.pairs import decode
+from denseflip.story.describe import describe
+from denseflip.story.story import Story
+
+_COLOURS = ("#4477aa", "#cc6677")  # class 0, class 1: told apart by the colour-blind too
+
+
+def plot_distributions(
+    rows: Sequence[Row], data: str, methods: Sequence[str], path: Path, *, title: str = ""
+) -> None:
+    """Box plots of d% and C (both on a log scale) per method and class, as in the supplement.
+
+    Boxes run from the first to the third quartile, whiskers to the last value within 1.5 boxes.
+    """
+    from denseflip.report.canvas import need, new_figure, save_figure, style
+
+    need("matplotlib")
+    shown = [m for m in methods if any(r["data"] == data and r["method"] == m for r in rows)]
+    with style():
+        figure = new_figure(9.0, 3.4)
+        for panel, (column, label) in enumerate((("d", "d%"), ("C", "C (questions)"))):
+            axes = figure.add_subplot(1, 2, panel + 1)
+            for k in (0, 1):
+                values = [
+                    [
+                        max(float(r[column]), 1e-4)
+                        for r in rows
+                        if r["data"] == data
+                        and r["method"] == m
+                        and r["found"]
+                        and r["label_before"] == k
+                    ]
+                    for m in shown
+                ]
+                boxes = [(i, box_statistics(v)) for i, v in enumerate(values) if v]
+                if not boxes:
+                    continue
+                axes.bxp(
+                    [b for _, b in boxes],
+                    positions=[i + (k - 0.5) * 0.38 for i, _ in boxes],
+                    widths=0.32,
+                    patch_artist=True,
+                    manage_ticks=False,
+                    boxprops={"facecolor": _COLOURS[k], "alpha": 0.75, "linewidth": 0.8},
+                    medianprops={"color": "black", "linewidth": 1.2},
+                    flierprops={"marker": ".", "markersize": 3, "markeredgecolor": _COLOURS[k]},
+                )
+            axes.set_yscale("log")
+            axes.set_xticks(np.arange(len(shown)))
+            axes.set_xticklabels([m.upper() for m in shown], rotation=30, ha="right")
+            axes.set_xlim(-0.6, len(shown) - 0.4)
+            axes.set_ylabel(label)
+            axes.grid(axis="y", alpha=0.3, linewidth=0.5)
+        figure.suptitle(title or f"{data.upper()}: blue class 0, red class 1 (as predicted)")
+        figure.tight_layout()
+    save_figure(figure, path, force=True)
+
+
+def box_statistics(values: Sequence[float]) -> dict[str, Any]:
+    """What a box plot draws: quartiles, whiskers within 1.5 boxes, and what lies beyond."""
+    array = np.sort(np.asarray(values, dtype=float))
+    q1, med, q3 = np.percentile(array, (25, 50, 75)).tolist()
+    reach = 1.5 * (q3 - q1)
+    inside = array[(array >= q1 - reach) & (array <= q3 + reach)]
+    low = float(min(inside.min(), q1)) if len(inside) else q1
+    high = float(max(inside.max(), q3)) if len(inside) else q3
+    beyond = array[(array < low) | (array > high)].tolist()
+    return {"q1": q1, "med": med, "q3": q3, "whislo": low, "whishi": high, "fliers": beyond}
+
+
+def patient_stories(plan: PaperPlan, records: Mapping[str, Record]) -> dict[str, dict[str, Story]]:
+    """The patients of the paper's figures: name → method → story, the sentence tested."""
+    from denseflip.experiments.work import get_context
+
+    out: dict[str, dict[str, Story]] = {}
+    by_name = {source.spec.name: source for source in plan.sources}
+    for data, index in PATIENTS.items():
+        if data not in by_name or index >= len(by_name[data].dataset):
+            continue
+        dataset = by_name[data].dataset
+        graph_id = dataset.ids[index]
+        for spec in plan.runs.specs:
+            if spec.job.data.name != data or spec.graph != graph_id or spec.id not in records:
+                continue
+            context = get_context(spec.job.data, spec.job.oracle)
+            story = describe(
+                to_counterfactual(records[spec.id], dataset),
+                dataset.nodes,
+                context.oracle,
+                subject=f"Patient {index}",
+                class_names=dataset.class_names,
+                share=0.8,
+            )
+            out.setdefault(f"{data.upper()} {index}", {})[spec.job.method.name.upper()] = story
+    return out
+
+
+def to_counterfactual(record: Record, dataset: Dataset) -> Counterfactual:
+    """A record as the result it came from (without its trace)."""
+    spec, row = record["spec"], record["result"]
+    graph = dataset[spec["graph"]].graph
+    added, removed = (
+        tuple(decode(np.asarray(record["edits"][side], dtype=np.int64), graph.n_nodes))
+        for side in ("added", "removed")
+    )
+    return Counterfactual(
+        status=Status(row["status"]),
+        original=graph,
+        edits=Edits(added, removed),
+        label_before=row["label_before"],
+        label_after=row["label_after"],
+        target=spec["target"],
+        method=spec["method"]["name"],
+        parameters=spec["method"]["resolved"],
+        seed=spec["seed"],
+        search_calls=row["search_calls"],
+        refine_calls=row["refine_calls"],
+        background_calls=row["background_calls"],
+        distinct_calls=row["distinct_calls"],
+        iterations=row["iterations"],
+        minimal=row["minimal"],
+        notes=tuple(row["notes"]),
+        elapsed=record["times"]["search"],
+    )
+
+
+def patient_table(stories: Mapping[str, Mapping[str, Story]]) -> Table:
+    """What each method says about the paper's patients."""
+    rows = [
+        (
+            patient,
+            method,
+            str(story.result.status),
+            len(story.result.removed),
+            len(story.result.added),
+            round(story.result.relative_distance, 4),
+            story.verified,
+            story.statement,
+        )
+        for patient, by_method in stories.items()
+        for method, story in by_method.items()
+    ]
+    columns = ("patient", "method", "status", "REM", "ADD", "d%", "verified", "sentence")
+    title = "The patients of the paper's figures: what each method changes, and says"
+    return Table("patients", title, columns, tuple(rows))
+
+
+def plot_patients(stories: Mapping[str, Mapping[str, Story]], folder: Path) -> list[Path]:
+    """One picture per patient: all methods side by side."""
+    from denseflip.report.comparison import plot_comparison
+
+    paths = []
+    for patient, by_method in stories.items():
+        path = folder / f"patient-{patient.lower().replace(' ', '-')}.png"
+        plot_comparison(dict(by_method), title=patient, path=path, force=True)
+        paths.append(path)
+    return paths
