@@ -10,7 +10,7 @@ import numpy as np
 
 from denseflip.errors import InvalidGraphError
 from denseflip.graph.core import Graph
-from denseflip.graph.pairs import Pair, decode
+from denseflip.graph.pairs import Pair, decode, encode_pairs
 
 
 @dataclass(frozen=True)
@@ -55,15 +55,19 @@ class Edits:
 
     def apply(self, graph: Graph) -> Graph:
         """The edited graph; an edit that does not fit the graph is an error."""
-        for pair in self.added:
-            if graph.has_edge(*pair):
-                msg = f"Cannot add the pair {pair}: the graph has that edge already."
-                raise InvalidGraphError(msg)
-        for pair in self.removed:
-            if not graph.has_edge(*pair):
-                msg = f"Cannot remove the pair {pair}: the graph has no such edge."
-                raise InvalidGraphError(msg)
-        return graph.toggle(self.pairs)
+        added, removed = (
+            encode_pairs(np.asarray(side, dtype=np.int64), graph.n_nodes, source=f"{name} pairs")
+            for side, name in self._sides()
+        )
+        wrong = np.flatnonzero(np.isin(added, graph.codes))
+        if len(wrong):
+            msg = f"Cannot add the pair {self.added[wrong[0]]}: the graph has that edge already."
+            raise InvalidGraphError(msg)
+        wrong = np.flatnonzero(~np.isin(removed, graph.codes))
+        if len(wrong):
+            msg = f"Cannot remove the pair {self.removed[wrong[0]]}: the graph has no such edge."
+            raise InvalidGraphError(msg)
+        return graph.toggle_codes(np.concatenate((added, removed)))
 
     def only(self, pairs: Iterable[Pair]) -> Edits:
         """The edits on these pairs alone."""
