@@ -120,6 +120,7 @@ def explain(
     from denseflip.cli import resolve
     from denseflip.cli.output import check_out, write_outputs
     from denseflip.search.explain import explain as search
+    from denseflip.story.compare import told
     from denseflip.story.describe import describe
 
     recipe = resolve.find_method(method, settings or [])
@@ -153,7 +154,7 @@ def explain(
             evaluation=evaluation_of(box),
         )
     if json:
-        print_json({**result.to_dict(), "story": story.to_dict(), "statement": story.statement})
+        print_json(told(story))
     else:
         typer.echo(f"{story.statement}\n")
         for note in story.footnotes:

@@ -35,15 +35,11 @@ def write_outputs(
 ) -> list[Path]:
     """Write the page and the result, and the pictures where matplotlib is there."""
     from denseflip.report.page import write_page
+    from denseflip.story.compare import told
 
     out.mkdir(parents=True, exist_ok=True)
-    rows = [c.to_dict() for c in compared]
-    data = rows or {
-        **stories[0].result.to_dict(),
-        "statement": stories[0].statement,
-        "story": stories[0].to_dict(),
-    }
-    (out / RESULT).write_text(json.dumps(data, indent=1, ensure_ascii=False), encoding="utf-8")
+    data = [row.to_dict() for row in compared] or told(stories[0])
+    (out / RESULT).write_text(json.dumps(data, ensure_ascii=False), encoding="utf-8")
     page = write_page(
         stories[0],
         out / PAGE,

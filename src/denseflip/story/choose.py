@@ -88,9 +88,10 @@ def _reason(tried: Sequence[Tried], honest: Sequence[Tried], chosen: Tried) -> s
     most = max((t.evaluation.accuracy for t in others), default=chosen.evaluation.accuracy)
     price = "" if chosen.evaluation.accuracy >= most else " (at the price of a little accuracy)"
     pairs = "one region pair" if chosen.n_pairs == 1 else f"{chosen.n_pairs} region pairs"
+    verb = "changes" if chosen.n_pairs == 1 else "change"
     rest = " and ".join(f"{t.n_pairs} ({t.preset})" for t in others)
     compared = f", against {rest}," if rest else ""
     return (
         f"{opening} {chosen.preset} is taken{price}: {pairs} brought to the other strain's "
-        f"density{compared} change its mind, so its decision can be told in fewest words."
+        f"density{compared} {verb} its mind, so its decision can be told in fewest words."
     )

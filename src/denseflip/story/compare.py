@@ -37,13 +37,7 @@ class Compared:
                 "found": False,
                 "reason": self.reason,
             }
-        return {
-            **self.story.result.to_dict(),
-            "statement": self.story.statement,
-            "verified": self.story.verified,
-            "regions_80": self.n_regions,
-            "story": self.story.to_dict(),
-        }
+        return {**told(self.story), "regions_80": self.n_regions}
 
     @property
     def sentence(self) -> str:
@@ -59,6 +53,18 @@ class Compared:
         if self.story is None or self.story.taxonomy is None:
             return None
         return len(self.story.regions().smallest(0.8))
+
+
+def told(story: Story) -> dict[str, Any]:
+    """A result's fields and what is told of it, without saying anything twice."""
+    own = ("subject", "short", "detailed", "footnotes", "verification", "taxonomy", "regions")
+    data = story.to_dict()
+    return {
+        **story.result.to_dict(),
+        "statement": story.statement,
+        "verified": story.verified,
+        "story": {key: data[key] for key in own},
+    }
 
 
 def compare(
