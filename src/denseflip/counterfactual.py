@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from denseflip.errors import FileFormatError
 from denseflip.graph import Edits, Graph, Pair
@@ -52,8 +52,7 @@ class Ask(StrEnum):
     KNOWN = "known"  # the answer was counted before (a background graph): heed it, count nothing
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One change of a search: which block made it, on which structure, on which pairs.
 
     Attributes

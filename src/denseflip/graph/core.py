@@ -15,11 +15,21 @@ import numpy as np
 import numpy.typing as npt
 
 from denseflip.errors import InvalidGraphError
-from denseflip.graph.pairs import Codes, Pair, check_n_nodes, decode, encode_pairs, toggled
+from denseflip.graph.pairs import (
+    Codes,
+    Pair,
+    check_n_nodes,
+    count_shared,
+    decode,
+    encode_pairs,
+    toggled,
+)
 
 if TYPE_CHECKING:
     import networkx as nx
     import scipy.sparse as sp
+
+_LITTLE_ENDIAN = np.dtype("<i8")
 
 
 class Graph:
@@ -48,9 +58,8 @@ class Graph:
 
     def __init__(self, n_nodes: int, codes: Codes) -> None:
         """Take over sorted, unique, valid codes. Internal: use the ``from_`` constructors."""
-        codes.flags.writeable = False
-        object.__setattr__(self, "_n", n_nodes)
-        object.__setattr__(self, "_codes", codes)
+        codes.setflags(write=False)
+        self.__dict__.update(_n=n_nodes, _codes=codes)
 
     def __setattr__(self, name: str, value: object) -> None:
         msg = f"Graph is immutable; cannot set {name!r}. Use toggle() to get a changed copy."
@@ -159,12 +168,16 @@ class Graph:
         """Number of neighbours of every node."""
         return np.bincount(self.pairs.ravel(), minlength=self._n).astype(np.int64)
 
-    @cached_property
+    @property
     def digest(self) -> bytes:
         """16 bytes that stand for the content: equal graphs, equal digests, on any machine."""
-        h = hashlib.sha256(self._n.to_bytes(8, "little"))
-        h.update(self._codes.astype("<i8", copy=False).data)
-        return h.digest()[:16]
+        # Kept by hand: the lock in `cached_property` costs as much as the rest of a question.
+        digest: bytes | None = self.__dict__.get("_digest")
+        if digest is None:
+            content = self._codes.astype(_LITTLE_ENDIAN, copy=False).tobytes()
+            digest = hashlib.sha256(self._n.to_bytes(8, "little") + content).digest()[:16]
+            self.__dict__["_digest"] = digest
+        return digest
 
     # ---- change -------------------------------------------------------------------------
 
@@ -182,8 +195,8 @@ class Graph:
 
     def distance(self, other: Graph) -> int:
         """Number of pairs on which the two graphs differ, ``|E △ E'|``."""
-        shared = np.intersect1d(self._codes, self.check_same_nodes(other)._codes, True)
-        return self.n_edges + other.n_edges - 2 * len(shared)
+        shared = count_shared(self._codes, self.check_same_nodes(other)._codes)
+        return self.n_edges + other.n_edges - 2 * shared
 
     def relative_distance(self, other: Graph) -> float:
         """`distance` over ``|E ∪ E'|``; 0 if both graphs are empty."""
@@ -204,9 +217,8 @@ class Graph:
         """Dense symmetric 0/1 matrix of shape (n, n), a fresh copy each time."""
         n, codes = self._n, self._codes
         out = np.zeros(n * n, dtype=dtype)
-        out[codes] = 1  # a code is the flat position of (u, v) …
-        u = codes // max(n, 1)
-        out[(codes - u * n) * n + u] = 1  # … and this is (v, u)
+        out[codes] = 1  # a code u * n + v is the flat position of (u, v) …
+        out[codes * n - codes // max(n, 1) * (n * n - 1)] = 1  # … and this is v * n + u
         return out.reshape(n, n)
 
     def to_sparse(self) -> sp.csr_array:

@@ -10,6 +10,8 @@ from denseflip.counterfactual import Label
 from denseflip.errors import OracleError
 from denseflip.graph import Graph
 
+_PLAIN = (int, str, bool)
+
 
 @runtime_checkable
 class Oracle(Protocol):
@@ -51,6 +53,8 @@ def check_answers(answers: Any, n_graphs: int) -> Sequence[Any]:
 
 def clean_label(answer: Any) -> Label:
     """One answer as a plain number or string."""
+    if type(answer) in _PLAIN:
+        return answer  # type: ignore[no-any-return]
     if hasattr(answer, "item") and not isinstance(answer, (str, int, float)):
         try:
             answer = answer.item()

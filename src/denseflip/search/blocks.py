@@ -6,6 +6,7 @@ A block is any callable of the right shape; a function will do. To write one, se
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
 from typing import Any, Protocol
 
 import numpy as np
@@ -32,6 +33,7 @@ class State:
     ranking : the nodes, densest first; ``position[v]`` is v's place in it.
     counts : the paper's D: how often each node was in a removed (or, negative, added) clique.
     removed_structures : node sets of the structures taken away so far (the paper's L).
+    iteration : the number of this iteration, from 1.
     removed_now, added_now : edges taken away and put in during this iteration.
     sparsified_now : whether this iteration has called sparsify.
     last_removed, last_size : edges and nodes of the structure taken away last.
@@ -46,6 +48,7 @@ class State:
         self.position[ranking] = np.arange(len(ranking))
         self.counts = np.zeros(len(ranking), dtype=np.int64)
         self.removed_structures: list[frozenset[int]] = []
+        self.iteration = 0
         self.removed_now = 0
         self.added_now = 0
         self.sparsified_now = False
@@ -79,14 +82,17 @@ class State:
 
     def missing(self, nodes: Iterable[int]) -> tuple[Pair, ...]:
         """Pairs among these nodes that are not joined now."""
-        return tuple(p for p in pairs_among(nodes) if not self.has_edge(*p))
+        near = self.neighbours
+        return tuple([(u, v) for u, v in combinations(sorted(nodes), 2) if v not in near[u]])
 
     def present(self, nodes: Iterable[int]) -> tuple[Pair, ...]:
         """Pairs among these nodes that are joined now."""
-        return tuple(p for p in pairs_among(nodes) if self.has_edge(*p))
+        near = self.neighbours
+        return tuple([(u, v) for u, v in combinations(sorted(nodes), 2) if v in near[u]])
 
     def start_iteration(self) -> None:
         """Begin counting the edges of a new iteration."""
+        self.iteration += 1
         self.removed_now = self.added_now = 0
         self.sparsified_now = False
 
@@ -113,10 +119,7 @@ class State:
 
 def pairs_among(nodes: Iterable[int]) -> Iterator[Pair]:
     """All pairs ``u < v`` of the nodes, sorted."""
-    ordered = sorted(nodes)
-    for i, u in enumerate(ordered):
-        for v in ordered[i + 1 :]:
-            yield u, v
+    return combinations(sorted(nodes), 2)
 
 
 class Rank(Protocol):

@@ -99,7 +99,7 @@ class DCS:
                     steps = _asked_last(list(steps))
                 for step in steps:
                     idle = 0
-                    yield _placed(step, number)
+                    yield step if step.iteration == number else step._replace(iteration=number)
             except StopSearch:
                 return
             if idle > n:
@@ -127,26 +127,13 @@ class DCS:
                 raise StopSearch
 
 
-def _placed(step: Step, iteration: int, ask: Ask | None = None) -> Step:
-    """The step with its iteration: written out, since `dataclasses.replace` costs far more."""
-    return Step(
-        step.block,
-        step.structure,
-        step.toggled,
-        step.ask if ask is None else ask,
-        step.nodes,
-        step.name,
-        iteration,
-    )
-
-
 def _asked_last(steps: list[Step]) -> list[Step]:
     """The steps of one iteration with a single question, after the last (D3)."""
-    last = len(steps) - 1
-    return [
-        _placed(step, step.iteration, Ask.YES if i == last else Ask.NO)
-        for i, step in enumerate(steps)
-    ]
+    for i, step in enumerate(steps, start=1):
+        ask = Ask.YES if i == len(steps) else Ask.NO
+        if step.ask is not ask:
+            steps[i - 1] = step._replace(ask=ask)
+    return steps
 
 
 def _as_block(block: str | Block, known: dict[str, type], kind: str) -> Block:

@@ -30,15 +30,17 @@ class PairDensify:
     score: str = "triangles"
     reverse: bool = False
 
-    def __call__(self, state: State, node: int) -> Iterator[Step]:
-        """Yield the addition of one edge."""
-        if self not in state.memory:
+    def __call__(self, state: State, node: int) -> tuple[Step]:
+        """Give the addition of one edge."""
+        order = state.memory.get(self)
+        if order is None:
             score = pair_score(state, self.score)
-            state.memory[self] = score.unjoined(state.original, descending=self.reverse)
-        pair = next(state.memory[self], None)
+            order = score.unjoined(state.original, descending=self.reverse)
+            state.memory[self] = order
+        pair = next(order, None)
         if pair is None:
             raise StopSearch
-        yield Step(DENSIFY, "edge", (pair,), nodes=pair)
+        return (Step(DENSIFY, "edge", (pair,), Ask.YES, pair, "", state.iteration),)
 
 
 @dataclass(frozen=True)
@@ -106,9 +108,12 @@ class CliqueDensify:
         cap = min(k + self.slack, state.original.n_nodes)
         m = min(max(2, clique_size(wanted)), cap)
         order = self._order(state, node)
-        for size in range(m, cap + 1):
-            if state.missing(order[:size]):
-                return order[:size]
+        near = state.neighbours
+        inside: set[int] = set()  # joined with one another: one more node, one more look
+        for size, v in enumerate(order[:cap], start=1):
+            if not near[v] >= inside:
+                return order[: max(size, m)]
+            inside.add(v)
         return None
 
     def _order(self, state: State, node: int) -> list[int]:
