@@ -31,6 +31,7 @@ autodoc_typehints = "signature"
 autodoc_default_options = {"members": True}
 napoleon_google_docstring = False
 napoleon_use_rtype = False
+napoleon_use_ivar = True  # attributes as a list, not a second description of each field
 # A name such as `distance` is a function, a property and a method: any of them will do.
 suppress_warnings = ["ref.python"]
 
