@@ -8,6 +8,7 @@ import pytest
 from denseflip import DCS, Graph, Nodes, explain, make_method
 from denseflip.counterfactual import Ask, Step
 from denseflip.errors import InvalidGraphError
+from denseflip.experiments.printed import printed_flip_rate
 from denseflip.graph.density import region_densities
 from denseflip.search.baselines import EdgeSwap
 from denseflip.search.blocks import State
@@ -199,3 +200,5 @@ def test_d13_the_printed_entry_fits_adhdm_and_not_adhd() -> None:
 
     assert 98 not in possible(19)
     assert 98 in possible(63)
+    assert [printed_flip_rate("adhdm", "rcli", label) for label in (0, 1)] == [95, 98]
+    assert [printed_flip_rate("adhd", "rcli", label) for label in (0, 1)] == [61, 100]
