@@ -6,6 +6,17 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# A busy machine is no reason to fail, and a run should be the same everywhere.
+settings.register_profile(
+    "denseflip",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.load_profile("denseflip")
 
 ROOT = Path(__file__).resolve().parent.parent
 

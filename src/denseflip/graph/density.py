@@ -116,21 +116,36 @@ def maximal_cliques_through(node: int, neighbours: list[set[int]]) -> Iterator[t
         return
     position = {v: i for i, v in enumerate(local)}
     near = [sum(1 << position[w] for w in neighbours[v] if w in position) for v in local]
-    for bits in _expand(0, (1 << len(local)) - 1, 0, near):
+    for bits in _maximal_sets(near):
         yield tuple(sorted((node, *(local[i] for i in _bits(bits)))))
 
 
-def _expand(chosen: int, candidates: int, done: int, near: list[int]) -> Iterator[int]:
-    if not candidates:
-        if not done:
+def _maximal_sets(near: list[int]) -> Iterator[int]:
+    """Bron–Kerbosch on a stack of its own: a clique may be larger than Python's call stack."""
+    everything = (1 << len(near)) - 1
+    # Frames of: vertices chosen, candidates, those done with, branches still to take.
+    stack = [[0, everything, 0, _branches(everything, 0, near)]]
+    while stack:
+        frame = stack[-1]
+        low = frame[3] & -frame[3]
+        if not low:
+            stack.pop()
+            continue
+        around = near[low.bit_length() - 1]
+        chosen, candidates, done = frame[0] | low, frame[1] & around, frame[2] & around
+        frame[1] ^= low
+        frame[2] |= low
+        frame[3] ^= low
+        if candidates:
+            stack.append([chosen, candidates, done, _branches(candidates, done, near)])
+        elif not done:
             yield chosen
-        return
-    # The vertex with most candidate neighbours leaves the fewest branches.
+
+
+def _branches(candidates: int, done: int, near: list[int]) -> int:
+    """Candidates to branch on: those not next to the vertex that leaves the fewest."""
     pivot = max(_bits(candidates | done), key=lambda i: (candidates & near[i]).bit_count())
-    for i in _bits(candidates & ~near[pivot]):
-        yield from _expand(chosen | 1 << i, candidates & near[i], done & near[i], near)
-        candidates &= ~(1 << i)
-        done |= 1 << i
+    return candidates & ~near[pivot]
 
 
 def _bits(mask: int) -> Iterator[int]:

@@ -67,7 +67,7 @@ class NodeSum:
 
     def unjoined_lazily(self, graph: Graph, *, descending: bool) -> Iterator[Pair]:
         """The same order, one value of the sum at a time."""
-        by_value = {int(t): np.flatnonzero(self.values == t) for t in np.unique(self.values)}
+        by_value = _groups(self.values)
         taken = _Joined(graph)
         for total in _sums(sorted(by_value), descending=descending):
             # Ends u whose partner group (total - value) exists, in the order of the pairs.
@@ -78,6 +78,15 @@ class NodeSum:
                 for v in above[::-1] if descending else above:
                     if not taken(u, int(v)):
                         yield u, int(v)
+
+
+def _groups(values: npt.NDArray[np.int64]) -> dict[int, npt.NDArray[np.intp]]:
+    """Nodes of each value, ascending. O(n log n), however many values there are."""
+    if not len(values):
+        return {}
+    nodes = np.argsort(values, kind="stable")
+    distinct, first = np.unique(values[nodes], return_index=True)
+    return dict(zip(distinct.tolist(), np.split(nodes, first[1:]), strict=True))
 
 
 class ContrastScore:
