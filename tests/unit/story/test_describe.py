@@ -1,0 +1,277 @@
+"""`describe` and `Story`: inputs, defaults, node-level sentences, forms."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+
+import pytest
+
+import denseflip
+from denseflip import Counterfactual, Edits, Graph, Nodes, Story, Vocabulary, describe, explain
+from denseflip.counterfactual import Status
+from denseflip.datasets.atlas import load_aal, load_mouse_atlas
+from denseflip.errors import (
+    FileFormatError,
+    InvalidNodesError,
+    InvalidParameterError,
+    MissingInputError,
+    UnknownNameError,
+)
+from denseflip.graph import Taxonomy
+from denseflip.story.phrases import read_statement
+
+PARTS = ("North",) * 3 + ("South",) * 3
+NODES = Nodes(tuple("abcdef"), regions={"part": PARTS, "hemisphere": tuple("LRLRLR")})
+ORIGINAL = Graph.from_edges(6, [(0, 1), (0, 2), (1, 2)])
+RESULT = Counterfactual(
+    Status.FOUND, ORIGINAL, Edits(((3, 4),), ((0, 1), (0, 2))), 0, 1, method="tri"
+)
+
+
+def oracle(adjacency) -> int:
+    return int(not adjacency[0, 1])
+
+
+# ---- words and names ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("nodes", "name"),
+    [
+        (NODES, "graph"),
+        (load_aal(), "brain"),
+        (load_mouse_atlas(), "mouse"),
+        (Nodes(("a", "b"), coordinates=((0, 0, 0), (1, 1, 1))), "connectome"),
+        (Nodes.numbered(3), "graph"),
+    ],
+)
+def test_the_vocabulary_fits_the_nodes(nodes, name) -> None:
+    assert Vocabulary.for_nodes(nodes).name == name
+
+
+def test_class_names_and_evaluation_come_from_the_oracle() -> None:
+    class Card:
+        class_names = ("well", "ill")
+
+        def __init__(self):
+            verdict = {"level": "chance", "verdict": "Not better than chance: 50 %."}
+            self.card = {"evaluation": verdict}
+
+        def predict(self, graphs):
+            return [oracle(g.to_adjacency()) for g in graphs]
+
+    story = describe(RESULT, NODES, Card())
+    assert "is classified as well." in story.statement
+    assert story.footnotes[0] == "Not better than chance: 50 %."
+
+
+def test_the_taxonomy_may_be_named_crossed_or_given() -> None:
+    assert describe(RESULT, NODES).taxonomy.name == "part"
+    crossed = describe(RESULT, NODES, taxonomy="part*hemisphere")
+    assert "the left North" in crossed.statement
+    own = Taxonomy.from_labels("mine", ["one", "one", "one", "two", "two", "two"])
+    story = describe(RESULT, NODES, taxonomy=own)
+    assert "in the one" in story.statement
+    assert Story.from_dict(story.to_dict()) == story
+
+
+def test_the_regions_that_the_method_worked_with_are_the_default() -> None:
+    facts = {"parameters": {"search": {"regions": "hemisphere"}}}
+    result = Counterfactual(Status.FOUND, ORIGINAL, RESULT.edits, 0, 1, **facts)
+    assert describe(result, NODES).taxonomy.name == "hemisphere"
+    assert describe(result, NODES, taxonomy="part").taxonomy.name == "part"
+
+
+# ---- bad input ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "match"),
+    [
+        ({"form": "long"}, UnknownNameError, "Unknown form 'long'"),
+        ({"vocabulary": "brian"}, UnknownNameError, "Did you mean 'brain'"),
+        ({"taxonomy": "lobes"}, UnknownNameError, "Unknown taxonomy 'lobes'"),
+        ({"share": 2}, InvalidParameterError, "share must be a number from 0 to 1; got 2"),
+        ({"share": "all"}, InvalidParameterError, "share must be"),
+        ({"budget": 1}, InvalidParameterError, "budget must be .* at least 2; got 1"),
+        ({"class_names": "ab"}, InvalidParameterError, "class_names must be"),
+        (
+            {"taxonomy": Taxonomy.from_labels("x", ["a"])},
+            InvalidParameterError,
+            "sorts 1 nodes; the graph has 6",
+        ),
+    ],
+)
+def test_bad_options_are_refused(options, error, match) -> None:
+    with pytest.raises(error, match=match):
+        describe(RESULT, NODES, **options)
+
+
+def test_the_nodes_of_another_graph_are_refused() -> None:
+    with pytest.raises(InvalidNodesError, match="6 nodes, but the node table describes 2"):
+        describe(RESULT, Nodes(("a", "b")))
+
+
+def test_regions_asked_for_where_there_are_none() -> None:
+    with pytest.raises(MissingInputError, match="no regions"):
+        describe(RESULT, Nodes.numbered(6), taxonomy="lobe")
+    with pytest.raises(MissingInputError, match="no regions"):
+        describe(RESULT).regions()
+
+
+# ---- without regions ----------------------------------------------------------------------
+
+
+def test_few_edits_without_regions_are_named_pair_by_pair() -> None:
+    story = describe(RESULT, Nodes(tuple("abcdef")), oracle)
+    assert story.taxonomy is None
+    assert story.statement == (
+        "This graph is classified as class 0. If the graph had fewer edges between node a and node "
+        "b, then the graph would have been classified as class 1."
+    )
+    assert "1 of 3 edges, 1 of 3 pairs of nodes" in story.tested
+    assert any("To speak of regions, give a node table" in note for note in story.footnotes)
+
+
+def test_many_edits_without_regions_are_told_by_node() -> None:
+    star = tuple((0, i) for i in range(1, 9))
+    result = Counterfactual(
+        Status.FOUND, Graph.from_edges(10, [(8, 9)]), Edits(star, ((8, 9),)), 0, 1
+    )
+    story = describe(result, None, lambda a: int(a[0].sum() > 6))
+    assert "had more edges at node 0, then" in story.statement
+    assert story.verification.named[0].region_b is None
+    assert story.verification.edits == Edits(star)
+    assert "8 of 9 edges, 1 of 10 nodes" in story.tested
+    said = read_statement(story.statement, story.units.taxonomy)
+    assert said.more == {(0, None)}
+
+
+def test_a_node_with_edits_both_ways_says_both() -> None:
+    star = tuple((0, i) for i in range(1, 8))
+    result = Counterfactual(
+        Status.FOUND, Graph.from_edges(9, [(0, 8)]), Edits(star, ((0, 8),)), 0, 1
+    )
+    story = describe(result)
+    assert "on balance more edges at node 0 (7 edges more, 1 fewer)" in story.statement
+
+
+# ---- footnotes ----------------------------------------------------------------------------
+
+
+def evaluation(level: str):
+    return SimpleNamespace(
+        level=level,
+        better_than_chance=level == "better",
+        verdict="The verdict.",
+        warning=None if level == "better" else "The warning.",
+    )
+
+
+def test_a_classifier_no_better_than_chance_is_said_first() -> None:
+    for level in ("chance", "unclear"):
+        notes = describe(RESULT, NODES, oracle, evaluation=evaluation(level)).footnotes
+        assert notes[0] == "The verdict. The warning."
+
+
+def test_a_good_classifier_needs_no_note() -> None:
+    notes = describe(RESULT, NODES, oracle, evaluation=evaluation("better")).footnotes
+    assert notes[0].startswith("Tested with 2 questions")
+    assert not any("chance" in note for note in notes)
+
+
+def test_an_unjudged_classifier_is_called_so() -> None:
+    assert "was not given: judge it first" in describe(RESULT, NODES, oracle).footnotes[0]
+
+
+def test_notes_and_minimality_of_the_search_are_passed_on() -> None:
+    base = {"status": Status.FOUND, "original": ORIGINAL, "edits": RESULT.edits}
+    labels = {"label_before": 0, "label_after": 1}
+    result = Counterfactual(**base, **labels, minimal=True, notes=("A cap bit.",))
+    notes = describe(result, NODES).footnotes
+    assert "A cap bit." in notes
+    assert any("No single one of the counterfactual's 3 edges" in note for note in notes)
+    result = Counterfactual(**base, **labels, minimal=False)
+    assert any("could not be certified" in n for n in describe(result, NODES).footnotes)
+
+
+def test_what_it_does_not_say_comes_last() -> None:
+    assert "not what makes a graph belong to a class" in describe(RESULT, NODES).footnotes[-1]
+    brain = describe(RESULT, NODES, vocabulary="brain").footnotes[-1]
+    assert "does not say what causes a condition" in brain
+
+
+def test_a_long_sentence_suggests_coarser_regions() -> None:
+    n = 14
+    pairs = tuple((i, i + 1) for i in range(n - 1))
+    nodes = Nodes.from_groups(n, {f"Part {i}": [i] for i in range(n)})
+    result = Counterfactual(Status.FOUND, Graph.from_edges(n, []), Edits(pairs), 0, 1)
+    notes = describe(result, nodes).footnotes
+    assert any("a long list (13 region pairs)" in note for note in notes)
+
+
+# ---- the numbers and the forms -------------------------------------------------------------
+
+
+def test_regions_of_all_and_of_named_edits() -> None:
+    story = describe(RESULT, NODES, oracle)
+    assert len(story.regions().edits) == 3
+    assert story.regions(edits="named").edits == Edits(removed=((0, 1), (0, 2)))
+    assert story.regions("hemisphere").taxonomy.name == "hemisphere"
+    assert story.named_edits == story.verification.edits
+
+
+def test_str_shows_the_wanted_form() -> None:
+    texts = {
+        form: str(describe(RESULT, NODES, oracle, form=form))
+        for form in ("short", "standard", "detailed")
+    }
+    story = describe(RESULT, NODES, oracle)
+    assert texts["short"] == story.short
+    assert texts["standard"].startswith(story.statement + "\n\n[1] ")
+    assert texts["detailed"].startswith(story.detailed)
+
+
+def test_notebook_forms_escape_and_hold_the_footnotes() -> None:
+    story = describe(RESULT, NODES, oracle, subject="<b>", class_names=("a&b", "c"))
+    page = story._repr_html_()
+    assert "&lt;b&gt;" in page
+    assert "a&amp;b" in page
+    assert page.count("<li>") == len(story.footnotes)
+    assert story._repr_markdown_().startswith(f"> {story.statement}\n\n1. ")
+    assert "verified=True" in repr(story)
+
+
+def test_the_dictionary_is_json_and_comes_back() -> None:
+    story = describe(RESULT, NODES, oracle, subject=3, class_names={0: "well", 1: "ill"})
+    data = json.loads(json.dumps(story.to_dict()))
+    again = Story.from_dict(data)
+    assert again == story
+    assert again.footnotes == story.footnotes
+    assert data["statement"] == story.statement
+    assert data["verified"] is True
+    assert data["verification"]["questions"] == 2
+    assert data["regions"]["taxonomy"] == "part"
+    assert describe(RESULT).to_dict()["regions"] is None
+
+
+def test_a_broken_dictionary_is_refused() -> None:
+    data = describe(RESULT, NODES).to_dict()
+    with pytest.raises(FileFormatError, match="Not a denseflip story: KeyError: 'subject'"):
+        Story.from_dict({k: v for k, v in data.items() if k != "subject"})
+    with pytest.raises(FileFormatError, match="has format 99"):
+        Story.from_dict({**data, "format": 99})
+
+
+def test_public_names() -> None:
+    assert denseflip.describe is describe
+    assert denseflip.Story is Story
+
+
+def test_end_to_end_with_a_search() -> None:
+    result = explain(ORIGINAL, oracle, "tri")
+    story = describe(result, NODES, oracle)
+    assert story.verified
+    assert story.node_name(0) == "a"
+    assert story.class_name(0) == "class 0"

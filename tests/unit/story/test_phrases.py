@@ -1,0 +1,106 @@
+"""Grouping, saying and reading back."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from denseflip.errors import FileFormatError, UnknownNameError
+from denseflip.graph import Taxonomy
+from denseflip.story.phrases import Group, clause, group, read_statement
+from denseflip.story.vocabulary import VOCABULARIES, Vocabulary
+
+PLAIN = Vocabulary()
+
+
+def test_what_each_form_denotes() -> None:
+    assert Group("in", (3, 1)).units == ((3, 3), (1, 1))
+    assert Group("between", (2, 1)).units == ((1, 2),)
+    assert Group("between", (0, 2, 1)).units == ((0, 2), (0, 1), (1, 2))
+    assert Group("between", (2, 0, 4), star=True).units == ((0, 2), (2, 4))
+    assert Group("at", (5,)).units == ((5, None),)
+
+
+@pytest.mark.parametrize(
+    ("cells", "n_groups"),
+    [
+        ([], 0),
+        ([(0, 0), (1, 1)], 1),
+        ([(0, 1)], 1),
+        ([(0, 1), (0, 2), (1, 2)], 1),
+        ([(0, 1), (0, 2)], 1),
+        ([(0, 1), (2, 3)], 2),
+        (list(itertools.combinations(range(5), 2)), 1),
+        ([(0, 0), (0, 1)], 2),
+        ([(0, None), (3, None)], 1),
+    ],
+)
+def test_groups_are_few_and_exact(cells, n_groups) -> None:
+    groups = group(cells)
+    assert len(groups) == n_groups
+    assert sorted(u for g in groups for u in g.units) == sorted(cells)
+
+
+TRAPS = [
+    ("A1", "B1", "A1 and B1"),
+    ("A1", "B1", "A1, B1"),
+    ("A1", "B1", "A1 and each of B1"),
+    ("A1", "B1", "more edges in B1"),
+    ("A1", "B1", "A1 (2 edges more, 1 fewer)"),
+    ("Lobe", "the Lobe", "Lobe and the Lobe"),
+    ("“A1”", "A1", "A1”"),
+    ("B1, then", "B1", "then"),
+    ("in", "between", "at"),
+    ("edges", "more", "fewer edges between"),
+]
+
+
+@pytest.mark.parametrize("names", TRAPS, ids=[t[2] for t in TRAPS])
+@pytest.mark.parametrize("words", VOCABULARIES.values(), ids=VOCABULARIES)
+def test_every_set_of_cells_is_read_back_whatever_the_names(names, words) -> None:
+    taxonomy = Taxonomy.from_labels("part", names)
+    cells = [(a, b) for a in range(3) for b in range(a, 3)]
+    counts = [(1, 0), (0, 1), (2, 1), (1, 2), (1, 1)]
+    for size in (1, 2, 3, 6):
+        for chosen in itertools.combinations(cells, size):
+            rows = [(cell, *counts[i % len(counts)]) for i, cell in enumerate(chosen)]
+            text = f"G is classified as 1. If G had {clause(rows, taxonomy, words)}, then G would"
+            said = read_statement(text, taxonomy, words)
+            assert said.units == set(chosen)
+            assert said.less == {c for c, added, _ in rows if not added}
+            assert said.more == {c for c, _, removed in rows if not removed}
+
+
+def test_the_vocabulary_is_found_if_not_given() -> None:
+    taxonomy = Taxonomy.from_labels("part", ("North", "South"))
+    for words in VOCABULARIES.values():
+        text = f"X had {clause([((0, 1), 2, 0)], taxonomy, words)}, then X would"
+        assert read_statement(text, taxonomy).more == {(0, 1)}
+
+
+def test_a_subject_that_talks_like_a_sentence_does_not_confuse() -> None:
+    taxonomy = Taxonomy.from_labels("part", ("North", "South"))
+    text = f"He had fun. If he had {clause([((0, 0), 2, 0)], taxonomy, PLAIN)}, then he would"
+    assert read_statement(text, taxonomy, PLAIN).more == {(0, 0)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Nothing was found.",
+        "If G had more edges in the West, then G would",
+        "If G had more edges in the North",
+        "If G had more edges in , then G would",
+        "If G had more edges in the North more edges, then G would",
+    ],
+)
+def test_what_is_no_statement_is_refused(text) -> None:
+    with pytest.raises(FileFormatError, match="Not a statement about the taxonomy 'part'"):
+        read_statement(text, Taxonomy.from_labels("part", ("North", "South")))
+
+
+def test_an_unknown_vocabulary_is_refused() -> None:
+    with pytest.raises(UnknownNameError, match="vocabulary"):
+        read_statement("x", Taxonomy.from_labels("part", ("North",)), "brains")

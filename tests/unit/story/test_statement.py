@@ -1,0 +1,312 @@
+"""The sentences, word for word, over a table of cases."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from denseflip import Counterfactual, Edits, Graph, Nodes, Vocabulary, describe
+from denseflip.counterfactual import Status
+from denseflip.story.phrases import read_statement
+
+LOBES = (
+    "Frontal Lobe",
+    "Insula & Cingulate Gyri",
+    "Temporal Lobe",
+    "Posterior Fossa",
+    "Parietal Lobe",
+)
+SIZE = 4  # nodes per lobe
+F, C, T, P, A = range(5)
+NODES = Nodes(
+    tuple(f"n{i}" for i in range(SIZE * len(LOBES))),
+    regions={"lobe": tuple(lobe for lobe in LOBES for _ in range(SIZE))},
+)
+CLASSES = {0: "Typically Developed", 1: "Autism Spectrum Disorder"}
+
+
+def pairs_in(cell: tuple[int, int]) -> list[tuple[int, int]]:
+    """Node pairs of a cell, in order."""
+    a, b = (range(SIZE * r, SIZE * r + SIZE) for r in cell)
+    every = itertools.combinations(a, 2) if cell[0] == cell[1] else itertools.product(a, b)
+    return sorted((min(p), max(p)) for p in every)
+
+
+def make_result(cells: dict[tuple[int, int], tuple[int, int]], **facts: object) -> Counterfactual:
+    """A found result with so many (added, removed) edits in each cell."""
+    added, removed = [], []
+    for cell, (n_added, n_removed) in cells.items():
+        pairs = pairs_in(cell)
+        added += pairs[:n_added]
+        removed += pairs[n_added : n_added + n_removed]
+    original = Graph.from_edges(NODES.n_nodes, removed)
+    values = {
+        "status": Status.FOUND,
+        "original": original,
+        "edits": Edits(tuple(added), tuple(removed)),
+        "label_before": 1,
+        "label_after": 0,
+        "method": "tri",
+        **facts,
+    }
+    return Counterfactual(**values)  # type: ignore[arg-type]
+
+
+def had(cells: dict[tuple[int, int], tuple[int, int]], **options: object) -> str:
+    """What stands between "had" and "then"."""
+    story = describe(make_result(cells), NODES, class_names=CLASSES, **options)  # type: ignore[arg-type]
+    text = story.statement
+    said = read_statement(text, story.taxonomy, story.vocabulary)
+    assert said.units == set(cells), "the text must name the cells and nothing else"
+    return text.partition(" had ")[2].partition(", then ")[0]
+
+
+CASES = [
+    ("one region, removed", {(F, F): (0, 3)}, "less activation in the Frontal Lobe"),
+    ("one region, added", {(P, P): (3, 0)}, "more activation in the Posterior Fossa"),
+    (
+        "one plural region",
+        {(C, C): (1, 0)},
+        "more activation in the Insula & Cingulate Gyri",
+    ),
+    (
+        "two regions, removed",
+        {(F, F): (0, 3), (T, T): (0, 2)},
+        "less activation in the Frontal Lobe and the Temporal Lobe",
+    ),
+    (
+        "three regions, in order of their edits",
+        {(F, F): (0, 1), (T, T): (0, 3), (P, P): (0, 2)},
+        "less activation in the Temporal Lobe, the Posterior Fossa and the Frontal Lobe",
+    ),
+    (
+        "between two, added",
+        {(F, T): (2, 0)},
+        "more co-activation between the Frontal Lobe and the Temporal Lobe",
+    ),
+    (
+        "between two, removed",
+        {(F, T): (0, 2)},
+        "less co-activation between the Frontal Lobe and the Temporal Lobe",
+    ),
+    (
+        "three regions, all pairs: one group, as in the paper",
+        {(C, P): (3, 0), (T, P): (2, 0), (C, T): (1, 0)},
+        "more co-activation between the Insula & Cingulate Gyri, the Posterior Fossa and the "
+        "Temporal Lobe",
+    ),
+    (
+        "three regions, two of the three pairs: no group",
+        {(F, T): (3, 0), (F, P): (2, 0)},
+        "more co-activation between the Frontal Lobe and each of the Temporal Lobe and the "
+        "Posterior Fossa",
+    ),
+    (
+        "a chain",
+        {(F, C): (4, 0), (C, T): (3, 0), (T, P): (2, 0)},
+        "more co-activation between the Insula & Cingulate Gyri and each of the Frontal Lobe and "
+        "the Temporal Lobe, and between the Temporal Lobe and the Posterior Fossa",
+    ),
+    (
+        "two pairs apart",
+        {(F, C): (4, 0), (T, P): (2, 0)},
+        "more co-activation between the Frontal Lobe and the Insula & Cingulate Gyri, and between "
+        "the Temporal Lobe and the Posterior Fossa",
+    ),
+    (
+        "four regions, all pairs",
+        dict.fromkeys(itertools.combinations((F, C, T, P), 2), (1, 0)),
+        "more co-activation between the Frontal Lobe, the Insula & Cingulate Gyri, the Temporal "
+        "Lobe and the Posterior Fossa",
+    ),
+    (
+        "a group and a star that share a region",
+        {(F, C): (9, 0), (F, T): (8, 0), (C, T): (7, 0), (F, P): (6, 0), (F, A): (5, 0)},
+        "more co-activation between the Frontal Lobe, the Insula & Cingulate Gyri and the Temporal "
+        "Lobe, and between the Frontal Lobe and each of the Posterior Fossa and the Parietal Lobe",
+    ),
+    (
+        "less here, more there",
+        {(F, F): (0, 3), (P, P): (2, 0)},
+        "less activation in the Frontal Lobe and more activation in the Posterior Fossa",
+    ),
+    (
+        "the paper's sentence",
+        {(F, F): (0, 5), (C, P): (3, 0), (T, P): (2, 0), (C, T): (1, 0)},
+        "less activation in the Frontal Lobe and more co-activation between the Insula & Cingulate "
+        "Gyri, the Posterior Fossa and the Temporal Lobe",
+    ),
+    (
+        "a list before the and",
+        {(F, F): (0, 3), (T, T): (0, 2), (P, P): (1, 0)},
+        "less activation in the Frontal Lobe and the Temporal Lobe, and more activation in the "
+        "Posterior Fossa",
+    ),
+    (
+        "inside and between, one direction",
+        {(F, F): (0, 3), (F, T): (0, 2)},
+        "less activation in the Frontal Lobe and less co-activation between the Frontal Lobe and "
+        "the Temporal Lobe",
+    ),
+    (
+        "all four kinds",
+        {(F, F): (0, 5), (F, T): (0, 4), (P, P): (3, 0), (T, P): (2, 0)},
+        "less activation in the Frontal Lobe, less co-activation between the Frontal Lobe and the "
+        "Temporal Lobe, more activation in the Posterior Fossa, and more co-activation between the "
+        "Temporal Lobe and the Posterior Fossa",
+    ),
+    (
+        "both ways in one region, mostly less",
+        {(F, F): (1, 4)},
+        "on balance less activation in the Frontal Lobe (4 links fewer, 1 more)",
+    ),
+    (
+        "both ways between two, mostly more",
+        {(F, T): (3, 1)},
+        "on balance more co-activation between the Frontal Lobe and the Temporal Lobe "
+        "(3 links more, 1 fewer)",
+    ),
+    (
+        "as many as fewer",
+        {(F, F): (1, 1)},
+        "redistributed activation in the Frontal Lobe (1 link more, 1 fewer)",
+    ),
+    (
+        "both ways beside one way",
+        {(F, F): (1, 4), (P, P): (2, 0)},
+        "more activation in the Posterior Fossa and on balance less activation in the Frontal Lobe "
+        "(4 links fewer, 1 more)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("cells", "text"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
+def test_brain_clause(cells, text) -> None:
+    assert had(cells) == text
+
+
+def test_the_whole_sentence_in_the_papers_form() -> None:
+    story = describe(
+        make_result({(F, F): (0, 5), (C, P): (3, 0), (T, P): (2, 0), (C, T): (1, 0)}),
+        NODES,
+        subject="Patient X",
+        class_names=CLASSES,
+    )
+    assert story.statement == (
+        "Patient X is classified as Autism Spectrum Disorder. If X's brain had less activation in "
+        "the Frontal Lobe and more co-activation between the Insula & Cingulate Gyri, the "
+        "Posterior Fossa and the Temporal Lobe, then X would have been classified as Typically "
+        "Developed."
+    )
+
+
+@pytest.mark.parametrize(
+    ("subject", "start", "middle"),
+    [
+        (9, "Patient 9 is", "If Patient 9's brain had"),
+        ("Patient 9", "Patient 9 is", "If Patient 9's brain had"),
+        ("Patient Anna", "Patient Anna is", "If Anna's brain had"),
+        ("X", "Patient X is", "If X's brain had"),
+        ("aut-009", "Patient aut-009 is", "If Patient aut-009's brain had"),
+        ("Our first patient", "Our first patient is", "If Our first patient's brain had"),
+        (None, "This patient is", "If the patient's brain had"),
+    ],
+)
+def test_subject(subject, start, middle) -> None:
+    text = describe(make_result({(F, F): (0, 5)}), NODES, subject=subject).statement
+    assert text.startswith(start)
+    assert middle in text
+
+
+@pytest.mark.parametrize(
+    ("label", "names", "text"),
+    [
+        (1, None, "class 1"),
+        (1, ["healthy", "ill"], "ill"),
+        (1, {1: "ill"}, "ill"),
+        (1, {0: "healthy"}, "class 1"),
+        ("ASD", None, "ASD"),
+        ("", None, "class ''"),
+        (True, None, "class True"),
+        (0.5, None, "class 0.5"),
+    ],
+)
+def test_class_names(label, names, text) -> None:
+    result = make_result({(F, F): (0, 5)}, label_before=label, label_after="other")
+    story = describe(result, NODES, class_names=names, subject=9)
+    assert story.statement.startswith(f"Patient 9 is classified as {text}.")
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "cells", "text"),
+    [
+        ("mouse", {(F, T): (2, 0)}, "more connections between the Frontal Lobe and the Temporal"),
+        ("mouse", {(F, F): (0, 2)}, "fewer connections in the Frontal Lobe"),
+        ("connectome", {(F, F): (0, 2)}, "fewer connections in the Frontal Lobe"),
+        ("graph", {(F, F): (0, 2)}, "fewer edges in the Frontal Lobe"),
+        ("graph", {(F, F): (2, 2)}, "rewired edges in the Frontal Lobe (2 edges more, 2 fewer)"),
+        (
+            Vocabulary(
+                name="city",
+                subject="Town",
+                whole="road map",
+                inside="lanes",
+                across="bridges",
+                unit="road",
+                units="roads",
+                verb="taken for",
+            ),
+            {(F, F): (0, 2), (F, T): (1, 0)},
+            "fewer lanes in the Frontal Lobe and more bridges between the Frontal Lobe and the",
+        ),
+    ],
+)
+def test_words_of_a_domain(vocabulary, cells, text) -> None:
+    assert had(cells, vocabulary=vocabulary).startswith(text)
+
+
+def test_a_vocabulary_of_ones_own_speaks_throughout() -> None:
+    words = Vocabulary(
+        name="city", subject="Town", whole="road map", unit="road", units="roads", verb="taken for"
+    )
+    result = make_result({(F, F): (0, 2)})
+    story = describe(result, NODES, vocabulary=words, subject="Town Ulm", class_names=CLASSES)
+    assert story.statement == (
+        "Town Ulm is taken for Autism Spectrum Disorder. If Ulm's road map had fewer edges in the "
+        "Frontal Lobe, then Ulm would have been taken for Typically Developed."
+    )
+    assert "2 roads" in story.detailed
+
+
+def test_a_plain_graph_owns_its_edges_itself() -> None:
+    result = make_result({(F, F): (0, 2)})
+    story = describe(result, NODES, vocabulary="graph", class_names=CLASSES)
+    assert story.statement == (
+        "This graph is classified as Autism Spectrum Disorder. If the graph had fewer edges in the "
+        "Frontal Lobe, then the graph would have been classified as Typically Developed."
+    )
+
+
+def test_short_names_few_and_counts_many() -> None:
+    few = describe(make_result({(F, F): (0, 5)}), NODES, subject=9, class_names=CLASSES)
+    assert few.short == (
+        "Patient 9: Autism Spectrum Disorder → Typically Developed with less activation in the "
+        "Frontal Lobe."
+    )
+    cells = {(F, F): (0, 5), **dict.fromkeys(itertools.combinations(range(5), 2), (1, 0))}
+    many = describe(make_result(cells), NODES, subject=9, class_names=CLASSES)
+    assert many.short == (
+        "Patient 9: Autism Spectrum Disorder → Typically Developed with changes in 11 region "
+        "pairs, most in Frontal Lobe (5 links removed)."
+    )
+
+
+def test_detailed_gives_counts_distance_and_calls() -> None:
+    result = make_result({(F, F): (0, 5), (T, P): (2, 1)}, search_calls=1200, refine_calls=34)
+    text = describe(result, NODES, class_names=CLASSES).detailed
+    assert "Frontal Lobe: 5 links removed" in text
+    assert "Temporal Lobe – Posterior Fossa: 1 link removed, 2 added" in text
+    assert "distance 8 (6 links removed, 2 added; 100.0 % of the edges of both graphs)" in text
+    assert "found by tri with 1,234 questions" in text
+    assert "Not tested" in text

@@ -1,0 +1,168 @@
+"""The test of a sentence: order, stopping, counting, honesty."""
+
+from __future__ import annotations
+
+import pytest
+
+from denseflip import Counterfactual, Edits, Graph, Nodes, as_oracle, describe
+from denseflip.counterfactual import Status
+from denseflip.errors import OracleError
+from denseflip.story.verify import NamedPair, Verification
+
+# Regions of three nodes; edits: inside North 3 removed, North–South 2 added, inside South 1 added.
+NODES = Nodes(tuple("abcdef"), regions={"part": ("North",) * 3 + ("South",) * 3})
+ORIGINAL = Graph.from_edges(6, [(0, 1), (0, 2), (1, 2)])
+EDITS = Edits(added=((0, 3), (1, 4), (3, 4)), removed=((0, 1), (0, 2), (1, 2)))
+NORTH, BOTH, SOUTH = (
+    NamedPair("North", "North", 0, 3),
+    NamedPair("North", "South", 2, 0),
+    NamedPair("South", "South", 1, 0),
+)
+
+
+class Counting:
+    """An oracle of a rule that remembers what it was asked."""
+
+    def __init__(self, rule) -> None:
+        self.rule, self.asked = rule, []
+
+    def predict(self, graphs):
+        self.asked += graphs
+        return [self.rule(g) for g in graphs]
+
+
+def found(**facts) -> Counterfactual:
+    values = {"label_before": 0, "label_after": 1, "method": "any", **facts}
+    return Counterfactual(Status.FOUND, ORIGINAL, EDITS, **values)
+
+
+def test_names_only_what_is_enough() -> None:
+    oracle = Counting(lambda g: int(not g.has_edge(0, 1)))
+    check = describe(found(), NODES, oracle).verification
+    assert check.verified
+    assert check.named == (NORTH,)
+    assert check.edits == Edits(removed=EDITS.removed)
+    assert check.questions == 2
+    assert not check.all_needed
+    assert check.n_cells == 3
+
+
+def test_goes_on_in_order_until_it_flips() -> None:
+    oracle = Counting(lambda g: int(g.has_edge(0, 3)))
+    check = describe(found(), NODES, oracle).verification
+    assert check.named == (NORTH, BOTH)
+    assert check.questions == 3
+
+
+def test_says_so_if_all_are_needed() -> None:
+    oracle = Counting(lambda g: int(g.has_edge(3, 4)))
+    story = describe(found(), NODES, oracle)
+    assert story.verification.named == (NORTH, BOTH, SOUTH)
+    assert story.verification.all_needed
+    assert story.verification.questions == 4
+    assert "all of it had to be named" in story.tested
+    assert story.rest is None
+
+
+def test_looking_ahead_changes_nothing_but_the_batches() -> None:
+    oracle = Counting(lambda g: int(g.has_edge(0, 3)))
+    check = describe(found(), NODES, oracle).verification
+    assert check.questions == 3  # the original and two lists, though a third was looked at
+    assert len(oracle.asked) <= 4
+
+
+def test_a_single_cell_is_not_called_needed_in_words() -> None:
+    result = Counterfactual(Status.FOUND, ORIGINAL, Edits(removed=EDITS.removed), 0, 1)
+    story = describe(result, NODES, as_oracle(lambda a: int(not a[0, 1])))
+    assert "It is all that was changed (3 edges in one region pair)." in story.tested
+
+
+def test_the_target_decides_what_counts_as_a_flip() -> None:
+    def rule(g):
+        if g == ORIGINAL:
+            return 0
+        return 1 if g.has_edge(3, 4) else 2
+
+    assert describe(found(), NODES, Counting(rule)).verification.label == 2
+    check = describe(found(target=1), NODES, Counting(rule)).verification
+    assert check.label == 1
+    assert check.named == (NORTH, BOTH, SOUTH)
+
+
+def test_the_sentence_gives_the_class_that_the_named_edits_lead_to() -> None:
+    def rule(g):
+        return 0 if g == ORIGINAL else 1 if g.has_edge(3, 4) else 2
+
+    story = describe(found(), NODES, Counting(rule), class_names=("well", "ill", "odd"))
+    assert story.statement.endswith("would have been classified as odd.")
+
+
+def test_without_an_oracle_everything_is_named_and_called_untested() -> None:
+    story = describe(found(), NODES)
+    assert not story.verified
+    assert not story.verification.tested
+    assert story.verification.questions == 0
+    assert story.verification.edits == EDITS
+    assert not story.verification.all_needed
+    assert story.tested.startswith("Not tested: no classifier was given")
+    assert any(note.startswith("Not tested") for note in story.footnotes)
+
+
+def test_another_oracle_is_noticed_at_the_original() -> None:
+    with pytest.raises(OracleError, match="gives 1 for the original graph, but the result says 0"):
+        describe(found(), NODES, as_oracle(lambda a: 1))
+
+
+def test_another_oracle_is_noticed_at_the_counterfactual() -> None:
+    with pytest.raises(OracleError, match="gives 0 for the counterfactual, but the result says 1"):
+        describe(found(), NODES, as_oracle(lambda a: 0))
+
+
+def test_a_share_is_named_even_if_less_would_do() -> None:
+    oracle = as_oracle(lambda a: int(not a[0, 1]))
+    story = describe(found(), NODES, oracle, share=0.8)
+    assert story.verification.named == (NORTH, BOTH)
+    assert story.verified
+    assert story.verification.questions == 2
+
+
+def test_a_share_of_everything_does_not_claim_that_all_is_needed() -> None:
+    story = describe(found(), NODES, as_oracle(lambda a: int(not a[0, 1])), share=1.0)
+    assert len(story.verification.named) == 3
+    assert not story.verification.all_needed
+    assert "had to be named" not in story.tested
+
+
+def test_a_spent_budget_names_everything_and_does_not_claim_that_all_is_needed() -> None:
+    oracle = Counting(lambda g: int(g.has_edge(0, 3)))
+    story = describe(found(), NODES, oracle, budget=3)
+    assert story.verification.named == (NORTH, BOTH, SOUTH)
+    assert story.verified
+    assert story.verification.questions == 3
+    assert not story.verification.all_needed
+
+
+def test_the_rest_is_said_to_be_unneeded_only_when_tested() -> None:
+    story = describe(found(), NODES, as_oracle(lambda a: int(not a[0, 1])))
+    assert story.rest == (
+        "The whole counterfactual also has more edges between the North and the South, and 1 edge "
+        "changed elsewhere; that was not needed to change the answer."
+    )
+    assert describe(found(), NODES).rest is None
+
+
+@pytest.mark.parametrize(
+    ("pair", "change", "net", "text"),
+    [
+        (NamedPair("A", "B", 0, 2), "less", -2, "A – B"),
+        (NamedPair("A", "A", 3, 0), "more", 3, "A"),
+        (NamedPair("A", None, 3, 1), "mixed", 2, "A"),
+    ],
+)
+def test_named_pair(pair, change, net, text) -> None:
+    assert (pair.change, pair.net, str(pair)) == (change, net, text)
+
+
+def test_verification_survives_its_dictionary() -> None:
+    check = describe(found(), NODES, as_oracle(lambda a: int(not a[0, 1]))).verification
+    assert Verification.from_dict(check.to_dict()) == check

@@ -1,0 +1,48 @@
+"""Vocabularies: what they may hold, and how they come back."""
+
+from __future__ import annotations
+
+import pytest
+
+from denseflip import Vocabulary
+from denseflip.errors import InvalidParameterError, UnknownNameError
+from denseflip.story.vocabulary import VOCABULARIES
+
+
+def test_every_vocabulary_is_known_by_its_name_and_survives_its_dictionary() -> None:
+    for name, words in VOCABULARIES.items():
+        assert Vocabulary.named(name) is words
+        assert Vocabulary.from_dict(words.to_dict()) == words
+
+
+def test_an_unknown_name_suggests_a_known_one() -> None:
+    with pytest.raises(UnknownNameError, match="Did you mean 'mouse'"):
+        Vocabulary.named("mous")
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"subject": ""}, "subject must be a word or a few; got ''"),
+        ({"inside": "a, b"}, "inside may hold no comma"),
+        ({"across": "“x”"}, "across may hold no"),
+        ({"unit": 3}, "unit must be a word"),
+        ({"less": "more"}, "less, more and mixed must differ"),
+        ({"subject": "", "inside": "(", "unit": ","}, "subject .* inside .* unit"),
+    ],
+)
+def test_words_that_would_break_a_sentence_are_refused(options, match) -> None:
+    with pytest.raises(InvalidParameterError, match=match):
+        Vocabulary(**options)
+
+
+def test_counting_and_owning() -> None:
+    words = Vocabulary.named("brain")
+    assert [words.count(n) for n in (0, 1, 2, 1234)] == [
+        "0 links",
+        "1 link",
+        "2 links",
+        "1,234 links",
+    ]
+    assert words.possessor("Anna") == "Anna's brain"
+    assert Vocabulary().possessor("Graph 1") == "Graph 1"
