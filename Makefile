@@ -38,7 +38,7 @@ bench: $(VENV)/.test ## Measure speed, as ratios to a reference in the same run
 	@for file in benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
 golden: $(VENV)/.test ## Write the golden files anew (review the difference before you commit it)
-	$(BIN)/python -m pytest -q tests/golden --regenerate-golden
+	$(BIN)/python -m pytest -q tests/golden/test_toy.py --regenerate-golden
 	@git diff --stat -- tests/golden
 
 clean: ## Remove the virtual environment and everything built

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -21,6 +22,18 @@ settings.load_profile("denseflip")
 ROOT = Path(__file__).resolve().parent.parent
 
 
+def absent(what: str, reason: str) -> NoReturn:
+    """Skip with a plain reason; fail where `what` must be there (DENSEFLIP_REQUIRE, set in CI)."""
+    if what in os.environ.get("DENSEFLIP_REQUIRE", "").split(","):
+        pytest.fail(f"{reason} (DENSEFLIP_REQUIRE asks for {what!r})")
+    pytest.skip(reason)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`make golden` writes the golden files anew instead of comparing with them."""
+    parser.addoption("--regenerate-golden", action="store_true", help="write golden files anew")
+
+
 @pytest.fixture
 def brain_data(monkeypatch: pytest.MonkeyPatch) -> Path:
     """Folder with the paper's data files; the library is pointed at it for this test."""
@@ -30,7 +43,7 @@ def brain_data(monkeypatch: pytest.MonkeyPatch) -> Path:
         if (path / "autism_graphs.pkl").is_file():
             monkeypatch.setenv("DENSEFLIP_DATA", str(path))
             return path
-    pytest.skip("the paper's data files are not here; set DENSEFLIP_DATA to their folder")
+    absent("data", "the paper's data files are not here; set DENSEFLIP_DATA to their folder")
 
 
 @pytest.fixture(scope="session")
