@@ -107,6 +107,10 @@ def draw_matrix(
     """One kind of edit, region by region: the lower triangle, darker with more edits."""
     from matplotlib.colors import LinearSegmentedColormap
 
+    if not names:
+        ax.set_axis_off()
+        ax.text(0.5, 0.5, "no edits", transform=ax.transAxes, ha="center", color=QUIET)
+        return
     colour = REMOVED if kind == "removed" else ADDED
     shades = LinearSegmentedColormap.from_list(kind, ["#f6f7f9", colour])
     size = len(names)

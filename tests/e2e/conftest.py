@@ -1,0 +1,82 @@
+"""A browser that may not reach anything: pages are opened from files."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--use-angle=swiftshader",  # WebGL without a graphics card
+    "--enable-unsafe-swiftshader",
+]
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """A running chromium, or a skip that says what is missing."""
+    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    program = os.environ.get("DENSEFLIP_CHROMIUM") or shutil.which("chromium")
+    if program is None:
+        pytest.skip("chromium is not installed (apt-get install chromium)")
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+class Visit:
+    """An opened page with everything it complained about or tried to fetch."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+        self.errors: list[str] = []
+        self.requests: list[str] = []
+        page.on("console", self._console)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("request", self._request)
+
+    def _console(self, message: Any) -> None:
+        if message.type == "error":
+            self.errors.append(message.text)
+
+    def _request(self, request: Any) -> None:
+        if not request.url.startswith(("file:", "data:", "blob:")):
+            self.requests.append(request.url)
+
+    def quiet(self) -> None:
+        """Nothing went wrong, nothing was fetched."""
+        assert self.errors == []
+        assert self.requests == []
+
+    def sideways(self) -> int:
+        """Pixels by which the page is wider than the window."""
+        script = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        return int(self.page.evaluate(script))
+
+
+@pytest.fixture
+def visit(chromium: Any) -> Iterator[Callable[..., Visit]]:
+    """Open a file in a new window: ``visit(path, width=…, scripts=…)``."""
+    contexts = []
+
+    def opened(path: Path, *, width: int = 1200, height: int = 900, scripts: bool = True) -> Visit:
+        context = chromium.new_context(
+            viewport={"width": width, "height": height}, java_script_enabled=scripts
+        )
+        contexts.append(context)
+        seen = Visit(context.new_page())
+        seen.page.goto(path.as_uri())
+        return seen
+
+    yield opened
+    for context in contexts:
+        context.close()

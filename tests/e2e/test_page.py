@@ -1,0 +1,187 @@
+"""The report opened in a browser, as a colleague would."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("matplotlib", reason="pictures need the extra 'brain'")
+pytest.importorskip("plotly", reason="interactive pictures need the extra 'brain'")
+pytest.importorskip("nilearn", reason="the glass brain needs the extra 'brain'")
+
+from denseflip import write_page
+from denseflip.counterfactual import Status
+from stories import brain_nodes, complete, make_story, sided_nodes
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+PHONE = {"width": 360, "height": 740}
+CONTRAST = """() => {  // WCAG's contrast of every text with what is behind it; the lowest
+  const level = (c) => (c /= 255) <= .04045 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4;
+  const light = (colour) => {
+    const [r, g, b] = colour.match(/[\\d.]+/g).map(Number);
+    return .2126 * level(r) + .7152 * level(g) + .0722 * level(b);
+  };
+  const back = (e) => {
+    for (; e; e = e.parentElement) {
+      const colour = getComputedStyle(e).backgroundColor;
+      if (!/, 0\\)$|transparent/.test(colour)) return colour;
+    }
+    return 'rgb(255,255,255)';
+  };
+  let worst = 99;
+  const texts = 'p,li,td,th,dt,dd,h1,h2,figcaption,blockquote,code,.mark,summary';
+  for (const e of document.querySelectorAll(texts)) {
+    if (!e.textContent.trim() || !e.offsetParent) continue;
+    const [a, b] = [light(getComputedStyle(e).color), light(back(e))].sort((x, y) => y - x);
+    worst = Math.min(worst, (a + .05) / (b + .05));
+  }
+  return worst;
+}"""
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page about a human brain, with a comparison."""
+    nodes = brain_nodes()
+    first = make_story(nodes, complete((2, 3, 4, 5, 6)), complete((42, 43, 48, 49)))
+    second = make_story(nodes, [(0, 90)], [(1, 91)], method="edg", status=Status.BUDGET)
+    return write_page(
+        first,
+        tmp_path_factory.mktemp("page") / "report.html",
+        stories=[first, second],
+        command="denseflip compare aut 9 --methods tri,edg --out a-rather-long-folder-name/of-mine",
+    )
+
+
+@pytest.fixture(scope="module")
+def circle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page about nodes without coordinates, with awkward names."""
+    story = make_story(sided_nodes(), [(0, 1), (3, 4)], [(0, 6), (1, 7), (2, 8)])
+    return write_page(story, tmp_path_factory.mktemp("page") / "circle.html")
+
+
+def test_opens_without_a_complaint_and_fetches_nothing(visit, report):
+    seen = visit(report)
+    assert seen.page.title().startswith("Patient 9")
+    assert seen.page.locator("h1").count() == 1
+    sizes = seen.page.eval_on_selector_all("img", "all => all.map(i => i.naturalWidth)")
+    assert len(sizes) == 4
+    assert all(width > 100 for width in sizes)  # every picture is really there
+    seen.quiet()
+
+
+@pytest.mark.parametrize("which", ["report", "circle"])
+def test_fits_a_phone(visit, request, which):
+    seen = visit(request.getfixturevalue(which), **PHONE)
+    assert seen.sideways() <= 0
+    seen.page.click("#interactive summary")
+    seen.page.wait_for_selector("#view[data-ready=true]", timeout=60_000)
+    assert seen.sideways() <= 0
+    size = seen.page.eval_on_selector("body", "b => parseFloat(getComputedStyle(b).fontSize)")
+    assert size >= 15
+    seen.quiet()
+
+
+def test_reads_without_scripts(visit, report):
+    seen = visit(report, scripts=False)
+    assert seen.page.locator("blockquote").is_visible()
+    assert seen.page.locator("#edits tbody tr").count() == 16
+    assert not seen.page.locator(".filter").is_visible()  # what would not work is not shown
+    assert not seen.page.locator("#save-json").is_visible()
+
+
+def test_the_table_filters(visit, report):
+    page = visit(report).page
+    rows = page.locator("#edits tbody tr:visible")
+    assert rows.count() == 16
+    page.fill("#edit-filter", "calcarine_l occipital")
+    assert rows.count() == 3
+    assert page.inner_text("#edit-count") == "3 of 16 edits"
+    page.fill("#edit-filter", "")
+    page.select_option("#edit-kind", "removed")
+    assert rows.count() == 10
+    page.fill("#edit-filter", "no such node")
+    assert rows.count() == 0
+
+
+def test_the_table_sorts_both_ways(visit, report):
+    page = visit(report).page
+    head = page.locator("#edits thead th").nth(1)
+
+    def names() -> list[str]:
+        return page.locator("#edits tbody tr td:nth-child(2)").all_inner_texts()
+
+    head.locator("button").click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert names() == sorted(names())
+    head.locator("button").focus()
+    page.keyboard.press("Enter")  # by keyboard too
+    assert head.get_attribute("aria-sort") == "descending"
+    assert names() == sorted(names(), reverse=True)
+
+
+def test_the_turning_brain_is_loaded_on_demand_and_its_switches_work(visit, report):
+    seen = visit(report)
+    page = seen.page
+    assert page.evaluate("typeof Plotly") == "undefined"
+    page.click("#interactive summary")
+    page.wait_for_selector("#view[data-ready=true]", timeout=60_000)
+    view = page.locator("#view")
+    counts = lambda: (view.get_attribute("data-removed"), view.get_attribute("data-added"))  # noqa: E731
+    assert counts() == ("10", "6")
+    page.get_by_label("removed (10)").uncheck()
+    page.wait_for_selector("#view[data-removed='0']")
+    assert counts() == ("0", "6")
+    page.get_by_label("removed (10)").check()
+    page.get_by_label("Occipital Lobe").uncheck()
+    page.wait_for_selector("#view[data-added='0']")
+    assert counts() == ("10", "0")
+    page.get_by_role("button", name="none").click()
+    page.wait_for_selector("#view[data-removed='0']")
+    page.get_by_role("button", name="all", exact=True).click()
+    page.wait_for_selector("#view[data-removed='10'][data-added='6']")
+    drawn = page.evaluate(
+        """() => { const plot = document.querySelector('.df-plot');
+        const trace = (name) => plot.data.find((t) => t.name === name);
+        const points = (name) => trace(name).x.filter((x) => x !== null).length;
+        return {removed: points('removed'), added: points('added'),
+                surface: plot.data.some((t) => t.type === 'mesh3d')}; }"""
+    )
+    assert drawn == {"removed": 20, "added": 12, "surface": True}
+    page.get_by_role("button", name="top").click()
+    seen.quiet()
+
+
+def test_the_circle_is_interactive_too(visit, circle):
+    seen = visit(circle)
+    seen.page.click("#interactive summary")
+    seen.page.wait_for_selector("#view[data-removed='2'][data-added='3']", timeout=60_000)
+    assert seen.page.get_by_label("left A & <b>").is_checked()
+    seen.quiet()
+
+
+def test_the_data_can_be_saved(visit, report, tmp_path):
+    page = visit(report).page
+    with page.expect_download() as waiting:
+        page.click("#save-json")
+    waiting.value.save_as(tmp_path / "data.json")
+    data = json.loads((tmp_path / "data.json").read_text(encoding="utf-8"))
+    assert data["story"]["subject"] == "Patient 9"
+    assert len(data["story"]["result"]["removed"]) == 10
+
+
+def test_prints(visit, report):
+    seen = visit(report)
+    seen.page.emulate_media(media="print")
+    assert not seen.page.locator("#interactive").is_visible()
+    assert not seen.page.locator(".filter").is_visible()
+    assert seen.page.locator(".print-only").first.is_visible()
+    assert len(seen.page.pdf()) > 20_000
+
+
+def test_text_has_enough_contrast(visit, report):
+    seen = visit(report)
+    worst = seen.page.evaluate(CONTRAST)
+    assert worst >= 4.5

@@ -1,0 +1,68 @@
+"""Small stories to draw, made without a search: exactly these edits, exactly these names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from denseflip.counterfactual import Counterfactual, Status
+from denseflip.datasets.atlas import load_aal
+from denseflip.graph import Edits, Graph, Nodes
+from denseflip.story.describe import describe
+from denseflip.story.story import Story
+
+Pairs = Sequence[tuple[int, int]]
+NAMES = ("Control & <Normal>", "Patient")
+
+
+def make_story(
+    nodes: Nodes,
+    removed: Pairs = (),
+    added: Pairs = (),
+    *,
+    status: Status = Status.FOUND,
+    oracle: Callable[[Any], int] | None = None,
+    method: str = "tri",
+    **describe_options: Any,
+) -> Story:
+    """A story whose original has exactly the removed edges, and whose edits are as given."""
+    removed = sorted(tuple(sorted(p)) for p in removed)
+    added = sorted(tuple(sorted(p)) for p in added)
+    found = status is Status.FOUND
+    result = Counterfactual(
+        status=status,
+        original=Graph.from_edges(nodes.n_nodes, removed),
+        edits=Edits(tuple(added), tuple(removed)),
+        label_before=0,
+        label_after=1 if found else 0,
+        method=method,
+        parameters={"search": {"rank": {"by": "triangles"}, "limit": None}},
+        seed=7,
+        search_calls=12,
+        iterations=11,
+        notes=() if found else ("The iteration limit of 11 was reached.",),
+    )
+    options = {"class_names": NAMES, "subject": "Patient 9", **describe_options}
+    return describe(result, nodes, oracle, **options)
+
+
+def brain_nodes() -> Nodes:
+    """AAL-116: names, lobes, hemispheres, MNI coordinates."""
+    return load_aal()
+
+
+def plain_nodes(n_nodes: int = 8) -> Nodes:
+    """No regions, no coordinates."""
+    return Nodes.numbered(n_nodes)
+
+
+def sided_nodes() -> Nodes:
+    """Twelve nodes in four regions, left and right; names that HTML would stumble over."""
+    regions = [f"{side} {part}" for side in ("left", "right") for part in ("A & <b>", "C")]
+    labels = tuple(r for r in regions for _ in range(3))
+    return Nodes(tuple(f"n<{i}>" for i in range(12)), regions={"region": labels})
+
+
+def complete(members: Sequence[int]) -> list[tuple[int, int]]:
+    """All pairs among these nodes."""
+    return [(u, v) for i, u in enumerate(members) for v in members[i + 1 :]]

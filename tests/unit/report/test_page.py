@@ -1,0 +1,263 @@
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+pytest.importorskip("matplotlib", reason="pictures need the extra 'brain'")
+from denseflip import write_page
+from denseflip.counterfactual import Status
+from denseflip.errors import InvalidParameterError
+from denseflip.report import sections
+from denseflip.report.page import make_page
+from denseflip.story.story import Story
+from stories import make_story, sided_nodes
+
+VOID = {"meta", "img", "input", "br", "link", "hr"}
+
+
+class Reader(HTMLParser):
+    """Checks that tags close and collects what the tests ask about."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict]] = []
+        self.words: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == [], f"left open: {self.open}"
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open, f"</{tag}> closes nothing"
+        assert self.open[-1] == tag, f"</{tag}> closes <{self.open[-1]}>"
+        self.open.pop()
+
+    def handle_data(self, data):
+        if not set(self.open) & {"script", "style"}:
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+    def all(self, tag: str) -> list[dict]:
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+def embedded(html: str) -> dict:
+    return json.loads(re.search(r'id="denseflip-data">(.*?)</script>', html, re.DOTALL)[1])
+
+
+@pytest.fixture(scope="module")
+def tested() -> Story:
+    """A story tested with an oracle: the sentence is verified."""
+    return make_story(
+        sided_nodes(), [(0, 1), (3, 4)], [(0, 6), (1, 7), (2, 8)],
+        oracle=lambda a: int(a[0, 6] + a[1, 7] + a[2, 8] >= 2),
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def page(tested) -> str:
+    return make_page(tested, command="denseflip explain 'x & y' 9", interactive=False)
+
+
+def test_is_well_formed_and_accessible(page):
+    reader = Reader(page)
+    assert reader.all("html") == [{"lang": "en"}]
+    assert len(reader.all("h1")) == 1
+    assert len(reader.all("main")) == 1
+    assert reader.all("title")
+    images = reader.all("img")
+    assert len(images) == 3
+    assert all(len(i["alt"]) > 30 for i in images)
+    levels = [int(tag[1]) for tag, _ in reader.tags if re.fullmatch(r"h\d", tag)]
+    assert levels == [1] + [2] * (len(levels) - 1)
+    ids = [a["id"] for _, a in reader.tags if "id" in a]
+    assert len(ids) == len(set(ids))
+    assert all(a.get("scope") == "col" for a in reader.all("th"))
+
+
+def test_tells_the_sentence_its_test_and_its_footnotes(page, tested):
+    text = Reader(page).text
+    assert tested.verified
+    assert " ".join(tested.statement.split()) in text
+    assert "sentence verified" in text
+    for note in tested.footnotes:
+        assert " ".join(note.split()) in text
+
+
+def test_lists_every_edit_by_name(page, tested):
+    reader = Reader(page)
+    body = page[page.index('id="edits"') :]
+    assert body[: body.index("</table>")].count("<tr>") == 1 + tested.result.distance
+    for node in ("n<0>", "n<8>"):
+        assert node in reader.text
+    assert "left A & <b>" in reader.text
+    assert "− removed" in reader.text
+    assert "+ added" in reader.text
+
+
+def test_tells_which_edits_the_sentence_stands_for(page, tested):
+    said = len(tested.named_edits)
+    assert 0 < said < tested.result.distance
+    assert page.count("<td>yes</td>") == said
+    assert page.count("<td>no</td>") == tested.result.distance - said
+
+
+def test_names_method_parameters_and_command(page):
+    text = Reader(page).text
+    assert "search.rank.by triangles" in text
+    assert "seed 7" in text
+    assert "denseflip explain 'x & y' 9" in text
+    assert "What this does not say" in text
+
+
+def test_everything_from_data_is_escaped(page):
+    assert "n<0>" not in page
+    assert "Control & <Normal>" not in page
+    assert "Control &amp; &lt;Normal&gt;" in page
+
+
+def test_the_embedded_data_give_the_story_back(page, tested):
+    data = embedded(page)
+    again = Story.from_dict(data["story"])
+    assert again.statement == tested.statement
+    assert again.result == tested.result
+    assert data["command"] == "denseflip explain 'x & y' 9"
+
+
+def test_hostile_names_stay_data():
+    bad = "</script><script>alert(1)</script>"
+    story = make_story(sided_nodes(), [(0, 1)], [(0, 6)], subject=bad, class_names=(bad, "$title"))
+    text = make_page(story, command=bad, interactive=False)
+    assert "<script>alert(1)" not in text
+    Reader(text)
+
+
+def test_nothing_is_fetched_and_scripts_cannot_fetch(page):
+    reader = Reader(page)
+    for tag, attributes in reader.tags:
+        for name in ("src", "href", "action", "srcset", "data"):
+            value = attributes.get(name) or ""
+            assert value.startswith("data:") or not value, (tag, value[:60])
+    assert "url(" not in page.split("</style>")[0]
+    policy = next(m for m in reader.all("meta") if "http-equiv" in m)
+    assert "default-src 'none'" in policy["content"]
+
+
+def test_the_turning_brain_is_inside_once(brain):
+    pytest.importorskip("plotly")
+    text = make_page(brain)
+    assert text.count('id="plotly-packed"') == 1
+    assert 'id="interactive"' in text
+    assert len(text) < 6_000_000
+    Reader(text)
+
+
+def test_comparison_shows_every_method(brain, sided):
+    other = make_story(sided.nodes, [(0, 2)], [(5, 6)], method="edg", status=Status.BUDGET)
+    text = make_page(sided, stories=[sided, other], interactive=False)
+    reader = Reader(text)
+    assert "The methods side by side" in reader.text
+    assert "edg" in reader.text
+    assert any("Comparison of methods" in i["alt"] for i in reader.all("img"))
+    assert set(embedded(text)["comparison"]) == {"blocks", "edg"}
+
+
+@pytest.mark.parametrize("status", [Status.EXHAUSTED, Status.BUDGET])
+def test_nothing_found_says_what_was_tried_and_how_far_it_went(status):
+    story = make_story(sided_nodes(), [(0, 1)], [(2, 3), (4, 5)], status=status)
+    reader = Reader(make_page(story, interactive=False))
+    assert "What was tried" in reader.text
+    assert "1 edges removed and 2 added" in reader.text or "1 edge removed and 2" in reader.text
+    assert "Iterations walked 11" in reader.text
+    assert "The iteration limit of 11 was reached." in reader.text
+    assert "sentence verified" not in reader.text
+    assert any("last graph tried" in w for w in reader.words)
+
+
+def test_not_needed_has_no_pictures():
+    story = make_story(sided_nodes(), status=Status.NOT_NEEDED)
+    reader = Reader(make_page(story))
+    assert not reader.all("img")
+    assert "has the wanted label already" in reader.text
+
+
+def test_no_regions_still_gives_a_page(plain):
+    reader = Reader(make_page(plain, interactive=False))
+    assert len(reader.all("img")) == 1
+    assert "region" not in [a.get("aria-label") for a in reader.all("th")]
+
+
+def test_without_matplotlib_the_page_says_how_to_get_pictures(without, sided):
+    without("matplotlib")
+    without("plotly")
+    text = make_page(sided, stories=[sided, sided])
+    assert "There are no pictures on this page" in text
+    assert "denseflip[brain]" in text
+    Reader(text)
+
+
+def test_many_edits_are_cut_in_the_table_but_not_in_the_data(busy, monkeypatch):
+    monkeypatch.setattr(sections, "MAX_ROWS", 20)
+    text = make_page(busy, interactive=False, max_edges=40)
+    body = text[text.index('id="edits"') :]
+    assert body[: body.index("</table>")].count("<tr>") == 21
+    assert "The first 20 of" in text
+    assert "40 of" in Reader(text).text  # the caption says what the picture leaves out
+    assert len(embedded(text)["story"]["result"]["removed"]) == len(busy.result.removed)
+
+
+def test_shows_the_evaluation_of_the_story(sided):
+    judged = make_story(
+        sided_nodes(), [(0, 1)], [(0, 6)],
+        evaluation={"accuracy": 0.94, "interval": [0.7, 0.99], "level": "better",
+                    "verdict": "Better than chance: 94 %.", "majority_rate": 0.5},
+    )  # fmt: skip
+    assert "Better than chance: 94 %." in Reader(make_page(judged, interactive=False)).text
+
+
+def test_shows_the_card_of_the_data(sided):
+    card = {"citation": "Wang et al. 2020", "caveats": ["small", "male & female"], "empty": ""}
+    text = Reader(make_page(sided, dataset=card, interactive=False)).text
+    assert "citation Wang et al. 2020" in text
+    assert "small male & female" in text
+
+
+def test_never_overwrites_unasked(sided, tmp_path):
+    target = tmp_path / "report.html"
+    target.write_text("mine", encoding="utf-8")
+    with pytest.raises(InvalidParameterError, match=r"exists already.*force"):
+        write_page(sided, target)
+    assert target.read_text(encoding="utf-8") == "mine"
+    assert write_page(sided, target, force=True, interactive=False) == target
+    assert "<!DOCTYPE html>" in target.read_text(encoding="utf-8")
+    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [("no/report.html", "does not exist"), ("report.pdf", r"as \.html")]
+)
+def test_says_what_is_wrong_with_a_path(sided, tmp_path, name, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        write_page(sided, tmp_path / name)
+
+
+def test_the_same_story_gives_the_same_page(sided):
+    assert make_page(sided, interactive=False) == make_page(sided, interactive=False)
+
+
+def test_glass_brain_of_the_page_is_described_for_those_who_cannot_see_it(brain):
+    pytest.importorskip("nilearn")
+    first = Reader(make_page(brain, interactive=False)).all("img")[0]
+    assert "10 edges removed and 6 edges added on a glass brain" in first["alt"]
+    assert "Frontal Lobe 100 %" in first["alt"]

@@ -1,0 +1,262 @@
+"""Pictures are rendered and looked at: pixels, lines, texts."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib", reason="pictures need the extra 'brain'")
+pytest.importorskip("nilearn", reason="the glass brain needs the extra 'brain'")
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from denseflip import plot_circle, plot_connectome, plot_region_matrix, plot_regions
+from denseflip.errors import (
+    InvalidParameterError,
+    MissingExtraError,
+    MissingInputError,
+    UnknownNameError,
+)
+from stories import brain_nodes, make_story, sided_nodes
+
+
+def pixels(figure) -> np.ndarray:
+    from PIL import Image
+
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=110, facecolor="white")
+    return np.asarray(Image.open(buffer).convert("RGB")).astype(int)
+
+
+def n_red(image) -> int:
+    red, green, blue = np.moveaxis(image, -1, 0)
+    return int(((red > 200) & (green < 120) & (blue < 110)).sum())
+
+
+def n_blue(image) -> int:
+    red, green, blue = np.moveaxis(image, -1, 0)
+    return int(((red < 80) & (green < 120) & (blue > 110)).sum())
+
+
+def lines(figure, kind: str) -> list[int]:
+    """Number of lines of each collection of this kind, one collection per view."""
+    found = figure.findobj(lambda a: isinstance(a, LineCollection) and a.get_gid() == kind)
+    return [len(c.get_segments()) for c in found]
+
+
+def texts(figure) -> list[str]:
+    return [t.get_text() for t in figure.findobj(Text) if t.get_text() and t.get_visible()]
+
+
+def test_glass_brain_draws_every_edit_in_every_view(brain):
+    figure = plot_connectome(brain)
+    assert isinstance(figure, Figure)
+    assert lines(figure, "removed") == [10, 10, 10]
+    assert lines(figure, "added") == [6, 6, 6]
+    image = pixels(figure)
+    assert n_red(image) > 300
+    assert n_blue(image) > 300
+
+
+def test_glass_brain_shows_counts_regions_and_title(brain):
+    said = texts(plot_connectome(brain))
+    assert {"REM 10", "ADD 6", "L", "R"} <= set(said)
+    assert set(brain.taxonomy.regions) <= set(said)
+    assert any("Patient 9" in t and "→" in t for t in said)
+
+
+def test_only_what_is_changed_is_coloured():
+    blue = make_story(brain_nodes(), [], [(2, 3), (10, 90)])
+    image = pixels(plot_connectome(blue))
+    legend = n_red(image)  # the legend shows both kinds
+    assert legend < 150
+    assert n_blue(image) > legend
+    assert lines(plot_connectome(blue), "removed") == []
+
+
+def test_the_two_kinds_can_be_told_apart_without_colour(brain):
+    figure = plot_connectome(brain, views="z")
+    (removed,) = figure.findobj(lambda a: getattr(a, "get_gid", str)() == "removed")
+    (added,) = figure.findobj(lambda a: getattr(a, "get_gid", str)() == "added")
+    assert removed.get_linestyle()[0][1] is not None  # dashes
+    assert added.get_linestyle()[0][1] is None  # solid
+
+
+def test_too_many_edges_are_thinned_and_the_picture_says_so(busy):
+    figure = plot_connectome(busy, max_edges=50, views="z")
+    assert lines(figure, "removed")[0] + lines(figure, "added")[0] == 50
+    total = busy.result.distance
+    said = texts(figure)
+    assert any(f"50 of {total} edits drawn" in t for t in said)
+    assert f"REM {len(busy.result.removed)}" in said  # counts are of all edits
+    everything = plot_connectome(busy, max_edges=None, views="z")
+    assert lines(everything, "removed")[0] + lines(everything, "added")[0] == total
+
+
+def test_few_changed_nodes_are_named():
+    story = make_story(brain_nodes(), [(0, 1)], [(2, 42)])
+    said = texts(plot_connectome(story))
+    assert said.count("Precentral L") == 1  # in one view, where there is room
+    assert "Precentral L" not in texts(plot_connectome(story, labels=False))
+
+
+def test_views_are_checked(brain):
+    assert lines(plot_connectome(brain, views="xz"), "removed") == [10, 10]
+    for wrong in ("", "q", "zz"):
+        with pytest.raises(InvalidParameterError, match="views must be"):
+            plot_connectome(brain, views=wrong)
+
+
+def test_without_coordinates_the_connectome_is_a_circle(sided):
+    figure = plot_connectome(sided, labels=False)
+    assert lines(figure, "removed") == [2]
+    assert lines(figure, "added") == [3]
+    assert set(sided.taxonomy.regions) <= set(texts(figure))
+    image = pixels(figure)
+    assert n_red(image) > 50
+    assert n_blue(image) > 100
+
+
+def test_circle_names_few_nodes_and_works_without_regions(plain):
+    said = texts(plot_circle(plain))
+    assert {"0", "1", "2", "3", "4", "5"} <= set(said)
+    assert "6" not in said
+    assert {"REM 1", "ADD 2"} <= set(said)
+
+
+def test_circle_arcs_have_the_colours_of_their_regions(sided):
+    image = pixels(plot_circle(sided, labels=False))
+    orange = (np.abs(image - [0xE6, 0x9F, 0x00]).sum(axis=-1) < 12).sum()
+    assert orange > 200
+
+
+def bars(figure, kind: str) -> list[float]:
+    found = figure.findobj(lambda a: getattr(a, "get_gid", str)() == f"bar-{kind}")
+    return [round(b.get_width(), 3) for b in found]
+
+
+def test_bars_are_shares_of_ends_and_each_kind_adds_up():
+    story = make_story(sided_nodes(), [(0, 1), (0, 3)], [(0, 6)])
+    figure = plot_regions(story)
+    assert sum(bars(figure, "removed")) == pytest.approx(100)
+    assert sum(bars(figure, "added")) == pytest.approx(100)
+    assert max(bars(figure, "removed")) == pytest.approx(75)  # three of four ends
+    said = " ".join(texts(figure))
+    assert "75 %  (3)" in said
+    assert "2 removed edges" in said
+    image = pixels(figure)
+    assert n_red(image) > 500
+    assert n_blue(image) > 500
+
+
+def test_removed_bars_are_hatched(brain):
+    figure = plot_regions(brain)
+    (bar, *_) = figure.findobj(lambda a: getattr(a, "get_gid", str)() == "bar-removed")
+    assert bar.get_hatch()
+    (bar, *_) = figure.findobj(lambda a: getattr(a, "get_gid", str)() == "bar-added")
+    assert not bar.get_hatch()
+
+
+def test_small_regions_are_summed_up(busy):
+    figure = plot_regions(busy, top=3)
+    said = texts(figure)
+    assert "all others" in said
+    assert sum(r in said for r in busy.taxonomy.regions) == 2
+    assert sum(bars(figure, "removed")) == pytest.approx(100, abs=0.01)
+
+
+def test_matrix_prints_the_count_of_every_pair_of_regions():
+    story = make_story(sided_nodes(), [(0, 1)], [(0, 6), (1, 7), (2, 8), (3, 9)])
+    figure = plot_region_matrix(story)
+    said = texts(figure)
+    assert said.count("3") == 1  # left A – right A
+    assert said.count("1") == 2  # one within left A, one left C – right C
+    assert "REM 1 removed" in said
+    assert "ADD 4 added" in said
+
+
+def test_matrix_leaves_out_quiet_regions(brain, busy):
+    said = texts(plot_region_matrix(brain))
+    assert "Frontal Lobe" in said
+    assert "Parietal Lobe" not in said
+    assert any(
+        "regions with fewer edits are left out" in t for t in texts(plot_region_matrix(busy, top=2))
+    )
+
+
+def test_other_taxonomies(brain):
+    said = texts(plot_regions(brain, taxonomy="hemisphere"))
+    assert {"L", "R"} <= set(said)
+    with pytest.raises(UnknownNameError, match="Unknown taxonomy"):
+        plot_regions(brain, taxonomy="nowhere")
+
+
+@pytest.mark.parametrize("draw", [plot_regions, plot_region_matrix])
+def test_counting_by_region_needs_regions(plain, draw):
+    with pytest.raises(MissingInputError, match=r"Nodes\.read_csv"):
+        draw(plain)
+
+
+@pytest.mark.parametrize("draw", [plot_regions, plot_region_matrix])
+def test_top_is_checked(brain, draw):
+    with pytest.raises(InvalidParameterError, match="top must be"):
+        draw(brain, top=0)
+
+
+def test_title_can_be_given_and_left_out(brain):
+    assert "My patient" in texts(plot_connectome(brain, title="My patient"))
+    assert not any("Patient 9" in t for t in texts(plot_regions(brain, title="")))
+
+
+def test_draws_into_given_axes(brain, sided):
+    for draw, story in ((plot_connectome, brain), (plot_circle, sided), (plot_regions, brain)):
+        figure = Figure()
+        axes = figure.add_subplot()
+        assert draw(story, ax=axes) is figure
+        assert n_red(pixels(figure)) > 20
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+def test_writes_and_never_overwrites_unasked(sided, tmp_path, ending):
+    target = tmp_path / f"picture.{ending}"
+    plot_circle(sided, path=target)
+    first = target.read_bytes()
+    assert len(first) > 2000
+    with pytest.raises(InvalidParameterError, match="exists already"):
+        plot_circle(sided, path=target)
+    plot_circle(sided, path=target, force=True)
+    assert target.read_bytes() == first  # the same story gives the same file
+
+
+def test_says_what_is_wrong_with_a_path(sided, tmp_path):
+    with pytest.raises(InvalidParameterError, match=r"\.png, \.svg, \.pdf"):
+        plot_circle(sided, path=tmp_path / "picture.gif")
+    with pytest.raises(InvalidParameterError, match="does not exist"):
+        plot_circle(sided, path=tmp_path / "no" / "picture.png")
+
+
+def test_no_figure_is_left_open_in_pyplot(brain, sided):
+    import matplotlib.pyplot as plt
+
+    plot_connectome(brain)
+    plot_circle(sided)
+    assert plt.get_fignums() == []
+
+
+@pytest.mark.parametrize(("package", "story"), [("matplotlib", "sided"), ("nilearn", "brain")])
+def test_a_missing_extra_is_named(without, request, package, story):
+    without(package)
+    with pytest.raises(MissingExtraError, match=rf"{package}.*denseflip\[brain\]"):
+        plot_connectome(request.getfixturevalue(story))
+
+
+def test_a_story_without_edits_is_drawn_empty():
+    from denseflip.counterfactual import Status
+
+    story = make_story(brain_nodes(), status=Status.NOT_NEEDED)
+    assert "REM 0" in texts(plot_connectome(story))
+    assert "no edits" in texts(plot_regions(story))
+    plot_region_matrix(story)
