@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from graphs import halves, two_cliques
 
 from denseflip import Graph, explain, methods
+from graphs import halves, two_cliques
 
 FILE = Path(__file__).parent / "toy" / "methods.json"
 
