@@ -1,0 +1,102 @@
+"""The sentences that the paper shows, and the mice's known answer."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from denseflip import Story, describe, explain
+from denseflip.datasets.registry import load_dataset
+from denseflip.experiments.published import published_method
+from denseflip.experiments.published_classifier import published_oracle
+from denseflip.oracles.presets import fit_oracle
+from denseflip.story.phrases import read_statement
+
+
+@cache
+def patient(dataset: str, number: int, share: float = 0.0) -> Story:
+    """A patient's story by TRI, all of it in the published profile."""
+    data = load_dataset(dataset)
+    oracle = published_oracle(data)
+    recipe = published_method("tri")
+    result = explain(data.graphs[number], oracle, recipe, nodes=data.nodes, background=data.graphs)
+    return describe(result, data.nodes, oracle, subject=number, share=share)
+
+
+def named(story: Story, change: str) -> set[str]:
+    """Regions that the text of a statement says there would be less (more) of."""
+    said = read_statement(story.statement, story.taxonomy, story.vocabulary)
+    return {story.taxonomy.regions[r] for cell in getattr(said, change) for r in cell}
+
+
+@pytest.mark.data
+def test_bip_9_names_what_the_paper_names(brain_data) -> None:
+    """Paper, §5.3: less in Parietal Lobe and Insula & Cingulate Gyri, more in Posterior Fossa."""
+    story = patient("bip", 9, share=0.8)
+    assert named(story, "less") == {"Parietal Lobe", "Insula & Cingulate Gyri"}
+    assert named(story, "more") == {"Posterior Fossa"}
+    assert story.verified
+    assert story.statement == (
+        "Patient 9 is classified as Typically Developed. If Patient 9's brain had less activation "
+        "in the Parietal Lobe, less co-activation between the Insula & Cingulate Gyri and the "
+        "Parietal Lobe, and more activation in the Posterior Fossa, then Patient 9 would have been "
+        "classified as Bipolar."
+    )
+
+
+@pytest.mark.data
+def test_bip_9_needs_less_than_the_paper_says(brain_data) -> None:
+    """The test finds that the Posterior Fossa alone is enough; the rest is said to be unneeded."""
+    story = patient("bip", 9)
+    assert named(story, "less") == set()
+    assert named(story, "more") == {"Posterior Fossa"}
+    assert story.verified
+    assert story.verification.questions == 2
+    assert "less activation in the Parietal Lobe" in story.rest
+    assert "between the Insula & Cingulate Gyri and the Parietal Lobe" in story.rest
+    assert "that was not needed" in story.rest
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("share", [0.0, 0.8])
+def test_adhd_22_names_the_occipital_lobe(brain_data, share) -> None:
+    story = patient("adhd", 22, share=share)
+    assert named(story, "less") == {"Occipital Lobe"}
+    assert named(story, "more") == {"Frontal Lobe", "Temporal Lobe"}
+    assert story.verified
+    assert story.statement == (
+        "Patient 22 is classified as ADHD. If Patient 22's brain had less activation in the "
+        "Occipital Lobe and more co-activation between the Frontal Lobe and the Temporal Lobe, "
+        "then Patient 22 would have been classified as Typically Developed."
+    )
+
+
+@pytest.mark.parametrize("preset", ["sf-knn", "regions-logistic", "edges-svm"])
+def test_a_btbr_mouse_lacks_what_a_corpus_callosum_does(preset) -> None:
+    """BTBR mice are born without a corpus callosum: the first cell joins the hemispheres."""
+    mice = load_dataset("mice")
+    oracle = fit_oracle(mice, preset=preset)
+    graph = mice.graphs[11]
+    assert mice.class_names[mice.labels[11]] == "BTBR"
+    result = explain(graph, oracle, "blocks", nodes=mice.nodes, background=mice.graphs)
+    story = describe(result, mice.nodes, oracle, subject=11)
+    assert story.statement.startswith("Mouse 11 is classified as BTBR. If Mouse 11's brain had ")
+    assert story.statement.endswith("then Mouse 11 would have been classified as B6.")
+    assert "more connections between the left isocortex" in story.statement
+    first = story.verification.named[0]
+    assert {first.region_a, first.region_b} == {"left isocortex", "right isocortex"}
+    assert first.change == "more"
+    assert story.verified
+
+
+def test_the_mouse_sentence_word_for_word() -> None:
+    mice = load_dataset("mice")
+    oracle = fit_oracle(mice, preset="sf-knn")
+    result = explain(mice.graphs[11], oracle, "blocks", nodes=mice.nodes, background=mice.graphs)
+    assert describe(result, mice.nodes, oracle, subject=11).statement == (
+        "Mouse 11 is classified as BTBR. If Mouse 11's brain had fewer connections in the right "
+        "isocortex, fewer connections between the left hindbrain and the right hindbrain, and more "
+        "connections between the left isocortex and the right isocortex, then Mouse 11 would have "
+        "been classified as B6."
+    )
