@@ -22,9 +22,10 @@ PUBLISHED = "published"
 def data_spec(ref: str, name: str | None = None) -> tuple[DataSpec, Dataset]:
     """Load a data set by name or path, and say what it is."""
     path = Path(ref).expanduser()
-    place = str(path.resolve()) if path.is_file() else ref
+    is_file = path.is_file()
+    place = str(path.resolve()) if is_file else ref
     dataset = load_dataset(place)
-    return DataSpec.of(dataset, place, name or (ref if place == ref else None)), dataset
+    return DataSpec.of(dataset, place, name or (dataset.name if is_file else ref)), dataset
 
 
 def load_data(spec: DataSpec) -> Dataset:

@@ -17,7 +17,7 @@ from denseflip.experiments.spec import ClassifierSpec, RunSpec, Spec
 from denseflip.experiments.store import Damage, Record, Store
 
 _BATCH = 32  # records per part …
-_SECONDS = 3.0  # … or so many seconds, whichever comes first
+_SECONDS = 2.0  # … or so many seconds, whichever comes first
 _CHUNK = 8
 Progress = Callable[[int, int], None]
 

@@ -6,7 +6,6 @@ chunks of the same data set and oracle come in.
 
 from __future__ import annotations
 
-import importlib
 import threading
 import time
 from collections import OrderedDict
@@ -100,8 +99,6 @@ def run_chunk(specs: Sequence[Spec]) -> list[Record]:
     Linear algebra is held to one thread, so that processes do not fight over the cores and every
     machine sums in the same order.
     """
-    # Whatever brings a linear algebra library of its own must be loaded before it can be limited.
-    importlib.import_module("sklearn.neighbors")
     with single_thread():
         return [_answer(spec) for spec in specs]
 

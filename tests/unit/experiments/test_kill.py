@@ -1,0 +1,56 @@
+"""kill -9 at any moment, again and again: in the end the same tables, byte for byte."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from benches import write_bench
+
+FILES = ("flips.csv", "flips.md", "flips.tex", "measures.csv", "results.csv", "index.html")
+
+
+def command(folder: Path, out: str) -> list[str]:
+    return [
+        sys.executable, "-m", "denseflip", "bench",
+        "--config", str(folder / "bench.toml"), "--engine", "serial", "--out", str(folder / out),
+    ]  # fmt: skip
+
+
+def stored(folder: Path, out: str) -> int:
+    return len(list((folder / out / "store" / "parts").glob("*.gz")))
+
+
+@pytest.mark.slow
+def test_killed_runs_end_in_the_same_tables(folder, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    write_bench(folder, "slow", measures={"robustness": 3}, methods=["edg", "dat+bw"], seeds=[0])
+    subprocess.run(command(folder, "whole"), check=True, capture_output=True, cwd=folder)
+    rng = random.Random(5)
+    kills = 0
+    for _ in range(2):
+        process = subprocess.Popen(
+            command(folder, "killed"),
+            cwd=folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        before, deadline = stored(folder, "killed"), time.monotonic() + 20
+        while stored(folder, "killed") == before and time.monotonic() < deadline:
+            time.sleep(0.02)  # at work, not still loading
+        time.sleep(rng.random() * 0.3)
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            kills += 1
+        process.wait()
+    assert kills
+    subprocess.run(command(folder, "killed"), check=True, capture_output=True, cwd=folder)
+    for name in FILES:
+        assert (folder / "killed" / name).read_bytes() == (folder / "whole" / name).read_bytes()
+    assert stored(folder, "killed")

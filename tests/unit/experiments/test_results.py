@@ -1,0 +1,79 @@
+import pytest
+
+from benches import bench_specs
+from denseflip.errors import InvalidParameterError, UnknownNameError
+from denseflip.experiments.bench import bench_tables
+from denseflip.experiments.results import (
+    ALL_COLUMNS,
+    group_table,
+    list_table,
+    median,
+    stability,
+    to_rows,
+    where,
+)
+from denseflip.experiments.run import run_specs
+from denseflip.experiments.store import Store
+
+
+@pytest.fixture
+def rows(folder):
+    specs = bench_specs(folder, methods=["tri", "edg"])
+    outcome = run_specs(specs, Store(folder / "s"))
+    return to_rows(reversed(outcome.records.values()))
+
+
+def test_rows_are_flat_and_in_one_order(rows):
+    assert len(rows) == 8 * 2 * 2
+    assert [(r["method"], r["seed"], r["graph"]) for r in rows] == sorted(
+        (r["method"], r["seed"], r["graph"]) for r in rows
+    )
+    assert rows[0]["data"] == "cohort"
+    found = [r for r in rows if r["found"]]
+    assert all(0 <= r["robustness_5"] <= 1 for r in found)
+    assert all(r["plausibility"] is not None and r["regions_touched"] for r in found)
+    assert all(r["statement_verified"] is True for r in found)
+
+
+def test_conditions(rows):
+    assert {r["method"] for r in where(rows, ["method=TRI"])} == {"tri"}
+    assert {r["seed"] for r in where(rows, ["seed!=0"])} == {1}
+    assert all(r["calls"] <= 3 for r in where(rows, ["calls<=3"]))
+    assert len(where(rows, ["calls<=3"])) + len(where(rows, ["calls > 3"])) == len(rows)
+    assert all(r["found"] for r in where(rows, ["found=yes"]))
+    assert where(rows, ["budget=none"]) == rows
+    assert where(rows, ["robustness_1<2", "found=no"]) == []
+    with pytest.raises(UnknownNameError, match="Did you mean 'method'"):
+        where(rows, ["methd=tri"])
+    with pytest.raises(InvalidParameterError, match="column=value"):
+        where(rows, ["tri"])
+    with pytest.raises(InvalidParameterError, match="'few' is none"):
+        where(rows, ["calls<few"])
+
+
+def test_groups_have_rates_and_medians(rows):
+    table = group_table(rows, ["method"], ["calls", "seed_stability"])
+    assert table.columns == ("method", "n", "flip_rate", "calls", "seed_stability")
+    by_name = {row[0]: row for row in table.rows}
+    tri = [r for r in rows if r["method"] == "tri"]
+    assert by_name["tri"][1] == len(tri)
+    assert by_name["tri"][2] == sum(r["found"] for r in tri) / len(tri)
+    assert by_name["tri"][3] == median(r["calls"] for r in tri if r["found"])
+    assert by_name["tri"][4] == 1.0, "triangles draw nothing at random"
+    assert by_name["edg"][4] < 1.0
+    with pytest.raises(UnknownNameError):
+        group_table(rows, ["metod"])
+
+
+def test_lists_and_the_tables_of_bench(rows):
+    assert list_table(rows).columns == ALL_COLUMNS
+    assert list_table(rows, ["graph", "calls"]).rows[0] == (rows[0]["graph"], rows[0]["calls"])
+    flips, measures = bench_tables(rows)
+    assert flips.name == "flips"
+    assert {row[2] for row in measures.rows} == {"tri", "edg"}
+
+
+def test_medians_and_stability_of_nothing():
+    assert median([]) is None
+    assert median([None, True, False, 3]) == 1
+    assert stability([]) is None

@@ -1,0 +1,109 @@
+from dataclasses import replace
+
+import pytest
+
+from cohorts import make_cohort
+from denseflip.experiments.refs import function_oracle, method_spec, preset_oracle
+from denseflip.experiments.spec import (
+    ClassifierSpec,
+    DataSpec,
+    Job,
+    MeasureSpec,
+    MethodSpec,
+    OracleSpec,
+    RunSpec,
+    canonical_json,
+    content_id,
+    dataset_digest,
+    versions,
+)
+
+JOB = Job(
+    data=DataSpec("toy", "d" * 32, ref="somewhere/toy.dfd"),
+    oracle=OracleSpec("sf-knn", "preset", options={"preset": "sf-knn", "seed": 0}),
+    method=MethodSpec("tri", {"reverse": True}, {"search": {"reverse": True}, "refine": []}),
+    seed=3,
+    budget=100,
+    versions={"denseflip": "0.1.0", "numpy": "2.0", "results": 1, "scikit-learn": "1.5"},
+)
+GOLDEN = "d8335caa4df1a7a6e1ee0e9205958823d069b958e6e15886310474412b7d110d"
+
+
+def test_the_id_of_a_spec_never_changes():
+    assert RunSpec(JOB, "g0001").id == GOLDEN
+
+
+def test_where_the_data_lies_is_no_part_of_the_identity():
+    moved = replace(JOB, data=replace(JOB.data, ref="elsewhere"))
+    assert RunSpec(moved, "g0001").id == RunSpec(JOB, "g0001").id
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        replace(JOB, data=DataSpec("toy", "e" * 32)),
+        replace(
+            JOB, oracle=OracleSpec("sf-knn", "preset", options={"preset": "sf-knn", "seed": 1})
+        ),
+        replace(JOB, oracle=OracleSpec("sf-knn", "file", digest="a")),
+        replace(JOB, method=replace(JOB.method, parameters={})),
+        replace(JOB, method=replace(JOB.method, resolved={"search": {"reverse": False}})),
+        replace(JOB, method=replace(JOB.method, reading="published")),
+        replace(JOB, seed=4),
+        replace(JOB, budget=None),
+        replace(JOB, target=1),
+        replace(JOB, measures=MeasureSpec(robustness=0)),
+        replace(JOB, profile="published"),
+        replace(JOB, versions={**JOB.versions, "denseflip": "0.2.0"}),
+        replace(JOB, versions={**JOB.versions, "results": 2}),
+    ],
+)
+def test_everything_a_result_depends_on_changes_the_id(changed):
+    assert RunSpec(changed, "g0001").id != RunSpec(JOB, "g0001").id
+
+
+def test_another_graph_is_another_run():
+    assert RunSpec(JOB, "g0002").id != RunSpec(JOB, "g0001").id
+
+
+def test_judgements_have_ids_of_their_own():
+    one = ClassifierSpec(JOB.data, JOB.oracle)
+    assert one.id != replace(one, permutations=5).id
+    assert one.id != RunSpec(JOB, "g0001").id
+
+
+def test_a_digest_sees_graphs_labels_ids_and_nodes():
+    data = make_cohort(3)
+    digests = {
+        dataset_digest(data),
+        dataset_digest(make_cohort(3, seed=1)),
+        dataset_digest(replace(data, labels=data.labels[::-1])),
+        dataset_digest(replace(data, ids=tuple(f"x{i}" for i in range(6)))),
+        dataset_digest(make_cohort(3, regions=False)),
+    }
+    assert len(digests) == 5
+    assert dataset_digest(make_cohort(3)) == dataset_digest(data)
+
+
+def test_a_changed_default_changes_the_resolved_parameters():
+    assert method_spec("cli").resolved != method_spec("cli", {"max_iterations": 7}).resolved
+    assert method_spec("cli+min").resolved != method_spec("cli").resolved
+
+
+def test_a_changed_source_file_changes_the_oracle(folder):
+    (folder / "my_oracle.py").write_text("def f(a): return 0\n")
+    first = function_oracle("my_oracle:f")
+    (folder / "my_oracle.py").write_text("def f(a): return 1\n")
+    assert function_oracle("my_oracle:f").digest != first.digest
+
+
+def test_canonical_json_has_one_form_and_refuses_nan():
+    assert canonical_json({"b": 1, "a": [True, None]}) == '{"a":[true,null],"b":1}'
+    assert len(content_id([])) == 64
+    with pytest.raises(ValueError, match=r"not JSON compliant|Out of range"):
+        canonical_json(float("nan"))
+
+
+def test_the_versions_that_matter_are_there():
+    assert set(versions()) == {"denseflip", "numpy", "results", "scikit-learn"}
+    assert preset_oracle("edges-svm").options == {"preset": "edges-svm", "seed": 0}

@@ -1,0 +1,168 @@
+import math
+
+import numpy as np
+import pytest
+
+from denseflip import metrics
+from denseflip.counterfactual import Counterfactual, Status
+from denseflip.errors import InvalidParameterError, UnknownNameError
+from denseflip.graph import Edits, Graph, Taxonomy
+from denseflip.oracles.adapt import as_oracle
+
+ORIGINAL = Graph.from_edges(6, [(0, 1), (1, 2), (0, 2), (3, 4)])
+REGIONS = Taxonomy.from_labels("part", ("A", "A", "B", "B", "C", "C"))
+
+
+def result(added=(), removed=(), *, status=Status.FOUND, **facts) -> Counterfactual:
+    facts = {"label_before": 1, "label_after": 0, **facts}
+    return Counterfactual(status, ORIGINAL, Edits(tuple(added), tuple(removed)), **facts)
+
+
+FEW = result([(4, 5)], [(0, 1), (0, 2), (1, 2)])  # cells: CC 1, AA 1, AB 2
+
+
+def test_regions_touched():
+    assert metrics.regions_touched(FEW, REGIONS) == 3
+    assert metrics.regions_touched(result(removed=[(0, 1)]), REGIONS) == 1
+    assert metrics.regions_touched(result(), REGIONS) == 0
+
+
+def test_fewest_regions_and_pairs_that_hold_the_edits():
+    assert metrics.regions_to_cover(FEW, REGIONS, 0.75) == 2  # A and B hold three of four
+    assert metrics.regions_to_cover(FEW, REGIONS, 0.8) == 3
+    assert metrics.regions_to_cover(FEW, REGIONS, 0.25) == 1
+    assert metrics.region_pairs_to_cover(FEW, REGIONS, 0.5) == 1
+    assert metrics.region_pairs_to_cover(FEW, REGIONS, 0.8) == 3
+    assert metrics.regions_to_cover(result(), REGIONS) is None
+    assert metrics.region_pairs_to_cover(result(), REGIONS) is None
+    with pytest.raises(InvalidParameterError, match="share must be"):
+        metrics.regions_to_cover(FEW, REGIONS, 0)
+
+
+def test_many_regions_are_covered_greedily_and_never_with_too_few():
+    n = 40
+    single = Taxonomy.from_labels("node", [str(i) for i in range(n)])
+    graph = Graph.from_edges(n, [])
+    star = Counterfactual(
+        Status.FOUND, graph, Edits(tuple((0, i) for i in range(1, 21))), label_before=0,
+        label_after=1,
+    )  # fmt: skip
+    assert metrics.regions_to_cover(star, single) == 17  # the hub and 16 of its 20 partners
+
+
+def test_entropy_runs_from_one_region_to_all():
+    assert metrics.region_entropy(result(removed=[(0, 1)]), REGIONS) == 0
+    even = result([(0, 3), (1, 4), (3, 5)])
+    assert metrics.region_entropy(even, REGIONS) == pytest.approx(1)
+    assert metrics.region_entropy(result(), REGIONS) is None
+    one = Taxonomy.from_labels("all", ("X",) * 6)
+    assert metrics.region_entropy(even, one) == 0
+
+
+def test_density_drift():
+    assert metrics.density_drift(FEW) == 2 / 4
+    empty = Counterfactual(Status.FOUND, Graph.from_edges(3, []), Edits(((0, 1),)), 0, 1)
+    assert metrics.density_drift(empty) is None
+
+
+def test_plausibility_is_the_distance_to_the_nearest_real_graph():
+    made = result(removed=[(3, 4)])
+    near, far = ORIGINAL, Graph.from_edges(6, [(4, 5)])
+    assert metrics.plausibility(made, [far, near]) == made.counterfactual.relative_distance(near)
+    assert metrics.plausibility(made, [made.counterfactual, far]) == 0
+    assert metrics.plausibility(made, []) is None
+    assert metrics.plausibility(result(removed=ORIGINAL.edges()), [Graph.from_edges(6, [])]) == 0
+
+
+def test_plausibility_of_large_graphs_is_the_same_number(monkeypatch):
+    rng = np.random.default_rng(0)
+    u, v = np.triu_indices(20, 1)
+    graphs = [
+        Graph.from_edges(20, np.column_stack((u, v))[rng.random(len(u)) < 0.3]) for _ in range(6)
+    ]
+    made = Counterfactual(Status.FOUND, graphs[0], Edits(), 0, 1)
+    quick = metrics.plausibility(made, graphs[1:])
+    monkeypatch.setattr("denseflip.metrics.quality._SMALL", 0)
+    assert metrics.plausibility(made, graphs[1:]) == quick
+    assert quick == min(graphs[0].relative_distance(g) for g in graphs[1:])
+
+
+def test_robustness_is_seeded_and_counts_what_keeps_the_label():
+    made = result([(4, 5)])
+    always = as_oracle(lambda a: 0)
+    never = as_oracle(lambda a: 1)
+    half = as_oracle(lambda a: int(a[0, 1] == 0))
+    assert metrics.robustness(made, always, 0.05) == 1
+    assert metrics.robustness(made, never, 0.05) == 0
+    shares = [metrics.robustness(made, half, 0.5, repeats=40, seed=s) for s in (1, 1, 2)]
+    assert shares[0] == shares[1] != shares[2]
+    assert 0.2 < shares[0] < 0.8
+    with pytest.raises(InvalidParameterError, match="share must be"):
+        metrics.robustness(made, always, 0)
+    with pytest.raises(InvalidParameterError, match="repeats must be"):
+        metrics.robustness(made, always, 0.1, repeats=0)
+
+
+def test_perturbations_flip_exactly_the_asked_number_of_pairs():
+    seen: list[int] = []
+    made = result([(4, 5)])
+
+    def look(graph: Graph) -> int:
+        seen.append(made.counterfactual.distance(graph))
+        return 0
+
+    metrics.robustness(made, as_oracle(look, "graph"), 0.2, repeats=30)
+    assert set(seen) == {3}  # a fifth of 15 pairs
+
+
+def test_random_pairs_are_all_equally_likely_and_valid():
+    from denseflip.metrics.quality import _random_codes
+
+    rng = np.random.default_rng(0)
+    assert sorted(_random_codes(7, 21, rng).tolist()) == [
+        u * 7 + v for u in range(7) for v in range(u + 1, 7)
+    ]
+    big = _random_codes(3000, 5000, rng)
+    u, v = np.divmod(big, 3000)
+    assert len(set(big.tolist())) == 5000
+    assert (u < v).all()
+
+
+def test_seed_stability_is_the_mean_jaccard():
+    a, b = result([(4, 5)], [(0, 1)]), result([(4, 5)], [(0, 2)])
+    lost = result([(3, 5)], status=Status.EXHAUSTED)
+    assert metrics.seed_stability([a, a]) == 1
+    assert metrics.seed_stability([a, b]) == pytest.approx(1 / 3)
+    assert metrics.seed_stability([a, a, b, lost]) == pytest.approx((1 + 2 / 3) / 3)
+    assert metrics.seed_stability([a, lost]) is None
+
+
+def test_minimality_asks_for_every_edit():
+    oracle = as_oracle(lambda a: int(a[0, 1] or a[0, 2]))
+    needed = result(removed=[(0, 1), (0, 2)])
+    assert metrics.is_minimal(needed, oracle)
+    assert not metrics.is_minimal(result(removed=[(0, 1), (0, 2), (3, 4)]), oracle)
+    assert metrics.is_minimal(result(removed=[(3, 4)], minimal=True), oracle)
+    assert not metrics.is_minimal(result(status=Status.BUDGET), oracle)
+
+
+def test_flip_rate_and_summary():
+    found, lost = FEW, result([(3, 5)], status=Status.EXHAUSTED, label_before=0)
+    assert metrics.flip_rate([found, lost]) == 0.5
+    assert metrics.flip_rate([found, lost], label=1) == 1
+    assert math.isnan(metrics.flip_rate([]))
+    summary = metrics.summarise([found, lost, found], "distance")
+    assert (summary.n, summary.median) == (2, 4)
+    assert math.isnan(metrics.summarise([lost], "calls").mean)
+    with pytest.raises(UnknownNameError, match="Did you mean 'calls'"):
+        metrics.measure([found], "call")
+
+
+def test_every_measure_has_a_line_of_its_own():
+    assert set(metrics.METRICS) <= set(metrics.ALL)
+    assert metrics.describe_metric("plausibility").needs == "background"
+    with pytest.raises(UnknownNameError, match="Did you mean"):
+        metrics.describe_metric("robustnes")
+    for name in metrics.ALL:
+        if name not in {"statement_verified"}:
+            assert hasattr(metrics, name)
