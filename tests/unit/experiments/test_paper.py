@@ -1,0 +1,135 @@
+"""The paper's plan and tables: on made-up records, and on a few real graphs."""
+
+import json
+
+import pytest
+
+from denseflip.errors import UnknownNameError
+from denseflip.experiments.figures import box_statistics, to_counterfactual
+from denseflip.experiments.paper import plan_paper
+from denseflip.experiments.paper_tables import _differs, paper_tables, quartiles
+from denseflip.experiments.printed import (
+    DATASETS,
+    METHODS,
+    TABLE_1,
+    flip_reason,
+    printed_flip_rate,
+    supplement,
+    table_1_reason,
+)
+from denseflip.experiments.publish import write_paper
+from denseflip.experiments.run import run_specs
+from denseflip.experiments.spec import MeasureSpec
+from denseflip.experiments.store import Store
+from denseflip.search.explain import explain
+
+
+def test_the_printed_numbers():
+    assert printed_flip_rate("adhd", "tri", 0) == 98  # printed under ADHDM: D13
+    assert printed_flip_rate("adhdm", "rcli+bw", 1) == 98
+    assert printed_flip_rate("kki", "rcli", 0) is None
+    assert TABLE_1["ohsu"].accuracy == 0.68
+    d, c = supplement()["adhd", "tri", 0]
+    assert d == (0.03, 0.461, 0.5413)
+    assert c == (11.0, 233.5, 289.5)
+    assert supplement()["adhd", "dat", 1][1] == (None, 124.0, None)
+    assert len(supplement()) == 44
+
+
+@pytest.mark.parametrize("profile", ["text", "published"])
+def test_every_difference_can_be_explained(profile):
+    for data in DATASETS:
+        for method in METHODS:
+            assert flip_reason(data, method, profile).text
+        for column in ("mean_edges", "accuracy", "f1"):
+            assert table_1_reason(data, column, profile).text
+
+
+def test_rounding_and_cutting_are_no_differences():
+    assert not _differs(0.9053, 0.90)
+    assert not _differs(0.5862, 0.59)
+    assert not _differs(0.9350, 0.93)
+    assert _differs(0.9109, 0.92)
+    assert not _differs(48.5, 48)
+    assert _differs(655.6, 665)
+
+
+def test_unknown_names_are_refused():
+    with pytest.raises(UnknownNameError, match="Did you mean 'published'"):
+        plan_paper("publish")
+    with pytest.raises(UnknownNameError, match="Did you mean 'kki'"):
+        plan_paper("text", ["kkki"])
+    with pytest.raises(UnknownNameError, match="method of the paper"):
+        plan_paper("text", ["kki"], ["blocks"])
+
+
+def test_box_statistics():
+    box = box_statistics([1, 2, 3, 4, 100])
+    assert (box["q1"], box["med"], box["q3"]) == (2, 3, 4)
+    assert (box["whislo"], box["whishi"], box["fliers"]) == (1, 4, [100])
+    assert box_statistics([5.0])["whishi"] == 5
+    assert quartiles([1, 2, 3, 4]) == (1.75, 2.5, 3.25)
+
+
+@pytest.mark.data
+def test_the_paper_on_a_few_graphs(brain_data, tmp_path):
+    plan = plan_paper(
+        "published",
+        ["kki", "aut"],
+        ["tri", "rcli", "dat"],
+        limit=3,
+        measures=MeasureSpec(robustness=2),
+        repeats=1,
+        permutations=0,
+    )
+    assert [(s.data, s.method) for s in plan.runs.skipped] == [("kki", "rcli")]
+    outcome = run_specs(plan.specs, Store(tmp_path / "store"))
+    assert outcome.failures == []
+    tables = {t.name: t for t in paper_tables(plan, outcome.records)}
+    assert set(tables) == {"table1", "table2", "flips", "distributions", "measures"}
+    kki, aut = tables["table1"].rows
+    assert kki[5] == "0.6627 [0.66]"
+    assert aut[5] == "0.9109 [0.92] D11"
+    assert tables["table2"].rows[1][1] == "–"
+    assert tables["table2"].rows[2][1].startswith("100/100 [100/100]")
+    dat = [r for r in tables["distributions"].rows if r[1] == "dat"]
+    assert all(row[6].startswith(("84", "102")) for row in dat)
+    remarks = write_paper(plan, outcome, tmp_path / "out", figures=False)
+    assert remarks == []
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert "Table 2, profile published" in page
+    assert "Only some graphs were explained of: kki, aut." in page
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["explanations"] == 15
+    _same_result_as_explain(plan, outcome)
+
+
+def _same_result_as_explain(plan, outcome):
+    from denseflip.experiments.published import published_method
+    from denseflip.experiments.published_classifier import published_oracle
+
+    spec = next(s for s in plan.runs.specs if s.job.method.name == "tri")
+    data = plan.sources[0].dataset
+    direct = explain(
+        data[spec.graph].graph, published_oracle(data), published_method("tri"), nodes=data.nodes
+    )
+    stored = to_counterfactual(outcome.records[spec.id], data)
+    assert stored.edits == direct.edits
+    assert stored.calls == direct.calls
+    assert stored.status == direct.status
+
+
+def test_box_plots_are_the_same_bytes_each_time(tmp_path):
+    pytest.importorskip("matplotlib")
+    from denseflip.experiments.figures import plot_distributions
+
+    rows = [
+        {"data": "kki", "method": m, "found": True, "label_before": k, "d": 0.1 * i, "C": i}
+        for m in ("tri", "dat")
+        for k in (0, 1)
+        for i in range(1, 9)
+    ]
+    paths = [tmp_path / "a.svg", tmp_path / "b.svg"]
+    for path in paths:
+        plot_distributions(rows, "kki", ["tri", "cli", "dat"], path)
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    assert b"<svg" in paths[0].read_bytes()
