@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, islice
 
 from hypothesis import strategies as st
 
@@ -68,7 +68,7 @@ def oracles() -> st.SearchStrategy[HashOracle | WeightOracle]:
     """Oracles with and without structure."""
     seeds = st.integers(0, 1000)
     return st.one_of(
-        st.builds(HashOracle, seeds, st.integers(2, 40), st.integers(2, 4)),
+        st.builds(HashOracle, seeds, st.integers(2, 12), st.integers(2, 4)),
         st.builds(WeightOracle, seeds, st.integers(0, 40)),
     )
 
@@ -82,11 +82,20 @@ def node_tables(n_nodes: int) -> st.SearchStrategy[Nodes]:
 
 @st.composite
 def problems(
-    draw: st.DrawFn, min_nodes: int = 2, max_nodes: int = 8
+    draw: st.DrawFn, min_nodes: int = 2, max_nodes: int = 7
 ) -> tuple[Graph, HashOracle | WeightOracle, Nodes, list[Graph]]:
     """A graph, an oracle, a node table and a background over the same nodes."""
     g = draw(graphs(min_nodes, max_nodes))
     oracle = draw(oracles())
     nodes = draw(node_tables(g.n_nodes))
-    background = draw(st.lists(graphs(g.n_nodes, g.n_nodes), min_size=4, max_size=8))
-    return g, oracle, nodes, background
+    background = draw(st.lists(graphs(g.n_nodes, g.n_nodes), min_size=2, max_size=6))
+    # Nearly always a graph of another class among them, or many methods would have no say.
+    other = (h for h in _walk(g) if oracle.predict([h]) != oracle.predict([g]))
+    return g, oracle, nodes, background + list(islice(other, 1))
+
+
+def _walk(g: Graph) -> Iterator[Graph]:
+    """The graph with one pair after the other flipped, until all are."""
+    for pair in combinations(range(g.n_nodes), 2):
+        g = g.toggle([pair])
+        yield g

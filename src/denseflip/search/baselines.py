@@ -22,7 +22,7 @@ PairSource = Callable[[Problem], tuple[Iterable[Pair], Iterable[Pair]]]
 def shuffled(problem: Problem) -> tuple[Iterator[Pair], Iterator[Pair]]:
     """Edges and unjoined pairs of the original, each in random order."""
     graph, rng = problem.graph, problem.rng
-    edges = rng.permutation(graph.codes)
+    edges = rng.permutation(graph.codes.copy())  # NumPy wants to write even to an empty array
     return _pairs(edges, graph), _shuffled_unjoined(graph, rng)
 
 
