@@ -20,13 +20,17 @@ ARGUMENTS = [
 ]
 
 
-@pytest.fixture(scope="session")
+# Not for the whole session: playwright keeps an event loop running, which other tests would meet.
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
     """A running chromium, or a skip that says what is missing."""
     api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     program = os.environ.get("DENSEFLIP_CHROMIUM") or shutil.which("chromium")
     if program is None:
-        pytest.skip("chromium is not installed (apt-get install chromium)")
+        reason = "chromium is not installed (apt-get install chromium)"
+        if "browser" in os.environ.get("DENSEFLIP_REQUIRE", "").split(","):
+            pytest.fail(f"{reason}; DENSEFLIP_REQUIRE asks for it")
+        pytest.skip(reason)
     with api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
         yield browser

@@ -16,9 +16,15 @@ REST = "all others"
 
 
 def bar_regions(scenes: Sequence[Scene], top: int) -> list[int]:
-    """Regions worth a bar, those with most changed ends first; at most ``top``, the rest summed."""
-    total = sum(s.endpoints(s.removed) + s.endpoints(s.added) for s in scenes)
-    order = [int(r) for r in np.argsort(-np.asarray(total), kind="stable") if np.asarray(total)[r]]
+    """Regions worth a bar, largest share first; at most ``top``, one of them for all the others.
+
+    Every scene has the same weight, however many edits it has.
+    """
+    total = np.zeros(len(scenes[0].taxonomy.regions))
+    for scene in scenes:
+        ends = scene.endpoints(scene.removed) + scene.endpoints(scene.added)
+        total += ends / max(int(ends.sum()), 1)
+    order = [int(r) for r in np.argsort(-total, kind="stable") if total[r]]
     return order if len(order) <= top else order[: top - 1]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from denseflip.errors import InvalidParameterError
-from denseflip.report.layout import chords, circle_layout, on_circle, spread
+from denseflip.report.layout import circle_layout, controls, on_circle, spread
 from denseflip.report.palette import ADDED, BRAIN, INK, QUIET, REMOVED, REMOVED_DASH
 from denseflip.report.scene import Scene
 
@@ -100,18 +100,28 @@ def brain_outline(view: str) -> Any:
 
 
 def draw_edges(ax: Any, segments: dict[str, npt.NDArray[np.float64]], *, size: float) -> None:
-    """Removed pairs as dashed red, added ones as solid blue lines; one collection each."""
-    from matplotlib.collections import LineCollection
+    """Removed pairs as dashed red, added ones as solid blue lines; one collection each.
+
+    ``segments`` holds two points per straight line, or three per curve (the middle one controls).
+    """
+    from matplotlib.collections import PathCollection
+    from matplotlib.path import Path
 
     width, opacity = line_style(sum(len(s) for s in segments.values()))
     looks: dict[str, dict[str, Any]] = {
-        "added": {"colors": ADDED, "linestyles": "solid", "zorder": 2},
-        "removed": {"colors": REMOVED, "linestyles": [REMOVED_DASH], "zorder": 3},
+        "added": {"edgecolors": ADDED, "linestyles": "solid", "zorder": 2},
+        "removed": {"edgecolors": REMOVED, "linestyles": [REMOVED_DASH], "zorder": 3},
     }
     for kind, look in looks.items():
         if len(segments[kind]):
-            lines = LineCollection(
-                list(segments[kind]), linewidths=width * size, alpha=opacity, **look
+            curved = segments[kind].shape[1] == 3
+            codes = [Path.MOVETO, Path.CURVE3, Path.CURVE3] if curved else None
+            lines = PathCollection(
+                [Path(points, codes) for points in segments[kind]],
+                facecolors="none",
+                linewidths=width * size,
+                alpha=opacity,
+                **look,
             )
             lines.set_gid(kind)
             ax.add_collection(lines, autolim=False)
@@ -174,8 +184,8 @@ def draw_circle(ax: Any, scene: Scene, *, labels: bool, names: bool = True) -> N
     ax.set_axis_off()
     ax.set_aspect("equal")
     segments = {
-        "removed": chords(points, scene.removed),
-        "added": chords(points, scene.added),
+        "removed": controls(points, scene.removed),
+        "added": controls(points, scene.added),
     }
     draw_edges(ax, segments, size=1.0)
     draw_nodes(ax, scene, points, scale=float(np.clip(90 / max(len(points), 1), 0.22, 1.2)))

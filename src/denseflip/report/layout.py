@@ -82,15 +82,19 @@ def circle_layout(scene: Scene) -> Circle:
     return Circle(angles, tuple(groups))
 
 
-def chords(points: Points, pairs: Sequence[Pair], samples: int = 24) -> Points:
-    """Curves that bend towards the centre: shape ``(pairs, samples, 2)``."""
-    if not pairs:
-        return np.zeros((0, samples, 2))
-    ends = np.asarray(pairs, dtype=np.int64)
-    start, stop = points[ends[:, 0], None, :], points[ends[:, 1], None, :]
+def controls(points: Points, pairs: Sequence[Pair]) -> Points:
+    """Start, control point and end of each chord: ``(pairs, 3, 2)``. They bend to the centre."""
+    ends = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    start, stop = points[ends[:, 0]], points[ends[:, 1]]
     middle = (start + stop) / 2
-    depth = np.linalg.norm(middle, axis=2, keepdims=True).clip(1e-9, 1.0)  # cosine of half the arc
+    depth = np.linalg.norm(middle, axis=1, keepdims=True).clip(1e-9, 1.0)  # cosine of half the arc
     control = middle / depth * _BEND * (1 - 2 * np.arccos(depth) / np.pi)
+    return np.stack([start, control, stop], axis=1)
+
+
+def chords(points: Points, pairs: Sequence[Pair], samples: int = 17) -> Points:
+    """The chords as points on quadratic curves: ``(pairs, samples, 2)``."""
+    start, control, stop = np.split(controls(points, pairs), 3, axis=1)
     t = np.linspace(0.0, 1.0, samples)[None, :, None]
     curve: Points = (1 - t) ** 2 * start + 2 * t * (1 - t) * control + t**2 * stop
     return curve

@@ -137,7 +137,7 @@ def make_page(
         "story": story.to_dict(),
         "card": as_mapping(card),
         "evaluation": as_mapping(judged) or None,
-        "comparison": {name: other.result.to_dict() for name, other in named.items()},
+        "comparison": {name: _brief(other) for name, other in named.items()},
     }
     return fill(
         "page.html",
@@ -149,6 +149,16 @@ def make_page(
         view=scripts,
         script=asset("page.js"),
     )
+
+
+def _brief(story: Story) -> dict[str, Any]:
+    """A result of the comparison, without the original, which all of them share."""
+    result = story.result.to_dict()
+    return {
+        "statement": story.statement,
+        "verified": story.verified,
+        **{key: value for key, value in result.items() if key not in {"original", "trace"}},
+    }
 
 
 def _interactive(story: Story, scene: Any) -> tuple[str, str]:

@@ -160,7 +160,7 @@ def _circle(scene: Scene) -> dict[str, Any]:
         "points": points.round(4).tolist(),
         "arcs": arcs,
         "curves": {
-            "removed": chords(points, scene.removed, 17).round(3).tolist(),
-            "added": chords(points, scene.added, 17).round(3).tolist(),
+            "removed": chords(points, scene.removed).round(3).tolist(),
+            "added": chords(points, scene.added).round(3).tolist(),
         },
     }

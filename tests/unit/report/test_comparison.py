@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 pytest.importorskip("matplotlib", reason="pictures need the extra 'brain'")
-from matplotlib.collections import LineCollection
+from matplotlib.collections import PathCollection
 from matplotlib.text import Text
 
 from denseflip import plot_comparison
@@ -17,8 +17,8 @@ def texts(figure) -> list[str]:
 
 
 def lines(figure, kind: str) -> list[int]:
-    found = figure.findobj(lambda a: isinstance(a, LineCollection) and a.get_gid() == kind)
-    return [len(c.get_segments()) for c in found]
+    found = figure.findobj(lambda a: isinstance(a, PathCollection) and a.get_gid() == kind)
+    return [len(c.get_paths()) for c in found]
 
 
 def test_each_method_has_its_picture_its_counts_and_its_bars(brain, busy):

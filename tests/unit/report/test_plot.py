@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("matplotlib", reason="pictures need the extra 'brain'")
 pytest.importorskip("nilearn", reason="the glass brain needs the extra 'brain'")
-from matplotlib.collections import LineCollection
+from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
@@ -43,8 +43,8 @@ def n_blue(image) -> int:
 
 def lines(figure, kind: str) -> list[int]:
     """Number of lines of each collection of this kind, one collection per view."""
-    found = figure.findobj(lambda a: isinstance(a, LineCollection) and a.get_gid() == kind)
-    return [len(c.get_segments()) for c in found]
+    found = figure.findobj(lambda a: isinstance(a, PathCollection) and a.get_gid() == kind)
+    return [len(c.get_paths()) for c in found]
 
 
 def texts(figure) -> list[str]:
