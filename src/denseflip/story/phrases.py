@@ -28,6 +28,7 @@ Tone = Literal["less", "more", "mostly less", "mostly more", "even"]
 _KINDS = ("in", "between", "at")
 _TONES: tuple[Tone, ...] = ("less", "more", "mostly less", "mostly more", "even")
 _EACH = " and each of "
+_MANY = 400  # beyond so many pairs nobody reads the list, and looking for complete sets takes long
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def group(units: Sequence[Unit]) -> tuple[Group, ...]:
         left[a].add(b)
         left[b].add(a)
     found: list[Group] = []
-    while len(clique := _large_clique(left, rank)) >= 3:
+    while len(between) <= _MANY and len(clique := _large_clique(left, rank)) >= 3:
         found.append(Group("between", clique))
         _take(left, found[-1])
     while left:
