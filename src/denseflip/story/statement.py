@@ -90,7 +90,7 @@ class Telling:
             (
                 f"The whole counterfactual lies at distance {result.distance:,} "
                 f"({self._counts(len(result.added), len(result.removed))}; "
-                f"{100 * result.relative_distance:.1f} % of the edges of both graphs) and was "
+                f"{100 * result.relative_distance:.1f} % of the edges of either graph) and was "
                 f"found by {self._method} with {_many(result.calls, 'question')}."
             ),
             self.tested,
@@ -175,7 +175,7 @@ class Telling:
         if len(result.edits):
             far = (
                 f"It went as far as {self._counts(len(result.added), len(result.removed))} "
-                f"({100 * result.relative_distance:.1f} % of the edges of both graphs) in "
+                f"({100 * result.relative_distance:.1f} % of the edges of either graph) in "
                 f"{_many(result.iterations, 'iteration')} and "
                 f"{_many(result.calls, 'question')}; the answer there was "
                 f"{self.class_name(result.label_after)}."
@@ -191,7 +191,10 @@ class Telling:
     def _ending(self) -> str:
         if self.result.status is Status.BUDGET:
             return "spent its budget of questions or time first."
-        return "tried all it had, or reached its iteration limit."
+        limit = _limit(self.result)
+        if limit is not None and self.result.iterations >= limit:
+            return f"reached its limit of {_many(limit, 'iteration')}."
+        return "tried all that it tries."
 
     @property
     def _next_knob(self) -> str:
@@ -208,7 +211,8 @@ class Telling:
                 "take another method, such as tri."
             )
         limit = _limit(self.result)
-        raised = "" if limit is None else f"raise max_iterations (it was {limit:,}), or "
+        bit = limit is not None and self.result.iterations >= limit
+        raised = f"raise max_iterations (it was {limit:,}), or " if bit else ""
         other = "cli" if name == "tri" else "tri"
         return (
             f"Next: {raised}take another method ({other}; or, with a background of labelled "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from denseflip import Counterfactual, Edits, Graph, Nodes, describe, explain
+from denseflip import Counterfactual, Edits, Graph, Nodes, describe, explain, make_method
 from denseflip.counterfactual import Status
 from denseflip.errors import InvalidParameterError
 
@@ -21,7 +21,7 @@ def test_exhausted_says_what_was_tried_how_far_it_went_and_what_to_do() -> None:
     assert story.result.status is Status.EXHAUSTED
     assert story.statement.startswith("Graph 1 is classified as ill. No change that leads to")
     assert "If " not in story.statement
-    assert "tri tried all it had, or reached its iteration limit" in story.statement
+    assert "tri tried all that it tries." in story.statement
     assert f"{len(story.result.removed)} edges removed" in story.statement
     assert f"{story.result.calls} questions" in story.statement
     assert "Next: take another method (cli;" in story.statement
@@ -41,8 +41,16 @@ def test_budget_names_the_budget() -> None:
 
 
 def test_an_iteration_limit_is_named_with_its_value() -> None:
-    story = describe(explain(GRAPH, stubborn, "edg"), NODES)
-    assert "raise max_iterations (it was 2,000), or take another method (tri;" in story.statement
+    result = explain(GRAPH, stubborn, make_method("edg", max_iterations=2))
+    text = describe(result, NODES).statement
+    assert "edg reached its limit of 2 iterations." in text
+    assert "raise max_iterations (it was 2), or take another method (tri;" in text
+
+
+def test_a_limit_that_was_not_reached_is_not_blamed() -> None:
+    text = describe(explain(GRAPH, stubborn, "edg"), NODES).statement
+    assert "edg tried all that it tries." in text
+    assert "max_iterations" not in text
 
 
 def test_a_data_set_method_asks_for_a_better_background() -> None:

@@ -307,6 +307,6 @@ def test_detailed_gives_counts_distance_and_calls() -> None:
     text = describe(result, NODES, class_names=CLASSES).detailed
     assert "Frontal Lobe: 5 links removed" in text
     assert "Temporal Lobe – Posterior Fossa: 1 link removed, 2 added" in text
-    assert "distance 8 (6 links removed, 2 added; 100.0 % of the edges of both graphs)" in text
+    assert "distance 8 (6 links removed, 2 added; 100.0 % of the edges of either graph)" in text
     assert "found by tri with 1,234 questions" in text
     assert "Not tested" in text
