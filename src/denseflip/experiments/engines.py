@@ -7,7 +7,11 @@ a chunk's records depend on its specs alone.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 from denseflip.errors import (
@@ -25,6 +29,7 @@ ENGINES = ("serial", "processes", "dask")
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 _DEATHS = 3  # in a row, without a chunk done in between
 _CONNECT_SECONDS = 10
+_POLL = 0.1  # seconds between looks at what is done
 
 
 class Engine(Protocol):
@@ -81,16 +86,28 @@ class ProcessEngine:
                     left[number] = left.pop(number)
 
     def _run_pool(self, left: dict[int, Chunk]) -> Iterator[tuple[int, list[Record]]]:
-        from concurrent.futures import as_completed
+        from concurrent.futures import FIRST_COMPLETED, Future, wait
 
         from joblib.externals.loky import get_reusable_executor
 
-        pool = get_reusable_executor(max_workers=self.jobs, env=_ONE_THREAD, timeout=120)
+        with _children_ignore_interrupts():
+            pool = get_reusable_executor(
+                max_workers=self.jobs, env=_ONE_THREAD, timeout=120, initializer=_ignore_interrupts
+            )
+        waiting = list(left)
+        running: dict[Future[list[Record]], int] = {}
         finished = False
         try:
-            numbers = {pool.submit(run_chunk, chunk): number for number, chunk in left.items()}
-            for future in as_completed(numbers):
-                yield numbers.pop(future), future.result()
+            with _interrupts_wait() as check:
+                while waiting or running:
+                    # A few ahead keep the workers busy; the rest stays here, easy to give up.
+                    while waiting and len(running) < 2 * self.jobs:
+                        number = waiting.pop(0)
+                        running[pool.submit(run_chunk, left[number])] = number
+                    done, _ = wait(running, timeout=_POLL, return_when=FIRST_COMPLETED)
+                    check()
+                    for future in done:
+                        yield running.pop(future), future.result()
             finished = True
         finally:
             pool.shutdown(wait=True, kill_workers=not finished)
@@ -122,10 +139,16 @@ class DaskEngine:
         with dask.config.set(settings):
             cluster, client = self._connect()
             try:
-                futures = client.map(run_chunk, list(chunks), pure=False)
-                for future in as_completed(futures):
-                    yield future.result()
-                    future.release()
+                coming = as_completed(client.map(run_chunk, list(chunks), pure=False))
+                with _interrupts_wait() as check:
+                    while not coming.is_empty():
+                        ready = coming.next_batch(block=False)
+                        if not ready:
+                            time.sleep(_POLL)
+                        check()
+                        for future in ready:
+                            yield future.result()
+                            future.release()
             except KilledWorker as error:
                 msg = (
                     f"Dask workers died again and again on the same task ({error}): out of memory, "
@@ -153,12 +176,13 @@ class DaskEngine:
         try:
             if self.scheduler is not None:
                 return None, Client(self.scheduler, timeout=f"{_CONNECT_SECONDS}s")
-            cluster = LocalCluster(
-                n_workers=self.jobs,
-                threads_per_worker=1,
-                dashboard_address=None,
-                silence_logs=logging.CRITICAL,
-            )
+            with _children_ignore_interrupts():
+                cluster = LocalCluster(
+                    n_workers=self.jobs,
+                    threads_per_worker=1,
+                    dashboard_address=":0",
+                    silence_logs=logging.CRITICAL,
+                )
             return cluster, Client(cluster)
         except (OSError, TimeoutError, ValueError, RuntimeError) as error:
             if cluster is not None:
@@ -170,6 +194,43 @@ class DaskEngine:
                 "--scheduler to use this machine."
             )
             raise EngineError(msg) from error
+
+
+def _ignore_interrupts() -> None:
+    """Ctrl-C reaches every process of a terminal; workers leave it to the one that started them."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+@contextmanager
+def _children_ignore_interrupts() -> Iterator[None]:
+    """Processes started inside the block inherit that an interrupt is ignored."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may set this; elsewhere nobody presses Ctrl-C
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _interrupts_wait() -> Iterator[Callable[[], None]]:
+    """Let Ctrl-C wait for the next call of the function given: never inside a pool's locks."""
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: None
+        return
+    pressed: list[int] = []
+
+    def check() -> None:
+        if pressed:
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
+    try:
+        yield check
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def make_engine(name: str = "processes", jobs: int = 1, scheduler: str | None = None) -> Engine:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import product
 
 from denseflip.counterfactual import Label
 from denseflip.datasets import Dataset
@@ -80,24 +81,26 @@ def make_plan(matrix: Matrix) -> Plan:
     """
     plan = Plan()
     for source in matrix.sources:
+        fitting = []
         for method in matrix.methods:
-            if not source.dataset.nodes.regions and needs_regions(method):
+            if source.dataset.nodes.regions or not needs_regions(method):
+                fitting.append(method)
+            else:
                 reason = "the method needs regions, and this data set's nodes have none"
                 plan.skipped.append(Skipped(source.spec.name, method.name, reason))
-                continue
-            for oracle in matrix.oracles:
-                for seed in matrix.seeds:
-                    job = Job(
-                        data=source.spec,
-                        oracle=oracle,
-                        method=method,
-                        seed=seed,
-                        budget=matrix.budget,
-                        target=source.target,
-                        measures=matrix.measures,
-                        profile=matrix.profile,
-                    )
-                    plan.specs += [RunSpec(job, graph) for graph in source.ids]
+        # All of one oracle together: a worker trains it once and keeps it that long.
+        for oracle, method, seed in product(matrix.oracles, fitting, matrix.seeds):
+            job = Job(
+                data=source.spec,
+                oracle=oracle,
+                method=method,
+                seed=seed,
+                budget=matrix.budget,
+                target=source.target,
+                measures=matrix.measures,
+                profile=matrix.profile,
+            )
+            plan.specs += [RunSpec(job, graph) for graph in source.ids]
     if not plan.specs:
         reasons = "; ".join(f"{s.data} / {s.method}: {s.reason}" for s in plan.skipped)
         msg = f"There is nothing to run: every combination was left out ({reasons})."
