@@ -27,7 +27,7 @@ def classifier_note(evaluation: Any) -> str | None:
     if evaluation is None:
         return (
             "How well the classifier does on graphs it has not seen was not given: judge it first "
-            "(denseflip evaluate, or denseflip.oracles.crossval.evaluate), for an explanation is worth "
+            "(denseflip evaluate, or denseflip.oracles.crossval.evaluate); an explanation is worth "
             "no more than what it explains."
         )
     better = _get(evaluation, "better_than_chance")
