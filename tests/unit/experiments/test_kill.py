@@ -54,3 +54,28 @@ def test_killed_runs_end_in_the_same_tables(folder, monkeypatch):
     for name in FILES:
         assert (folder / "killed" / name).read_bytes() == (folder / "whole" / name).read_bytes()
     assert stored(folder, "killed")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["serial", "processes"])
+def test_an_interrupt_leaves_a_store_that_continues(folder, monkeypatch, engine):
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    write_bench(folder, "slow", methods=["edg", "dat+bw"], measures={"robustness": 3})
+    words = [engine if word == "serial" else word for word in command(folder, "b")]
+    process = subprocess.Popen(
+        [*words, "--jobs", "2"],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60
+    while not stored(folder, "b") and time.monotonic() < deadline:
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to workers too
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "the same command goes on from there" in err
+    assert "Traceback" not in err
+    assert stored(folder, "b")
