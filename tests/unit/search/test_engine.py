@@ -1,0 +1,222 @@
+"""The walk: what it asks, counts, keeps and forgets."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from denseflip import Step, explain
+from denseflip.counterfactual import Ask, Status
+from denseflip.errors import OracleError
+from denseflip.search import engine
+from denseflip.search.methods import make_method
+from graphs import complete, empty, graph, path
+
+
+def remove_one_by_one(problem):
+    for i, pair in enumerate(problem.graph.edges(), start=1):
+        yield Step("sparsify", "edge", (pair,), iteration=i)
+
+
+class Counting:
+    """Labels a graph by whether it still has a pair; counts what it is asked."""
+
+    def __init__(self, pair):
+        self.pair, self.batches = pair, []
+
+    def predict(self, graphs):
+        self.batches.append(len(graphs))
+        return [int(g.has_edge(*self.pair)) for g in graphs]
+
+
+def test_batches_grow_by_doubling_up_to_the_largest_allowed():
+    oracle = Counting((0, 1))
+    g = complete(12)  # 66 edges; (0, 1) is removed first, so look at another pair
+    oracle.pair = (10, 11)  # the last
+    result = explain(g, oracle, remove_one_by_one, batch=16)
+    assert oracle.batches[:6] == [1, 1, 2, 4, 8, 16]
+    assert result.calls == 67
+    assert result.found
+
+
+def test_nothing_is_evaluated_beyond_the_budget():
+    for budget in range(1, 12):
+        oracle = Counting((10, 11))
+        result = explain(complete(12), oracle, remove_one_by_one, budget=budget)
+        assert result.status is Status.BUDGET
+        assert result.calls == budget
+        assert sum(oracle.batches) == budget
+
+
+def test_a_budget_that_just_reaches_the_flip_is_enough():
+    g = path(6)  # (2, 3) is the third edge: original, three questions
+    assert explain(g, Counting((2, 3)), remove_one_by_one).calls == 4
+    assert explain(g, Counting((2, 3)), remove_one_by_one, budget=4).found
+    short = explain(g, Counting((2, 3)), remove_one_by_one, budget=3)
+    assert short.status is Status.BUDGET
+    assert short.removed == ((0, 1), (1, 2))  # the last graph asked about
+    assert short.label_after == short.label_before == 1
+
+
+def test_the_look_ahead_is_bounded_in_edges(monkeypatch):
+    monkeypatch.setattr(engine, "_MAX_LOOK_AHEAD_EDGES", 3 * 66)
+    oracle = Counting((10, 11))
+    explain(complete(12), oracle, remove_one_by_one)
+    assert max(oracle.batches) == 3
+
+
+def test_steps_not_asked_about_are_joined_and_those_at_the_end_dropped():
+    def method(problem):
+        yield Step("sparsify", "edge", ((0, 1),), Ask.NO)
+        yield Step("sparsify", "edge", ((1, 2),), Ask.YES)
+        yield Step("sparsify", "edge", ((2, 3),), Ask.NO)
+
+    result = explain(path(4), lambda a: 0, method)
+    assert result.calls == 2
+    assert result.removed == ((0, 1), (1, 2))
+    assert len(result.trace) == 2
+
+
+def test_an_ignored_answer_counts_but_does_not_end_the_search():
+    def method(problem):
+        yield Step("sparsify", "edge", ((0, 1),), Ask.IGNORED)
+        yield Step("sparsify", "edge", ((1, 2),), Ask.YES)
+
+    result = explain(path(4), lambda a: int(a[0, 1]), method)
+    assert result.found
+    assert result.calls == 3
+    assert result.removed == ((0, 1), (1, 2))
+
+
+def test_a_known_answer_is_heeded_but_not_counted():
+    def method(problem):
+        yield Step("replace", "graph", ((0, 1),), Ask.KNOWN)
+
+    result = explain(path(4), lambda a: int(a[0, 1]), method, budget=1)
+    assert result.found
+    assert result.calls == 1
+
+
+def test_a_pair_toggled_twice_before_a_question_is_untouched():
+    def method(problem):
+        yield Step("densify", "edge", ((0, 2),), Ask.NO)
+        yield Step("sparsify", "edge", ((0, 2), (0, 1)), Ask.YES)
+
+    result = explain(path(4), lambda a: int(a[0, 1]), method)
+    assert result.removed == ((0, 1),)
+    assert result.added == ()
+    assert result.replay() == result.counterfactual
+
+
+def test_repeated_graphs_count_as_calls_but_not_as_distinct():
+    def method(problem):
+        for _ in range(3):
+            yield Step("densify", "edge", ((0, 2),))
+            yield Step("sparsify", "edge", ((0, 2),))
+
+    oracle = Counting((0, 1))
+    result = explain(path(4), oracle, method)
+    assert result.calls == 7
+    assert result.distinct_calls == 2
+    assert sum(oracle.batches) == 2
+
+
+def test_time_runs_out_between_questions():
+    def slow(a):
+        time.sleep(0.02)
+        return 0
+
+    result = explain(path(40), slow, "edg", time_limit=0.1, batch=1)
+    assert result.status is Status.BUDGET
+    assert 1 <= result.calls < 10
+
+
+def test_time_runs_out_also_while_steps_are_being_made():
+    def slow(problem):
+        for pair in problem.graph.edges():
+            time.sleep(0.02)
+            yield Step("sparsify", "edge", (pair,), Ask.NO)
+
+    started = time.perf_counter()
+    result = explain(complete(20), lambda a: 0, slow, time_limit=0.1)
+    assert result.status is Status.BUDGET
+    assert time.perf_counter() - started < 2
+
+
+@pytest.mark.parametrize("batch", [1, 2, 7, 64])
+def test_remarks_and_errors_beyond_the_flip_do_not_matter(batch):
+    def method(problem):
+        for i, pair in enumerate(problem.graph.edges()):
+            problem.note(f"remark {i}")
+            yield Step("sparsify", "edge", (pair,))
+            if i == 8:
+                msg = "a block that breaks down"
+                raise RuntimeError(msg)
+
+    g = path(15)
+    early = explain(g, Counting((3, 4)), method, batch=batch)
+    assert early.found
+    assert early.notes == tuple(f"remark {i}" for i in range(4))
+    with pytest.raises(RuntimeError, match="breaks down"):
+        explain(g, Counting((13, 14)), method, batch=batch)
+
+
+@pytest.mark.parametrize("batch", [1, 2, 7, 64])
+def test_an_oracle_that_fails_beyond_the_flip_does_not_matter(batch):
+    def fragile(a):
+        if a.sum() < 10:
+            msg = "too few edges"
+            raise ValueError(msg)
+        return float("nan") if a.sum() < 14 else int(a[1, 2])
+
+    g = path(12)  # 11 edges, sum 22; flips at 18
+    result = explain(g, fragile, remove_one_by_one, batch=batch)
+    assert result.found
+    assert result.calls == 3
+    with pytest.raises(OracleError, match="nan"):
+        explain(g, fragile, remove_one_by_one, target=7, batch=batch)
+
+
+def test_the_iteration_limit_is_not_said_of_a_search_that_flipped_before():
+    g = path(6)
+    for batch in (1, 64):
+        flips = explain(g, lambda a: int(a.sum() == 10 and a[4, 5]), "edg", batch=batch)
+        assert flips.notes == ()
+    limited = make_method("edg", max_iterations=2)
+    assert explain(g, lambda a: 0, limited).notes == ("The iteration limit of 2 was reached.",)
+
+
+@pytest.mark.parametrize("batch", [1, 2, 7, 64])
+def test_refinement_does_not_depend_on_how_much_randomness_the_search_drew(batch):
+    def draws(problem):
+        for pair in problem.rng.permutation(problem.graph.edges()).tolist():
+            problem.rng.random(3)
+            yield Step("sparsify", "edge", (tuple(pair),))
+
+    from denseflip.search.methods import Recipe
+    from denseflip.search.refine import BackwardRefine
+
+    recipe = Recipe("draws", draws, (BackwardRefine(),))
+    g = complete(9)
+    expected = explain(g, lambda a: int(a.sum() < 50), recipe, batch=1)
+    got = explain(g, lambda a: int(a.sum() < 50), recipe, batch=batch)
+    assert got.edits == expected.edits
+    assert got.trace == expected.trace
+
+
+def test_a_large_graph_is_walked_like_a_small_one():
+    rng = np.random.default_rng(0)
+    u, v = np.triu_indices(400, 1)
+    keep = rng.random(len(u)) < 0.1  # 8,000 edges: toggles are spliced in
+    g = graph(400, zip(u[keep].tolist(), v[keep].tolist(), strict=True))
+    result = explain(g, lambda a: int(a.sum() < 2 * g.n_edges - 20), remove_one_by_one)
+    assert result.found
+    assert result.distance == 11
+    assert result.replay() == result.counterfactual
+
+
+def test_an_empty_stream_is_a_result():
+    result = explain(empty(3), lambda a: 0, lambda problem: ())
+    assert (result.status, result.calls, result.distance) == (Status.EXHAUSTED, 1, 0)
