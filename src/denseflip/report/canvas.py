@@ -108,5 +108,7 @@ def png_bytes(figure: Any, dpi: int = 130) -> bytes:
     buffer, small = io.BytesIO(), io.BytesIO()
     with style():
         figure.savefig(buffer, format="png", dpi=dpi, metadata={"Software": None})
-    Image.open(buffer).convert("RGB").quantize(256).save(small, format="PNG", optimize=True)
+    octree = Image.Quantize.FASTOCTREE  # keeps rare colours, such as those of small regions
+    picture = Image.open(buffer).convert("RGB").quantize(256, octree, dither=Image.Dither.NONE)
+    picture.save(small, format="PNG", optimize=True)
     return small.getvalue()

@@ -20,6 +20,7 @@ AXES = {"x": (1, 2), "y": (0, 2), "z": (0, 1)}  # coordinates that each view sho
 _EXTENT = {"x": (-109.0, 79.0), "y": (-76.0, 76.0), "z": (-76.0, 76.0)}  # mm, horizontally
 _HEIGHT = 190.0  # mm, the tallest view
 _MIDDLE = {"x": 6.0, "y": 6.0, "z": -15.0}
+_LETTER = 2.7  # mm, the width of a letter of a node's name
 LABELLED = 12  # nodes are named by themselves up to this many
 
 
@@ -155,21 +156,27 @@ def _room(scene: Scene, view: str) -> float:
 def _name_nodes(ax: Any, scene: Scene, flat: npt.NDArray[np.float64]) -> None:
     import matplotlib.patheffects as effects
 
-    low, high = ax.get_ylim()
+    # In two columns at the edges, each name level with its node: nothing is written over edges.
+    (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
     nodes = scene.touched
-    heights = spread(flat[nodes, 1] + 5, 7.0, low + 8, high - 4)
-    for node, height in zip(nodes, heights, strict=True):
-        ax.annotate(
-            scene.nodes.names[node].replace("_", " "),
-            flat[node],
-            (flat[node, 0], height),
-            fontsize=6,
-            ha="center",
-            va="center",
-            zorder=7,
-            arrowprops={"arrowstyle": "-", "lw": 0.3, "color": QUIET, "shrinkA": 0, "shrinkB": 2},
-            path_effects=[effects.withStroke(linewidth=1.8, foreground="white")],
-        )
+    order = np.argsort(flat[nodes, 0], kind="stable")
+    halves = nodes[order[: len(nodes) // 2]], nodes[order[len(nodes) // 2 :]]
+    for half, edge, align in zip(halves, (left + 1, right - 1), ("left", "right"), strict=True):
+        reach = np.array([_LETTER * len(scene.nodes.names[node]) + 4 for node in half])
+        covered = np.abs(flat[half, 0] - edge) < reach  # the name would lie on its own node
+        heights = spread(flat[half, 1] + np.where(covered, 8.0, 0.0), 8.0, low + 20, high - 20)
+        for node, height in zip(half, heights, strict=True):
+            ax.annotate(
+                scene.nodes.names[node].replace("_", " "),
+                flat[node],
+                (edge, height),
+                fontsize=6.5,
+                ha=align,
+                va="center",
+                zorder=7,
+                arrowprops={"arrowstyle": "-", "lw": 0.4, "color": QUIET, "shrinkA": 1},
+                path_effects=[effects.withStroke(linewidth=2, foreground="white")],
+            )
 
 
 def draw_circle(ax: Any, scene: Scene, *, labels: bool, names: bool = True) -> None:
