@@ -18,6 +18,7 @@ from denseflip.cli.explain import (
     OutOption,
     RegionsOption,
     SeedOption,
+    ShareOption,
     TargetOption,
     evaluation_of,
 )
@@ -42,6 +43,7 @@ def compare(
     budget: BudgetOption = None,
     seed: SeedOption = 0,
     regions: RegionsOption = None,
+    share: ShareOption = 0.0,
     out: OutOption = None,
     force: ForceOption = False,
     json: JsonOption = False,
@@ -79,6 +81,7 @@ def compare(
                 subject=subject.name,
                 class_names=subject.class_names,
                 evaluation=evaluation_of(box),
+                share=share,
             )
         )
     if json:

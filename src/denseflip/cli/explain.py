@@ -18,7 +18,7 @@ OracleOption = Annotated[
     typer.Option(
         "--oracle",
         help="The classifier: module:function (your own code), a file written by `denseflip "
-        "train`, or a preset such as edges-svm, trained on the data set.",
+        "train`, or a preset such as edges-svm or published (the paper's), trained on the data.",
     ),
 ]
 InputOption = Annotated[
@@ -48,6 +48,15 @@ SetOption = Annotated[
 RegionsOption = Annotated[
     str | None,
     typer.Option(help="Taxonomy that the sentence speaks in, e.g. lobe or lobe*hemisphere."),
+]
+ShareOption = Annotated[
+    float,
+    typer.Option(
+        min=0,
+        max=1,
+        help="Let the sentence name at least this share of the changes, needed or not; the "
+        "paper's own sentences name about 0.8.",
+    ),
 ]
 OutOption = Annotated[
     Path | None, typer.Option("--out", help="Folder for the page, the pictures and the result.")
@@ -103,6 +112,7 @@ def explain(
     seed: SeedOption = 0,
     settings: SetOption = None,
     regions: RegionsOption = None,
+    share: ShareOption = 0.0,
     out: OutOption = None,
     force: ForceOption = False,
     json: JsonOption = False,
@@ -152,6 +162,7 @@ def explain(
             subject=subject.name,
             class_names=subject.class_names,
             evaluation=evaluation_of(box),
+            share=share,
         )
     if json:
         print_json(told(story))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from denseflip.search.methods import Recipe
 
 DEFAULT_PRESET = "edges-svm"
+PUBLISHED = "published"  # the classifier that the paper's printed numbers show was run (D11)
 
 
 @dataclass
@@ -95,7 +96,7 @@ def _not_a_file(source: str) -> MissingInputError:
 def find_oracle(text: str | None, subject: Subject, *, input: str = "adjacency") -> Oracle:
     """An oracle from words: ``module:function``, a file of `denseflip train`, or a preset.
 
-    A preset is trained on the subject's data set.
+    A preset, or ``published`` (the paper's own classifier), is trained on the subject's data set.
     """
     from denseflip.oracles.presets import PRESETS, fit_oracle
 
@@ -107,10 +108,14 @@ def find_oracle(text: str | None, subject: Subject, *, input: str = "adjacency")
             )
             raise MissingInputError(msg)
         text = DEFAULT_PRESET
-    if text in PRESETS:
+    if text in PRESETS or text == PUBLISHED:
         if subject.dataset is None:
             msg = f"The preset {text!r} must be trained on a data set: add --background DATASET."
             raise MissingInputError(msg)
+        if text == PUBLISHED:
+            from denseflip.experiments.published_classifier import published_oracle
+
+            return published_oracle(subject.dataset)
         return fit_oracle(subject.dataset, preset=text)
     if Path(text).is_file():
         from denseflip.oracles.persist import load_oracle
