@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import pytest
+
+from denseflip import DCS, explain, make_method, methods
+from denseflip.errors import InvalidParameterError, UnknownNameError
+from denseflip.search.methods import ALIASES, METHODS, as_recipe, check_needs
+from denseflip.search.problem import describe_parameters
+from denseflip.search.refine import BackwardRefine, MinimalRefine
+from graphs import path
+
+
+def test_the_list_has_every_method_and_suffix_with_a_line_each():
+    names = [m.name for m in methods()]
+    assert names == [
+        *("tri", "cli", "rcli", "con", "blocks", "edg", "obs", "dbs", "dat", "medoid"),
+        *("+bw", "+bw1", "+min"),
+    ]
+    for m in methods():
+        assert 20 < len(m.summary) < 90, m
+        assert m.summary[0].isupper() or m.suffix
+        assert m.suffix == m.name.startswith("+")
+        assert str(m).startswith(m.name)
+    needs = {m.name: m.needs for m in methods() if m.needs}
+    assert needs == {
+        "rcli": ("regions",),
+        "con": ("background",),
+        "blocks": ("regions", "background"),
+        "dbs": ("background",),
+        "dat": ("background",),
+        "medoid": ("background",),
+    }
+    assert "(needs regions, background)" in str(next(m for m in methods() if m.name == "blocks"))
+
+
+def test_needs_are_checked_by_name():
+    recipe = make_method("blocks+min")
+    assert check_needs(recipe, {}) == ("regions", "background")
+    assert check_needs(recipe, {"regions": True}) == ("background",)
+    assert check_needs(as_recipe(DCS()), {}) == ()
+
+
+def test_names_are_forgiving_and_aliases_stand_for_methods():
+    assert make_method(" TRI+Min ").name == "tri+min"
+    for alias, name in ALIASES.items():
+        assert make_method(alias).name == name
+        assert name in METHODS
+
+
+def test_suffixes_are_refinements_in_order():
+    assert make_method("tri+bw+min").refiners == (BackwardRefine(), MinimalRefine())
+    assert make_method("obs").refiners == (BackwardRefine(),)  # obs and dbs bring their own
+    assert make_method("obs+min").refiners == (BackwardRefine(), MinimalRefine())
+
+
+def test_parameters_are_checked():
+    assert make_method("cli", max_iterations=3).stream.max_iterations == 3
+    message = "Unknown parameter of 'cli' 'max_iteration'. Did you mean 'max_iterations'"
+    with pytest.raises(UnknownNameError, match=message):
+        make_method("cli", max_iteration=3)
+    for wrong in ({"max_cliques": 0}, {"max_cliques": "x"}, {"select": "size"}, {"ties": "x"}):
+        with pytest.raises(InvalidParameterError, match=next(iter(wrong))):
+            make_method("cli", **wrong)
+
+
+def test_every_parameter_of_every_method_can_be_given():
+    for info in methods():
+        if not info.suffix:
+            assert make_method(info.name).parameters["search"]
+
+
+def test_a_recipe_of_a_composition_carries_its_refinements():
+    recipe = as_recipe(DCS(refine="min"))
+    assert recipe.name == "dcs"
+    assert recipe.refiners == (MinimalRefine(),)
+    assert as_recipe(recipe) is recipe
+
+
+def test_a_callable_object_is_named_by_its_class():
+    class Mine:
+        def __call__(self, problem):
+            return ()
+
+    assert explain(path(3), lambda a: 0, Mine()).method == "mine"
+
+
+def test_parameters_are_described_plainly():
+    def function():
+        return None
+
+    described = describe_parameters((1, "a", None, 2.5, [True], function, DCS()))
+    assert described[:5] == [1, "a", None, 2.5, [True]]
+    assert described[5]["type"].endswith("function")
+    assert described[6]["type"] == "DCS"
+    assert described[6]["sparsify"]["max_cliques"] == 100_000
+    assert describe_parameters({1}) == "{1}"
