@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import textwrap
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,6 @@ from denseflip.errors import InvalidParameterError, MissingExtraError
 from denseflip.report.palette import INK
 
 FORMATS = ("png", "svg", "pdf")
-_FONTS = ("DejaVu Sans", "Arial", "Liberation Sans", "sans-serif")
 
 
 def need(*packages: str) -> None:
@@ -23,11 +24,52 @@ def need(*packages: str) -> None:
 
 
 def new_figure(width: float, height: float) -> Any:
-    """An empty white figure, inches."""
+    """An empty white figure, inches; a notebook shows it though pyplot does not know it."""
     need("matplotlib")
+    return _figure_class()(figsize=(width, height), facecolor="white")
+
+
+@cache
+def _figure_class() -> Any:
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(width, height), facecolor="white")
+    class Picture(Figure):
+        """A matplotlib figure that shows itself at the end of a notebook cell."""
+
+        def _repr_png_(self) -> bytes:
+            import io
+
+            buffer = io.BytesIO()
+            with style():
+                self.savefig(buffer, format="png", dpi=110)
+            return buffer.getvalue()
+
+    return Picture
+
+
+def words(text: str, limit: int = 200) -> str:
+    """A text from data as matplotlib draws it: no formulas, one line, not too long.
+
+    >>> words("costs $5"), words("a rather long name", 10)
+    ('costs \\\\$5', 'a rather …')
+    """
+    line = " ".join(str(text).split())
+    if len(line) > limit:
+        line = line[: limit - 1].rstrip() + " …"
+    line = line.replace("$", r"\$")
+    return f" {line}" if line.startswith("_") else line  # a legend passes over such names
+
+
+def write_headline(figure: Any, title: str) -> None:
+    """Write a title at the top: one line, or two smaller ones."""
+    if not title:
+        return
+    width = figure.get_figwidth()
+    size = next((s for s in (11, 9) if len(title) * s * 0.0088 < width), 8)
+    lines = textwrap.wrap(title, max(20, int(width / (size * 0.0088))))
+    top = 1 - 0.21 / figure.get_figheight()
+    text = "\n".join(words(line) for line in lines[:2])
+    figure.text(0.5, top, text, ha="center", va="center", fontsize=size, weight="bold")
 
 
 def style() -> Any:
@@ -37,7 +79,7 @@ def style() -> Any:
     return mpl.rc_context(
         {
             "font.family": "sans-serif",
-            "font.sans-serif": list(_FONTS),
+            "font.sans-serif": ["DejaVu Sans"],  # ships with matplotlib: the same everywhere
             "font.size": 9,
             "text.color": INK,
             "axes.edgecolor": "#b9bec7",

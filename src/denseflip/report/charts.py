@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from denseflip.report.canvas import words
 from denseflip.report.palette import ADDED, INK, QUIET, REMOVED
 from denseflip.report.scene import Scene
 
 BARS = 12  # regions shown before the rest is summed up
 REST = "all others"
+LETTERS = 40  # of a region's name
 
 
 def bar_regions(scenes: Sequence[Scene], top: int) -> list[int]:
@@ -31,7 +33,7 @@ def bar_regions(scenes: Sequence[Scene], top: int) -> list[int]:
 def bar_table(scene: Scene, regions: Sequence[int]) -> tuple[list[str], npt.NDArray[np.int64]]:
     """Names and ends of removed and added pairs, region by region, all others summed up last."""
     counts = np.stack([scene.endpoints(scene.removed), scene.endpoints(scene.added)])
-    names = [scene.taxonomy.regions[r] for r in regions]
+    names = [words(scene.taxonomy.regions[r], LETTERS) for r in regions]
     shown = counts[:, list(regions)]
     rest = counts.sum(axis=1) - shown.sum(axis=1)
     if rest.any():
@@ -48,6 +50,8 @@ def draw_bars(
     bars that stand side by side can be compared.
     """
     names, counts = bar_table(scene, regions)
+    if compact:
+        names = [name if len(name) <= 25 else f"{name[:24].rstrip()} …" for name in names]
     places = np.arange(len(names))
     totals = counts.sum(axis=1)
     size = 6.5 if compact else 8.5

@@ -7,11 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from denseflip.errors import InvalidParameterError
-from denseflip.report.canvas import need, new_figure, save_figure, style
+from denseflip.report.canvas import (
+    need,
+    new_figure,
+    save_figure,
+    style,
+    words,
+    write_headline,
+)
 from denseflip.report.charts import bar_regions, bar_table, draw_bars
+from denseflip.report.circle import draw_circle
 from denseflip.report.draw import (
     check_views,
-    draw_circle,
     draw_glass,
     region_handles,
     views_aspect,
@@ -82,10 +89,7 @@ def plot_comparison(
         head, foot = 0.42, 0.1 + 0.16 * len(notes)
         height = head + legend + rows * cell + foot
         figure = new_figure(width, height)
-        figure.text(
-            0.5, 1 - 0.22 / height, title if title is not None else _title(named),
-            ha="center", va="center", fontsize=11, weight="bold",
-        )  # fmt: skip
+        write_headline(figure, title if title is not None else _title(named))
         if handles:
             figure.legend(
                 handles=handles, loc="center", ncols=min(per_row, len(handles)), fontsize=8,
@@ -100,7 +104,7 @@ def plot_comparison(
                 _bars(figure, everything[name], regions, (left, base), bars)
         for k, note in enumerate(notes):
             place = (foot - 0.12 - 0.16 * k) / height
-            figure.text(0.5, place, note, ha="center", fontsize=6.5, color=QUIET)
+            figure.text(0.5, place, words(note), ha="center", fontsize=6.5, color=QUIET)
     return save_figure(figure, path, force=force)
 
 
@@ -112,7 +116,9 @@ def _picture(
     left, top = corner
     middle = (left + _WIDTH / 2) / width
     bold = {"va": "center", "weight": "bold"}
-    figure.text(middle, (top - 0.12) / height, scene.title, ha="center", fontsize=10, **bold)
+    figure.text(
+        middle, (top - 0.12) / height, words(scene.title, 36), ha="center", fontsize=10, **bold
+    )
     line = (top - 0.34) / height
     counts = {"fontsize": 9, **bold}
     figure.text(
@@ -141,7 +147,7 @@ def _bars(
     width, height = figure.get_size_inches()
     left, top = corner
     names, _ = bar_table(scene, regions)
-    margin = min(0.055 * max(len(n) for n in names) + 0.2, 1.5) if names else 0.2
+    margin = min(0.062 * max(len(n) for n in names) + 0.2, 1.75) if names else 0.2
     place = (left + margin, top - size + 0.2, _WIDTH - margin - 0.15, size - 0.35)
     axes = figure.add_axes(
         (place[0] / width, place[1] / height, place[2] / width, place[3] / height)

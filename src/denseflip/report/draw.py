@@ -1,4 +1,4 @@
-"""Drawing into given axes: the glass brain, the circle, the bars, the matrix, the legend.
+"""Drawing into given axes: the glass brain, and what all connectomes share.
 
 Nothing here makes or writes a figure; `plot` and `comparison` do.
 """
@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from denseflip.errors import InvalidParameterError
-from denseflip.report.layout import circle_layout, controls, on_circle, spread
+from denseflip.report.canvas import words
+from denseflip.report.layout import spread
 from denseflip.report.palette import ADDED, BRAIN, INK, QUIET, REMOVED, REMOVED_DASH
 from denseflip.report.scene import Scene
 
@@ -21,6 +22,7 @@ _EXTENT = {"x": (-109.0, 79.0), "y": (-76.0, 76.0), "z": (-76.0, 76.0)}  # mm, h
 _HEIGHT = 190.0  # mm, the tallest view
 _MIDDLE = {"x": 6.0, "y": 6.0, "z": -15.0}
 _LETTER = 2.7  # mm, the width of a letter of a node's name
+_LEGEND = 23  # regions listed at most
 LABELLED = 12  # nodes are named by themselves up to this many
 
 
@@ -167,7 +169,7 @@ def _name_nodes(ax: Any, scene: Scene, flat: npt.NDArray[np.float64]) -> None:
         heights = spread(flat[half, 1] + np.where(covered, 8.0, 0.0), 8.0, low + 20, high - 20)
         for node, height in zip(half, heights, strict=True):
             ax.annotate(
-                scene.nodes.names[node].replace("_", " "),
+                words(scene.nodes.names[node].replace("_", " ")),
                 flat[node],
                 (edge, height),
                 fontsize=6.5,
@@ -176,86 +178,6 @@ def _name_nodes(ax: Any, scene: Scene, flat: npt.NDArray[np.float64]) -> None:
                 zorder=7,
                 arrowprops={"arrowstyle": "-", "lw": 0.4, "color": QUIET, "shrinkA": 1},
                 path_effects=[effects.withStroke(linewidth=2, foreground="white")],
-            )
-
-
-def draw_circle(ax: Any, scene: Scene, *, labels: bool, names: bool = True) -> None:
-    """Draw the edits as chords of a circle, its arcs the regions.
-
-    ``labels`` names the changed nodes, ``names`` the regions.
-    """
-    from matplotlib.patches import Wedge
-
-    circle = circle_layout(scene)
-    points = circle.points
-    ax.set_axis_off()
-    ax.set_aspect("equal")
-    segments = {
-        "removed": controls(points, scene.removed),
-        "added": controls(points, scene.added),
-    }
-    draw_edges(ax, segments, size=1.0)
-    draw_nodes(ax, scene, points, scale=float(np.clip(90 / max(len(points), 1), 0.22, 1.2)))
-    for group in circle.groups:
-        start, end = (90 - np.degrees(a) for a in (group.end, group.start))
-        ax.add_patch(
-            Wedge((0, 0), 1.09, start, end, width=0.05, color=scene.colours[group.region], lw=0)
-        )
-    if labels:
-        for node in scene.touched:
-            _radial(ax, scene.nodes.names[node].replace("_", " "), float(circle.angles[node]))
-    elif names and scene.has_regions:
-        _name_arcs(ax, scene, circle.groups)
-    reach = 1.75 if labels else 1.2
-    ax.set_xlim(-reach, reach)
-    ax.set_ylim(-reach, reach)
-    if any(g.side for g in circle.groups):
-        for side, x in (("L", -1), ("R", 1)):
-            ax.text(x * 0.98, 0.98, side, color=QUIET, fontsize=9, ha="center", va="center")
-
-
-def _radial(ax: Any, text: str, angle: float) -> None:
-    x, y = on_circle(np.array([angle]), 1.14)[0]
-    turn = 90 - float(np.degrees(angle))
-    flipped = x < 0
-    ax.text(
-        x,
-        y,
-        text,
-        fontsize=7,
-        rotation=turn + (180 if flipped else 0),
-        rotation_mode="anchor",
-        ha="right" if flipped else "left",
-        va="center",
-    )
-
-
-def _name_arcs(ax: Any, scene: Scene, groups: Any) -> None:
-    below = [g for g in groups if not g.side and np.cos(g.middle) < -0.98]
-    for group in below:
-        text = scene.taxonomy.regions[group.region]
-        ax.text(np.sin(group.middle), -1.17, text, fontsize=8, ha="center", va="center")
-    for right in (True, False):
-        here = [g for g in groups if (np.sin(g.middle) >= 0) == right and g not in below]
-        wanted = np.array([1.12 * np.cos(g.middle) for g in here])
-        for group, height in zip(here, spread(wanted, 0.1, -1.15, 1.15), strict=True):
-            x, y = on_circle(np.array([group.middle]), 1.1)[0]
-            edge = 1.18 if right else -1.18
-            ax.annotate(
-                scene.taxonomy.regions[group.region],
-                (x, y),
-                (edge, height),
-                fontsize=8,
-                ha="left" if right else "right",
-                va="center",
-                annotation_clip=False,
-                arrowprops={
-                    "arrowstyle": "-",
-                    "lw": 0.5,
-                    "color": BRAIN,
-                    "shrinkA": 1,
-                    "shrinkB": 0,
-                },
             )
 
 
@@ -270,12 +192,28 @@ def edge_handles(scene: Scene) -> list[Any]:
 
 
 def region_handles(scene: Scene) -> list[Any]:
-    """Legend entries for the regions."""
+    """Legend entries for the regions; of very many, those with most changes."""
     from matplotlib.lines import Line2D
 
-    return [
-        Line2D([], [], color=colour, marker=marker, ls="", ms=6, mec=INK, mew=0.5, label=region)
-        for region, colour, marker in zip(
-            scene.taxonomy.regions, scene.colours, scene.markers, strict=True
+    total = scene.endpoints(scene.removed) + scene.endpoints(scene.added)
+    shown = list(range(len(total)))
+    if len(shown) > _LEGEND:
+        shown = sorted(sorted(shown, key=lambda r: (-total[r], r))[:_LEGEND])
+    handles = [
+        Line2D(
+            [],
+            [],
+            color=scene.colours[r],
+            marker=scene.markers[r],
+            ls="",
+            ms=6,
+            mec=INK,
+            mew=0.5,
+            label=words(scene.taxonomy.regions[r], 40),
         )
+        for r in shown
     ]
+    if len(shown) < len(total):
+        text = f"and {len(total) - len(shown)} other regions"
+        handles.append(Line2D([], [], ls="", label=text))
+    return handles

@@ -11,9 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from denseflip.errors import InvalidParameterError, MissingInputError
-from denseflip.report.canvas import need, new_figure, save_figure, style
+from denseflip.report.canvas import (
+    need,
+    new_figure,
+    save_figure,
+    style,
+    words,
+    write_headline,
+)
 from denseflip.report.charts import (
     BARS,
+    LETTERS,
     bar_handles,
     bar_regions,
     bar_table,
@@ -21,10 +29,10 @@ from denseflip.report.charts import (
     draw_matrix,
     touched_regions,
 )
+from denseflip.report.circle import draw_circle
 from denseflip.report.draw import (
     LABELLED,
     check_views,
-    draw_circle,
     draw_glass,
     edge_handles,
     region_handles,
@@ -114,8 +122,8 @@ def plot_circle(
             draw_circle(ax, scene, labels=named)
             _inside(ax, scene)
             return save_figure(ax.figure, path, force=force)
-        longest = max((len(r) for r in scene.taxonomy.regions), default=0)
-        width = 6.6 if named or not scene.has_regions else 5.9 + 2 * min(0.085 * longest, 2.6)
+        longest = max((min(len(r), 34) for r in scene.taxonomy.regions), default=0)
+        width = 6.6 if named or not scene.has_regions else 5.9 + 2 * 0.085 * longest
         figure, host = _framed(scene, width, 5.9, regions=named)
         draw_circle(host, scene, labels=named)
     return save_figure(figure, path, force=force)
@@ -146,19 +154,19 @@ def plot_regions(
     with style():
         if ax is not None:
             draw_bars(ax, scene, regions)
-            ax.set_title(scene.title, fontsize=10)
+            ax.set_title(words(scene.title), fontsize=10)
             return save_figure(ax.figure, path, force=force)
         names, _ = bar_table(scene, regions)
         body = 0.42 * max(len(names), 2) + 0.1
         height = body + (1.35 if scene.title else 0.95)
         figure = new_figure(7.6, height)
-        margin = min(max((len(n) for n in names), default=8) * 0.075 + 0.25, 3.2)
+        margin = min(max((len(n) for n in names), default=8) * 0.078 + 0.25, 3.5)
         host = figure.add_axes(
             (margin / 7.6, 0.85 / height, 1 - (margin + 0.3) / 7.6, body / height)
         )
         draw_bars(host, scene, regions)
         host.set_xlabel("share of changed ends, % of each kind", fontsize=8, color=QUIET)
-        _headline(figure, scene)
+        write_headline(figure, scene.title)
         figure.legend(
             handles=bar_handles(scene), loc="lower center", ncols=2, frameon=False, fontsize=8
         )
@@ -184,7 +192,7 @@ def plot_region_matrix(
     _positive("top", top)
     scene = _with_regions(story, taxonomy, title)
     shown = touched_regions(scene, top)
-    names = [scene.taxonomy.regions[r] for r in shown]
+    names = [words(scene.taxonomy.regions[r], LETTERS) for r in shown]
     tables = {
         "removed": scene.matrix(scene.removed)[shown][:, shown],
         "added": scene.matrix(scene.added)[shown][:, shown],
@@ -193,7 +201,7 @@ def plot_region_matrix(
     with style():
         cell = float(min(max(2.6 / max(len(names), 1), 0.27), 0.5))
         side = cell * max(len(names), 2)
-        margin = min(max((len(n) for n in names), default=8) * 0.07 + 0.25, 2.6)
+        margin = min(max((len(n) for n in names), default=8) * 0.072 + 0.25, 3.2)
         width = margin + 2 * side + 0.75
         top_margin = 0.75 if scene.title else 0.32
         height = side + 0.66 * margin + top_margin + 0.25
@@ -206,7 +214,7 @@ def plot_region_matrix(
             draw_matrix(host, tables[kind], names, kind=kind, scale=scale, rows=i == 0)
             short = "REM" if kind == "removed" else "ADD"
             host.set_title(f"{short} {count} {kind}", fontsize=9, loc="left")
-        _headline(figure, scene)
+        write_headline(figure, scene.title)
         hidden = len(touched_regions(scene, len(scene.taxonomy.regions))) - len(shown)
         if hidden:
             note = f"{hidden} regions with fewer edits are left out."
@@ -228,7 +236,7 @@ def _framed(scene: Scene, width: float, body: float, *, regions: bool = True) ->
     height = body + bottom + (0.42 if scene.title else 0.08)
     figure = new_figure(width, height)
     host = figure.add_axes((0.15 / width, bottom / height, 1 - 0.3 / width, body / height))
-    _headline(figure, scene)
+    write_headline(figure, scene.title)
     place = {"frameon": False, "handletextpad": 0.5, "columnspacing": 1.4, "borderpad": 0.1}
     figure.legend(
         handles=edge_handles(scene), loc="center", ncols=2, fontsize=10, handlelength=3.2,
@@ -244,15 +252,8 @@ def _framed(scene: Scene, width: float, body: float, *, regions: bool = True) ->
     return figure, host
 
 
-def _headline(figure: Any, scene: Scene) -> None:
-    if scene.title:
-        size = 11 if len(scene.title) * 0.095 < figure.get_figwidth() else 9
-        top = 1 - 0.21 / figure.get_figheight()
-        figure.text(0.5, top, scene.title, ha="center", va="center", fontsize=size, weight="bold")
-
-
 def _inside(ax: Any, scene: Scene) -> None:
-    ax.set_title(scene.title, fontsize=10)
+    ax.set_title(words(scene.title), fontsize=10)
     ax.legend(
         handles=edge_handles(scene), loc="upper center", bbox_to_anchor=(0.5, 0.02), ncols=2,
         frameon=False, fontsize=8,

@@ -136,7 +136,8 @@ def make_scene(
     UnknownNameError
         If there is no such taxonomy.
     """
-    if max_edges is not None and (isinstance(max_edges, bool) or max_edges < 1):
+    whole = isinstance(max_edges, (int, np.integer)) and not isinstance(max_edges, bool)
+    if max_edges is not None and (not whole or max_edges < 1):
         msg = f"max_edges must be a number of edges, 1 or more, or None for all; got {max_edges!r}."
         raise InvalidParameterError(msg)
     result = story.result

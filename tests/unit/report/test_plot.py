@@ -13,13 +13,20 @@ from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from denseflip import plot_circle, plot_connectome, plot_region_matrix, plot_regions
+from denseflip import (
+    plot_circle,
+    plot_comparison,
+    plot_connectome,
+    plot_region_matrix,
+    plot_regions,
+)
 from denseflip.errors import (
     InvalidParameterError,
     MissingExtraError,
     MissingInputError,
     UnknownNameError,
 )
+from denseflip.graph import Nodes
 from stories import brain_nodes, make_story, sided_nodes
 
 
@@ -260,3 +267,44 @@ def test_a_story_without_edits_is_drawn_empty():
     assert "REM 0" in texts(plot_connectome(story))
     assert "no edits" in texts(plot_regions(story))
     plot_region_matrix(story)
+
+
+def awkward(n_regions: int) -> Nodes:
+    """Names that matplotlib would read as formulas, hide from legends or run off the paper."""
+    names = tuple(f"$x_{i}$ {'long ' * 8}" for i in range(2 * n_regions))
+    regions = tuple(f"_{i} $\\frac$ {'word ' * 12}" for i in range(n_regions) for _ in range(2))
+    return Nodes(names, regions={"region": regions})
+
+
+@pytest.mark.parametrize("n_regions", [3, 60])
+def test_any_name_can_be_drawn(n_regions):
+    pairs = [(0, 2), (1, 5)]
+    story = make_story(
+        awkward(n_regions), pairs[:1], pairs[1:],
+        subject="costs $5 or $6 " * 8, class_names=("$a^$", "_b"),
+    )  # fmt: skip
+    for figure in (
+        plot_circle(story),
+        plot_circle(story, labels=False),
+        plot_regions(story),
+        plot_region_matrix(story),
+        plot_comparison([story]),
+    ):
+        figure.canvas.draw()
+        image = pixels(figure)
+        assert n_red(image) > 20
+        for edge in (image[:, 0], image[:, -1], image[0], image[-1]):
+            assert (edge > 240).all()  # nothing runs off the paper
+
+
+def test_very_many_regions_do_not_flood_the_legend(brain):
+    nodes = brain_nodes()
+    single = Nodes(nodes.names, {"area": nodes.names}, nodes.coordinates)
+    figure = plot_connectome(make_story(single, [(0, 1)], [(2, 42)]))
+    assert "and 93 other regions" in texts(figure)
+    assert figure.get_figheight() < 8
+    assert {"Precentral_L", "Calcarine_L"} <= set(texts(figure))
+
+
+def test_a_notebook_shows_the_figure(sided):
+    assert plot_regions(sided)._repr_png_().startswith(b"\x89PNG")

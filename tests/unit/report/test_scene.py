@@ -28,7 +28,7 @@ def test_no_note_when_everything_is_drawn(brain):
     assert (scene.removed, scene.added) == (brain.result.removed, brain.result.added)
 
 
-@pytest.mark.parametrize("value", [0, -3, True])
+@pytest.mark.parametrize("value", [0, -3, True, 2.5, "10"])
 def test_max_edges_must_be_positive(brain, value):
     with pytest.raises(InvalidParameterError, match=r"max_edges must be .* got"):
         make_scene(brain, max_edges=value)

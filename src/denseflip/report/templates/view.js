@@ -73,7 +73,7 @@ async function denseflipView(root, dataId, plotlyId) {
   }
 
   function nodeTraces() {
-    const top = Math.max(1, ...data.changes);
+    const top = data.changes.reduce((a, b) => Math.max(a, b), 1);
     const scale = flat ? Math.max(0.55, Math.min(1.2, 12 / Math.sqrt(data.names.length))) : 1;
     return data.regions.map((region, r) => {
       const place = blank(), text = [], size = [];

@@ -1,0 +1,99 @@
+"""Drawing the circle into given axes: nodes by region, edits as chords."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from denseflip.report.canvas import words
+from denseflip.report.draw import draw_edges, draw_nodes
+from denseflip.report.layout import Group, circle_layout, controls, on_circle, spread
+from denseflip.report.palette import BRAIN, QUIET
+from denseflip.report.scene import Scene
+
+LETTERS = 34  # of a region's name beside the circle
+_NAMED = 22  # arcs named on each side at most
+
+
+def draw_circle(ax: Any, scene: Scene, *, labels: bool, names: bool = True) -> None:
+    """Draw the edits as chords of a circle, its arcs the regions.
+
+    ``labels`` names the changed nodes, ``names`` the regions.
+    """
+    from matplotlib.patches import Wedge
+
+    circle = circle_layout(scene)
+    points = circle.points
+    ax.set_axis_off()
+    ax.set_aspect("equal")
+    segments = {
+        "removed": controls(points, scene.removed),
+        "added": controls(points, scene.added),
+    }
+    draw_edges(ax, segments, size=1.0)
+    draw_nodes(ax, scene, points, scale=float(np.clip(90 / max(len(points), 1), 0.22, 1.2)))
+    for group in circle.groups:
+        start, end = (90 - np.degrees(a) for a in (group.end, group.start))
+        colour = scene.colours[group.region]
+        ax.add_patch(Wedge((0, 0), 1.09, start, end, width=0.05, color=colour, lw=0))
+    if labels:
+        for node in scene.touched:
+            _radial(ax, scene.nodes.names[node].replace("_", " "), float(circle.angles[node]))
+    elif names and scene.has_regions:
+        _name_arcs(ax, scene, circle.groups)
+    reach = 1.85 if labels else 1.2
+    ax.set_xlim(-reach, reach)
+    ax.set_ylim(-reach, reach)
+    if any(g.side for g in circle.groups):
+        for side, x in (("L", -1), ("R", 1)):
+            ax.text(x * 0.98, 0.98, side, color=QUIET, fontsize=9, ha="center", va="center")
+
+
+def _radial(ax: Any, text: str, angle: float) -> None:
+    x, y = on_circle(np.array([angle]), 1.14)[0]
+    turn = 90 - float(np.degrees(angle))
+    flipped = x < 0
+    ax.text(
+        x,
+        y,
+        words(text, 23),
+        fontsize=7,
+        rotation=turn + (180 if flipped else 0),
+        rotation_mode="anchor",
+        ha="right" if flipped else "left",
+        va="center",
+    )
+
+
+def _name_arcs(ax: Any, scene: Scene, groups: Sequence[Group]) -> None:
+    sided = any(g.side for g in groups)  # then what has no side stands at the bottom
+    below = [g for g in groups if sided and not g.side and np.cos(g.middle) < -0.98][:1]
+    for group in below:
+        text = words(scene.taxonomy.regions[group.region], LETTERS)
+        ax.text(np.sin(group.middle), -1.17, text, fontsize=8, ha="center", va="center")
+    for right in (True, False):
+        here = [g for g in groups if (np.sin(g.middle) >= 0) == right and g not in below]
+        here = _busiest(scene, here)
+        wanted = np.array([1.12 * np.cos(g.middle) for g in here])
+        for group, height in zip(here, spread(wanted, 0.1, -1.15, 1.15), strict=True):
+            ax.annotate(
+                words(scene.taxonomy.regions[group.region], LETTERS),
+                on_circle(np.array([group.middle]), 1.1)[0],
+                (1.18 if right else -1.18, height),
+                fontsize=8,
+                ha="left" if right else "right",
+                va="center",
+                annotation_clip=False,
+                arrowprops={"arrowstyle": "-", "lw": 0.5, "color": BRAIN, "shrinkB": 0},
+            )
+
+
+def _busiest(scene: Scene, groups: list[Group]) -> list[Group]:
+    """The arcs that are named where there is no room for all: those with most changes."""
+    if len(groups) <= _NAMED:
+        return groups
+    total = scene.endpoints(scene.removed) + scene.endpoints(scene.added)
+    chosen = sorted(groups, key=lambda g: (-total[g.region], g.start))[:_NAMED]
+    return sorted((g for g in chosen if total[g.region]), key=lambda g: g.start)
