@@ -221,7 +221,10 @@ class Nodes:
             if part not in self.regions:
                 raise UnknownNameError("taxonomy", part, self.regions)
             columns.append(self.regions[part])
-        labels = [" ".join(parts) for parts in zip(*columns, strict=True)]
+        crossed = list(zip(*columns, strict=True))
+        labels = [" ".join(parts) for parts in crossed]
+        if len(set(labels)) < len(set(crossed)):  # "a b" with "c" is not "a" with "b c"
+            labels = [" / ".join(parts) for parts in crossed]
         return Taxonomy.from_labels(name, labels)
 
     def check_fits(self, n_nodes: int, what: str = "graph") -> None:
