@@ -150,14 +150,15 @@ def table_2(plan: PaperPlan, rows: Sequence[Row]) -> Table:
     for method in plan.methods:
         line = [method.upper()]
         for name in names:
-            ours = [_rate(cells.get((name, method, label))) for label in (0, 1)]
+            counts = [cells.get((name, method, label)) for label in (0, 1)]
+            ours = [_rate(cell) for cell in counts]
             if ours == [None, None]:
                 line.append(MISSING)
                 continue
             printed = [printed_flip_rate(name, method, label) for label in (0, 1)]
             text = "/".join(MISSING if x is None else _percent(x) for x in ours)
             theirs = "/".join(MISSING if x is None else str(x) for x in printed)
-            same = all(_same_rate(a, b) for a, b in zip(ours, printed, strict=True))
+            same = all(_same_rate(a, b) for a, b in zip(counts, printed, strict=True))
             reason = "" if same else flip_reason(name, method, plan.profile).decisions
             line.append(f"{text} [{theirs}]" + (f" {reason}" if reason else ""))
         body.append(tuple(line))
@@ -175,7 +176,7 @@ def differences(plan: PaperPlan, rows: Sequence[Row]) -> Table:
     for (name, method, label), (found, total) in flip_cells(plan, rows).items():
         printed = printed_flip_rate(name, method, label)
         rate = 100 * found / total
-        same = _same_rate(rate, printed)
+        same = _same_rate((found, total), printed)
         reason = None if same else flip_reason(name, method, plan.profile)
         body.append(
             (
@@ -216,8 +217,12 @@ def _percent(rate: float) -> str:
     return f"{rate:.1f}".removesuffix(".0")
 
 
-def _same_rate(ours: float | None, printed: int | None) -> bool:
-    return printed is None or ours is None or abs(ours - printed) <= 0.5 + 1e-9
+def _same_rate(cell: tuple[int, int] | None, printed: int | None) -> bool:
+    """Whether no other number of graphs comes nearer to the printed rate."""
+    if printed is None or cell is None:
+        return True
+    found, total = cell
+    return found == round(printed * total / 100) or abs(100 * found / total - printed) <= 0.5
 
 
 # ---- distributions ----------------------------------------------------------------------
@@ -231,7 +236,8 @@ def distributions(plan: PaperPlan, rows: Sequence[Row]) -> Table:
             groups.setdefault((row["data"], row["method"], row["label_before"]), []).append(row)
     body = []
     for (name, method, label), members in sorted(
-        groups.items(), key=lambda item: (_at(plan, item[0][0]), plan.methods.index(item[0][1]))
+        groups.items(),
+        key=lambda item: (_at(plan, item[0][0]), plan.methods.index(item[0][1]), item[0][2]),
     ):
         ours = [quartiles([float(r[x]) for r in members]) for x in ("d", "C")]
         printed = supplement().get((name, method, label))

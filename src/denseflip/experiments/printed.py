@@ -130,6 +130,8 @@ def flip_reason(data: str, method: str, profile: str) -> Reason:
     if base in {"cli", "rcli"}:
         decided = "D4, D5, D6, D7" if base == "cli" else "D4, D5, D6, D7, D8, D9"
         return Reason(decided, _LOST_CODE)
+    if method == "dat+bw":
+        return Reason("", "the backward search shuffles; the order of the authors' runs is lost")
     if data == "bip":
         return _BIP_FILE
     if base == "edg" and data == "adhd":

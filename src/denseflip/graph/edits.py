@@ -95,13 +95,14 @@ class Edits:
 
 
 def _clean(pairs: Iterable[Pair], name: str) -> tuple[Pair, ...]:
-    out = tuple(sorted((min(p), max(p)) for p in ((int(u), int(v)) for u, v in pairs)))
-    for first, second in itertools.pairwise(out):
-        if first == second:
-            msg = f"The pair {first} is {name} twice."
-            raise InvalidGraphError(msg)
-    for u, v in out:
-        if u == v:
-            msg = f"The pair {(u, v)} in {name!r} is a self-loop."
-            raise InvalidGraphError(msg)
+    whole = [(int(u), int(v)) for u, v in pairs]
+    out = tuple(sorted([p if p[0] <= p[1] else (p[1], p[0]) for p in whole]))
+    if len(set(out)) < len(out):
+        twice = next(a for a, b in itertools.pairwise(out) if a == b)
+        msg = f"The pair {twice} is {name} twice."
+        raise InvalidGraphError(msg)
+    loop = next((p for p in out if p[0] == p[1]), None)
+    if loop is not None:
+        msg = f"The pair {loop} in {name!r} is a self-loop."
+        raise InvalidGraphError(msg)
     return out
