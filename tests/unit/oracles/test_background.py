@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import pytest
+
+from denseflip import Background, as_oracle
+from denseflip.errors import InvalidGraphError
+from denseflip.oracles.background import pair_counts
+from denseflip.oracles.session import Session
+from graphs import complete, empty, path
+
+
+class Counting:
+    def __init__(self):
+        self.asked = 0
+
+    def predict(self, graphs):
+        self.asked += len(graphs)
+        return [g.n_edges for g in graphs]
+
+
+def test_labels_are_asked_once_per_oracle():
+    background = Background([path(4), complete(4)])
+    oracle = Counting()
+    for _ in range(3):
+        session = Session(oracle)
+        assert background.labels(oracle, session) == [3, 6]
+        assert session.background_calls == 2
+    assert oracle.asked == 2
+    other = Counting()
+    assert background.labels(other, Session(other)) == [3, 6]
+    assert other.asked == 2
+
+
+def test_equal_functions_are_one_oracle_however_often_wrapped():
+    asked = []
+
+    def edges(g):
+        asked.append(g)
+        return g.n_edges
+
+    background = Background([path(4), complete(4)])
+    for _ in range(3):
+        oracle = as_oracle(edges, "graph")
+        background.labels(oracle, Session(oracle))
+    assert len(asked) == 2
+    another_form = as_oracle(lambda g: 0, "graph")
+    assert background.labels(another_form, Session(another_form)) == [0, 0]
+
+
+def test_known_labels_need_no_further_question():
+    background = Background([path(4), complete(4)])
+    oracle = Counting()
+    background.labels(oracle, Session(oracle))
+    session = Session(oracle)
+    background.labels(oracle, session)
+    assert session.peek(complete(4)) == 6
+    assert session.evaluations == 0
+
+
+def test_whatever_has_graphs_is_a_background():
+    class Data:
+        graphs = (path(4), empty(4))
+
+    wrapped = Background.of(Data())
+    assert wrapped.graphs == Data.graphs
+    assert len(wrapped) == 2
+    assert Background.of(wrapped) is wrapped
+    assert len(Background.of([])) == 0
+    assert len(Background(g for g in Data.graphs)) == 2
+
+
+@pytest.mark.parametrize(
+    ("graphs", "message"),
+    [
+        ([path(4), "x"], "background: entry 1 must be a Graph; got str"),
+        ([path(4), path(5)], "graph 1 has 5 nodes, graph 0 has 4. All must share one node set"),
+        (3, "background must be a sequence of graphs; got int"),
+    ],
+)
+def test_what_is_no_background_is_refused(graphs, message):
+    with pytest.raises(InvalidGraphError, match=message):
+        Background.of(graphs)
+
+
+def test_pair_counts():
+    codes, counts = pair_counts([path(3), complete(3), empty(3)])
+    assert codes.tolist() == [1, 2, 5]
+    assert counts.tolist() == [2, 1, 2]
+    assert [len(x) for x in pair_counts([])] == [0, 0]

@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+from denseflip import Counterfactual, Step, explain
+from denseflip.counterfactual import Ask, Status
+from denseflip.errors import FileFormatError
+from denseflip.graph import Edits
+from graphs import path, triangle_with_tail
+
+G = path(4)
+
+
+def make(**facts):
+    defaults = {
+        "status": Status.FOUND,
+        "original": G,
+        "edits": Edits(added=((0, 3),), removed=((0, 1), (1, 2))),
+        "label_before": "ill",
+        "label_after": "well",
+        "method": "tri",
+        "search_calls": 5,
+        "refine_calls": 2,
+    }
+    return Counterfactual(**{**defaults, **facts})
+
+
+def test_what_follows_from_the_facts():
+    result = make()
+    assert result.found
+    assert result.added == ((0, 3),)
+    assert result.removed == ((0, 1), (1, 2))
+    assert result.distance == 3
+    assert result.relative_distance == 3 / 4 == G.relative_distance(result.counterfactual)
+    assert result.calls == 7
+    assert result.counterfactual.edges() == [(0, 3), (2, 3)]
+    assert not make(status=Status.EXHAUSTED).found
+
+
+def test_an_unchanged_empty_graph_has_no_distance():
+    from graphs import empty
+
+    assert make(original=empty(3), edits=Edits()).relative_distance == 0.0
+
+
+def test_calls_once_the_background_is_known():
+    known = Step("replace", "graph", (), Ask.KNOWN)
+    assert make(search_calls=11, background_calls=10, trace=(known,)).amortised_calls == 3
+    # Elsewhere the background was never among the calls, however many there were.
+    assert make(search_calls=50, background_calls=10).amortised_calls == 52
+    assert make(search_calls=5, background_calls=10).amortised_calls == 7
+
+
+def test_the_trace_leads_to_the_result():
+    steps = (
+        Step("sparsify", "edge", ((0, 1), (1, 2))),
+        Step("densify", "edge", ((0, 2), (0, 3))),
+        Step("refine", "edge", ((0, 2),)),
+    )
+    result = make(trace=steps)
+    assert result.replay() == result.counterfactual
+
+
+def test_the_dictionary_form_leads_back():
+    result = make(
+        trace=(Step("sparsify", "clique", ((0, 1),), Ask.IGNORED, (0, 1), "A – B", 2),),
+        parameters={"search": {"type": "X", "limit": None}},
+        notes=("a remark",),
+        minimal=True,
+        target="well",
+        background_calls=3,
+        elapsed=0.25,
+    )
+    data = json.loads(json.dumps(result.to_dict()))
+    assert Counterfactual.from_dict(data) == result
+    assert data["found"] is True
+    assert data["calls"] == 7
+    assert data["added"] == [[0, 3]]
+    assert pickle.loads(pickle.dumps(result)) == result
+
+
+def test_numbers_of_other_makes_become_plain_in_a_step():
+    step = Step("mine", "edge", ((np.int64(0), np.int64(1)),), nodes=(np.int32(2),))
+    assert json.loads(json.dumps(step.to_dict()))["toggled"] == [[0, 1]]
+    assert Step.from_dict(step.to_dict()) == step
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": 99}, "has format 99; this version reads up to 1. Update denseflip"),
+        ({"format": "x"}, "has format 'x'"),
+        ({"status": "lost"}, "Not a denseflip result: ValueError"),
+        ({"original": {}}, "Not a denseflip result: InvalidGraphError"),
+        ({"added": [[0, 3], [3, 0]]}, "Not a denseflip result: InvalidGraphError"),
+        ({"added": 5}, "Not a denseflip result: TypeError"),
+        ({"trace": [{"block": "x"}]}, "Not a denseflip result: KeyError"),
+    ],
+)
+def test_what_is_no_result_is_refused(change, message):
+    with pytest.raises(FileFormatError, match=message):
+        Counterfactual.from_dict({**make().to_dict(), **change})
+
+
+def test_a_missing_field_is_named():
+    data = make().to_dict()
+    del data["seed"]
+    with pytest.raises(FileFormatError, match=r"KeyError: 'seed'"):
+        Counterfactual.from_dict(data)
+    with pytest.raises(FileFormatError, match=r"Not a denseflip result"):
+        Counterfactual.from_dict({})
+
+
+def test_a_result_cannot_be_changed():
+    result = make()
+    with pytest.raises(AttributeError):
+        result.status = Status.EXHAUSTED
+    with pytest.raises(AttributeError):
+        Step("a", "b", ()).block = "c"
+
+
+def test_it_shows_itself_in_a_terminal_and_in_a_notebook():
+    result = make(method="cli+min", minimal=True, notes=("a <remark>",), background_calls=4)
+    text = str(result)
+    for part in (
+        "cli+min",
+        "found",
+        "'ill' → 'well'",
+        "1 added, 2 removed",
+        "5 search",
+        "certified",
+    ):
+        assert part in text
+    page = result._repr_html_()
+    assert "<table>" in page
+    assert "a &lt;remark&gt;" in page
+    assert "a <remark>" not in page
+    assert repr(result) == "Counterfactual('found', method='cli+min', distance=3, calls=7)"
+    assert "not certified" in str(make(minimal=False))
+
+
+def test_a_real_result_shows_itself():
+    result = explain(triangle_with_tail(), lambda a: int(a[0, 1]), "cli+min")
+    assert "1-minimal" in str(result)
+    assert "Counterfactual by cli+min, seed 0" in str(result)
