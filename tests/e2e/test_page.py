@@ -177,8 +177,19 @@ def test_prints(visit, report):
     seen.page.emulate_media(media="print")
     assert not seen.page.locator("#interactive").is_visible()
     assert not seen.page.locator(".filter").is_visible()
-    assert seen.page.locator(".print-only").first.is_visible()
+    assert seen.page.locator("#edits tbody tr:visible").count() == 16
     assert len(seen.page.pdf()) > 20_000
+
+
+def test_a_long_table_stops_on_paper_and_says_so(visit, tmp_path):
+    story = make_story(brain_nodes(), complete(range(14)))
+    path = write_page(story, tmp_path / "long.html", interactive=False)
+    seen = visit(path)
+    rows = seen.page.locator("#edits tbody tr:visible")
+    assert rows.count() == 91
+    seen.page.emulate_media(media="print")
+    assert rows.count() == 60
+    assert seen.page.get_by_text("stops after 60 edits").is_visible()
 
 
 def test_text_has_enough_contrast(visit, report):

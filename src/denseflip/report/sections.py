@@ -11,6 +11,7 @@ from denseflip.report.scene import Scene, status_words
 if TYPE_CHECKING:
     from denseflip.story.story import Story
 
+ON_PAPER = 60  # edits that are printed, as page.css has it
 MAX_ROWS = 2000  # edits listed in the table; the embedded data always hold all
 _LIMITS = (
     "It speaks of the classifier, not of the disease or the trait: it says what would change "
@@ -111,6 +112,10 @@ def edits_table(story: Story, scene: Scene) -> str:
             f"<p class='quiet'>The first {MAX_ROWS:,} of {len(every):,} edits; the data in this "
             "page hold all.</p>"
         )
+    paper = ""
+    if len(rows) > ON_PAPER:
+        text = f"On paper the table stops after {ON_PAPER} edits; the page itself has all."
+        paper = f"<p class='print-only quiet'>{text}</p>"
     return f"""<form class="filter" hidden>
 <label>Find
 <input type="search" id="edit-filter" placeholder="node or region" autocomplete="off"></label>
@@ -118,8 +123,7 @@ def edits_table(story: Story, scene: Scene) -> str:
 <option>added</option></select></label>
 <output id="edit-count" aria-live="polite">{len(rows):,} edits</output></form>
 <div class="scroll tall" tabindex="0" role="region" aria-label="Table of edits">
-{table(buttons, rows, attributes='id="edits"')}</div>{note}
-<p class="print-only quiet">On paper the table stops after 60 edits; the page itself has all.</p>"""
+{table(buttons, rows, attributes='id="edits"')}</div>{note}{paper}"""
 
 
 def comparison_table(stories: Mapping[str, Story]) -> str:
