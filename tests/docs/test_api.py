@@ -1,0 +1,127 @@
+"""The public names, pinned: to change one is a decision, not an accident."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+import denseflip
+
+NAMES = [
+    "Background",
+    "Counterfactual",
+    "DCS",
+    "Dataset",
+    "DenseflipError",
+    "Edits",
+    "Graph",
+    "Nodes",
+    "Step",
+    "Story",
+    "Vocabulary",
+    "__version__",
+    "as_oracle",
+    "describe",
+    "evaluate",
+    "explain",
+    "fit_oracle",
+    "load_dataset",
+    "load_oracle",
+    "make_method",
+    "methods",
+    "plot_circle",
+    "plot_comparison",
+    "plot_connectome",
+    "plot_region_matrix",
+    "plot_regions",
+    "view_connectome",
+    "write_page",
+]
+
+
+def parameters(function):
+    out = []
+    for p in inspect.signature(function).parameters.values():
+        star = "*" if p.kind is p.KEYWORD_ONLY else ""
+        default = "" if p.default is p.empty else f"={p.default!r}"
+        out.append(f"{star}{p.name}{default}")
+    return out
+
+
+def test_the_public_names_are_these():
+    assert sorted(denseflip.__all__) == NAMES
+    assert dir(denseflip) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_name_can_be_had_and_is_explained(name):
+    thing = getattr(denseflip, name)
+    assert isinstance(thing, str) or (inspect.getdoc(thing) or "").strip()
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'explian'"):
+        denseflip.explian  # noqa: B018
+
+
+def test_explain_is_called_like_this():
+    assert parameters(denseflip.explain) == [
+        "graph",
+        "oracle",
+        "method='tri'",
+        "*nodes=None",
+        "*background=None",
+        "*target=None",
+        "*budget=None",
+        "*seed=0",
+        "*time_limit=None",
+        "*batch=64",
+    ]
+
+
+def test_as_oracle_is_called_like_this():
+    assert parameters(denseflip.as_oracle) == ["function", "input='adjacency'", "*batch=False"]
+
+
+def test_dcs_is_called_like_this():
+    assert parameters(denseflip.DCS) == [
+        "rank='triangles'",
+        "sparsify='clique'",
+        "densify='clique'",
+        "schedule='alternate'",
+        "refine=()",
+        "max_iterations=200",
+        "questions='each'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("owner", "names"),
+    [
+        (
+            "Graph",
+            "codes degrees digest distance edges from_adjacency from_dict from_edges from_networkx "
+            "from_sparse has_edge n_edges n_nodes n_pairs pairs relative_distance to_adjacency "
+            "to_dict to_networkx to_sparse toggle",
+        ),
+        (
+            "Nodes",
+            "check_fits coordinates from_dict from_groups n_nodes names numbered read_csv regions "
+            "taxonomies taxonomy to_dict write_csv",
+        ),
+        ("Edits", "added apply between inverse only pairs removed"),
+        (
+            "Counterfactual",
+            "added amortised_calls background_calls calls counterfactual distance distinct_calls "
+            "edits elapsed found from_dict iterations label_after label_before method minimal "
+            "notes original parameters refine_calls relative_distance removed replay "
+            "search_calls seed status target to_dict trace",
+        ),
+        ("Step", "ask block from_dict iteration name nodes structure to_dict toggled"),
+    ],
+)
+def test_the_core_types_have_these_parts(owner, names):
+    cls = getattr(denseflip, owner)
+    have = set(dir(cls)) | set(getattr(cls, "__dataclass_fields__", ()))
+    assert not set(names.split()) - have
