@@ -84,7 +84,9 @@ def _figures(
     made = []
     for source in plan.sources:
         path = place / f"distributions-{source.spec.name}.svg"
-        plot_distributions(rows, source.spec.name, plan.methods, path)
+        zero, one = source.dataset.class_names[:2]
+        title = f"{source.spec.name.upper()}, by predicted class: {zero} (blue), {one} (red)"
+        plot_distributions(rows, source.spec.name, plan.methods, path, title=title)
         made.append(path)
     stories = patient_stories(plan, outcome.records)
     if not stories:

@@ -12,13 +12,24 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from pathlib import Path
 from typing import Any, Self
 
 from denseflip._version import __version__
 from denseflip.counterfactual import Label
 from denseflip.datasets import Dataset
 
-RESULTS = 1  # raise it when the same spec would give other results
+_CODE = (
+    "counterfactual.py",
+    "graph/*.py",
+    "oracles/*.py",
+    "search/*.py",
+    "metrics/*.py",
+    "story/*.py",
+    "experiments/published*.py",
+    "experiments/work.py",
+    "experiments/measures.py",
+)
 
 
 def canonical_json(data: Any) -> str:
@@ -56,11 +67,24 @@ def versions() -> Mapping[str, Any]:
         return ".".join(version(package).split(".")[:2])
 
     return {
+        "code": code_digest(),
         "denseflip": __version__,
         "numpy": minor("numpy"),
-        "results": RESULTS,
         "scikit-learn": minor("scikit-learn"),
     }
+
+
+def code_digest(root: Path | None = None) -> str:
+    """Hash of the source files that decide results, so that an edited search is run again.
+
+    A new release changes it too; what only shows results (tables, pages, commands) does not.
+    """
+    root = root or Path(__file__).parents[1]
+    h = hashlib.sha256()
+    for pattern in _CODE:
+        for path in sorted(root.glob(pattern)):
+            h.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
+    return h.hexdigest()[:16]
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,14 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from denseflip.counterfactual import Counterfactual, Label
 from denseflip.datasets import Dataset
-from denseflip.errors import DenseflipError
+from denseflip.errors import DenseflipError, EngineError
 from denseflip.experiments.measures import columns_of
 from denseflip.experiments.refs import PUBLISHED, build_method, load_data, load_oracle_of
 from denseflip.experiments.spec import (
@@ -26,6 +26,7 @@ from denseflip.experiments.spec import (
     RunSpec,
     Spec,
     canonical_json,
+    versions,
 )
 from denseflip.experiments.store import Record, make_record
 from denseflip.graph import Graph
@@ -105,12 +106,24 @@ def run_chunk(specs: Sequence[Spec]) -> list[Record]:
 
 def _answer(spec: Spec) -> Record:
     try:
+        _check_versions(spec.job.versions if isinstance(spec, RunSpec) else spec.versions)
         return run_one(spec) if isinstance(spec, RunSpec) else judge(spec)
     except DenseflipError as error:
         message = str(error)
     except Exception as error:  # one failing graph must not take the others with it
         message = f"{type(error).__name__}: {error}"
     return {"id": spec.id, "failed": message}
+
+
+def _check_versions(wanted: Mapping[str, Any]) -> None:
+    """A worker of another version must not answer in this one's name."""
+    here = versions()
+    other = [
+        f"{k} {here.get(k)} instead of {wanted[k]}" for k in wanted if here.get(k) != wanted[k]
+    ]
+    if other:
+        msg = f"This worker runs another version ({', '.join(other)}). Install the same everywhere."
+        raise EngineError(msg)
 
 
 def run_one(spec: RunSpec) -> Record:

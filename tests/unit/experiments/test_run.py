@@ -120,3 +120,13 @@ def test_chunks_hold_one_job_and_all_specs(folder):
     assert all(len({id(s.job) for s in chunk}) == 1 for chunk in chunks[1:])
     assert max(map(len, make_chunks(specs, workers=1))) == 8
     assert max(map(len, make_chunks(specs, workers=50))) == 1
+
+
+def test_a_worker_of_another_version_does_not_answer(folder):
+    from dataclasses import replace
+
+    spec = bench_specs(folder, methods=["tri"])[0]
+    other = replace(spec.job, versions={**spec.job.versions, "denseflip": "9.9"})
+    (answer,) = run_chunk([replace(spec, job=other)])
+    assert "another version (denseflip" in answer["failed"]
+    assert "instead of 9.9" in answer["failed"]

@@ -13,6 +13,7 @@ from denseflip.experiments.spec import (
     OracleSpec,
     RunSpec,
     canonical_json,
+    code_digest,
     content_id,
     dataset_digest,
     versions,
@@ -97,6 +98,18 @@ def test_a_changed_source_file_changes_the_oracle(folder):
     assert function_oracle("my_oracle:f").digest != first.digest
 
 
+def test_edited_code_is_another_version(tmp_path):
+    (tmp_path / "search").mkdir()
+    (tmp_path / "report").mkdir()
+    (tmp_path / "search" / "engine.py").write_text("a = 1\n")
+    first = code_digest(tmp_path)
+    (tmp_path / "report" / "page.py").write_text("b = 1\n")
+    assert code_digest(tmp_path) == first, "what only shows results does not matter"
+    (tmp_path / "search" / "engine.py").write_text("a = 2\n")
+    assert code_digest(tmp_path) != first
+    assert len(code_digest()) == 16
+
+
 def test_canonical_json_has_one_form_and_refuses_nan():
     assert canonical_json({"b": 1, "a": [True, None]}) == '{"a":[true,null],"b":1}'
     assert len(content_id([])) == 64
@@ -105,5 +118,5 @@ def test_canonical_json_has_one_form_and_refuses_nan():
 
 
 def test_the_versions_that_matter_are_there():
-    assert set(versions()) == {"denseflip", "numpy", "results", "scikit-learn"}
+    assert set(versions()) == {"code", "denseflip", "numpy", "scikit-learn"}
     assert preset_oracle("edges-svm").options == {"preset": "edges-svm", "seed": 0}
