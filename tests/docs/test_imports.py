@@ -17,6 +17,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 ORDER = [
     {"_version"},
     {"errors"},
+    {"checks"},
     {"graph"},
     {"counterfactual"},
     {"datasets"},

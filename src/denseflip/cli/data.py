@@ -246,12 +246,14 @@ def import_(
     Every problem of the folder is told at once. The file that is written can be used wherever a
     data set's name can.
     """
+    from denseflip.checks import check_new_file
     from denseflip.datasets import import_folder
     from denseflip.datasets.connectome import make_keep
-    from denseflip.datasets.store import SUFFIX, check_target
+    from denseflip.datasets.store import SUFFIX
+    from denseflip.errors import DatasetError
 
     target = out or Path(f"{folder.resolve().name}{SUFFIX}")
-    check_target(target, overwrite=force)
+    check_new_file(target, force=force, error=DatasetError)
     keep = make_keep(percentile, threshold, edges)
     with progress() as bars:
         task = bars.add_task("reading", total=None)

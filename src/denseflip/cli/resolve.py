@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -122,38 +120,10 @@ def find_oracle(text: str | None, subject: Subject, *, input: str = "adjacency")
 
         return load_oracle(text)
     if ":" in text:
+        from denseflip.oracles.adapt import import_oracle
+
         return import_oracle(text, input)
     raise UnknownNameError("oracle (no such file either, and not module:function)", text, PRESETS)
-
-
-def import_oracle(text: str, input: str = "adjacency") -> Oracle:
-    """The oracle that ``module:name`` names: an object with ``predict``, or a function."""
-    from denseflip.oracles.adapt import as_oracle
-    from denseflip.oracles.protocol import Oracle
-
-    module_name, _, path = text.partition(":")
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)  # a script beside the user is what they mean
-    try:
-        value: Any = importlib.import_module(module_name)
-    except ImportError as error:
-        msg = (
-            f"--oracle {text}: cannot import the module {module_name!r} ({error}). "
-            "Give it as module:function, with the module in this folder or installed."
-        )
-        raise InvalidParameterError(msg) from error
-    except Exception as error:
-        msg = f"--oracle {text}: importing {module_name!r} raised {type(error).__name__}: {error}."
-        raise InvalidParameterError(msg) from error
-    for part in path.split("."):
-        if not hasattr(value, part):
-            names = [n for n in dir(value) if not n.startswith("_")]
-            raise UnknownNameError(f"oracle in {module_name}", path, names)
-        value = getattr(value, part)
-    if isinstance(value, Oracle) and not isinstance(value, type):
-        return value
-    return as_oracle(value, input)
 
 
 def find_method(name: str, settings: list[str]) -> Recipe:

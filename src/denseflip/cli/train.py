@@ -67,14 +67,15 @@ def train(
     force: ForceOption = False,
 ) -> None:
     """Train a classifier, say honestly how good it is, and save it with that in its card."""
+    from denseflip.checks import check_new_file
     from denseflip.cli.data import open_dataset
     from denseflip.experiments.published_classifier import published_oracle
-    from denseflip.oracles.persist import SUFFIX, check_target
+    from denseflip.oracles.persist import SUFFIX
     from denseflip.oracles.presets import fit_oracle
 
     _check_preset(preset)
     data = open_dataset(dataset)
-    target = check_target(out or Path(_file_name(data.name, preset) + SUFFIX), force=force)
+    target = check_new_file(out or Path(_file_name(data.name, preset) + SUFFIX), force=force)
     evaluation = None
     if not skip_evaluation:
         evaluation = _evaluate(data, preset, taxonomy, folds, repeats, permutations, seed)
@@ -114,11 +115,11 @@ def evaluate(
     force: ForceOption = False,
 ) -> None:
     """Judge a kind of classifier on graphs it has not seen, and by the paper's protocol."""
+    from denseflip.checks import check_new_file
     from denseflip.cli.data import open_dataset
-    from denseflip.oracles.persist import check_target
 
     _check_preset(preset)
-    target = check_target(out, force=force) if out else None
+    target = check_new_file(out, force=force) if out else None
     data = open_dataset(dataset)
     evaluation = _evaluate(data, preset, taxonomy, folds, repeats, permutations, seed)
     if target:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from denseflip.checks import check_new_file
 from denseflip.datasets.base import Card, Dataset
 from denseflip.errors import DatasetError, DenseflipError, FileFormatError
 from denseflip.graph import Graph, Nodes
@@ -33,8 +34,7 @@ def write_dataset(dataset: Dataset, path: str | Path, *, overwrite: bool = False
     DatasetError
         If the file exists and ``overwrite`` is false, or its folder does not.
     """
-    target = Path(path)
-    check_target(target, overwrite=overwrite)
+    target = check_new_file(path, force=overwrite, error=DatasetError)
     header = {
         "format": FORMAT,
         "version": VERSION,
@@ -65,20 +65,6 @@ def write_dataset(dataset: Dataset, path: str | Path, *, overwrite: bool = False
         Path(temporary).unlink(missing_ok=True)
         raise
     return target
-
-
-def check_target(path: Path, *, overwrite: bool = False) -> None:
-    """Say so, before any work is done, if a file may not be written there."""
-    if path.is_dir():
-        msg = f"{path} is a folder; give the name of a file to write."
-        raise DatasetError(msg)
-    if path.exists() and not overwrite:
-        msg = f"{path} exists already and is left as it is. Choose another name, or overwrite it "
-        msg += "(--force; in Python overwrite=True)."
-        raise DatasetError(msg)
-    if not path.parent.is_dir():
-        msg = f"{path}: the folder {path.parent} does not exist. Create it first."
-        raise DatasetError(msg)
 
 
 def read_dataset(path: str | Path) -> Dataset:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import importlib.util
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -78,7 +76,7 @@ def function_oracle(
     The digest is that of the module's source file: change the file, and its results are run again.
     What the module itself imports or reads is not looked at.
     """
-    from denseflip.oracles.adapt import FORMS
+    from denseflip.oracles.adapt import FORMS, see_current_folder
 
     module, colon, function = text.partition(":")
     if not colon or not module or not function:
@@ -86,7 +84,7 @@ def function_oracle(
         raise ConfigError(msg)
     if input not in FORMS:
         raise UnknownNameError("oracle input", input, FORMS)
-    _see_this_folder()
+    see_current_folder()
     try:
         found = importlib.util.find_spec(module)
     except (ImportError, ValueError):
@@ -115,33 +113,9 @@ def load_oracle_of(spec: OracleSpec, dataset: Dataset) -> Oracle:
         from denseflip.oracles.persist import load_oracle
 
         return load_oracle(spec.ref)
-    return _import_oracle(spec)
+    from denseflip.oracles.adapt import import_oracle
 
-
-def _import_oracle(spec: OracleSpec) -> Oracle:
-    from denseflip.oracles.adapt import as_oracle
-
-    module, _, path = spec.ref.partition(":")
-    _see_this_folder()
-    try:
-        value: Any = importlib.import_module(module)
-    except Exception as error:
-        msg = f"Oracle {spec.ref}: importing raised {type(error).__name__}: {error}."
-        raise ConfigError(msg) from error
-    for part in path.split("."):
-        if not hasattr(value, part):
-            names = [n for n in dir(value) if not n.startswith("_")]
-            raise UnknownNameError(f"oracle in {module}", path, names)
-        value = getattr(value, part)
-    if isinstance(value, Oracle) and not isinstance(value, type):
-        return value
-    return as_oracle(value, spec.options["input"], batch=spec.options["batch"])
-
-
-def _see_this_folder() -> None:
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)  # a script beside the user is what they mean
+    return import_oracle(spec.ref, spec.options["input"], batch=spec.options["batch"])
 
 
 def method_spec(

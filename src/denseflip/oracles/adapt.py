@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from denseflip.errors import InvalidParameterError, UnknownNameError
@@ -77,3 +80,39 @@ def coerce_oracle(oracle: object) -> Oracle:
         f"{type(oracle).__name__}. See denseflip.as_oracle."
     )
     raise InvalidParameterError(msg)
+
+
+def import_oracle(text: str, input: str = "adjacency", *, batch: bool = False) -> Oracle:
+    """The oracle that ``module:name`` names: an object with ``predict``, or a function.
+
+    The module is looked for in the current folder first: a script beside the user is what they
+    mean. ``input`` and ``batch`` are those of `as_oracle`.
+    """
+    module_name, _, path = text.partition(":")
+    see_current_folder()
+    try:
+        value: Any = importlib.import_module(module_name)
+    except ImportError as error:
+        msg = (
+            f"Oracle {text}: cannot import the module {module_name!r} ({error}). "
+            "Give it as module:function, with the module in this folder or installed."
+        )
+        raise InvalidParameterError(msg) from error
+    except Exception as error:
+        msg = f"Oracle {text}: importing {module_name!r} raised {type(error).__name__}: {error}."
+        raise InvalidParameterError(msg) from error
+    for part in path.split("."):
+        if not hasattr(value, part):
+            names = [n for n in dir(value) if not n.startswith("_")]
+            raise UnknownNameError(f"oracle in {module_name}", path, names)
+        value = getattr(value, part)
+    if isinstance(value, Oracle) and not isinstance(value, type):
+        return value
+    return as_oracle(value, input, batch=batch)
+
+
+def see_current_folder() -> None:
+    """Let Python import modules of the current folder."""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)

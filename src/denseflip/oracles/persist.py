@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from denseflip.checks import check_new_file
 from denseflip.errors import DenseflipError, FileFormatError, InvalidParameterError
 from denseflip.oracles.features import FEATURES, features_from_dict
 from denseflip.oracles.fitted import FittedOracle
@@ -37,31 +38,13 @@ TRUSTED = (
 )
 
 
-def check_target(path: str | Path, *, force: bool = False) -> Path:
-    """The path as a `Path`, or say why nothing can be written there."""
-    target = Path(path)
-    if target.is_dir():
-        msg = f"{target} is a folder; give the name of a file, for example {target / 'my.dfo'}."
-        raise InvalidParameterError(msg)
-    if target.exists() and not force:
-        msg = (
-            f"{target} exists already and is left as it is. Choose another name, or allow "
-            "overwriting (force=True, on the command line --force)."
-        )
-        raise InvalidParameterError(msg)
-    if not target.parent.is_dir():
-        msg = f"{target}: the folder {target.parent} does not exist. Create it first."
-        raise InvalidParameterError(msg)
-    return target
-
-
 def write_oracle(oracle: FittedOracle, path: str | Path, *, force: bool = False) -> Path:
     """Write a classifier and its card; see `FittedOracle.save`."""
     import sklearn
     import skops
     import skops.io
 
-    target = check_target(path, force=force)
+    target = check_new_file(path, force=force)
     described = oracle.features.to_dict()
     if described.get("name") not in FEATURES:
         msg = (

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from denseflip.checks import check_new_file
 from denseflip.errors import InvalidParameterError, MissingExtraError
 from denseflip.report.palette import INK
 
@@ -107,28 +108,12 @@ def save_figure(
             f"got {target.suffix!r}. Change the file's ending."
         )
         raise InvalidParameterError(msg)
-    check_place(target, force=force)
+    check_new_file(target, force=force)
     # No date inside: the same story gives the same file.
     metadata = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
     with style():
         figure.savefig(target, dpi=dpi, metadata=metadata[kind], facecolor="white")
     return figure
-
-
-def check_place(target: Path, *, force: bool) -> None:
-    """Say why nothing can be written there."""
-    if target.is_dir():
-        msg = f"{target} is a folder; give the name of a file."
-        raise InvalidParameterError(msg)
-    if target.exists() and not force:
-        msg = (
-            f"{target} exists already and is left as it is. Choose another name, or allow "
-            "overwriting (force=True, on the command line --force)."
-        )
-        raise InvalidParameterError(msg)
-    if not target.parent.is_dir():
-        msg = f"{target}: the folder {target.parent} does not exist. Create it first."
-        raise InvalidParameterError(msg)
 
 
 def svg_text(figure: Any) -> str:

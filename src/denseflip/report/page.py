@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from denseflip._version import __version__
+from denseflip.checks import check_new_file
 from denseflip.errors import InvalidParameterError, MissingExtraError
 from denseflip.report import sections as part
-from denseflip.report.canvas import check_place, need
+from denseflip.report.canvas import need
 from denseflip.report.card import as_mapping, classifier_card
 from denseflip.report.comparison import name_stories
 from denseflip.report.figures import comparison_figure, story_figures
@@ -74,7 +75,7 @@ def write_page(
     if target.suffix.lower() not in {".html", ".htm"}:
         msg = f"{target}: a page is written as .html; got {target.suffix!r}. Change the ending."
         raise InvalidParameterError(msg)
-    check_place(target, force=force)
+    check_new_file(target, force=force)
     text = make_page(
         story, stories=stories, card=card, evaluation=evaluation, dataset=dataset, command=command,
         taxonomy=taxonomy, max_edges=max_edges, interactive=interactive,

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from denseflip.report.canvas import check_place, need
+from denseflip.checks import check_new_file
+from denseflip.report.canvas import need
 from denseflip.report.layout import chords, circle_layout, on_circle
 from denseflip.report.markup import asset, esc, fill, json_script, plotly_script
 from denseflip.report.palette import ADDED, REMOVED
@@ -44,7 +45,7 @@ class View:
     def save_as_html(self, path: str | Path, *, force: bool = False) -> Path:
         """Write the page; an existing file is left as it is unless ``force`` is true."""
         target = Path(path)
-        check_place(target, force=force)
+        check_new_file(target, force=force)
         target.write_text(self.html, encoding="utf-8")
         return target
 
