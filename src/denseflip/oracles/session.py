@@ -71,8 +71,10 @@ class Session:
             If the budget or the time is spent.
         """
         self.charge(1)
-        self._counted.add(graph.digest)
-        return self.peek(graph)
+        digest = graph.digest
+        self._counted.add(digest)
+        label = self._answers.get(digest)
+        return self.peek(graph) if label is None else label
 
     def charge(self, n: int) -> None:
         """Count ``n`` questions without asking anything (answers known from elsewhere)."""
@@ -99,7 +101,7 @@ class Session:
         Graphs on which the oracle fails are left out: the error is for the question itself, which
         the walk may never come to.
         """
-        new = {g.digest: g for g in graphs if g.digest not in self._answers}
+        new = {digest: g for g in graphs if (digest := g.digest) not in self._answers}
         if len(new) < 2:  # nothing to gain over the question itself
             return
         try:

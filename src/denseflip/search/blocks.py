@@ -37,7 +37,7 @@ class State:
     removed_now, added_now : edges taken away and put in during this iteration.
     sparsified_now : whether this iteration has called sparsify.
     last_removed, last_size : edges and nodes of the structure taken away last.
-    memory : a place for a block's own things, by block.
+    memory : a place for a block's own things, by the block's ``id``.
     """
 
     def __init__(self, problem: Problem, ranking: npt.NDArray[np.int64]) -> None:

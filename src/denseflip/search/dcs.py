@@ -129,10 +129,10 @@ class DCS:
 
 def _asked_last(steps: list[Step]) -> list[Step]:
     """The steps of one iteration with a single question, after the last (D3)."""
-    for i, step in enumerate(steps, start=1):
-        ask = Ask.YES if i == len(steps) else Ask.NO
-        if step.ask is not ask:
-            steps[i - 1] = step._replace(ask=ask)
+    last = len(steps) - 1
+    for i, (block, structure, toggled, _, nodes, name, iteration) in enumerate(steps):
+        ask = Ask.YES if i == last else Ask.NO
+        steps[i] = Step(block, structure, toggled, ask, nodes, name, iteration)
     return steps
 
 

@@ -32,11 +32,11 @@ class PairDensify:
 
     def __call__(self, state: State, node: int) -> tuple[Step]:
         """Give the addition of one edge."""
-        order = state.memory.get(self)
+        order = state.memory.get(id(self))
         if order is None:
             score = pair_score(state, self.score)
             order = score.unjoined(state.original, descending=self.reverse)
-            state.memory[self] = order
+            state.memory[id(self)] = order
         pair = next(order, None)
         if pair is None:
             raise StopSearch

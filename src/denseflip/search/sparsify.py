@@ -31,11 +31,11 @@ class PairSparsify:
 
     def __call__(self, state: State, node: int) -> tuple[Step]:
         """Give the removal of one edge."""
-        order = state.memory.get(self)
+        order = state.memory.get(id(self))
         if order is None:
             score = pair_score(state, self.score)
             order = joined(state.original, score, descending=not self.reverse)
-            state.memory[self] = order
+            state.memory[id(self)] = order
         pair = next(order, None)
         if pair is None:
             raise StopSearch
@@ -107,7 +107,7 @@ class CliqueSparsify:
                 return (-int(contrast.at(codes).sum()), -len(clique), clique)
 
             return by_contrast
-        before = state.memory.setdefault(self, [])  # masks, brought up to date
+        before = state.memory.setdefault(id(self), [])  # masks, brought up to date
         before.extend(map(_mask, state.removed_structures[len(before) :]))
 
         def by_overlap(clique: tuple[int, ...]) -> tuple[int, int, tuple[int, ...]]:
