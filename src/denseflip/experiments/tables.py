@@ -19,6 +19,7 @@ from typing import Any
 from denseflip.errors import UnknownNameError
 
 MISSING = "–"
+_LONG = 60  # cells longer than this are set as paragraphs in LaTeX
 _LATEX = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
@@ -96,16 +97,19 @@ class Table:
     def to_latex(self) -> str:
         """A LaTeX table for the package booktabs."""
         head = " & ".join(rf"\textbf{{{_latex(c)}}}" for c in self.columns)
+        texts = self.texts()
+        widest = [max((len(row[i]) for row in texts), default=0) for i in range(len(self.columns))]
+        layout = "l" + "".join("p{7cm}" if width > _LONG else "r" for width in widest[1:])
         lines = [
             r"\begin{table}[t]",
             r"  \centering",
             rf"  \caption{{{_latex(self.title)}}}",
             rf"  \label{{tab:{self.name}}}",
-            rf"  \begin{{tabular}}{{{'l' + 'r' * (len(self.columns) - 1)}}}",
+            rf"  \begin{{tabular}}{{{layout}}}",
             r"  \toprule",
             rf"  {head} \\",
             r"  \midrule",
-            *(rf"  {' & '.join(_latex(c) for c in row)} \\" for row in self.texts()),
+            *(rf"  {' & '.join(_latex(c) for c in row)} \\" for row in texts),
             r"  \bottomrule",
             r"  \end{tabular}",
             *(rf"  \par\smallskip {{\footnotesize {_latex(note)}}}" for note in self.notes),

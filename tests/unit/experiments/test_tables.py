@@ -35,6 +35,9 @@ def test_latex_escapes_what_latex_minds():
     assert r"\caption{Flips \& such, 100 \%}" in text
     assert r"a\_b|c & -- & -- \\" in text
     assert text.count(r"\toprule") == 1
+    assert r"\begin{tabular}{lrr}" in text
+    long = Table("l", "", ("a", "b"), (("x", "word " * 20),))
+    assert r"\begin{tabular}{lp{7cm}}" in long.to_latex()
 
 
 def test_html_escapes_everything():
