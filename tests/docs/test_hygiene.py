@@ -6,15 +6,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from denseflip import __version__
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("src", "tests", "docs", "benchmarks", "scripts", "examples", ".ci")
 SKIPPED = {"__pycache__", "_build", "generated", ".ipynb_checkpoints"}
 BINARY = {".png", ".jpg", ".svgz", ".gz", ".npz", ".npy", ".dfd", ".pdf", ".mat", ".pyc", ".woff2"}
-MAX_LINES = 330
 
 
 def files() -> Iterator[Path]:
@@ -59,13 +56,6 @@ def test_no_pickles() -> None:
     assert [
         p for folder in FOLDERS for p in (ROOT / folder).rglob("*") if p.suffix in pickles
     ] == []
-
-
-@pytest.mark.parametrize(
-    "path", sorted((ROOT / "src").rglob("*.py")), ids=lambda p: p.relative_to(ROOT).as_posix()
-)
-def test_modules_fit_in_the_head(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= MAX_LINES
 
 
 def test_version_is_the_same_everywhere() -> None:
