@@ -90,6 +90,8 @@ def _look_ahead(
     pending: set[int] = set()
     try:
         while len(ahead) < n_questions and (step := next(stream, None)) is not None:
+            if type(step) is not Step or type(step.ask) is not Ask:
+                step = _cleaned(step)
             steps.append(step)
             pending ^= _codes(step, tip.n_nodes)
             if step.ask is not Ask.NO:
@@ -100,6 +102,18 @@ def _look_ahead(
     except Exception as error:  # for the walk to raise when, and if, it gets there
         return ahead, error
     return ahead, None
+
+
+def _cleaned(step: object) -> Step:
+    """A step as a user's own block may yield it: the question as a plain word."""
+    if not isinstance(step, Step):
+        msg = f"A method or block yields steps (denseflip.Step); got {type(step).__name__}."
+        raise InvalidParameterError(msg)
+    try:
+        return step._replace(ask=Ask(step.ask))
+    except ValueError as error:
+        msg = f"A step's ask must be one of {', '.join(Ask)}; got {step.ask!r}."
+        raise InvalidParameterError(msg) from error
 
 
 def _codes(step: Step, n_nodes: int) -> set[int]:

@@ -141,6 +141,27 @@ def test_a_block_that_toggles_what_is_no_pair_is_caught(toggled):
         explain(path(4), lambda a: 0, bad)
 
 
+def test_a_question_may_be_a_plain_word():
+    def mine(problem):
+        yield Step("mine", "edge", ((0, 1),), "no")
+        yield Step("mine", "edge", ((1, 2),), "yes")
+
+    result = explain(path(4), lambda a: int(a[0, 1]), mine)
+    assert result.calls == 2
+    assert [s.ask for s in result.trace] == [Ask.NO, Ask.YES]
+
+    def wrong(problem):
+        yield Step("mine", "edge", ((0, 1),), "maybe")
+
+    with pytest.raises(InvalidParameterError, match=r"one of yes, no, ignored, known; got 'maybe'"):
+        explain(path(4), lambda a: 0, wrong)
+
+
+def test_a_stream_of_something_else_is_caught():
+    with pytest.raises(InvalidParameterError, match=r"yields steps \(denseflip.Step\); got tuple"):
+        explain(path(4), lambda a: 0, lambda problem: [(0, 1)])
+
+
 def test_a_ranking_that_is_none_is_caught():
     with pytest.raises(InvalidParameterError, match=r"every node 0..3 exactly once"):
         explain(path(4), lambda a: 0, DCS(rank=lambda p: [0, 0, 1, 2]))
