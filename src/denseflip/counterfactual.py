@@ -263,7 +263,10 @@ class Counterfactual:
         facts = [
             ("status", str(self.status)),
             ("label", label),
-            ("edits", f"{self.distance}: {len(self.added)} added, {len(self.removed)} removed"),
+            (
+                "edits" if self.found else "went to",
+                f"{self.distance}: {len(self.added)} added, {len(self.removed)} removed",
+            ),
             ("distance", f"{100 * self.relative_distance:.2f} % of the edges of either graph"),
             ("calls", calls),
         ]

@@ -28,6 +28,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     import networkx as nx
 
     nx.write_graphml(graph.to_networkx(), "g.graphml")
+    np.savetxt(
+        "weighted.csv", np.array([[1, 0.9, 0.1], [0.9, 1, 0.2], [0.1, 0.2, 1]]), delimiter=","
+    )
+    Path("lab.dfd").write_bytes(b"")
     Path("box.py").write_text(
         "def first(a):\n    return int(a[0, 1])\n"
         "def edges(g):\n    return int(g.number_of_edges() > 3)\n"
@@ -72,6 +76,32 @@ def test_explain_reads_a_graph_file_of_any_form(
     assert result.minimal
 
 
+def test_a_correlation_matrix_becomes_a_graph_by_a_rule(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    args = ("explain", "weighted.csv", "--oracle", "box:first", "--json")
+    for rule in (("--threshold", "0.5"), ("--edges", "1")):
+        code, out, err = call(capsys, *args, *rule)
+        assert code == 0, err
+        assert json.loads(out)["original"]["edges"] == [[0, 1]]
+
+
+def test_without_an_oracle_a_data_set_is_explained_with_the_default_preset(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = call(capsys, "explain", "mice", "sub-54811", "-m", "blocks")
+    assert code == 0
+    assert "explaining sf-knn, trained on mice" in err
+    assert "more connections between the left isocortex and the right isocortex" in out
+
+
+def test_an_interrupted_command_says_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("slow.py").write_text("def stop(a):\n    raise KeyboardInterrupt\n")
+    code, out, err = call(capsys, "explain", "g.csv", "--oracle", "slow:stop")
+    assert (code, out) == (130, "")
+    assert "Interrupted." in err
+
+
 def test_explain_prints_the_sentence_and_the_facts(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -109,6 +139,12 @@ def test_explain_gives_the_function_the_form_it_wants(
         (("g.csv", "--oracle", "box:first", "--set", "foo"), "--set takes key=value"),
         (("g.csv", "--oracle", "edges-svm"), "--background"),
         (("mice", "sub-1"), "sub-"),
+        (("weighted.csv", "--oracle", "box:first"), "--threshold"),
+        (
+            ("weighted.csv", "--oracle", "box:first", "--edges", "2", "--threshold", "1"),
+            "Give one of",
+        ),
+        (("lab.dfd", "--oracle", "box:first"), "say which of its graphs"),
     ],
 )
 def test_bad_words_get_one_clear_message_and_exit_code_1(

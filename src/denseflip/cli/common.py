@@ -72,6 +72,8 @@ def run(app: Callable[..., Any], argv: Sequence[str] | None = None) -> int:
     try:
         app(args=args, prog_name="denseflip")
     except SystemExit as stop:
+        if stop.code == EXIT_INTERRUPTED:  # the command library has caught Ctrl-C itself
+            typer.echo("Interrupted.", err=True)
         return stop.code if isinstance(stop.code, int) else EXIT_FAILURE
     except KeyboardInterrupt:
         typer.echo("Interrupted.", err=True)
@@ -84,6 +86,12 @@ def run(app: Callable[..., Any], argv: Sequence[str] | None = None) -> int:
         if debug:
             raise
         typer.echo(f"Error: {error}", err=True)
+        return EXIT_FAILURE
+    except OSError as error:
+        if debug:
+            raise
+        where = f"{error.filename}: " if error.filename else ""
+        typer.echo(f"Error: {where}{error.strerror or error}.", err=True)
         return EXIT_FAILURE
     except Exception as error:
         if debug:

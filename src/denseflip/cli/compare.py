@@ -10,16 +10,19 @@ from denseflip.cli.common import err_console, out_console, print_json
 from denseflip.cli.explain import (
     BackgroundOption,
     BudgetOption,
+    EdgesOption,
     ForceOption,
     InputOption,
     JsonOption,
     NodesOption,
     OracleOption,
     OutOption,
+    PercentileOption,
     RegionsOption,
     SeedOption,
     ShareOption,
     TargetOption,
+    ThresholdOption,
     evaluation_of,
 )
 
@@ -39,6 +42,9 @@ def compare(
     input: InputOption = "adjacency",
     nodes: NodesOption = None,
     background: BackgroundOption = None,
+    percentile: PercentileOption = None,
+    threshold: ThresholdOption = None,
+    edges: EdgesOption = None,
     target: TargetOption = None,
     budget: BudgetOption = None,
     seed: SeedOption = 0,
@@ -52,9 +58,9 @@ def compare(
 
         denseflip compare mice sub-54811 --methods blocks,tri,con,dat+bw --out compared/
 
-    d is the number of changed edges, d% that over the edges of both graphs; calls are questions
-    to the classifier; the last columns say how many region pairs hold 80 % of the changes, how
-    many the sentence had to name, and whether those alone were tested to flip the classifier.
+    d is the number of changed edges, d% that in percent of the edges of either graph; calls are
+    questions to the classifier; the last columns say how many region pairs hold 80 % of the
+    changes, how many the sentence had to name, and whether those alone were tested to flip it.
     """
     from denseflip.cli import resolve
     from denseflip.cli.output import check_out, comparison_table, write_outputs
@@ -63,7 +69,8 @@ def compare(
 
     recipes = [make_method(name) for name in methods.split(",") if name.strip()]
     check_out(out, force)
-    subject = resolve.find_subject(source, graph_id, nodes=nodes, background=background)
+    keep = resolve.find_keep(percentile, threshold, edges)
+    subject = resolve.find_subject(source, graph_id, nodes=nodes, background=background, keep=keep)
     box = resolve.find_oracle(oracle, subject, input=input)
     with err_console().status("…") as status:
         rows = list(
@@ -92,5 +99,5 @@ def compare(
             typer.echo(f"\n{row.method}: {row.sentence}")
     stories = [row.story for row in rows if row.story is not None]
     if out is not None and stories:
-        for path in write_outputs(stories, out, box, compared=rows):
+        for path in write_outputs(stories, out, box, dataset=subject.dataset, compared=rows):
             err_console().print(f"Wrote {path}", style="dim")

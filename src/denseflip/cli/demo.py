@@ -62,7 +62,7 @@ def demo(
         if row.story is not None:
             console.print(f"\n[bold]{row.method}[/]  {row.sentence}", soft_wrap=True)
     stories = [row.story for row in rows if row.story is not None]
-    written = write_outputs(stories, out, choice.oracle, compared=rows)
+    written = write_outputs(stories, out, choice.oracle, dataset=mice, compared=rows)
     console.print(f"\n[bold]Page[/]  {written[0]} (open it in a browser)", soft_wrap=True)
 
 

@@ -33,6 +33,16 @@ NodesOption = Annotated[
 BackgroundOption = Annotated[
     str | None, typer.Option(help="For a graph file: the data set that it belongs to.")
 ]
+PercentileOption = Annotated[
+    float | None,
+    typer.Option(help="For a weighted matrix: keep pairs from this percentile up, e.g. 90."),
+]
+ThresholdOption = Annotated[
+    float | None, typer.Option(help="For a weighted matrix: keep pairs from this value up.")
+]
+EdgesOption = Annotated[
+    int | None, typer.Option(help="For a weighted matrix: keep this many pairs, the strongest.")
+]
 TargetOption = Annotated[
     str | None, typer.Option(help="The class wanted; default: any other than the graph's.")
 ]
@@ -106,6 +116,9 @@ def explain(
     input: InputOption = "adjacency",
     nodes: NodesOption = None,
     background: BackgroundOption = None,
+    percentile: PercentileOption = None,
+    threshold: ThresholdOption = None,
+    edges: EdgesOption = None,
     target: TargetOption = None,
     budget: BudgetOption = None,
     time_limit: TimeOption = None,
@@ -126,20 +139,24 @@ def explain(
     A graph file (adjacency CSV/NPY, GraphML, edge list) and your own classifier:
 
         denseflip explain brain.csv --oracle mymodel:predict --method tri --json
+
+    For a correlation matrix say which pairs are edges: --percentile 90, or --threshold 0.4.
     """
     from denseflip.cli import resolve
     from denseflip.cli.output import check_out, write_outputs
+    from denseflip.oracles.presets import DEFAULT_PRESET
     from denseflip.search.explain import explain as search
     from denseflip.story.compare import told
     from denseflip.story.describe import describe
 
     recipe = resolve.find_method(method, settings or [])
     check_out(out, force)
-    subject = resolve.find_subject(source, graph_id, nodes=nodes, background=background)
+    keep = resolve.find_keep(percentile, threshold, edges)
+    subject = resolve.find_subject(source, graph_id, nodes=nodes, background=background, keep=keep)
     box = resolve.find_oracle(oracle, subject, input=input)
     if oracle is None:
         err_console().print(
-            f"No --oracle given: explaining {resolve.DEFAULT_PRESET}, trained on {subject.source}.",
+            f"No --oracle given: explaining {DEFAULT_PRESET}, trained on {subject.source}.",
             style="dim",
         )
     with err_console().status(f"{recipe.name} searches …"):
@@ -172,7 +189,7 @@ def explain(
             typer.echo(f"* {note}")
         typer.echo(f"\n{result}")
     if out is not None:
-        for path in write_outputs([story], out, box):
+        for path in write_outputs([story], out, box, dataset=subject.dataset):
             err_console().print(f"Wrote {path}", style="dim")
 
 

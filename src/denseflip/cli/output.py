@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from denseflip.errors import InvalidParameterError
+from denseflip.errors import InvalidParameterError, MissingExtraError
 
 if TYPE_CHECKING:
+    from denseflip.datasets.base import Dataset
     from denseflip.story.compare import Compared
     from denseflip.story.story import Story
 
@@ -31,9 +32,14 @@ def check_out(out: Path | None, force: bool) -> None:
 
 
 def write_outputs(
-    stories: Sequence[Story], out: Path, oracle: Any, *, compared: Sequence[Compared] = ()
+    stories: Sequence[Story],
+    out: Path,
+    oracle: Any,
+    *,
+    dataset: Dataset | None = None,
+    compared: Sequence[Compared] = (),
 ) -> list[Path]:
-    """Write the page and the result, and the pictures where matplotlib is there."""
+    """Write the page, the result and, where the extra is installed, the pictures."""
     from denseflip.report.page import write_page
     from denseflip.story.compare import told
 
@@ -46,9 +52,30 @@ def write_outputs(
         force=True,
         stories=list(stories) if len(stories) > 1 else None,
         card=dict(getattr(oracle, "card", {}) or {}),
+        dataset=None if dataset is None else dataset.card,
         command=shlex.join(["denseflip", *sys.argv[1:]]),
     )
-    return [Path(page), out / RESULT]
+    return [page, out / RESULT, *_write_pictures(stories, out)]
+
+
+def _write_pictures(stories: Sequence[Story], out: Path) -> list[Path]:
+    from denseflip.report.comparison import plot_comparison
+    from denseflip.report.plot import plot_connectome, plot_regions
+
+    found = [story for story in stories if story.result.found]
+    try:
+        if len(stories) > 1 and found:
+            plot_comparison(found, path=out / "comparison.png", force=True)
+            return [out / "comparison.png"]
+        if not found:
+            return []
+        plot_connectome(found[0], path=out / "connectome.png", force=True)
+        if found[0].taxonomy is None:
+            return [out / "connectome.png"]
+        plot_regions(found[0], path=out / "regions.png", force=True)
+        return [out / "connectome.png", out / "regions.png"]
+    except MissingExtraError:
+        return []  # the page says how to get the pictures
 
 
 def comparison_table(rows: Sequence[Compared]) -> Any:
@@ -70,7 +97,7 @@ def comparison_table(rows: Sequence[Compared]) -> Any:
             row.method,
             str(r.status),
             str(r.distance) if r.found else "–",
-            f"{r.relative_distance:.3f}" if r.found else "–",
+            f"{100 * r.relative_distance:.1f}" if r.found else "–",
             str(r.calls),
             "–" if row.n_regions is None or not r.found else str(row.n_regions),
             f"{len(check.named)} of {check.n_cells}" if r.found else "–",

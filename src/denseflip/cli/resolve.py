@@ -10,11 +10,11 @@ from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNa
 
 if TYPE_CHECKING:
     from denseflip.datasets.base import Dataset
+    from denseflip.datasets.connectome import Keep
     from denseflip.graph import Graph, Nodes
     from denseflip.oracles.protocol import Oracle
     from denseflip.search.methods import Recipe
 
-DEFAULT_PRESET = "edges-svm"
 PUBLISHED = "published"  # the classifier that the paper's printed numbers show was run (D11)
 
 
@@ -40,7 +40,12 @@ class Subject:
 
 
 def find_subject(
-    source: str, graph_id: str | None, *, nodes: Path | None = None, background: str | None = None
+    source: str,
+    graph_id: str | None,
+    *,
+    nodes: Path | None = None,
+    background: str | None = None,
+    keep: Keep | None = None,
 ) -> Subject:
     """The graph of a data set by its id, or the graph of a file.
 
@@ -51,6 +56,7 @@ def find_subject(
     graph_id : the id of a graph of that data set, or its number, counted from 0.
     nodes : a node table (CSV) to use.
     background : for a graph file, the data set it belongs to.
+    keep : for a weighted matrix, which pairs become edges.
     """
     from denseflip.cli.data import open_dataset
     from denseflip.graph import Nodes
@@ -63,10 +69,13 @@ def find_subject(
     if not Path(source).is_file():
         raise _not_a_file(source)
     from denseflip.datasets.files import read_graph
+    from denseflip.datasets.store import SUFFIX
 
+    if Path(source).suffix.lower() == SUFFIX:
+        raise _which_graph(source)
     dataset = None if background is None else open_dataset(background)
     table = table or (None if dataset is None else dataset.nodes)
-    graph = read_graph(source, nodes=table)
+    graph = read_graph(source, nodes=table, keep=keep)
     return Subject(graph, Path(source).stem, table, dataset, Path(source).name)
 
 
@@ -82,13 +91,26 @@ def _not_a_file(source: str) -> MissingInputError:
 
     names = [info.name for info in list_datasets()]
     if source in names:
-        msg = (
-            f"{source!r} is a data set: say which of its graphs, for example "
-            f"`denseflip explain {source} ID`. `denseflip data show {source}` lists the ids."
-        )
-        return MissingInputError(msg)
+        return _which_graph(source)
     msg = f"There is no graph file {source!r}, and no data set of that name ({', '.join(names)})."
     return MissingInputError(msg)
+
+
+def _which_graph(source: str) -> MissingInputError:
+    msg = (
+        f"{source!r} is a data set: say which of its graphs, for example "
+        f"`denseflip explain {source} ID`. `denseflip data show {source} --ids` lists the ids."
+    )
+    return MissingInputError(msg)
+
+
+def find_keep(percentile: float | None, threshold: float | None, edges: int | None) -> Keep | None:
+    """The rule that makes edges of a weighted matrix, if one was given."""
+    from denseflip.datasets.connectome import Keep
+
+    if percentile is None and threshold is None and edges is None:
+        return None
+    return Keep(percentile, threshold, edges)
 
 
 def find_oracle(text: str | None, subject: Subject, *, input: str = "adjacency") -> Oracle:
@@ -96,7 +118,7 @@ def find_oracle(text: str | None, subject: Subject, *, input: str = "adjacency")
 
     A preset, or ``published`` (the paper's own classifier), is trained on the subject's data set.
     """
-    from denseflip.oracles.presets import PRESETS, fit_oracle
+    from denseflip.oracles.presets import DEFAULT_PRESET, PRESETS, fit_oracle
 
     if text is None:
         if subject.dataset is None:
@@ -123,7 +145,7 @@ def find_oracle(text: str | None, subject: Subject, *, input: str = "adjacency")
         from denseflip.oracles.adapt import import_oracle
 
         return import_oracle(text, input)
-    raise UnknownNameError("oracle (no such file either, and not module:function)", text, PRESETS)
+    raise UnknownNameError("oracle (no file, no module:function, no preset)", text, PRESETS)
 
 
 def find_method(name: str, settings: list[str]) -> Recipe:

@@ -31,6 +31,20 @@ class CallableOracle:
     input: str = "adjacency"
     batch: bool = False
 
+    @property
+    def given(self) -> str:
+        """What the function is given, in words, for messages."""
+        one = {
+            "adjacency": "one NumPy adjacency array of shape (n, n)",
+            "networkx": "one networkx graph",
+            "sparse": "one SciPy sparse matrix",
+            "graph": "one denseflip Graph",
+        }[self.input]
+        if not self.batch:
+            return one
+        many = "one NumPy array of shape (k, n, n)"
+        return many if self.input == "adjacency" else one.replace("one", "a list of", 1)
+
     def predict(self, graphs: Sequence[Graph]) -> Any:
         """One label per graph."""
         if not self.batch:

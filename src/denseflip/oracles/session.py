@@ -152,6 +152,8 @@ class Session:
             first = graphs[0]
             msg = (
                 f"The oracle raised {type(error).__name__}: {error} (asked about {len(graphs)} "
-                f"graph(s) with {first.n_nodes} nodes; the first has {first.n_edges} edges)."
+                f"graph(s) with {first.n_nodes} nodes; the first has {first.n_edges} edges). "
+                f"It was given {getattr(self._oracle, 'given', 'a list of denseflip Graphs')}; if "
+                "it wants another form, wrap it: as_oracle(function, input=…, batch=…)."
             )
             raise OracleError(msg) from error

@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 
 from denseflip.counterfactual import Counterfactual, Label, Status
-from denseflip.errors import InvalidGraphError, InvalidParameterError, OracleError, whole_number
+from denseflip.errors import (
+    InvalidGraphError,
+    InvalidParameterError,
+    OracleError,
+    UnknownNameError,
+    whole_number,
+)
 from denseflip.graph import Edits, Graph, Nodes
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
@@ -80,6 +86,9 @@ def explain(
     if known is not None and len(known) and known.graphs[0].n_nodes != graph.n_nodes:
         msg = f"The graph has {graph.n_nodes} nodes, the background {known.graphs[0].n_nodes}."
         raise InvalidGraphError(msg)
+    classes = getattr(oracle, "classes", None)
+    if target is not None and classes is not None and target not in classes:
+        raise UnknownNameError("target", str(target), map(str, classes))
     session = Session(oracle, budget=budget, time_limit=time_limit)
     label = session.ask(graph)
     rng = np.random.default_rng(seed)
