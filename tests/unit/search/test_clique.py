@@ -235,6 +235,16 @@ def test_what_an_added_clique_does_to_the_counts(step, expected):  # D5
     assert densified(state, 6, step=step) == expected
 
 
+def test_a_second_addition_is_as_large_as_what_is_still_lacking():  # D6
+    g = graph(12, star(12).edges(), [(10, 11)])
+    state = make_state(g, removed=6, size=4)
+    # Four nodes for six edges, but 10 and 11 are joined: five. One is lacking: two nodes.
+    assert densified(state, 11, step=1) == [
+        ((8, 9), (8, 10), (8, 11), (9, 10), (9, 11)),
+        ((6, 7),),
+    ]
+
+
 def test_a_removed_clique_adds_one_to_its_nodes_counts():
     state = State(Problem(two_cliques(), 0), by_number_array(8))
     next(iter(CliqueSparsify()(state, 3)))

@@ -103,12 +103,12 @@ BAD = [
     (
         {"graph": asymmetric()},
         InvalidGraphError,
-        r"not symmetric: entry \(1, 3\) is 1.0 but \(3, 1\) is 0.0 \(1 such pairs\).*symmetrise",
+        r"not symmetric: entry \(1, 3\) is 1.0 but \(3, 1\) is 0.0 \(1 such pair; .*symmetrise",
     ),
     (
         {"graph": with_value(np.nan)},
         InvalidGraphError,
-        r"value nan at row 0, column 2 \(2 such entries\)",
+        r"value nan at row 0, column 2, counted from 0 \(2 such entries\)",
     ),
     ({"graph": with_value(np.inf)}, InvalidGraphError, "value inf at row 0, column 2"),
     ({"graph": with_value(0.7)}, InvalidGraphError, "only 0 and 1; got .*0.7.* give a threshold"),

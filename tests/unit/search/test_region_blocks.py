@@ -58,6 +58,17 @@ def test_strength_trades_regions_against_distance(strength, sizes):
     assert [len(pairs) for _, _, pairs in got] == sizes
 
 
+def test_the_order_of_cells_does_not_depend_on_the_strength():
+    g = empty(6)
+    target = graph(6, LEFT, CROSS[:2])  # three more in the left, two more across
+    for strength, sizes in (("mean", [3, 2]), ("full", [3, 9]), (2, [3, 4])):
+        got = trace(g, [g, target], strength=strength)
+        assert [(name, len(pairs)) for _, name, pairs in got] == [
+            ("Left", sizes[0]),
+            ("Left – Right", sizes[1]),
+        ]
+
+
 def test_full_empties_what_should_shrink():
     g = complete(6)
     got = trace(g, [g, g.toggle(CROSS[:4])], strength="full")
