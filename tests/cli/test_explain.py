@@ -107,7 +107,7 @@ def test_explain_prints_the_sentence_and_the_facts(
 ) -> None:
     code, out, _ = call(capsys, "explain", "g.csv", "--oracle", "box:first")
     assert code == 0
-    assert "would have been classified as" in out
+    assert "would have been labelled 0." in out
     assert "status     found" in out
 
 

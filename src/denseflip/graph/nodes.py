@@ -211,8 +211,9 @@ class Nodes:
         """
         if not self.regions:
             msg = (
-                "These nodes have no regions. Give a node table with a region column: "
-                "Nodes(names, regions={'region': (...)}) or Nodes.read_csv('nodes.csv')."
+                "These nodes have no regions. Give a node table with a region column: --nodes "
+                "nodes.csv (in Python Nodes.read_csv('nodes.csv'), or Nodes(names, "
+                "regions={'region': (...)}))."
             )
             raise MissingInputError(msg)
         name = name or self.taxonomies[0]

@@ -63,8 +63,9 @@ class Problem:
         if self.nodes is None or not self.nodes.regions:
             msg = (
                 f"The method {needed_by!r} needs to know which region each node belongs to, and "
-                "no regions were given. Pass nodes=Nodes(names, regions={'region': (...)}), or "
-                "take a method without regions, such as 'cli'."
+                "no regions were given. Give a node table with a region column: --nodes nodes.csv "
+                "(in Python nodes=Nodes(names, regions={'region': (...)})), or take a method "
+                "without regions, such as 'cli'."
             )
             raise MissingInputError(msg)
         return self.nodes.taxonomy(name)
@@ -82,7 +83,8 @@ class Problem:
         if self.background is None or not len(self.background):
             msg = (
                 f"The method {needed_by!r} needs background graphs (the data set), and none were "
-                "given. Pass background=dataset.graphs, or take a method without, such as 'tri'."
+                "given. Name the data set: --background DATA (in Python "
+                "background=dataset.graphs), or take a method without, such as 'tri'."
             )
             raise MissingInputError(msg)
         pairs = list(zip(self.background.graphs, self.background_labels, strict=True))

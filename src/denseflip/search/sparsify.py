@@ -88,7 +88,8 @@ class CliqueSparsify:
         if next(source, None) is not None:
             state.problem.note(
                 f"Node {node} lies in more than {self.max_cliques} maximal cliques; only the first "
-                f"{self.max_cliques} were compared. Raise max_cliques to compare more."
+                f"{self.max_cliques} were compared. Raise max_cliques (--set "
+                "max_cliques=…) to compare more."
             )
         clique = min(cliques, key=self._preference(state))
         state.removed_structures.append(frozenset(clique))

@@ -43,14 +43,15 @@ def describe(
         names everything that was changed.
     taxonomy : which regions to speak of, for example ``"lobe"`` or ``"lobe*hemisphere"``; by
         default those that the method worked with, else the first of the node table.
-    vocabulary : ``"auto"``, one of ``"brain"``, ``"connectome"``, ``"mouse"``, ``"graph"``, or a
-        `Vocabulary` of your own.
-    subject : whom the graph belongs to: ``"Patient 9"``; a single word or number gets the
-        vocabulary's noun in front.
+    vocabulary : ``"auto"``, one of ``"brain"``, ``"connectome"``, ``"network"``, ``"mouse"``,
+        ``"graph"``, or a `Vocabulary` of your own. ``"auto"`` speaks of activation only over the
+        AAL-116 atlas, and of connections elsewhere.
+    subject : whom the graph belongs to: ``"Patient 9"``; a number gets the vocabulary's noun in
+        front, an id such as ``"control-03"`` stands by itself.
     class_names : name of each label, as a mapping, or as a sequence for the labels 0, 1, 2 …; by
         default those that the oracle knows.
     evaluation : what is known about the classifier (an `Evaluation` or its dictionary); by default
-        what the oracle's card says. One no better than chance is said so in a footnote.
+        what the oracle's card says. A footnote gives it, good or bad.
     share : name at least this share of the edits, though fewer may flip the oracle. The paper's
         own sentences speak of the main changes, needed or not: ``share=0.8`` gives those, tested.
     budget : the largest number of questions that the test may take, at least 2.
@@ -87,7 +88,7 @@ def describe(
         result=result,
         nodes=nodes,
         taxonomy=regions,
-        subject=_subject(subject, words),
+        subject=words.called(subject),
         class_names=_class_names(class_names, oracle),
         verification=verify(result, units, black_box, share=share, budget=budget),
         vocabulary=words,
@@ -119,13 +120,6 @@ def _vocabulary(wanted: str | Vocabulary, nodes: Nodes) -> Vocabulary:
     if isinstance(wanted, Vocabulary):
         return wanted
     return Vocabulary.for_nodes(nodes) if wanted == "auto" else Vocabulary.named(wanted)
-
-
-def _subject(wanted: str | int | None, words: Vocabulary) -> str:
-    if wanted is None or not str(wanted).strip():
-        return f"This {words.subject.lower()}"
-    text = " ".join(str(wanted).split())
-    return text if " " in text else f"{words.subject} {text}"
 
 
 def _class_names(

@@ -10,14 +10,14 @@ from denseflip.story.vocabulary import Vocabulary
 
 REGIONS_HINT = (
     "No regions are known, so this speaks of nodes. To speak of regions, give a node table with a "
-    "region column: Nodes(names, regions={'region': (…)}) or Nodes.read_csv('nodes.csv')."
+    "region column: --nodes nodes.csv (in Python nodes=Nodes.read_csv('nodes.csv'))."
 )
 
 LONG = 10  # region pairs in a sentence beyond which it is hard to read
 
 
 def classifier_note(evaluation: Any) -> str | None:
-    """What an evaluation says against the classifier; None if it is better than chance.
+    """What an evaluation says of the classifier; that there is none, if there is none.
 
     Parameters
     ----------
@@ -27,14 +27,13 @@ def classifier_note(evaluation: Any) -> str | None:
     if evaluation is None:
         return (
             "How well the classifier does on graphs it has not seen was not given: judge it first "
-            "(denseflip evaluate, or denseflip.oracles.crossval.evaluate); an explanation is worth "
-            "no more than what it explains."
+            "(denseflip evaluate); an explanation is worth no more than what it explains."
         )
     better = _get(evaluation, "better_than_chance")
     if better is None:
         better = _get(evaluation, "level") == "better"
     if better:
-        return None
+        return str(_get(evaluation, "verdict") or "") or None
     verdict = _get(evaluation, "verdict") or "The classifier is not better than chance."
     warning = _get(evaluation, "warning")
     return f"{verdict} {warning}" if warning else str(verdict)
@@ -66,8 +65,8 @@ def footnotes(
         notes.append(REGIONS_HINT)
     elif n_named > LONG:
         notes.append(
-            f"That is a long list ({n_named} region pairs). Coarser regions (taxonomy=…) or a "
-            "refined result (a method with +min) make the sentence shorter."
+            f"That is a long list ({n_named} region pairs). Coarser regions (--regions; in Python "
+            "taxonomy) or a refined result (a method with +min) make the sentence shorter."
         )
     notes.append(words.caveat)
     return tuple(note for note in notes if note)

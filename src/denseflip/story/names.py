@@ -14,7 +14,16 @@ _SIDES = {"L": "left", "R": "right", "M": "midline"}
 _ALONE = {"L": "left hemisphere", "R": "right hemisphere", "M": "midline"}
 _SIDE_TAXONOMIES = {"hemisphere", "side"}
 _UNSAFE = re.compile(r"[,;:()“”\n\r\t]| and |^\s|\s$|^$")
-_RESERVED = {"in", "between", "at", "each", "and", "then", "the"}
+_RESERVED = {"in", "within", "between", "at", "each", "and", "then", "the"}
+# A single word takes an article if it is a noun such as these; "Frontal" or "Visual" takes none.
+_NOUN = re.compile(
+    r"(?:lobes?|lobules?|gyrus|gyri|sulcus|sulci|cortex|cortices|fossa|insula|structures?|areas?|"
+    r"regions?|networks?|systems?|poles?|tracts?|matter|hemispheres?|midline|brain|stem|cerebrum|"
+    r"cerebellum|vermis|thalamus|prethalamus|amygdala|hippocampus|hippocampi|striatum|pallium|"
+    r"pallidum|encephalon|putamen|caudate|nucleus|nuclei|ganglia|cuneus|pons|medulla|tectum|"
+    r"pretectum|tegmentum|septum|isthmus|cingulum|operculum)$",
+    re.IGNORECASE,
+)
 
 
 def readable(taxonomy: Taxonomy) -> tuple[str, ...]:
@@ -37,12 +46,19 @@ def with_article(name: str) -> str:
 
     >>> with_article("Frontal Lobe"), with_article("Insula & Cingulate Gyri"), with_article("V1")
     ('the Frontal Lobe', 'the Insula & Cingulate Gyri', 'V1')
+    >>> with_article("Frontal"), with_article("left Frontal"), with_article("left isocortex")
+    ('Frontal', 'left Frontal', 'the left isocortex')
     """
     first = name.split(" ")[0]
     if name.startswith(NODE_PREFIX) or (first.lower() == "the" and " " in name):
         return name
+    if first.lower() in _RESERVED:
+        return f"the {name}"
+    head, _, rest = name.partition(" ")
+    sided = rest if rest and head.lower() in _SIDES.values() else name
     code = len(name) == 1 or any(c.isdigit() for c in name)
-    return name if code and first.lower() not in _RESERVED else f"the {name}"
+    bare = " " not in sided and not (sided.isalpha() and _NOUN.search(sided))
+    return name if code or bare else f"the {name}"
 
 
 def written(taxonomy: Taxonomy, phrases: Iterable[str] = ()) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 What the words denote, exactly:
 
-- ``in A, B and C``: inside A, inside B, inside C;
+- ``in A, B and C`` (or ``within``): inside A, inside B, inside C;
 - ``between A and B``: that pair;
 - ``between A, B and C``: every pair of two different regions among them;
 - ``between A and each of B, C and D``: A–B, A–C and A–D, nothing else;
@@ -175,7 +175,9 @@ def _opening(words: Vocabulary, tone: Tone, kind: str) -> str:
         "mostly more": f"{words.balance} {words.more}",
         "even": words.mixed,
     }[tone]
-    return f"{how} {words.inside if kind == 'in' else words.across} {kind} "
+    if kind == "in":
+        return f"{how} {words.inside} {words.within} "
+    return f"{how} {words.across} {kind} "
 
 
 def _both(words: Vocabulary, added: int, removed: int) -> str:

@@ -51,7 +51,7 @@ class Telling:
         again = self._again
         return (
             f"{self._opening} If {self.words.possessor(again)} had {self.clause}, then {again} "
-            f"would have been {self.words.verb} {self.class_name(self.verification.label)}."
+            f"would have been {self._classed(self.verification.label)}."
         )
 
     @property
@@ -107,8 +107,9 @@ class Telling:
             return "There is no counterfactual to test."
         if not test.tested:
             return (
-                "Not tested: no classifier was given, so everything that was changed is named; "
-                "describe(result, nodes, oracle) looks for a part that is enough."
+                "Not tested: no classifier was given, so everything that was changed is named. "
+                "With a classifier (in Python describe(result, nodes, oracle)) a part that is "
+                "enough is looked for."
             )
         thing = self.units.noun
         asked = _many(test.questions, "question")
@@ -190,11 +191,12 @@ class Telling:
     @property
     def _ending(self) -> str:
         if self.result.status is Status.BUDGET:
-            return "spent its budget of questions or time first."
+            return "spent its budget of questions or time first (status: budget)."
+        status = f"(status: {self.result.status})"
         limit = _limit(self.result)
         if limit is not None and self.result.iterations >= limit:
-            return f"reached its limit of {_many(limit, 'iteration')}."
-        return "tried all that it tries."
+            return f"reached its limit of {_many(limit, 'iteration')} {status}."
+        return f"tried all that it tries {status}."
 
     @property
     def _next_knob(self) -> str:
@@ -202,28 +204,41 @@ class Telling:
         if self.result.status is Status.BUDGET:
             calls = self.result.calls
             return (
-                f"Next: raise budget (it asked {calls:,}; try {10 * calls:,}) or time_limit, or "
-                "take a method that asks less, such as dat."
+                f"Next: raise --budget (it asked {calls:,}; try {10 * calls}) or --time-limit "
+                "(in Python budget and time_limit), or take a method that asks less, such as "
+                "--method dat."
             )
         if name in ("dat", "medoid"):
             return (
-                "Next: give a background with graphs that the classifier puts in that class, or "
-                "take another method, such as tri."
+                "Next: give a data set with graphs that the classifier puts in that class "
+                "(--background; in Python background), or take another method, such as "
+                "--method tri."
             )
         limit = _limit(self.result)
         bit = limit is not None and self.result.iterations >= limit
-        raised = f"raise max_iterations (it was {limit:,}), or " if bit else ""
+        raised = ""
+        if bit and limit is not None:
+            raised = (
+                f"raise max_iterations (it was {limit:,}; try --set max_iterations={10 * limit}), "
+                "or "
+            )
         other = "cli" if name == "tri" else "tri"
         return (
-            f"Next: {raised}take another method ({other}; or, with a background of labelled "
-            "graphs, dat, which finds one whenever the background holds one)."
+            f"Next: {raised}take another method (--method {other}; or, with a data set as "
+            "--background, --method dat, which finds one whenever the data set holds one)."
         )
 
     # ---- helpers ------------------------------------------------------------------------
 
     @property
     def _opening(self) -> str:
-        return f"{self.subject} is {self.words.verb} {self.class_name(self.result.label_before)}."
+        return f"{self.subject} is {self._classed(self.result.label_before)}."
+
+    def _classed(self, label: Label) -> str:
+        """``classified as ill``; a label that has no name is only ``labelled 1``."""
+        if label in self.class_names or (isinstance(label, str) and label):
+            return f"{self.words.verb} {self.class_name(label)}"
+        return f"labelled {label!r}"
 
     @property
     def _again(self) -> str:
@@ -232,8 +247,8 @@ class Telling:
         rest = self.subject.removeprefix(noun)
         if rest != self.subject and rest.isalpha() and rest[0].isupper():
             return rest
-        this = f"This {self.words.subject.lower()}"
-        return f"the {self.words.subject.lower()}" if self.subject == this else self.subject
+        head, _, thing = self.subject.partition(" ")
+        return f"the {thing}" if head == "This" and thing else self.subject
 
     @property
     def _method(self) -> str:

@@ -15,6 +15,10 @@ from denseflip.story.units import Units
 
 Change = Literal["less", "more", "mixed"]
 BUDGET = 1000  # questions that a test may take
+_SAME = (
+    "The classifier must answer the same question the same way every time, and be the one that "
+    "the result was found with (in Python: give describe the oracle that explain was given)."
+)
 _LOOK_AHEAD = 32  # graphs asked in one batch at most; changes speed only, never the answer
 
 
@@ -189,7 +193,7 @@ def verify(
             return Verification(True, named, edits, label, calls, len(order), True, tried)
     msg = (
         f"The oracle gives {label!r} for the counterfactual, but the result says "
-        f"{result.label_after!r}. Give describe() the oracle that explain() was given."
+        f"{result.label_after!r}. {_SAME}"
     )
     raise OracleError(msg)
 
@@ -198,7 +202,7 @@ def _check_original(result: Counterfactual, label: Label) -> None:
     if label != result.label_before:
         msg = (
             f"The oracle gives {label!r} for the original graph, but the result says "
-            f"{result.label_before!r}. Give describe() the oracle that explain() was given."
+            f"{result.label_before!r}. {_SAME}"
         )
         raise OracleError(msg)
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
+from denseflip.datasets.atlas import load_aal, load_mouse_atlas
 from denseflip.errors import InvalidParameterError, UnknownNameError
 from denseflip.graph import Nodes
 
 _FORBIDDEN = ("“", "”", "(", ")", ",", "\n")
+# What is called "Patient 9": a number, a letter, or an id of the paper's clinical data sets.
+_NEEDS_A_NOUN = re.compile(r"#?\d+|[A-Z]|(?:aut|bip|adhdm?|ohsu|pek|kki)-\d+")
+_THINGS = {"brain", "connectome", "graph", "mouse", "network", "patient", "subject"}
 
 
 @dataclass(frozen=True)
@@ -23,6 +28,7 @@ class Vocabulary:
     whole : what of the subject the graph shows (``brain``); empty if the subject is the graph.
     inside : what there is less or more of inside one region.
     across : what there is less or more of between regions.
+    within : the word between ``inside`` and the region: ``in`` or ``within``.
     less, more : the two directions: ``less`` or ``fewer``, ``more``.
     balance : the words before ``less`` or ``more`` where edges go both ways, most of them so.
     mixed : the words before ``inside`` or ``across`` where as many edges come as go.
@@ -42,6 +48,7 @@ class Vocabulary:
     whole: str = ""
     inside: str = "edges"
     across: str = "edges"
+    within: str = "in"
     less: str = "fewer"
     more: str = "more"
     balance: str = "on balance"
@@ -78,18 +85,44 @@ class Vocabulary:
     def for_nodes(cls, nodes: Nodes) -> Vocabulary:
         """The vocabulary that fits a node table.
 
-        Lobes mean a human brain, macrostructures the mouse atlas, coordinates some connectome;
-        anything else is a plain graph.
+        The areas of the AAL-116 atlas mean a human brain seen as the paper sees it, those of the
+        mouse atlas a mouse. Of anything else nobody has said what was measured: coordinates mean
+        some brain's connections, regions connections, and the rest is a plain graph.
         """
-        if "lobe" in nodes.regions:
+        names = set(nodes.names)
+        if names == set(load_aal().names):
             return VOCABULARIES["brain"]
-        if "macrostructure" in nodes.regions:
+        if names == set(load_mouse_atlas().names):
             return VOCABULARIES["mouse"]
-        return VOCABULARIES["connectome" if nodes.coordinates else "graph"]
+        if nodes.coordinates:
+            return VOCABULARIES["connectome"]
+        return VOCABULARIES["network" if nodes.regions else "graph"]
+
+    def called(self, subject: str | int | None) -> str:
+        """Whom or what a graph belongs to, as a sentence starts with it.
+
+        A number gets the noun in front, an id such as ``control-03`` does not: it may be no
+        patient's. Every id of the mouse atlas is a mouse's, and a noun of your own is meant.
+
+        >>> words = Vocabulary.named("brain")
+        >>> words.called(9), words.called("bip-009"), words.called("control-03"), words.called(None)
+        ('Patient 9', 'Patient bip-009', 'control-03', 'This patient')
+        """
+        text = "" if subject is None else " ".join(str(subject).split())
+        if not text:
+            return f"This {self.subject.lower()}"
+        if text.lower() in _THINGS:
+            return f"This {text.lower()}"
+        meant = self.name == "mouse" or VOCABULARIES.get(self.name) != self
+        noun = " " not in text and (meant or _NEEDS_A_NOUN.fullmatch(text))
+        return f"{self.subject} {text}" if noun else text
 
     def possessor(self, subject: str) -> str:
         """The owner of the graph as the subject of "had": "Patient 9's brain"."""
-        return f"{subject}'s {self.whole}" if self.whole else subject
+        said = rf"(?<![^\W\d_]){re.escape(self.whole)}(?![^\W\d_])"
+        if not self.whole or re.search(said, subject, re.IGNORECASE):
+            return subject  # never "Anna's brain's brain"
+        return f"{subject}'s {self.whole}"
 
     def count(self, n: int) -> str:
         """``1 edge``, ``2 edges``."""
@@ -105,6 +138,10 @@ class Vocabulary:
         return cls(**data)
 
 
+_GRAPH_CAVEAT = (
+    "This says what would change the classifier's answer, not what makes a graph belong to a "
+    "class; and it stands for the edges listed, not for any other change in the same places."
+)
 _BRAIN_CAVEAT = (
     "This says what would change the classifier's answer. It does not say what causes a condition, "
     "that such a change is possible, or that it would help anyone; and it stands for the edges "
@@ -131,9 +168,19 @@ VOCABULARIES: dict[str, Vocabulary] = {
             whole="brain",
             inside="connections",
             across="connections",
+            within="within",
             unit="connection",
             units="connections",
             caveat=_BRAIN_CAVEAT,
+        ),
+        Vocabulary(
+            name="network",
+            inside="connections",
+            across="connections",
+            within="within",
+            unit="connection",
+            units="connections",
+            caveat=_GRAPH_CAVEAT,
         ),
         Vocabulary(
             name="mouse",
@@ -145,12 +192,6 @@ VOCABULARIES: dict[str, Vocabulary] = {
             units="connections",
             caveat=_BRAIN_CAVEAT,
         ),
-        Vocabulary(
-            caveat=(
-                "This says what would change the classifier's answer, not what makes a graph "
-                "belong to a class; and it stands for the edges listed, not for any other change "
-                "in the same places."
-            )
-        ),
+        Vocabulary(caveat=_GRAPH_CAVEAT),
     )
 }

@@ -39,9 +39,11 @@ def oracle(adjacency) -> int:
 @pytest.mark.parametrize(
     ("nodes", "name"),
     [
-        (NODES, "graph"),
+        (NODES, "network"),
         (load_aal(), "brain"),
         (load_mouse_atlas(), "mouse"),
+        (Nodes(("a", "b"), regions={"lobe": ("Frontal Lobe", "Insula")}), "network"),
+        (Nodes(("a", "b"), regions={"macrostructure": ("x", "y")}), "network"),
         (Nodes(("a", "b"), coordinates=((0, 0, 0), (1, 1, 1))), "connectome"),
         (Nodes.numbered(3), "graph"),
     ],
@@ -69,10 +71,10 @@ def test_class_names_and_evaluation_come_from_the_oracle() -> None:
 def test_the_taxonomy_may_be_named_crossed_or_given() -> None:
     assert describe(RESULT, NODES).taxonomy.name == "part"
     crossed = describe(RESULT, NODES, taxonomy="part*hemisphere")
-    assert "the left North" in crossed.statement
+    assert "within left North" in crossed.statement
     own = Taxonomy.from_labels("mine", ["one", "one", "one", "two", "two", "two"])
     story = describe(RESULT, NODES, taxonomy=own)
-    assert "in the one" in story.statement
+    assert "within one" in story.statement
     assert Story.from_dict(story.to_dict()) == story
 
 
@@ -127,11 +129,11 @@ def test_few_edits_without_regions_are_named_pair_by_pair() -> None:
     story = describe(RESULT, Nodes(tuple("abcdef")), oracle)
     assert story.taxonomy is None
     assert story.statement == (
-        "This graph is classified as class 0. If the graph had fewer edges between node a and node "
-        "b, then the graph would have been classified as class 1."
+        "This graph is labelled 0. If the graph had fewer edges between node a and node b, then "
+        "the graph would have been labelled 1."
     )
     assert "1 of 3 edges, 1 of 3 pairs of nodes" in story.tested
-    assert any("To speak of regions, give a node table" in note for note in story.footnotes)
+    assert any("region column: --nodes nodes.csv (in Python" in n for n in story.footnotes)
 
 
 def test_many_edits_without_regions_are_told_by_node() -> None:
@@ -175,14 +177,18 @@ def test_a_classifier_no_better_than_chance_is_said_first() -> None:
         assert notes[0] == "The verdict. The warning."
 
 
-def test_a_good_classifier_needs_no_note() -> None:
+def test_a_good_classifier_is_called_so_in_one_note() -> None:
     notes = describe(RESULT, NODES, oracle, evaluation=evaluation("better")).footnotes
-    assert notes[0].startswith("Tested with 2 questions")
+    assert notes[0] == "The verdict."
+    assert notes[1].startswith("Tested with 2 questions")
     assert not any("chance" in note for note in notes)
+    bare = describe(RESULT, NODES, oracle, evaluation={"level": "better"}).footnotes
+    assert bare == notes[1:]
 
 
 def test_an_unjudged_classifier_is_called_so() -> None:
-    assert "was not given: judge it first" in describe(RESULT, NODES, oracle).footnotes[0]
+    note = describe(RESULT, NODES, oracle).footnotes[0]
+    assert "was not given: judge it first (denseflip evaluate);" in note
 
 
 def test_notes_and_minimality_of_the_search_are_passed_on() -> None:
@@ -191,7 +197,7 @@ def test_notes_and_minimality_of_the_search_are_passed_on() -> None:
     result = Counterfactual(**base, **labels, minimal=True, notes=("A cap bit.",))
     notes = describe(result, NODES).footnotes
     assert "A cap bit." in notes
-    assert any("No single one of the counterfactual's 3 edges" in note for note in notes)
+    assert any("No single one of the counterfactual's 3 connections" in note for note in notes)
     result = Counterfactual(**base, **labels, minimal=False)
     assert any("could not be certified" in n for n in describe(result, NODES).footnotes)
 
@@ -208,7 +214,9 @@ def test_a_long_sentence_suggests_coarser_regions() -> None:
     nodes = Nodes.from_groups(n, {f"Part {i}": [i] for i in range(n)})
     result = Counterfactual(Status.FOUND, Graph.from_edges(n, []), Edits(pairs), 0, 1)
     notes = describe(result, nodes).footnotes
-    assert any("a long list (13 region pairs)" in note for note in notes)
+    assert any(
+        "a long list (13 region pairs). Coarser regions (--regions;" in note for note in notes
+    )
 
 
 # ---- the numbers and the forms -------------------------------------------------------------

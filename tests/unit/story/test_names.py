@@ -19,6 +19,13 @@ def regions(*names: str) -> Taxonomy:
     [
         ("Frontal Lobe", "the Frontal Lobe"),
         ("Insula & Cingulate Gyri", "the Insula & Cingulate Gyri"),
+        ("Frontal", "Frontal"),
+        ("left Frontal", "left Frontal"),
+        ("Insula", "the Insula"),
+        ("hindbrain", "the hindbrain"),
+        ("within", "the within"),
+        ("frontal_lobe", "frontal_lobe"),
+        ("Default Mode", "the Default Mode"),
         ("left isocortex", "the left isocortex"),
         ("The Hague", "The Hague"),
         ("the insula", "the insula"),

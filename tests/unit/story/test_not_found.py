@@ -21,10 +21,10 @@ def test_exhausted_says_what_was_tried_how_far_it_went_and_what_to_do() -> None:
     assert story.result.status is Status.EXHAUSTED
     assert story.statement.startswith("Graph 1 is classified as ill. No change that leads to")
     assert "If " not in story.statement
-    assert "tri tried all that it tries." in story.statement
-    assert f"{len(story.result.removed)} edges removed" in story.statement
+    assert "tri tried all that it tries (status: exhausted)." in story.statement
+    assert f"{len(story.result.removed)} connections removed" in story.statement
     assert f"{story.result.calls} questions" in story.statement
-    assert "Next: take another method (cli;" in story.statement
+    assert "Next: take another method (--method cli;" in story.statement
     assert not story.verified
     assert story.verification.named == ()
     assert story.detailed == story.statement
@@ -36,26 +36,27 @@ def test_exhausted_says_what_was_tried_how_far_it_went_and_what_to_do() -> None:
 def test_budget_names_the_budget() -> None:
     story = describe(explain(GRAPH, stubborn, "edg", budget=2), NODES, stubborn)
     assert story.result.status is Status.BUDGET
-    assert "spent its budget of questions or time first" in story.statement
-    assert "raise budget (it asked 2; try 20) or time_limit" in story.statement
+    assert "spent its budget of questions or time first (status: budget)" in story.statement
+    assert "Next: raise --budget (it asked 2; try 20) or --time-limit (in Python" in story.statement
 
 
 def test_an_iteration_limit_is_named_with_its_value() -> None:
     result = explain(GRAPH, stubborn, make_method("edg", max_iterations=2))
     text = describe(result, NODES).statement
-    assert "edg reached its limit of 2 iterations." in text
-    assert "raise max_iterations (it was 2), or take another method (tri;" in text
+    assert "edg reached its limit of 2 iterations (status: exhausted)." in text
+    assert "raise max_iterations (it was 2; try --set max_iterations=20), or take" in text
+    assert "another method (--method tri;" in text
 
 
 def test_a_limit_that_was_not_reached_is_not_blamed() -> None:
     text = describe(explain(GRAPH, stubborn, "edg"), NODES).statement
-    assert "edg tried all that it tries." in text
+    assert "edg tried all that it tries (status: exhausted)." in text
     assert "max_iterations" not in text
 
 
 def test_a_data_set_method_asks_for_a_better_background() -> None:
     result = Counterfactual(Status.EXHAUSTED, GRAPH, Edits(), 1, 1, method="dat+bw")
-    assert "give a background with graphs" in describe(result, NODES).statement
+    assert "(--background; in Python background)" in describe(result, NODES).statement
 
 
 def test_not_needed_is_said_plainly() -> None:

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from denseflip import Counterfactual, Edits, Graph, Nodes, Vocabulary, describe
+from denseflip import Counterfactual, Edits, Graph, Nodes, Story, Vocabulary, describe
 from denseflip.counterfactual import Status
 from denseflip.story.phrases import read_statement
 
@@ -53,9 +53,14 @@ def make_result(cells: dict[tuple[int, int], tuple[int, int]], **facts: object) 
     return Counterfactual(**values)  # type: ignore[arg-type]
 
 
+def tell(result: Counterfactual, nodes: Nodes, **options: object) -> Story:
+    """`describe`, in the paper's words unless told otherwise."""
+    return describe(result, nodes, **{"vocabulary": "brain", **options})  # type: ignore[arg-type]
+
+
 def had(cells: dict[tuple[int, int], tuple[int, int]], **options: object) -> str:
     """What stands between "had" and "then"."""
-    story = describe(make_result(cells), NODES, class_names=CLASSES, **options)  # type: ignore[arg-type]
+    story = tell(make_result(cells), NODES, class_names=CLASSES, **options)  # type: ignore[arg-type]
     text = story.statement
     said = read_statement(text, story.taxonomy, story.vocabulary)
     assert said.units == set(cells), "the text must name the cells and nothing else"
@@ -187,7 +192,7 @@ def test_brain_clause(cells, text) -> None:
 
 
 def test_the_whole_sentence_in_the_papers_form() -> None:
-    story = describe(
+    story = tell(
         make_result({(F, F): (0, 5), (C, P): (3, 0), (T, P): (2, 0), (C, T): (1, 0)}),
         NODES,
         subject="Patient X",
@@ -209,12 +214,21 @@ def test_the_whole_sentence_in_the_papers_form() -> None:
         ("Patient Anna", "Patient Anna is", "If Anna's brain had"),
         ("X", "Patient X is", "If X's brain had"),
         ("aut-009", "Patient aut-009 is", "If Patient aut-009's brain had"),
+        ("adhdm-3", "Patient adhdm-3 is", "If Patient adhdm-3's brain had"),
+        ("control-03", "control-03 is", "If control-03's brain had"),
+        ("patient-07", "patient-07 is", "If patient-07's brain had"),
+        ("Anna", "Anna is", "If Anna's brain had"),
+        ("brain", "This brain is", "If the brain had"),
+        ("brain-01", "brain-01 is", "If brain-01 had"),
+        ("Anna's brain", "Anna's brain is", "If Anna's brain had"),
+        ("brainy", "brainy is", "If brainy's brain had"),
+        ("patient", "This patient is", "If the patient's brain had"),
         ("Our first patient", "Our first patient is", "If Our first patient's brain had"),
         (None, "This patient is", "If the patient's brain had"),
     ],
 )
 def test_subject(subject, start, middle) -> None:
-    text = describe(make_result({(F, F): (0, 5)}), NODES, subject=subject).statement
+    text = tell(make_result({(F, F): (0, 5)}), NODES, subject=subject).statement
     assert text.startswith(start)
     assert middle in text
 
@@ -222,20 +236,20 @@ def test_subject(subject, start, middle) -> None:
 @pytest.mark.parametrize(
     ("label", "names", "text"),
     [
-        (1, None, "class 1"),
-        (1, ["healthy", "ill"], "ill"),
-        (1, {1: "ill"}, "ill"),
-        (1, {0: "healthy"}, "class 1"),
-        ("ASD", None, "ASD"),
-        ("", None, "class ''"),
-        (True, None, "class True"),
-        (0.5, None, "class 0.5"),
+        (1, None, "labelled 1"),
+        (1, ["healthy", "ill"], "classified as ill"),
+        (1, {1: "ill"}, "classified as ill"),
+        (1, {0: "healthy"}, "labelled 1"),
+        ("ASD", None, "classified as ASD"),
+        ("", None, "labelled ''"),
+        (True, None, "labelled True"),
+        (0.5, None, "labelled 0.5"),
     ],
 )
 def test_class_names(label, names, text) -> None:
     result = make_result({(F, F): (0, 5)}, label_before=label, label_after="other")
-    story = describe(result, NODES, class_names=names, subject=9)
-    assert story.statement.startswith(f"Patient 9 is classified as {text}.")
+    story = tell(result, NODES, class_names=names, subject=9)
+    assert story.statement.startswith(f"Patient 9 is {text}.")
 
 
 @pytest.mark.parametrize(
@@ -243,7 +257,9 @@ def test_class_names(label, names, text) -> None:
     [
         ("mouse", {(F, T): (2, 0)}, "more connections between the Frontal Lobe and the Temporal"),
         ("mouse", {(F, F): (0, 2)}, "fewer connections in the Frontal Lobe"),
-        ("connectome", {(F, F): (0, 2)}, "fewer connections in the Frontal Lobe"),
+        ("connectome", {(F, F): (0, 2)}, "fewer connections within the Frontal Lobe"),
+        ("network", {(F, F): (2, 0)}, "more connections within the Frontal Lobe"),
+        ("network", {(F, T): (0, 2)}, "fewer connections between the Frontal Lobe and the"),
         ("graph", {(F, F): (0, 2)}, "fewer edges in the Frontal Lobe"),
         ("graph", {(F, F): (2, 2)}, "rewired edges in the Frontal Lobe (2 edges more, 2 fewer)"),
         (
@@ -271,7 +287,7 @@ def test_a_vocabulary_of_ones_own_speaks_throughout() -> None:
         name="city", subject="Town", whole="road map", unit="road", units="roads", verb="taken for"
     )
     result = make_result({(F, F): (0, 2)})
-    story = describe(result, NODES, vocabulary=words, subject="Town Ulm", class_names=CLASSES)
+    story = tell(result, NODES, vocabulary=words, subject="Town Ulm", class_names=CLASSES)
     assert story.statement == (
         "Town Ulm is taken for Autism Spectrum Disorder. If Ulm's road map had fewer edges in the "
         "Frontal Lobe, then Ulm would have been taken for Typically Developed."
@@ -279,9 +295,27 @@ def test_a_vocabulary_of_ones_own_speaks_throughout() -> None:
     assert "2 roads" in story.detailed
 
 
+def test_a_labs_own_regions_get_neutral_words() -> None:
+    """Lobes of an unknown atlas: nobody said that activation was measured, or who is a patient."""
+    regions = tuple(lobe.removesuffix(" Lobe") for lobe in NODES.regions["lobe"])
+    nodes = Nodes(NODES.names, regions={"lobe": regions})
+    result = make_result({(F, F): (0, 5), (T, A): (2, 0)})
+    told = {"subject": "control-03", "class_names": ["patient", "control"]}
+    assert describe(result, nodes, **told).statement == (
+        "control-03 is classified as control. If control-03 had fewer connections within Frontal "
+        "and more connections between Temporal and Parietal, then control-03 would have been "
+        "classified as patient."
+    )
+    places = tuple((float(i), 0.0, 0.0) for i in range(nodes.n_nodes))
+    nodes = Nodes(NODES.names, regions={"lobe": regions}, coordinates=places)
+    story = describe(result, nodes, **told)
+    assert "If control-03's brain had fewer connections within Frontal" in story.statement
+    assert describe(result, nodes, subject=3).subject == "Subject 3"
+
+
 def test_a_plain_graph_owns_its_edges_itself() -> None:
     result = make_result({(F, F): (0, 2)})
-    story = describe(result, NODES, vocabulary="graph", class_names=CLASSES)
+    story = tell(result, NODES, vocabulary="graph", class_names=CLASSES)
     assert story.statement == (
         "This graph is classified as Autism Spectrum Disorder. If the graph had fewer edges in the "
         "Frontal Lobe, then the graph would have been classified as Typically Developed."
@@ -289,13 +323,13 @@ def test_a_plain_graph_owns_its_edges_itself() -> None:
 
 
 def test_short_names_few_and_counts_many() -> None:
-    few = describe(make_result({(F, F): (0, 5)}), NODES, subject=9, class_names=CLASSES)
+    few = tell(make_result({(F, F): (0, 5)}), NODES, subject=9, class_names=CLASSES)
     assert few.short == (
         "Patient 9: Autism Spectrum Disorder → Typically Developed with less activation in the "
         "Frontal Lobe."
     )
     cells = {(F, F): (0, 5), **dict.fromkeys(itertools.combinations(range(5), 2), (1, 0))}
-    many = describe(make_result(cells), NODES, subject=9, class_names=CLASSES)
+    many = tell(make_result(cells), NODES, subject=9, class_names=CLASSES)
     assert many.short == (
         "Patient 9: Autism Spectrum Disorder → Typically Developed with changes in 11 region "
         "pairs, most in Frontal Lobe (5 links removed)."
@@ -304,7 +338,7 @@ def test_short_names_few_and_counts_many() -> None:
 
 def test_detailed_gives_counts_distance_and_calls() -> None:
     result = make_result({(F, F): (0, 5), (T, P): (2, 1)}, search_calls=1200, refine_calls=34)
-    text = describe(result, NODES, class_names=CLASSES).detailed
+    text = tell(result, NODES, class_names=CLASSES).detailed
     assert "Frontal Lobe: 5 links removed" in text
     assert "Temporal Lobe – Posterior Fossa: 1 link removed, 2 added" in text
     assert "distance 8 (6 links removed, 2 added; 100.0 % of the edges of either graph)" in text

@@ -74,7 +74,7 @@ def test_looking_ahead_changes_nothing_but_the_batches() -> None:
 def test_a_single_cell_is_not_called_needed_in_words() -> None:
     result = Counterfactual(Status.FOUND, ORIGINAL, Edits(removed=EDITS.removed), 0, 1)
     story = describe(result, NODES, as_oracle(lambda a: int(not a[0, 1])))
-    assert "It is all that was changed (3 edges in one region pair)." in story.tested
+    assert "It is all that was changed (3 connections in one region pair)." in story.tested
 
 
 def test_the_target_decides_what_counts_as_a_flip() -> None:
@@ -145,8 +145,8 @@ def test_a_spent_budget_names_everything_and_does_not_claim_that_all_is_needed()
 def test_the_rest_is_said_to_be_unneeded_only_when_tested() -> None:
     story = describe(found(), NODES, as_oracle(lambda a: int(not a[0, 1])))
     assert story.rest == (
-        "The whole counterfactual also has more edges between the North and the South, and 1 edge "
-        "changed elsewhere; that was not needed to change the answer."
+        "The whole counterfactual also has more connections between North and South, and 1 "
+        "connection changed elsewhere; that was not needed to change the answer."
     )
     assert describe(found(), NODES).rest is None
 

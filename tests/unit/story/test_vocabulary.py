@@ -45,4 +45,25 @@ def test_counting_and_owning() -> None:
         "1,234 links",
     ]
     assert words.possessor("Anna") == "Anna's brain"
+    assert words.possessor("Anna's Brain") == "Anna's Brain"
     assert Vocabulary().possessor("Graph 1") == "Graph 1"
+
+
+@pytest.mark.parametrize(
+    ("words", "subject", "text"),
+    [
+        ("brain", "control-03", "control-03"),
+        ("brain", "03", "Patient 03"),
+        ("connectome", 3, "Subject 3"),
+        ("connectome", "sub-3", "sub-3"),
+        ("network", "", "This graph"),
+        ("graph", "network", "This network"),
+        ("mouse", "sub-54811", "Mouse sub-54811"),
+    ],
+)
+def test_only_a_number_or_a_known_id_gets_the_noun(words, subject, text) -> None:
+    assert Vocabulary.named(words).called(subject) == text
+
+
+def test_a_noun_of_ones_own_is_always_used() -> None:
+    assert Vocabulary(name="city", subject="Town").called("Ulm") == "Town Ulm"
