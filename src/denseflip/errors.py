@@ -54,20 +54,23 @@ class UnknownNameError(DenseflipError, ValueError):
     kind : what the name should have stood for, for example ``"method"``.
     got : the name that was given.
     known : the names that exist.
+    where : where it was looked for, for example ``"in data set 'mice'"``.
     """
 
-    def __init__(self, kind: str, got: str, known: Iterable[str]) -> None:
+    def __init__(self, kind: str, got: str, known: Iterable[str], where: str = "") -> None:
         options = list(known)
         near = nearest(got, options)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         listed = ", ".join(options) if options else "(none)"
-        super().__init__(f"Unknown {kind} {got!r}.{hint} Known: {listed}.")
+        place = f" {where}" if where else ""
+        super().__init__(f"Unknown {kind} {got!r}{place}.{hint} Known: {listed}.")
         self.kind = kind
         self.got = got
         self.known = options
+        self.where = where
 
-    def __reduce__(self) -> tuple[type, tuple[str, str, list[str]]]:
-        return (type(self), (self.kind, self.got, self.known))
+    def __reduce__(self) -> tuple[type, tuple[str, str, list[str], str]]:
+        return (type(self), (self.kind, self.got, self.known, self.where))
 
 
 class MissingInputError(DenseflipError, ValueError):
@@ -149,6 +152,15 @@ def check_callable(name: str, value: T) -> T:
         msg = f"{name} must be a name or a callable; got {type(value).__name__} {value!r:.60}."
         raise InvalidParameterError(msg)
     return value
+
+
+def counted(n: int, one: str, many: str) -> str:
+    """A number and the noun that agrees with it.
+
+    >>> counted(1, "such entry", "such entries")
+    '1 such entry'
+    """
+    return f"{n} {one if n == 1 else many}"
 
 
 def nearest(got: str, known: Iterable[str], n: int = 1) -> list[str]:

@@ -164,9 +164,17 @@ def test_import_tells_every_problem(capsys: Captured, cohort: Path, tmp_path: Pa
     assert not (tmp_path / "lab.dfd").exists()
 
 
+def test_import_warns_of_graphs_without_edges(capsys: Captured, cohort: Path) -> None:
+    np.savetxt(cohort / "p3.csv", np.zeros((20, 20)), delimiter=",")
+    assert run(app, ["data", "import", str(cohort), "--labels", "labels.csv"]) == 0
+    assert capsys.readouterr().err == "Warning: 1 graph has no edge: p3.\n"
+    assert "1 graph has no edge: p3." in ok(capsys, "data", "show", "lab.dfd")
+
+
 def test_import_bad_words(capsys: Captured, cohort: Path) -> None:
     base = ("data", "import", cohort, "--labels", "labels.csv")
     assert "one of" in fails(capsys, *base, "--percentile", 90, "--edges", 3)
+    assert "did you mean 90?" in fails(capsys, *base, "--percentile", 0.9)
     assert "between 0 and 100" in fails(capsys, *base, "--percentile", 120)
     assert "Unknown kind" in fails(capsys, *base, "--kind", "excel")
     assert "Unknown measure" in fails(capsys, *base, "--measure", "spearman")
@@ -183,6 +191,8 @@ def test_export_and_import_again(capsys: Captured, tmp_path: Path, format: str) 
     assert "not empty" in fails(capsys, "data", "export", "mice", "--out", "o")
     ok(capsys, "data", "import", "o/graphs", "--labels", "o/labels.csv", "--nodes", "o/nodes.csv",
        "--out", "back.dfd", "--classes", "control,case")  # fmt: skip
+    ok(capsys, "data", "import", "o")
+    assert load_dataset(tmp_path / "o.dfd").class_names == ("control", "case")
     back, data = load_dataset(tmp_path / "back.dfd"), load_dataset("synthetic", n_per_class=2)
     assert {e.id: (e.graph, e.label) for e in back} == {e.id: (e.graph, e.label) for e in data}
 

@@ -26,7 +26,12 @@ def cohort(tmp_path, monkeypatch):
 
 def test_train_evaluates_prints_and_saves(cohort, tmp_path, capsys):
     assert run(app, ["train", cohort, "--preset", "edges-svm", "--out", "it.dfo", *QUICK]) == 0
-    text = capsys.readouterr().out
+    text, said = capsys.readouterr()
+    assert said.splitlines() == [
+        "Evaluating edges-svm on cohort: cross-validation, 2 times …",
+        "Evaluating edges-svm on cohort: again with shuffled labels, 19 times …",
+        "Training edges-svm on all 24 graphs of cohort …",
+    ]
     assert "held-out graphs (nested 5-fold CV, 2 repeats)" in text
     assert "the paper's (on all graphs, training ones included)" in text
     assert "Better than chance" in text
@@ -84,6 +89,15 @@ def test_evaluate_prints_both_protocols_and_warns(tmp_path, monkeypatch, capsys)
     with open("it.json", encoding="utf-8") as handle:
         assert Evaluation.from_dict(json.load(handle)).level == "chance"
     assert not list(tmp_path.glob("*.dfo"))
+
+
+def test_few_shuffles_are_no_verdict(cohort, capsys):
+    few = ["--repeats", "1", "--permutations", "5"]
+    assert run(app, ["evaluate", cohort, "-p", "edges-svm", *few]) == 0
+    text = capsys.readouterr().out
+    assert "Better than chance" in text
+    assert "too few label shuffles (5) to test: at least 19 are needed" in text
+    assert "p = " not in text
 
 
 def test_evaluate_json_is_all_there_is_on_standard_output(cohort, capsys):

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from denseflip.cli.common import err_console, out_console, print_json, progress
+from denseflip.cli.data_card import figures, print_card
 
 if TYPE_CHECKING:
-    from denseflip.datasets import Card, Dataset
+    from denseflip.datasets import Dataset
 
 app = typer.Typer(
     name="data",
@@ -77,45 +78,9 @@ def show(
             typer.echo(f"{example.id}\t{dataset.class_names[example.label]}")
         return
     console = out_console()
-    console.print(_figures(dataset))
+    console.print(figures(dataset))
     console.print()
-    _print_card(console, dataset.card)
-
-
-def _figures(dataset: Dataset) -> Any:
-    """The small table of `show`."""
-    from rich.markup import escape
-    from rich.table import Table
-
-    s = dataset.summary()
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="bold")
-    table.add_column(overflow="fold")
-    table.add_row("data set", escape(s.name))
-    table.add_row("graphs", str(s.n_graphs))
-    for label, (class_name, count) in enumerate(s.graphs_per_class.items()):
-        line = f"{count:>4} ({count / s.n_graphs:.0%})  {escape(class_name)}"
-        table.add_row(f"  class {label}", line)
-    table.add_row("nodes", str(s.n_nodes))
-    spread = f"{s.edges_mean:.1f} on average ({s.edges_min}–{s.edges_max})"
-    same = f"{s.edges_min} in every graph"
-    table.add_row("edges", same if s.edges_min == s.edges_max else spread)
-    table.add_row("density", f"{s.density:.4f}")
-    table.add_row(
-        "degrees",
-        f"{s.degree_mean:.1f} ± {s.degree_sd:.1f} ({s.degree_min}–{s.degree_max}); "
-        f"{s.isolated_mean:.1f} isolated nodes per graph",
-    )
-    if s.taxonomies:
-        for i, (taxonomy, count) in enumerate(s.taxonomies.items()):
-            regions = dataset.nodes.taxonomy(taxonomy).regions
-            some = ", ".join(regions[:8]) + (", …" if count > 8 else "")
-            table.add_row("" if i else "regions", escape(f"{taxonomy} ({count}): {some}"))
-    else:
-        table.add_row("regions", "none")
-    some_ids = ", ".join(dataset.ids[:4]) + (", … (--ids lists all)" if len(dataset) > 4 else "")
-    table.add_row("ids", escape(some_ids))
-    return table
+    print_card(console, dataset.card)
 
 
 @app.command()
@@ -143,6 +108,7 @@ def fetch(
 def _fetch_one(name: str) -> Dataset:
     """Fetch one data set; its card is shown when it is new on this machine."""
     from denseflip.datasets import fetch_dataset, list_datasets
+    from denseflip.datasets.brain import AUTHORS_REGIONS, BRAINS
 
     was_here = {info.name: info.offline for info in list_datasets()}[name]
     with progress() as bars:
@@ -150,8 +116,13 @@ def _fetch_one(name: str) -> Dataset:
     console = err_console()
     how = "on this machine already" if was_here else "fetched"
     console.print(f"{name}: {how}, {len(dataset)} graphs.")
+    if name in BRAINS and BRAINS[name].aal and "authors" not in dataset.nodes.regions:
+        console.print(
+            f"The authors' own regions ({AUTHORS_REGIONS.name}) could not be fetched; lobes and "
+            "hemispheres are there without them."
+        )
     if not was_here:
-        _print_card(console, dataset.card)
+        print_card(console, dataset.card)
     return dataset
 
 
@@ -184,25 +155,11 @@ class _Bar:
         self._bars.remove_task(self._task)
 
 
-def _print_card(console: Any, card: Card) -> None:
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="bold")
-    table.add_column(overflow="fold")
-    for title in ("description", "sizes", "source", "licence", "citation"):
-        if text := getattr(card, title):
-            table.add_row("cite" if title == "citation" else title, escape(text))
-    for i, caveat in enumerate(card.caveats):
-        table.add_row("mind" if i == 0 else "", escape(caveat))
-    console.print(table)
-
-
 @app.command("import")
 def import_(
     folder: Annotated[
-        Path, typer.Argument(help="A folder with one file per graph, or in the TU format.")
+        Path,
+        typer.Argument(help="A folder: a file per graph, the TU format, or written by export."),
     ],
     labels: Annotated[
         Path | None,
@@ -222,7 +179,7 @@ def import_(
     ] = "pearson",
     percentile: Annotated[
         float | None,
-        typer.Option(help="Keep pairs at or above this percentile (90 if nothing is said)."),
+        typer.Option(help="Keep pairs from this percentile up, 0 to 100 (90 if nothing is said)."),
     ] = None,
     threshold: Annotated[
         float | None, typer.Option(help="Keep pairs at or above this value.")
@@ -272,8 +229,10 @@ def import_(
             on_file=lambda file: bars.update(task, description=file, advance=1),
         )
     dataset.save(target, overwrite=force)
+    for caveat in dataset.card.caveats:
+        err_console().print(f"Warning: {caveat}", markup=False, soft_wrap=True)
     console = out_console()
-    console.print(_figures(dataset))
+    console.print(figures(dataset))
     console.print(f"\nWritten to {target}. Next: denseflip train {target}", markup=False)
 
 

@@ -79,6 +79,7 @@ def train(
     evaluation = None
     if not skip_evaluation:
         evaluation = _evaluate(data, preset, taxonomy, folds, repeats, permutations, seed)
+    _say(f"Training {preset} on all {len(data)} graphs of {data.name} …")
     if preset == PUBLISHED:
         oracle = published_oracle(data)
     else:
@@ -153,7 +154,7 @@ def _evaluate(
     from denseflip.experiments.published_classifier import evaluate_published
     from denseflip.oracles.crossval import evaluate as judge
 
-    with _bar(f"{preset} on {data.name}") as report:
+    with _bar(f"{preset} on {data.name}", repeats, permutations) as report:
         if preset == PUBLISHED:
             return evaluate_published(
                 data,
@@ -176,10 +177,31 @@ def _evaluate(
 
 
 @contextmanager
-def _bar(what: str) -> Iterator[Callable[[int, int], None]]:
+def _bar(what: str, repeats: int, permutations: int) -> Iterator[Callable[[int, int], None]]:
+    """A bar in a terminal, elsewhere a line per stage; nothing before the input was checked."""
     with progress() as bar:
-        task = bar.add_task(f"Evaluating {what}", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        total = max(repeats, 0) + max(permutations, 0)
+        task = bar.add_task(f"Evaluating {what}", total=total, visible=False)
+
+        def report(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total, visible=True)
+            if done == 0:
+                _say(f"Evaluating {what}: cross-validation, {_times(repeats)} …")
+            if done == repeats and permutations:
+                _say(f"Evaluating {what}: again with shuffled labels, {_times(permutations)} …")
+
+        yield report
+
+
+def _times(n: int) -> str:
+    return "once" if n == 1 else f"{n} times"
+
+
+def _say(text: str) -> None:
+    """A sign of life on standard error where no bar can be drawn."""
+    console = err_console()
+    if not console.is_terminal:
+        console.print(text, markup=False, soft_wrap=True)
 
 
 def _print(e: Evaluation) -> None:
@@ -214,7 +236,7 @@ def _print(e: Evaluation) -> None:
         table.add_row(
             f"labels shuffled ({e.permutations} times)",
             f"{e.null_mean:.3f}",
-            f"p = {e.p_value:.3g}",
+            f"p = {e.p_value:.3g}" if e.enough_shuffles else "too few to test",
             "",
             "",
         )

@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any, Self, overload
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.errors import DatasetError, InvalidParameterError, UnknownNameError, nearest
+from denseflip.errors import (
+    DatasetError,
+    InvalidParameterError,
+    UnknownNameError,
+    counted,
+    nearest,
+)
 from denseflip.graph import Graph, Nodes
 
 if TYPE_CHECKING:
@@ -135,7 +141,7 @@ class Dataset:
             first = odd[0]
             found.append(
                 f"the node table describes {size} nodes, but graph {first} has "
-                f"{self.graphs[first].n_nodes} ({len(odd)} such graphs)."
+                f"{self.graphs[first].n_nodes} ({counted(len(odd), 'such graph', 'such graphs')})."
             )
         return found
 
@@ -173,7 +179,8 @@ class Dataset:
         except ValueError:
             near = nearest(str(id), self.ids, n=5) or list(self.ids[:5])
             more = [f"… ({len(self.ids)} in all)"] if len(near) < len(self.ids) else []
-            raise UnknownNameError(f"graph id in {self.name!r}", str(id), near + more) from None
+            where = f"in data set {self.name!r}"
+            raise UnknownNameError("graph id", str(id), near + more, where) from None
 
     def __len__(self) -> int:
         return len(self.graphs)

@@ -61,10 +61,7 @@ def read_files(job: Import, paths: dict[str, Path]) -> dict[str, Graph]:
         job.kind = counts.most_common(1)[0][0]
         for key, found in kinds.items():
             if found != job.kind:
-                job.problems.append(
-                    f"{paths[key].name}: looks like {found}, most files like {job.kind}. "
-                    "If that is wrong, say what they are with --kind."
-                )
+                job.problems.append(_odd_one(job, paths[key], found))
         paths = {key: p for key, p in paths.items() if kinds[key] == job.kind}
     if job.kind in ("matrix", "timeseries"):
         return _read_tables(job, paths)
@@ -79,6 +76,15 @@ def read_files(job: Import, paths: dict[str, Path]) -> dict[str, Graph]:
         lambda p: read_graph(p, nodes=job.nodes, n_nodes=n_nodes, keep=job.keep, kind=job.kind),
         paths,
     )
+
+
+def _odd_one(job: Import, path: Path, found: str) -> str:
+    """What to say of a file that does not look like the others."""
+    text = f"looks like {found}, most files like {job.kind}"
+    if job.kind == "matrix" and found == "timeseries":
+        rows, columns = read_table(path, variable=job.variable).values.shape
+        text = f"not square: {rows} × {columns}, so it {text}"
+    return f"{path.name}: {text}. If that is wrong, say what they are with --kind."
 
 
 def _nodes_of_graphml(job: Import, paths: Mapping[str, Path]) -> None:
@@ -135,6 +141,6 @@ def check_sizes(job: Import, sizes: Mapping[str, int]) -> None:
             f"The graphs have {usual} nodes, but the node table describes {wanted}."
         )
         return
-    listed = ", ".join(f"{key} ({n})" for key, n in odd.items())
+    listed = ", ".join(f"{key} has {n}" for key, n in odd.items())
     who = "the node table has" if job.nodes else "most have"
     job.problems.append(f"Graphs of different sizes: {who} {wanted} nodes, but {listed}.")

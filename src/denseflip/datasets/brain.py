@@ -19,7 +19,7 @@ from denseflip.datasets.cache import (
 )
 from denseflip.datasets.cards import COMMIT, REPOSITORY, brain_card
 from denseflip.datasets.store import SUFFIX, VERSION, read_dataset, write_dataset
-from denseflip.errors import DatasetError, FileFormatError, UnknownNameError
+from denseflip.errors import DatasetError, FileFormatError, HashMismatchError, UnknownNameError
 from denseflip.graph import Nodes
 
 _RAW = REPOSITORY.replace("//github.com/", "//raw.githubusercontent.com/") + f"/{COMMIT}"
@@ -131,11 +131,16 @@ def load_brain(name: str, *, progress: Progress | None = None) -> Dataset:
 
 
 def fetch_brain(name: str, *, progress: Progress | None = None) -> Dataset:
-    """`load_brain`, and the authors' own grouping of the regions with it."""
+    """`load_brain`, and the authors' own grouping of the regions with it if that can be had."""
     dataset = load_brain(name, progress=progress)
     if not BRAINS[name].aal:
         return dataset
-    obtain(AUTHORS_REGIONS, progress=progress)
+    try:
+        obtain(AUTHORS_REGIONS, progress=progress)
+    except HashMismatchError:
+        raise
+    except DatasetError:  # one grouping less: no reason to refuse graphs that are here
+        return dataset
     return load_brain(name)
 
 

@@ -15,6 +15,7 @@ from denseflip.errors import (
     InvalidParameterError,
     MissingExtraError,
     UnknownNameError,
+    counted,
 )
 from denseflip.graph import Graph
 from denseflip.graph.convert import check_matrix
@@ -32,8 +33,9 @@ class Keep:
     Attributes
     ----------
     percentile : keep the pairs at or above this percentile of the matrix's own off-diagonal
-        values. Ties at the cut go to the pairs that come first, so the number of edges depends
-        only on the number of nodes: 667 for 116 nodes and percentile 90.
+        values: 0, or from 1 to 100 (0.9 is refused: it is likely to mean 90). Ties at the cut go
+        to the pairs that come first, so the number of edges depends only on the number of nodes:
+        667 for 116 nodes and percentile 90.
     threshold : keep the pairs at or above this value.
     edges : keep this many pairs, the strongest; ties as above.
 
@@ -56,6 +58,13 @@ class Keep:
             raise InvalidParameterError(msg)
         if self.percentile is not None and not 0 <= self.percentile <= 100:
             msg = f"percentile must lie between 0 and 100; got {self.percentile!r}."
+            raise InvalidParameterError(msg)
+        if self.percentile is not None and 0 < self.percentile < 1:
+            meant = f"{100 * self.percentile:g}"
+            msg = (
+                f"percentile runs from 0 to 100; got {self.percentile!r}, which would keep nearly "
+                f"every pair: did you mean {meant}? (0 exactly keeps every pair.)"
+            )
             raise InvalidParameterError(msg)
         if self.threshold is not None and not math.isfinite(self.threshold):
             msg = f"threshold must be a finite number; got {self.threshold!r}."
@@ -97,9 +106,10 @@ class Keep:
         if k and values[order[-1]] == 0 and np.count_nonzero(values == 0) > 1:
             strong = int((values > 0).sum())
             msg = (
-                f"{source}: {k} edges asked, but only {strong} pairs have a value above 0, so the "
-                "rest would be picked among equals. Ask for fewer edges (a higher percentile or "
-                "a number of edges), or give a threshold."
+                f"{source}: {counted(k, 'edge', 'edges')} asked, but only "
+                f"{counted(strong, 'pair has', 'pairs have')} a value above 0, so the rest would "
+                "be picked among equals. Ask for fewer edges (a higher percentile or a number of "
+                "edges), or give a threshold."
             )
             raise InvalidGraphError(msg)
         order.sort()
@@ -150,13 +160,15 @@ def check_time_series(series: npt.ArrayLike, source: str) -> Matrix:
     bad = np.argwhere(~np.isfinite(array))
     if len(bad):
         r, c = bad[0].tolist()
-        msg = f"{source}: value {array[r, c]} at row {r}, column {c} ({len(bad)} such entries)."
+        msg = f"{source}: value {array[r, c]} at row {r}, column {c}, counted from 0 "
+        msg += f"({counted(len(bad), 'such entry', 'such entries')})."
         raise InvalidGraphError(msg)
     flat = np.flatnonzero(np.ptp(array, axis=0) == 0)
     if len(flat):
         msg = (
-            f"{source}: column {flat[0]} never changes ({len(flat)} such columns), so it has no "
-            "correlation. Drop these regions from every file and from the node table."
+            f"{source}: column {flat[0]}, counted from 0, never changes "
+            f"({counted(len(flat), 'such column', 'such columns')}), so it has no correlation. "
+            "Drop these regions from every file and from the node table."
         )
         raise InvalidGraphError(msg)
     return array

@@ -78,8 +78,8 @@ def export_dataset(
     """Write one file per graph, the labels, the node table and the card into a new folder.
 
     The folder gets ``graphs/ID.ending``, ``labels.csv``, ``nodes.csv`` and ``card.json``; with the
-    format ``dfd`` a single data set file instead of ``graphs/``. Importing ``graphs/`` with
-    ``labels.csv`` and ``nodes.csv`` gives the same graphs back.
+    format ``dfd`` a single data set file instead of ``graphs/``. `import_folder` of this folder
+    gives the same data set back, its graphs in the order of their ids.
 
     Raises
     ------
@@ -127,7 +127,12 @@ def _fill(dataset: Dataset, folder: Path, format: str, on_file: Callable[[str], 
             (name, dataset.class_names[x]) for name, x in zip(names, dataset.labels, strict=True)
         )
     dataset.nodes.write_csv(folder / "nodes.csv")
-    card = {"name": dataset.name, **dataset.card.to_dict(), "attributes": dict(dataset.attributes)}
+    card = {
+        "name": dataset.name,
+        "class_names": list(dataset.class_names),
+        **dataset.card.to_dict(),
+        "attributes": dict(dataset.attributes),
+    }
     text = json.dumps(card, indent=2, ensure_ascii=False) + "\n"
     (folder / "card.json").write_text(text, encoding="utf-8")
 

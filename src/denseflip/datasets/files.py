@@ -11,7 +11,15 @@ from typing import Any
 import numpy as np
 
 from denseflip.datasets.connectome import Keep, Matrix
-from denseflip.datasets.tables import BINARY, TEXT, is_number, parse_table, read_rows, read_table
+from denseflip.datasets.tables import (
+    BINARY,
+    TEXT,
+    is_number,
+    parse_table,
+    read_lines,
+    read_rows,
+    read_table,
+)
 from denseflip.errors import FileFormatError, InvalidGraphError, UnknownNameError, nearest
 from denseflip.graph import Graph, Nodes
 
@@ -159,8 +167,11 @@ def edge_table(path: Path, nodes: Nodes | None) -> tuple[Any, Any]:
     """The pairs of an edge list, shape (k, 2), and their weights (1 where none is given)."""
     if path.suffix.lower() in BINARY:
         values = read_table(path).values
+        at = list(range(1, len(values) + 1))
     else:
-        rows = _drop_header(read_rows(path, may_be_empty=True), nodes)
+        lines = read_lines(path, may_be_empty=True)
+        rows = _drop_header([row for _, row in lines], nodes)
+        at = [i for i, _ in lines][len(lines) - len(rows) :]
         number = {name: str(i) for i, name in enumerate(nodes.names)} if nodes else {}
         named = [[number.get(x, x) if j < 2 else x for j, x in enumerate(r)] for r in rows]
         for i, row in enumerate(named):
@@ -168,7 +179,9 @@ def edge_table(path: Path, nodes: Nodes | None) -> tuple[Any, Any]:
             if unknown:
                 near = nearest(unknown[0], number)
                 hint = f" Did you mean {near[0]!r}?" if near else ""
-                msg = f"{path.name}: line {i} names the node {unknown[0]!r}, which is neither a "
+                msg = (
+                    f"{path.name}: line {at[i]} names the node {unknown[0]!r}, which is neither a "
+                )
                 msg += f"number nor in the node table.{hint}"
                 raise FileFormatError(msg)
         values = parse_table(named, path.name).values if named else np.empty((0, 2))
@@ -178,7 +191,7 @@ def edge_table(path: Path, nodes: Nodes | None) -> tuple[Any, Any]:
         raise FileFormatError(msg)
     bad = np.flatnonzero(~np.isfinite(values).all(axis=1) | (values[:, :2] % 1 != 0).any(axis=1))
     if len(bad):
-        msg = f"{path.name}: line {bad[0]} is {values[bad[0]].tolist()}; nodes must be whole "
+        msg = f"{path.name}: line {at[bad[0]]} is {values[bad[0]].tolist()}; nodes must be whole "
         msg += "numbers and weights finite."
         raise FileFormatError(msg)
     weights = values[:, 2] if values.shape[1] == 3 else np.ones(len(values))

@@ -6,16 +6,18 @@ Everything that is wrong with a folder is told at once, each problem with its fi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from denseflip.datasets.base import Card, Dataset
 from denseflip.datasets.batch import Import, check_sizes, read_files
 from denseflip.datasets.connectome import MEASURES, Keep
+from denseflip.datasets.exported import find_exported, graph_files, where_graphs_are
 from denseflip.datasets.files import KINDS, SUFFIXES
 from denseflip.datasets.labels import Labels, class_order, read_labels
 from denseflip.datasets.tu import read_tu, tu_name
-from denseflip.errors import DatasetError, UnknownNameError
+from denseflip.errors import DatasetError, UnknownNameError, counted
 from denseflip.graph import Graph, Nodes
 
 
@@ -38,7 +40,8 @@ def import_folder(
 
     Parameters
     ----------
-    folder : one file per graph, or a folder in the TU format.
+    folder : one file per graph, a folder in the TU format, or a folder that `export_dataset` wrote
+        (labels, nodes, classes and card are then taken from it unless they are given).
     labels : a table with a row per graph (its id is the file's name, with or without ending), or a
         mapping; a TU folder brings its own.
     nodes : a node table (`Nodes`, or a CSV file with the column ``name`` and any of x, y, z and
@@ -53,6 +56,11 @@ def import_folder(
     id_column, label_column : columns of the labels file.
     on_file : called with each file name, for a progress bar.
 
+    Returns
+    -------
+    The data set. What is odd but no error, such as graphs without an edge, is said in the caveats
+    of its card.
+
     Raises
     ------
     DatasetError
@@ -66,8 +74,20 @@ def import_folder(
         raise UnknownNameError("kind of file", kind, KINDS)
     if measure not in MEASURES:
         raise UnknownNameError("measure", measure, MEASURES)
+    exported = find_exported(source) if kind != "tu" and not tu_name(source) else None
+    if exported:
+        labels = exported.labels if labels is None else labels
+        nodes = exported.nodes if nodes is None else nodes
     table = nodes if isinstance(nodes, Nodes) or nodes is None else Nodes.read_csv(nodes)
-    job = Import(source, kind, measure, keep, variable, table, on_file or (lambda _: None))
+    job = Import(
+        exported.graphs if exported else source,
+        kind,
+        measure,
+        keep,
+        variable,
+        table,
+        on_file or (lambda _: None),
+    )
     if kind == "tu" or (kind == "auto" and tu_name(source)):
         graphs, given = _read_tu_folder(job, labels, id_column, label_column)
     else:
@@ -84,7 +104,10 @@ def import_folder(
         listed = "\n".join(f"  - {p}" for p in job.problems)
         msg = f"{source}: nothing was imported; problems found: {len(job.problems)}\n{listed}"
         raise DatasetError(msg)
+    if exported and classes is None and set(exported.class_names) == set(given.values()):
+        classes = exported.class_names
     order = class_order(given.values(), classes)
+    card = (exported and exported.card) or _card(job, source, len(graphs))
     return Dataset(
         name=name or source.resolve().name,
         graphs=tuple(graphs.values()),
@@ -92,21 +115,18 @@ def import_folder(
         class_names=order,
         nodes=job.nodes or Nodes(()),
         ids=tuple(graphs),
-        card=_card(job, len(graphs)),
+        card=replace(card, caveats=(*card.caveats, *_warnings(graphs))),
+        attributes=exported.attributes if exported else {},
     )
 
 
-def _paths(job: Import, skip: set[Path]) -> dict[str, Path]:
+def _paths(job: Import, skip: Collection[Path]) -> dict[str, Path]:
     """The graph files of the folder by id (the name without its ending)."""
-    files = [
-        p
-        for p in sorted(job.folder.iterdir())
-        if p.is_file() and p.suffix.lower() in SUFFIXES and p.resolve() not in skip
-        and not p.name.startswith(".")
-    ]  # fmt: skip
+    files = [p for p in graph_files(job.folder) if p.resolve() not in skip]
     if not files:
         msg = (
             f"{job.folder}: no graph files here. Files are read that end in {', '.join(SUFFIXES)}."
+            f"{where_graphs_are(job.folder, skip)}"
         )
         raise DatasetError(msg)
     twice = [stem for stem, count in Counter(p.stem for p in files).items() if count > 1]
@@ -171,9 +191,21 @@ def _read_tu_folder(
     return {k: g for k, g in zip(ids, graphs, strict=True) if k in given}, given
 
 
-def _card(job: Import, n_graphs: int) -> Card:
+def _warnings(graphs: Mapping[str, Graph]) -> list[str]:
+    """What is odd about the graphs, though no error."""
+    bare = [key for key, graph in graphs.items() if graph.n_edges == 0]
+    if not bare:
+        return []
+    if len(bare) == len(graphs):
+        return [f"None of the {len(graphs)} graphs has an edge."]
+    more = f" and {len(bare) - 20} more" if len(bare) > 20 else ""
+    what = counted(len(bare), "graph has no edge", "graphs have no edge")
+    return [f"{what}: {', '.join(bare[:20])}{more}."]
+
+
+def _card(job: Import, source: Path, n_graphs: int) -> Card:
     how = {"timeseries": f"ROI time series, {job.measure} correlation", "matrix": "matrices"}
     text = f"Imported from a folder of {how.get(job.kind, job.kind)} ({n_graphs} graphs)."
     if job.keep is not None:
         text += f" Edges: {job.keep}."
-    return Card(source=f"folder {job.folder.resolve().name}", description=text)
+    return Card(source=f"folder {source.resolve().name}", description=text)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from denseflip.datasets.tables import is_number, read_rows
+from denseflip.datasets.tables import is_number, read_lines
 from denseflip.errors import FileFormatError, InvalidParameterError, UnknownNameError
 
 _ID_COLUMNS = ("id", "file", "filename", "file_name", "graph", "subject", "subject_id", "sub_id",
@@ -42,7 +42,8 @@ def read_labels(
     if not source.is_file():
         msg = f"{source}: there is no such labels file. It needs a row per graph: id,label."
         raise FileFormatError(msg)
-    rows = read_rows(source)
+    lines = read_lines(source)
+    rows = [row for _, row in lines]
     known = set(ids)
     chosen = id_column is not None or label_column is not None
     has_header = chosen or _is_header(rows, known)
@@ -50,17 +51,17 @@ def read_labels(
         id_at = _column(rows[0], id_column, _ID_COLUMNS, 0)
         free = 1 if id_at == 0 else 0
         label_at = _column(rows[0], label_column, _LABEL_COLUMNS, free)
-        body = rows[1:]
+        lines = lines[1:]
     else:
-        id_at, label_at, body = 0, 1, rows
+        id_at, label_at = 0, 1
     classes: dict[str, str] = {}
     problems = []
-    for i, row in enumerate(body, start=2 if has_header else 1):
+    for i, row in lines:
         if max(id_at, label_at) >= len(row) or not row[id_at] or not row[label_at]:
-            problems.append(f"{source.name}, row {i}: no id or no label ({','.join(row)!r}).")
+            problems.append(f"{source.name}, line {i}: no id or no label ({','.join(row)!r}).")
         elif row[id_at] in classes and classes[row[id_at]] != row[label_at]:
             problems.append(
-                f"{source.name}, row {i}: {row[id_at]!r} has two labels, "
+                f"{source.name}, line {i}: {row[id_at]!r} has two labels, "
                 f"{classes[row[id_at]]!r} and {row[label_at]!r}."
             )
         else:

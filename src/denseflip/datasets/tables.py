@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.errors import FileFormatError
+from denseflip.errors import FileFormatError, counted
 
 TEXT = (".csv", ".tsv", ".txt", ".1d", ".dat")
 BINARY = (".npy", ".npz", ".mat")
@@ -29,8 +29,8 @@ class Table:
 def read_table(path: str | Path, *, variable: str | None = None) -> Table:
     """Read one table of numbers.
 
-    A first row or first column that holds names instead of numbers is taken as such. An empty
-    cell becomes NaN, so that the check of the graph can name its place.
+    A first row or first column that holds names instead of numbers (most of its cells) is taken
+    as such. An empty cell becomes NaN, so that the check of the graph can name its place.
 
     Parameters
     ----------
@@ -57,6 +57,11 @@ def read_table(path: str | Path, *, variable: str | None = None) -> Table:
 
 def read_rows(path: Path, *, may_be_empty: bool = False) -> list[list[str]]:
     """The cells of a text table; ``#`` starts a comment line, the delimiter is found out."""
+    return [row for _, row in read_lines(path, may_be_empty=may_be_empty)]
+
+
+def read_lines(path: Path, *, may_be_empty: bool = False) -> list[tuple[int, list[str]]]:
+    """`read_rows`, each row with the number of its line in the file, counted from 1."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
@@ -65,7 +70,12 @@ def read_rows(path: Path, *, may_be_empty: bool = False) -> list[list[str]]:
     except OSError as error:
         msg = f"{path}: cannot be read ({error.strerror})."
         raise FileFormatError(msg) from error
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    kept = [
+        (i, line)
+        for i, line in enumerate(text.splitlines(), start=1)
+        if line.strip() and not line.startswith("#")
+    ]
+    numbers, lines = [i for i, _ in kept], [line for _, line in kept]
     if not lines and may_be_empty and text:
         return []
     if not lines:
@@ -73,27 +83,31 @@ def read_rows(path: Path, *, may_be_empty: bool = False) -> list[list[str]]:
         raise FileFormatError(msg)
     delimiter = next((d for d in "\t,;" if d in lines[0]), None)
     if delimiter is None:
-        return [line.split() for line in lines]
+        return [(i, line.split()) for i, line in kept]
     if delimiter == ";" and "." not in lines[-1]:  # 0,5;0,7: the decimal comma of some locales
         lines = [line.replace(",", ".") for line in lines]
-    return [[x.strip() for x in row] for row in csv.reader(lines, delimiter=delimiter)]
+    reader = csv.reader(lines, delimiter=delimiter)
+    return [(numbers[reader.line_num - 1], [x.strip() for x in row]) for row in reader]
 
 
 def parse_table(rows: list[list[str]], source: str) -> Table:
     """Cells to numbers, with names in the first row or column set apart."""
     columns: tuple[str, ...] | None = None
-    corner = rows[0][0] == "" and len(rows) > 1  # a header above row names, even if numbered
-    if corner or (any(not is_number(x) for x in rows[0]) and len(rows) > 1):
+    # A header above row names, even if both are numbers.
+    corner = len(rows) > 1 and (rows[0][0] == "" or _is_numbered(rows[0]))
+    # Most of its cells must be words: one wrong cell makes no header.
+    if corner or (len(rows) > 1 and _mostly_words(rows[0])):
         columns, rows = tuple(rows[0]), rows[1:]
     first = 0
-    if len(rows[0]) > 1 and (corner or any(not is_number(row[0]) for row in rows if row)):
+    if len(rows[0]) > 1 and (corner or _mostly_words([row[0] for row in rows if row])):
         first = 1
         if columns is not None and len(columns) == len(rows[0]):
             columns = columns[1:]
     width = len(rows[0])
     for i, row in enumerate(rows):
         if len(row) != width:
-            msg = f"{source}: row {i} has {len(row)} cells, but row 0 has {width}."
+            msg = f"{source}: row {i} has {counted(len(row), 'cell', 'cells')}, but row 0 has "
+            msg += f"{width} (rows are counted from 0)."
             raise FileFormatError(msg)
     try:
         values = np.array([[x or "nan" for x in row[first:]] for row in rows], dtype=np.float64)
@@ -102,9 +116,21 @@ def parse_table(rows: list[list[str]], source: str) -> Table:
             (i, j) for i, row in enumerate(rows) for j, x in enumerate(row[first:])
             if not is_number(x)
         )  # fmt: skip
-        msg = f"{source}: row {r}, column {c} holds {rows[r][first + c]!r}, which is no number."
+        msg = f"{source}: row {r}, column {c}, counted from 0, holds {rows[r][first + c]!r}, "
+        msg += "which is no number."
         raise FileFormatError(msg) from error
     return Table(values, columns)
+
+
+def _is_numbered(row: list[str]) -> bool:
+    """Whether a first row is a word (above the names of rows) and the numbers of the columns."""
+    rest = range(len(row) - 1)
+    numbers = ([str(i) for i in rest], [str(i + 1) for i in rest])
+    return len(row) > 2 and not is_number(row[0]) and row[1:] in numbers
+
+
+def _mostly_words(cells: list[str]) -> bool:
+    return sum(not is_number(x) for x in cells) * 2 > len(cells)
 
 
 def is_number(cell: str) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.errors import InvalidGraphError
+from denseflip.errors import InvalidGraphError, counted
 from denseflip.graph.core import Graph
 from denseflip.graph.pairs import Codes, encode_pairs
 
@@ -31,11 +31,14 @@ def codes_from_adjacency(
     else:
         other = (array != 0) & (array != 1)
         if other.any():
-            r, c = np.argwhere(other)[0].tolist()
+            # The diagonal of a weighted matrix says nothing about it: speak of a pair if one can.
+            pairs = other & ~np.eye(n, dtype=bool)
+            r, c = np.argwhere(pairs if pairs.any() else other)[0].tolist()
             msg = (
-                f"{source}: an adjacency matrix holds only 0 and 1; got {array[r, c]!r:.40} at row "
-                f"{r}, column {c} ({int(other.sum())} such entries). For a weighted or "
-                "correlation matrix give a threshold."
+                f"{source}: an adjacency matrix holds only 0 and 1; got {array[r, c]} at row {r}, "
+                f"column {c}, counted from 0 ({_entries(int(other.sum()))}). For a weighted or "
+                "correlation matrix give a threshold (--threshold or --percentile on the command "
+                "line)."
             )
             raise InvalidGraphError(msg)
         loops = np.flatnonzero(np.diagonal(array))
@@ -69,7 +72,8 @@ def check_matrix(matrix: npt.ArrayLike, source: str) -> npt.NDArray[Any]:
         bad = np.argwhere(~np.isfinite(array))
         r, c = bad[0].tolist()
         msg = (
-            f"{source}: value {array[r, c]} at row {r}, column {c} ({len(bad)} such entries). "
+            f"{source}: value {array[r, c]} at row {r}, column {c}, counted from 0 "
+            f"({_entries(len(bad))}). "
             "Every entry must be finite: fill or drop the nodes without data first."
         )
         raise InvalidGraphError(msg)
@@ -79,11 +83,16 @@ def check_matrix(matrix: npt.ArrayLike, source: str) -> npt.NDArray[Any]:
         r, c = cells[0].tolist()
         msg = (
             f"{source}: the matrix is not symmetric: entry ({r}, {c}) is {array[r, c]} but "
-            f"({c}, {r}) is {array[c, r]} ({len(cells)} such pairs). Graphs here are undirected: "
-            "symmetrise it first, for example (M + M.T) / 2."
+            f"({c}, {r}) is {array[c, r]} "
+            f"({counted(len(cells), 'such pair', 'such pairs')}; rows and columns are counted "
+            "from 0). Graphs here are undirected: symmetrise it first, for example (M + M.T) / 2."
         )
         raise InvalidGraphError(msg)
     return array
+
+
+def _entries(n: int) -> str:
+    return counted(n, "such entry", "such entries")
 
 
 def codes_from_sparse(matrix: sp.sparray | sp.spmatrix, source: str) -> tuple[int, Codes]:
@@ -106,7 +115,7 @@ def codes_from_sparse(matrix: sp.sparray | sp.spmatrix, source: str) -> tuple[in
         i = bad[0]
         msg = (
             f"{source}: an adjacency matrix holds only 0 and 1; got {coo.data[i]} at row {row[i]}, "
-            f"column {col[i]} ({len(bad)} such entries)."
+            f"column {col[i]}, counted from 0 ({_entries(len(bad))})."
         )
         raise InvalidGraphError(msg)
     if (row == col).any():
@@ -138,7 +147,8 @@ def codes_from_networkx(
         raise InvalidGraphError(msg)
     missing = [node for node in graph.nodes if node not in index]
     if missing:
-        msg = f"{source}: the node order lacks {missing[0]!r} ({len(missing)} nodes in all)."
+        msg = f"{source}: the node order lacks {missing[0]!r} "
+        msg += f"({counted(len(missing), 'node', 'nodes')} in all)."
         raise InvalidGraphError(msg)
     edges = [(index[u], index[v]) for u, v in graph.edges]
     return len(nodes), np.sort(encode_pairs(edges, len(nodes), source=source))

@@ -49,7 +49,7 @@ def evaluate(
     permutations : how often it is done (once each) with shuffled labels; 0 gives no p-value.
     inner_folds : folds inside each training part, for selecting the setting.
     seed : decides folds and shuffles.
-    progress : called with (done, total) after every repeat and permutation.
+    progress : called with (done, total) at the start and after every repeat and permutation.
     """
     check_classes(dataset, folds)
     for name, value, least in (("repeats", repeats, 1), ("permutations", permutations, 0)):
@@ -87,6 +87,8 @@ def evaluate_plan(
     accuracies, f1s, balanced, null = [], [], [], []
     confusion = np.zeros((n_classes, n_classes), dtype=np.int64)
     chosen: Counter[str] = Counter()
+    if progress:
+        progress(0, total)
     rows = plan.features.transform(dataset.graphs)
     with single_thread():
         prepared = plan.recipe.prepare(rows)

@@ -10,6 +10,8 @@ from denseflip.errors import FileFormatError
 
 Level = Literal["better", "unclear", "chance"]
 ALPHA = 0.05
+#: The smallest p-value of k shuffles is 1 / (k + 1): fewer than these cannot reach ALPHA.
+LEAST_SHUFFLES = 19
 
 
 @dataclass(frozen=True)
@@ -68,13 +70,19 @@ class Evaluation:
         """``better`` than chance, ``chance``, or ``unclear``.
 
         Better: the p-value is at most 0.05 and the whole interval lies above the majority rate.
-        Chance: the p-value is larger, or the accuracy does not exceed the majority rate.
+        Chance: the p-value is larger, or the accuracy does not exceed the majority rate. A
+        p-value that could not be that small (fewer than 19 shuffles) is left out of account.
         """
         if self.accuracy <= self.majority_rate + 1e-12:
             return "chance"
-        if self.p_value is not None and self.p_value > ALPHA:
+        if self.p_value is not None and self.enough_shuffles and self.p_value > ALPHA:
             return "chance"
         return "better" if self.interval[0] > self.majority_rate else "unclear"
+
+    @property
+    def enough_shuffles(self) -> bool:
+        """Whether the p-value of this many label shuffles can be as small as 0.05 at all."""
+        return self.permutations >= LEAST_SHUFFLES
 
     @property
     def better_than_chance(self) -> bool:
@@ -89,7 +97,12 @@ class Evaluation:
             f"{_percent(self.interval[0])} to {_percent(self.interval[1])}, {self.n_graphs} "
             f"graphs); always answering the largest class gives {_percent(self.majority_rate)}"
         )
-        if self.p_value is not None:
+        if self.p_value is not None and not self.enough_shuffles:
+            figures += (
+                f"; too few label shuffles ({self.permutations}) to test: at least "
+                f"{LEAST_SHUFFLES} are needed"
+            )
+        elif self.p_value is not None:
             figures += f"; permutation test p = {self.p_value:.3g}"
         opening = {
             "better": "Better than chance",

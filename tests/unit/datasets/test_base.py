@@ -33,7 +33,8 @@ def test_access_by_number_and_id() -> None:
 
 
 def test_unknown_id_shows_the_nearest() -> None:
-    with pytest.raises(UnknownNameError, match="Did you mean 'g0003'") as info:
+    message = r"^Unknown graph id 'g003' in data set '.*'\. Did you mean 'g0003'"
+    with pytest.raises(UnknownNameError, match=message) as info:
         toy()["g003"]
     assert "12 in all" in str(info.value)
 

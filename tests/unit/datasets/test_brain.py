@@ -141,6 +141,24 @@ def test_conversion_happens_once(
     assert load_dataset("kki") == first
 
 
+def test_fetch_is_content_with_what_was_converted(
+    empty: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = nx.empty_graph(116)
+    graph.add_edge(3, 5, weight=0.5)
+    content = pickle.dumps([(graph, 0), (graph, 1)])
+    give(monkeypatch, "aut", content)
+    empty.mkdir()
+    (empty / "autism_graphs.pkl").write_bytes(content)
+    first = load_dataset("aut")
+    (empty / "autism_graphs.pkl").unlink()
+    assert {i.name: i.origin for i in list_datasets()}["aut"] == "local"
+    assert fetch_dataset("aut") == first
+    (empty / "aal_regions.pkl").write_bytes(b"not the regions")
+    with pytest.raises(HashMismatchError):
+        fetch_dataset("aut")
+
+
 def test_a_damaged_conversion_is_made_again(empty: Path, small: bytes) -> None:
     empty.mkdir()
     (empty / "KKI_graphs.pkl").write_bytes(small)

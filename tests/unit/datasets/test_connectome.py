@@ -19,7 +19,7 @@ def test_percentile_gives_the_known_counts(n: int, q: float, edges: int) -> None
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.integers(2, 20), st.floats(0, 100), st.integers(0, 5))
+@given(st.integers(2, 20), st.just(0.0) | st.floats(1, 100), st.integers(0, 5))
 def test_percentile_equals_numpy_where_values_differ(n: int, q: float, seed: int) -> None:
     matrix = symmetric(n, seed)
     values = matrix[np.triu_indices(n, 1)]
@@ -27,6 +27,13 @@ def test_percentile_equals_numpy_where_values_differ(n: int, q: float, seed: int
     # Interpolation noise can push NumPy's cut just above the value it lies on.
     assert abs(Keep(percentile=q).apply(matrix).n_edges - kept) <= 1
     assert Keep(percentile=q).apply(matrix).n_edges == Keep(percentile=q).n_edges(n)
+
+
+def test_a_share_is_not_taken_for_a_percentile() -> None:
+    with pytest.raises(InvalidParameterError, match=r"from 0 to 100; got 0\.9.*did you mean 90\?"):
+        Keep(percentile=0.9)
+    assert Keep(percentile=0).n_edges(5) == 10
+    assert Keep(percentile=1).n_edges(5) == 9
 
 
 def test_ties_go_to_the_first_pairs() -> None:
@@ -47,7 +54,9 @@ def test_strongest_pairs_are_kept() -> None:
 def test_zeros_are_not_made_edges() -> None:
     matrix = np.zeros((6, 6))
     matrix[0, 1] = matrix[1, 0] = 3
-    with pytest.raises(InvalidGraphError, match=r"m\.csv: 5 edges asked, but only 1 pairs"):
+    with pytest.raises(
+        InvalidGraphError, match=r"m\.csv: 5 edges asked, but only 1 pair has a value"
+    ):
         Keep(edges=5).apply(matrix, source="m.csv")
 
 
@@ -117,9 +126,14 @@ def test_bad_time_series() -> None:
         check_time_series(good[:2], "a.csv")
     flat = good.copy()
     flat[:, 2] = 1
-    with pytest.raises(InvalidGraphError, match=r"a\.csv: column 2 never changes"):
+    with pytest.raises(
+        InvalidGraphError,
+        match=r"a\.csv: column 2, counted from 0, never changes \(1 such column\)",
+    ):
         check_time_series(flat, "a.csv")
     holes = good.copy()
     holes[5, 1] = np.nan
-    with pytest.raises(InvalidGraphError, match="row 5, column 1"):
+    with pytest.raises(
+        InvalidGraphError, match=r"row 5, column 1, counted from 0 \(1 such entry\)"
+    ):
         check_time_series(holes, "a.csv")

@@ -20,6 +20,7 @@ TEXTS = {
     "header.csv": "A,B,C\n0,1,0\n1,0,1\n0,1,0\n",
     "both.csv": "name,A,B,C\nA,0,1,0\nB,1,0,1\nC,0,1,0\n",
     "corner.csv": ",A,B,C\n1,0,1,0\n2,1,0,1\n3,0,1,0\n",
+    "cornered.csv": "id,1,2,3\n1,0,1,0\n2,1,0,1\n3,0,1,0\n",
     "numbered.csv": ",0,1,2\n0,0,1,0\n1,1,0,1\n2,0,1,0\n",
     "scientific.csv": "0.0e+00,1.0e+00,0\n1,0,1\n0,1,0\n",
     "tabs.tsv": "0\t1\t0\n1\t0\t1\n0\t1\t0\n",
@@ -83,14 +84,21 @@ def test_time_series_become_a_graph(tmp_path: Path) -> None:
 BAD = {
     "text.csv": ("0,1\nx,0\n1,2\n", "row 0, column 0|time series|no number|names the node"),
     "hole.csv": ("0,1,0\n1,0,\n0,1,0\n", "nan at row 1, column 2"),
-    "word.csv": ("0,1,0\n1,0,x\n0,1,0\n", "row 1, column 2 holds 'x'"),
-    "ragged.csv": ("0,1,0\n1,0\n0,1,0\n", "row 1 has 2 cells"),
+    "word.csv": ("0,1,0\n1,0,x\n0,1,0\n", "row 1, column 2, counted from 0, holds 'x'"),
+    "top.csv": ("0,foo,0\n1,0,1\n0,1,0\n", "row 0, column 1, counted from 0, holds 'foo'"),
+    "first.csv": ("foo,1,0\n1,0,1\n0,1,0\n", "row 0, column 0, counted from 0, holds 'foo'"),
+    "left.csv": ("0,1,0\nfoo,0,1\n0,1,0\n", "row 1, column 0, counted from 0, holds 'foo'"),
+    "named.csv": ("A,B,C\n0,1,0\n1,0,x\n0,1,0\n", "row 1, column 2, counted from 0, holds 'x'"),
+    "ragged.csv": (
+        "0,1,0\n1,0\n0,1,0\n",
+        "row 1 has 2 cells, but row 0 has 3 .rows are counted from 0",
+    ),
     "asymmetric.csv": ("0,1,0\n0,0,1\n0,1,0\n", r"\(0, 1\) is 1.*\(1, 0\) is 0"),
     "loop.csv": ("1,1,0\n1,0,1\n0,1,0\n", "self-loop at node 0"),
     "empty.csv": ("", "the file is empty"),
     "twice.edges": ("0 1\n0 1\n1 2\n", "duplicate"),
     "self.edges": ("0 0\n1 2\n", "self-loop"),
-    "half.edges": ("0 1.5\n1 2\n", "line 0"),
+    "half.edges": ("# a comment\n1 2\n0 1.5\n", "line 3 is"),
     "wide.edges": ("0 1 2 3\n", "two or three columns"),
     "broken.graphml": ("<graphml", "GraphML"),
 }
@@ -107,7 +115,7 @@ def test_bad_files_name_themselves_and_the_place(tmp_path: Path, name: str) -> N
 
 def test_unknown_node_name_has_a_hint(tmp_path: Path) -> None:
     (tmp_path / "e.edges").write_text("Alpha Beta\nBeta Gama\n")
-    with pytest.raises(FileFormatError, match=r"'Gama'.*Did you mean 'Gamma'"):
+    with pytest.raises(FileFormatError, match=r"line 2 names.*'Gama'.*Did you mean 'Gamma'"):
         read_graph(tmp_path / "e.edges", nodes=Nodes(("Alpha", "Beta", "Gamma")))
 
 

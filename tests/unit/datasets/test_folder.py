@@ -89,12 +89,12 @@ def test_every_problem_is_told_at_once(cohort: tuple[Path, Path]) -> None:
     for part in (
         "problems found: 8",
         "'s0' has two labels, 'patient' and 'control'",
-        "labels.csv, row 11: no id or no label",
+        "labels.csv, line 11: no id or no label",
         "without a graph file (2): ghost1, ghost2",
         "without a label (2): extra1.csv, extra2.csv",
-        "s1.csv: value nan at row 3, column 4",
+        "s1.csv: value nan at row 3, column 4, counted from 0 (2 such entries)",
         "s2.csv: the matrix is not symmetric: entry (5, 6)",
-        "most have 20 nodes, but s3 (19)",
+        "most have 20 nodes, but s3 has 19",
         "s4.csv: row 1 has 3 cells",
     ):
         assert part in text
@@ -109,8 +109,32 @@ def test_one_class_only(cohort: tuple[Path, Path]) -> None:
 def test_mixed_kinds_are_told(cohort: tuple[Path, Path]) -> None:
     folder, labels = cohort
     np.savetxt(folder / "s0.csv", np.random.default_rng(0).random((30, 20)), delimiter=",")
-    with pytest.raises(DatasetError, match=r"s0\.csv: looks like timeseries, most files like ma"):
+    message = r"s0\.csv: not square: 30 × 20, so it looks like timeseries, most files like matrix"
+    with pytest.raises(DatasetError, match=message):
         import_folder(folder, labels)
+
+
+def test_one_wrong_cell_is_named(cohort: tuple[Path, Path]) -> None:
+    folder, labels = cohort
+    for name, (r, c) in {"s0": (0, 3), "s1": (7, 0), "s2": (4, 5)}.items():
+        cells = [line.split(",") for line in (folder / f"{name}.csv").read_text().splitlines()]
+        cells[r][c] = "foo"
+        (folder / f"{name}.csv").write_text("\n".join(",".join(row) for row in cells))
+    with pytest.raises(DatasetError) as info:
+        import_folder(folder, labels)
+    text = str(info.value)
+    assert "problems found: 3" in text
+    for name, r, c in (("s0", 0, 3), ("s1", 7, 0), ("s2", 4, 5)):
+        assert f"{name}.csv: row {r}, column {c}, counted from 0, holds 'foo'" in text
+
+
+def test_graphs_without_an_edge_are_a_caveat(cohort: tuple[Path, Path]) -> None:
+    folder, labels = cohort
+    assert import_folder(folder, labels).card.caveats == ()
+    np.savetxt(folder / "s2.csv", np.zeros((20, 20)), delimiter=",")
+    assert import_folder(folder, labels).card.caveats == ("1 graph has no edge: s2.",)
+    bare = import_folder(folder, labels, keep=Keep(threshold=2))
+    assert bare.card.caveats == ("None of the 6 graphs has an edge.",)
 
 
 def test_two_files_of_one_name(cohort: tuple[Path, Path]) -> None:
@@ -144,6 +168,8 @@ def test_missing_things(cohort: tuple[Path, Path], tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(DatasetError, match="no graph files here"):
         import_folder(tmp_path / "empty", labels)
+    with pytest.raises(DatasetError, match=r"There are some in its sub-folder matrices: give"):
+        import_folder(tmp_path, labels)
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -157,6 +183,29 @@ def test_export_and_import_give_the_same_back(tmp_path: Path, format: str) -> No
     again = data.subset(key)
     assert (back.ids, back.graphs, back.labels) == (again.ids, again.graphs, again.labels)
     assert back.nodes == data.nodes
+
+
+def test_an_exported_folder_needs_nothing_else(tmp_path: Path) -> None:
+    data = load_dataset("synthetic", n_per_class=2)
+    out = export_dataset(data, tmp_path / "out", format="npy")
+    back = import_folder(out)
+    assert back.name == "out"
+    assert back.class_names == data.class_names
+    assert {e.id: (e.graph, e.label) for e in back} == {e.id: (e.graph, e.label) for e in data}
+    assert (back.nodes, back.card) == (data.nodes, data.card)
+    assert back.attributes["planted"] == data.attributes["planted"]
+    assert import_folder(out, classes=("case", "control")).class_names == ("case", "control")
+    (out / "card.json").write_text("[]")
+    with pytest.raises(FileFormatError, match=r"card\.json: not the card"):
+        import_folder(out)
+    (out / "card.json").write_text("{")
+    with pytest.raises(FileFormatError, match=r"card\.json: cannot be read as JSON"):
+        import_folder(out)
+    (out / "card.json").write_text('{"class_names": 3}')
+    with pytest.raises(FileFormatError, match=r"card\.json: not the card"):
+        import_folder(out)
+    (out / "card.json").unlink()
+    assert import_folder(out).class_names == ("case", "control")
 
 
 def test_export_keeps_what_is_there(tmp_path: Path) -> None:
@@ -198,6 +247,8 @@ def test_labels_without_header_and_by_column(tmp_path: Path) -> None:
     path = tmp_path / "l.csv"
     path.write_text("s1,a\ns2,b\n")
     assert read_labels(path, ids=["s1", "s2"]).classes == {"s1": "a", "s2": "b"}
+    path.write_text("# who is what\n\nid,label\ns1,a\ns2,\n")
+    assert read_labels(path).problems == ("l.csv, line 5: no id or no label ('s2,').",)
     path.write_text("ghost,a\ns2,b\ns3,a\n")
     assert list(read_labels(path, ids=["s2", "s3"]).classes) == ["ghost", "s2", "s3"]
     path.write_text("who,what\ns1,a\ns2,b\n")

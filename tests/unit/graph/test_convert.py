@@ -35,7 +35,12 @@ def test_the_source_is_named():
         (np.eye(3, dtype=complex), "real numbers; got values of type complex128"),
         (np.array([["a"]]), "real numbers"),
         (np.zeros((2, 2, 2)), "square; got shape"),
-        (np.full((2, 2), -1), "only 0 and 1; got .*-1.* at row 0, column 0"),
+        (np.full((2, 2), -1), "got -1 at row 0, column 1, counted from 0 .4 such entr"),
+        (
+            np.array([[0.9, 0.25], [0.25, 0.9]]),
+            r"got 0\.25 at row 0, column 1, counted from 0 .*\(--threshold or --percentile on",
+        ),
+        (np.diag([2.0, 0.0]), r"got 2\.0 at row 0, column 0, counted from 0 \(1 such entry\)"),
     ],
 )
 def test_what_is_no_adjacency_matrix_is_refused(matrix, message):
@@ -72,7 +77,7 @@ def test_networkx_nodes_keep_their_number_or_get_one():
     named = nx.Graph([("b", "a"), ("a", "c")])
     assert Graph.from_networkx(named).edges() == [(0, 1), (1, 2)]
     assert Graph.from_networkx(named, order="abc").edges() == [(0, 1), (0, 2)]
-    with pytest.raises(InvalidGraphError, match=r"lacks 'c' \(1 nodes in all\)"):
+    with pytest.raises(InvalidGraphError, match=r"lacks 'c' \(1 node in all\)"):
         Graph.from_networkx(named, order="ab")
     with pytest.raises(InvalidGraphError, match=r"names a node twice"):
         Graph.from_networkx(named, order="abca")

@@ -39,6 +39,12 @@ BASE = Evaluation(
         ({}, "better"),
         ({"p_value": None}, "better"),
         ({"p_value": 0.06}, "chance"),
+        ({"p_value": 1 / 6, "permutations": 5}, "better"),
+        ({"p_value": 1 / 19, "permutations": 18}, "better"),
+        ({"p_value": 1 / 20, "permutations": 19}, "better"),
+        ({"p_value": 2 / 20, "permutations": 19}, "chance"),
+        ({"p_value": 1 / 6, "permutations": 5, "majority_rate": 0.75}, "unclear"),
+        ({"p_value": 1 / 6, "permutations": 5, "majority_rate": 0.8}, "chance"),
         ({"majority_rate": 0.75}, "unclear"),
         ({"majority_rate": 0.75, "p_value": None}, "unclear"),
         ({"majority_rate": 0.8}, "chance"),
@@ -58,6 +64,10 @@ def test_words():
         "to 87 %, 100 graphs); always answering the largest class gives 50 %; permutation test "
         "p = 0.01."
     )
+    few = replace(BASE, permutations=5, p_value=1 / 6).verdict
+    assert few.startswith("Better than chance: 80 %")
+    assert few.endswith("; too few label shuffles (5) to test: at least 19 are needed.")
+    assert "p =" not in few
     assert replace(BASE, majority_rate=0.75).verdict.startswith("Not clearly better than chance")
     assert "hypotheses" in replace(BASE, majority_rate=0.75).warning
     chance = replace(BASE, accuracy=0.5, interval=(0.4, 0.6))
