@@ -13,10 +13,14 @@ import resource
 import sys
 import time
 from collections.abc import Sequence
+from itertools import islice
 
 import numpy as np
 
 from denseflip import Graph, explain
+from denseflip.graph import Pair
+from denseflip.graph.density import count_triangles
+from denseflip.search.orders import NodeSum, joined
 
 N_NODES, N_EDGES, ITERATIONS = 100_000, 1_000_000, 1_000
 LIMIT = 2.0  # GiB
@@ -34,16 +38,22 @@ def random_graph(n_nodes: int, n_edges: int, seed: int = 0) -> Graph:
     return Graph.from_edges(n_nodes, np.stack(np.divmod(codes, n_nodes), axis=1))
 
 
-class FlipsAfter:
-    """An oracle that labels a graph by whether it differs from another in so many pairs."""
+class HasPair:
+    """An oracle that answers at once: whether a graph still has one pair."""
 
-    def __init__(self, graph: Graph, n_pairs: int) -> None:
-        self.graph, self.n_pairs, self.asked = graph, n_pairs, 0
+    def __init__(self, pair: Pair) -> None:
+        self.pair, self.asked = pair, 0
 
     def predict(self, graphs: Sequence[Graph]) -> list[int]:
-        """1 from ``n_pairs`` changed pairs on, else 0."""
+        """1 while the pair is joined, else 0."""
         self.asked += len(graphs)
-        return [int(self.graph.distance(g) >= self.n_pairs) for g in graphs]
+        return [int(g.has_edge(*self.pair)) for g in graphs]
+
+
+def removed_at(graph: Graph, iteration: int) -> Pair:
+    """The edge that `tri` removes in this iteration."""
+    order = joined(graph, NodeSum(count_triangles(graph)), descending=True)
+    return next(islice(order, iteration - 1, None))
 
 
 def peak() -> float:
@@ -57,7 +67,7 @@ def main() -> int:
     start = time.perf_counter()
     graph = random_graph(N_NODES, N_EDGES)
     print(f"{graph}: made in {time.perf_counter() - start:.1f} s, {peak():.2f} GiB")
-    oracle = FlipsAfter(graph, 2 * ITERATIONS)
+    oracle = HasPair(removed_at(graph, ITERATIONS))
     start, cpu = time.perf_counter(), time.process_time()
     result = explain(graph, oracle, "tri")
     wall, cpu = time.perf_counter() - start, time.process_time() - cpu
