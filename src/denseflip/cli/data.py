@@ -206,6 +206,7 @@ def import_(
     from denseflip.checks import check_new_file
     from denseflip.datasets import import_folder
     from denseflip.datasets.connectome import make_keep
+    from denseflip.datasets.folder import import_warnings
     from denseflip.datasets.store import SUFFIX
     from denseflip.errors import DatasetError
 
@@ -229,8 +230,8 @@ def import_(
             on_file=lambda file: bars.update(task, description=file, advance=1),
         )
     dataset.save(target, overwrite=force)
-    for caveat in dataset.card.caveats:
-        err_console().print(f"Warning: {caveat}", markup=False, soft_wrap=True)
+    for warning in import_warnings(dataset):
+        err_console().print(f"Warning: {warning}", markup=False, soft_wrap=True)
     console = out_console()
     console.print(figures(dataset))
     console.print(f"\nWritten to {target}. Next: denseflip train {target}", markup=False)

@@ -208,6 +208,8 @@ def _print(e: Evaluation) -> None:
     from rich.markup import escape
     from rich.table import Table
 
+    from denseflip.errors import counted
+
     console = out_console()
     classes = ", ".join(f"{name} {count}" for name, count in e.class_counts.items())
     console.print(
@@ -218,7 +220,7 @@ def _print(e: Evaluation) -> None:
     for column in table.columns[1:]:
         column.justify = "right"
     table.add_row(
-        f"held-out graphs (nested {e.folds}-fold CV, {e.repeats} repeats)",
+        f"held-out graphs (nested {e.folds}-fold CV, {counted(e.repeats, 'repeat', 'repeats')})",
         f"{e.accuracy:.3f}",
         f"{e.interval[0]:.3f} – {e.interval[1]:.3f}",
         f"{e.f1:.3f}",
@@ -234,7 +236,7 @@ def _print(e: Evaluation) -> None:
     table.add_row("always the largest class", f"{e.majority_rate:.3f}", "", "", "")
     if e.p_value is not None and e.null_mean is not None:
         table.add_row(
-            f"labels shuffled ({e.permutations} times)",
+            f"labels shuffled ({_times(e.permutations)})",
             f"{e.null_mean:.3f}",
             f"p = {e.p_value:.3g}" if e.enough_shuffles else "too few to test",
             "",

@@ -58,8 +58,7 @@ def import_folder(
 
     Returns
     -------
-    The data set. What is odd but no error, such as graphs without an edge, is said in the caveats
-    of its card.
+    The data set. What `import_warnings` says of it is added to the caveats of its card.
 
     Raises
     ------
@@ -108,16 +107,30 @@ def import_folder(
         classes = exported.class_names
     order = class_order(given.values(), classes)
     card = (exported and exported.card) or _card(job, source, len(graphs))
-    return Dataset(
+    data = Dataset(
         name=name or source.resolve().name,
         graphs=tuple(graphs.values()),
         labels=tuple(order.index(given[key]) for key in graphs),
         class_names=order,
         nodes=job.nodes or Nodes(()),
         ids=tuple(graphs),
-        card=replace(card, caveats=(*card.caveats, *_warnings(graphs))),
+        card=card,
         attributes=exported.attributes if exported else {},
     )
+    caveats = tuple(dict.fromkeys((*card.caveats, *import_warnings(data))))
+    return replace(data, card=replace(card, caveats=caveats))
+
+
+def import_warnings(dataset: Dataset) -> list[str]:
+    """What is odd about the graphs of a data set, though no error: those without an edge."""
+    bare = [example.id for example in dataset if example.graph.n_edges == 0]
+    if not bare:
+        return []
+    if len(bare) == len(dataset):
+        return [f"None of the {len(dataset)} graphs has an edge."]
+    more = f" and {len(bare) - 20} more" if len(bare) > 20 else ""
+    what = counted(len(bare), "graph has no edge", "graphs have no edge")
+    return [f"{what}: {', '.join(bare[:20])}{more}."]
 
 
 def _paths(job: Import, skip: Collection[Path]) -> dict[str, Path]:
@@ -189,18 +202,6 @@ def _read_tu_folder(
         given = _labels(job, labels, paths, id_column, label_column)
         _match(job, paths, given)
     return {k: g for k, g in zip(ids, graphs, strict=True) if k in given}, given
-
-
-def _warnings(graphs: Mapping[str, Graph]) -> list[str]:
-    """What is odd about the graphs, though no error."""
-    bare = [key for key, graph in graphs.items() if graph.n_edges == 0]
-    if not bare:
-        return []
-    if len(bare) == len(graphs):
-        return [f"None of the {len(graphs)} graphs has an edge."]
-    more = f" and {len(bare) - 20} more" if len(bare) > 20 else ""
-    what = counted(len(bare), "graph has no edge", "graphs have no edge")
-    return [f"{what}: {', '.join(bare[:20])}{more}."]
 
 
 def _card(job: Import, source: Path, n_graphs: int) -> Card:

@@ -5,6 +5,7 @@ import pytest
 
 from denseflip.datasets import Keep, export_dataset, import_folder, load_dataset
 from denseflip.datasets.export import FORMATS
+from denseflip.datasets.folder import import_warnings
 from denseflip.datasets.labels import class_order, read_labels
 from denseflip.errors import (
     DatasetError,
@@ -135,6 +136,9 @@ def test_graphs_without_an_edge_are_a_caveat(cohort: tuple[Path, Path]) -> None:
     assert import_folder(folder, labels).card.caveats == ("1 graph has no edge: s2.",)
     bare = import_folder(folder, labels, keep=Keep(threshold=2))
     assert bare.card.caveats == ("None of the 6 graphs has an edge.",)
+    assert import_warnings(bare) == list(bare.card.caveats)
+    again = import_folder(export_dataset(bare, folder.parent / "out"))
+    assert again.card.caveats == bare.card.caveats
 
 
 def test_two_files_of_one_name(cohort: tuple[Path, Path]) -> None:
