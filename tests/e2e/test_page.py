@@ -79,9 +79,21 @@ def test_fits_a_phone(visit, request, which):
     seen.page.click("#interactive summary")
     seen.page.wait_for_selector("#view[data-ready=true]", timeout=60_000)
     assert seen.sideways() <= 0
+    shown = seen.page.eval_on_selector_all(
+        "figure img", "all => all.map(i => [i.naturalWidth, i.getBoundingClientRect().width])"
+    )
+    assert all(0.9 < width / natural < 1.3 for natural, width in shown)  # letters stay legible
     size = seen.page.eval_on_selector("body", "b => parseFloat(getComputedStyle(b).fontSize)")
     assert size >= 15
     seen.quiet()
+
+
+def test_a_phone_shows_the_comparison_as_cards_and_hints_at_what_is_off_screen(visit, report):
+    page = visit(report, **PHONE).page
+    assert page.locator(".swipe").is_visible()
+    fits = page.eval_on_selector(".cards", "t => t.scrollWidth <= t.parentElement.clientWidth")
+    assert fits
+    assert not visit(report).page.locator(".swipe").is_visible()
 
 
 def test_reads_without_scripts(visit, report):
@@ -134,10 +146,11 @@ def test_the_turning_brain_is_loaded_on_demand_and_its_switches_work(visit, repo
     page.get_by_label("removed (10)").uncheck()
     page.wait_for_selector("#view[data-removed='0']")
     assert counts() == ("0", "6")
-    page.get_by_label("removed (10)").check()
+    page.get_by_label("removed (0 of 10 shown)").check()
     page.get_by_label("Occipital Lobe").uncheck()
     page.wait_for_selector("#view[data-added='0']")
     assert counts() == ("10", "0")
+    assert page.get_by_label("added (0 of 6 shown)").is_checked()
     page.get_by_role("button", name="none").click()
     page.wait_for_selector("#view[data-removed='0']")
     page.get_by_role("button", name="all", exact=True).click()
@@ -149,9 +162,37 @@ def test_the_turning_brain_is_loaded_on_demand_and_its_switches_work(visit, repo
         return {removed: points('removed'), added: points('added'),
                 surface: plot.data.some((t) => t.type === 'mesh3d')}; }"""
     )
-    assert drawn == {"removed": 20, "added": 12, "surface": True}
-    page.get_by_role("button", name="top").click()
+    assert drawn["added"] == 12
+    assert drawn["removed"] > 10 * 2 * 3  # dashes so fine that an edge can be followed
+    assert drawn["surface"]
     seen.quiet()
+
+
+def test_the_brain_keeps_its_size_and_knows_left_from_right(visit, report):
+    page = visit(report).page
+    page.click("#interactive summary")
+    page.wait_for_selector("#view[data-ready=true]", timeout=60_000)
+    state = """() => { const scene = document.querySelector('.df-plot')._fullLayout.scene;
+        return [scene.xaxis.range, scene.yaxis.range, scene.zaxis.range,
+                ...Object.values(scene._scene.glplot.aspect)]; }"""
+    before = page.evaluate(state)
+    page.get_by_label("brain surface").uncheck()
+    page.get_by_role("button", name="none").click()
+    page.wait_for_selector("#view[data-removed='0'][data-added='0']")
+    assert page.evaluate(state) == before
+    sides = """() => document.querySelector('.df-plot').data.find((t) => t.name === 'sides').text"""
+    page.get_by_role("button", name="top").click()
+    page.wait_for_selector("#view[data-sides='both']")
+    assert page.evaluate(sides) == ["L", "R"]
+    page.wait_for_function(  # right is right, and the nose is up, as in the still picture
+        """() => { const scene = document.querySelector('.df-plot')._fullLayout.scene._scene;
+        const view = scene.glplot.cameraParams.view;
+        return view[0] > 0.5 && Math.abs(view[1]) < 0.1 && view[5] > 0.5 && Math.abs(view[4]) < 0.1;
+        }"""
+    )
+    page.get_by_role("button", name="left").click()
+    page.wait_for_selector("#view[data-sides='L']")
+    page.wait_for_function(f"({sides})().join() === 'L'")
 
 
 def test_the_circle_is_interactive_too(visit, circle):

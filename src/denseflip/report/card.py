@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from denseflip.report.markup import esc, facts, table
+from denseflip.report.settings import setting_words
 
 _SHOWN = ("preset", "features", "estimator", "dataset", "task", "n_graphs", "n_nodes", "seed")
 
@@ -26,7 +27,7 @@ def classifier_card(card: Any, evaluation: Any) -> str:
     about = as_mapping(card)
     figures = as_mapping(evaluation) or as_mapping(about.get("evaluation"))
     rows = [
-        (key.replace("_", " "), esc(_short(about.get(key, figures.get(key)))))
+        (key.replace("_", " "), esc(setting_words(about.get(key, figures.get(key)), unset=False)))
         for key in _SHOWN
         if about.get(key, figures.get(key)) is not None
     ]
@@ -86,16 +87,3 @@ def _confusion(data: Mapping[str, Any]) -> str:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.0f} %"
-
-
-def _short(value: Any) -> str:
-    """A setting in one line: mappings as ``key value`` pairs, a name first."""
-    if isinstance(value, Mapping):
-        rest = ", ".join(
-            f"{str(k).replace('_', ' ')} {_short(v)}"
-            for k, v in value.items()
-            if k != "name" and v is not None
-        )
-        name = value.get("name")
-        return f"{name} ({rest})" if name and rest else str(name or rest)
-    return str(value)

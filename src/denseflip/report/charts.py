@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -42,22 +43,30 @@ def bar_table(scene: Scene, regions: Sequence[int]) -> tuple[list[str], npt.NDAr
 
 
 def draw_bars(
-    ax: Any, scene: Scene, regions: Sequence[int], *, rows: int = 0, compact: bool = False
+    ax: Any,
+    scene: Scene,
+    regions: Sequence[int],
+    *,
+    rows: int = 0,
+    compact: bool = False,
+    narrow: bool = False,
 ) -> None:
     """The paper's bars: which share of the changed ends lies in each region, per kind of edit.
 
     ``rows`` keeps room for so many bars, and ``compact`` shows the full scale of 100 %, so that
-    bars that stand side by side can be compared.
+    bars that stand side by side can be compared. ``narrow`` writes names above the bars.
     """
     names, counts = bar_table(scene, regions)
     if compact:
-        names = [name if len(name) <= 25 else f"{name[:24].rstrip()} …" for name in names]
+        names = [name if len(name) <= 24 else f"{name[:23].rstrip()} …" for name in names]
     places = np.arange(len(names))
     totals = counts.sum(axis=1)
-    size = 6.5 if compact else 8.5
+    size = 7.8 if compact else 9.0
+    small = size - 0.8 if compact else size - 1
+    height = 0.26 if narrow else 0.36
     looks = (
-        (0, "removed", REMOVED, "/////", -0.19),
-        (1, "added", ADDED, "", 0.19),
+        (0, "removed", REMOVED, "/////", -height / 2 - 0.01),
+        (1, "added", ADDED, "", height / 2 + 0.01),
     )
     alone = (counts == 0).any(axis=0)  # one kind of edit only: its bar stands in the middle
     longest = 0.0
@@ -65,19 +74,24 @@ def draw_bars(
         shares = 100 * counts[row] / max(int(totals[row]), 1)
         longest = max(longest, float(shares.max(initial=0)))
         at = places + np.where(alone, 0.0, shift)
-        bars = ax.barh(at, shares, height=0.36, color=colour, edgecolor="white", hatch=hatch, lw=0)
+        bars = ax.barh(
+            at, shares, height=height, color=colour, edgecolor="white", hatch=hatch, lw=0
+        )
         for bar in bars:
             bar.set_gid(f"bar-{kind}")
         for place, share, count in zip(at, shares, counts[row], strict=True):
             if count:
                 text = f" {share:.0f} %" if compact else f" {share:.0f} %  ({count})"
-                ax.text(share, place, text, va="center", fontsize=size - 1.5, color=INK)
-    ax.set_yticks(places, names, fontsize=size)
-    ax.set_ylim(max(len(names), rows) - 0.45, -0.55)
-    ax.set_xlim(0, 122 if compact else max(longest, 10) * 1.2)
+                ax.text(share, place, text, va="center", fontsize=small, color=INK)
+    ax.set_yticks(places, [""] * len(names) if narrow else names, fontsize=size)
+    for place, name in zip(places, names if narrow else [], strict=False):
+        above = place - np.where(alone[place], 0.5, 1) * height - 0.06
+        ax.text(0, above, name, va="bottom", fontsize=size)
+    ax.set_ylim(max(len(names), rows) - (0.6 if narrow else 0.45), -0.7 if narrow else -0.55)
+    ax.set_xlim(0, 128 if compact else max(longest, 10) * (1.35 if narrow else 1.2))
     ax.set_xticks([0, 50, 100] if compact else [t for t in ax.get_xticks() if 0 <= t <= 100])
     ax.tick_params(axis="y", length=0)
-    ax.tick_params(axis="x", labelsize=size - 1.5, color="#b9bec7")
+    ax.tick_params(axis="x", labelsize=small, color="#b9bec7")
     for side in ("top", "right", "left"):
         ax.spines[side].set_visible(False)
     if not names:
@@ -113,8 +127,12 @@ def draw_matrix(
     kind: str,
     scale: int,
     rows: bool = True,
+    narrow: bool = False,
 ) -> None:
-    """One kind of edit, region by region: the lower triangle, darker with more edits."""
+    """One kind of edit, region by region: the lower triangle, darker with more edits.
+
+    ``narrow`` numbers the regions: rows by number and name, columns by number alone.
+    """
     from matplotlib.colors import LinearSegmentedColormap
 
     if not names:
@@ -126,9 +144,10 @@ def draw_matrix(
     size = len(names)
     hidden = np.triu(np.ones((size, size), dtype=bool), 1)
     ax.imshow(
-        np.ma.masked_array(counts, hidden), cmap=shades, vmin=0, vmax=max(scale, 1), aspect="equal"
-    )
-    font = float(np.clip(90 / max(size, 1), 4.5, 8.5))
+        np.ma.masked_array(counts, hidden), cmap=shades, vmin=0, vmax=max(scale, 1),
+        aspect="auto" if narrow else "equal",
+    )  # fmt: skip
+    font = 8.0 if narrow else float(np.clip(100 / max(size, 1), 6.0, 9.0))
     for i in range(size):
         for j in range(i + 1):
             ax.add_patch(_cell(j, i))
@@ -139,11 +158,32 @@ def draw_matrix(
                     j, i, f"{counts[i, j]}", ha="center", va="center", fontsize=font,
                     color=INK if pale else "white",
                 )  # fmt: skip
-    ax.set_xticks(range(size), names, rotation=40, ha="right", rotation_mode="anchor", fontsize=8)
-    ax.set_yticks(range(size), names if rows else [""] * size, fontsize=8)
+    if narrow:
+        numbers = [str(i + 1) for i in range(size)]
+        ax.set_xticks(range(size), numbers, fontsize=8)
+        ax.set_yticks(range(size), numbered(names), fontsize=8, linespacing=0.95)
+    else:
+        turned = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
+        ax.set_xticks(range(size), names, fontsize=8.5, **turned)
+        ax.set_yticks(range(size), names if rows else [""] * size, fontsize=8.5)
     ax.tick_params(length=0)
     for spine in ax.spines.values():
         spine.set_visible(False)
+
+
+def numbered(names: Sequence[str], letters: int = 18) -> list[str]:
+    """Names with their numbers, in at most two short lines.
+
+    >>> numbered(["Frontal Lobe", "Insula & Cingulate Gyri"])
+    ['Frontal Lobe  1', 'Insula & Cingulate\\nGyri  2']
+    """
+    texts = []
+    for i, name in enumerate(names):
+        lines = textwrap.wrap(name, letters) or [""]
+        if len(lines) > 2:
+            lines = [lines[0], f"{lines[1][: letters - 2].rstrip()} …"]
+        texts.append("\n".join(lines) + f"  {i + 1}")
+    return texts
 
 
 def _cell(x: int, y: int) -> Any:

@@ -14,13 +14,19 @@ from denseflip.report.palette import BRAIN, QUIET
 from denseflip.report.scene import Scene
 
 LETTERS = 34  # of a region's name beside the circle
+ALL_NAMED = 40  # nodes without regions are all named up to this many
 _NAMED = 22  # arcs named on each side at most
+_UPRIGHT = 3  # letters: shorter names, such as numbers, are not turned
+_LETTER = 0.065  # inches, the width of a letter of a node's name
 
 
-def draw_circle(ax: Any, scene: Scene, *, labels: bool, names: bool = True) -> None:
-    """Draw the edits as chords of a circle, its arcs the regions.
+def draw_circle(
+    ax: Any, scene: Scene, *, labels: bool, names: bool = True, narrow: bool = False
+) -> None:
+    """Draw the edits as chords of a circle, its arcs the regions; no arcs where there are none.
 
-    ``labels`` names the changed nodes, ``names`` the regions.
+    ``labels`` names the changed nodes (all of them where there are no regions), ``names`` the
+    regions, unless the picture is narrow: then its legend does.
     """
     from matplotlib.patches import Wedge
 
@@ -34,16 +40,23 @@ def draw_circle(ax: Any, scene: Scene, *, labels: bool, names: bool = True) -> N
     }
     draw_edges(ax, segments, size=1.0)
     draw_nodes(ax, scene, points, scale=float(np.clip(90 / max(len(points), 1), 0.22, 1.2)))
-    for group in circle.groups:
+    for group in circle.groups if scene.has_regions else ():
         start, end = (90 - np.degrees(a) for a in (group.end, group.start))
         colour = scene.colours[group.region]
         ax.add_patch(Wedge((0, 0), 1.09, start, end, width=0.05, color=colour, lw=0))
+    reach = 1.2
     if labels:
-        for node in scene.touched:
-            _radial(ax, scene.nodes.names[node].replace("_", " "), float(circle.angles[node]))
-    elif names and scene.has_regions:
+        letters, half = (11, 1.7) if narrow else (18, 2.95)  # half of the picture, in inches
+        every = not scene.has_regions and scene.nodes.n_nodes <= ALL_NAMED
+        nodes = range(scene.nodes.n_nodes) if every else scene.touched
+        texts = {int(n): words(scene.nodes.names[n].replace("_", " "), letters) for n in nodes}
+        radius = 1.16 if scene.has_regions else 1.1
+        for node, text in texts.items():
+            _radial(ax, text, float(circle.angles[node]), radius)
+        longest = min(max(map(len, texts.values()), default=1), letters)
+        reach = (radius + 0.05) / (1 - _LETTER * longest / half)
+    elif names and scene.has_regions and not narrow:
         _name_arcs(ax, scene, circle.groups)
-    reach = 1.85 if labels else 1.2
     ax.set_xlim(-reach, reach)
     ax.set_ylim(-reach, reach)
     if any(g.side for g in circle.groups):
@@ -51,15 +64,18 @@ def draw_circle(ax: Any, scene: Scene, *, labels: bool, names: bool = True) -> N
             ax.text(x * 0.98, 0.98, side, color=QUIET, fontsize=9, ha="center", va="center")
 
 
-def _radial(ax: Any, text: str, angle: float) -> None:
-    x, y = on_circle(np.array([angle]), 1.14)[0]
+def _radial(ax: Any, text: str, angle: float, radius: float) -> None:
+    x, y = on_circle(np.array([angle]), radius)[0]
+    if len(text) <= _UPRIGHT:
+        ax.text(x, y, text, fontsize=8, ha="center", va="center")
+        return
     turn = 90 - float(np.degrees(angle))
     flipped = x < 0
     ax.text(
         x,
         y,
-        words(text, 23),
-        fontsize=7,
+        text,
+        fontsize=8,
         rotation=turn + (180 if flipped else 0),
         rotation_mode="anchor",
         ha="right" if flipped else "left",

@@ -23,13 +23,14 @@ from denseflip.report.draw import (
     region_handles,
     views_aspect,
 )
+from denseflip.report.frame import NARROW, NOTE, note_lines
 from denseflip.report.palette import ADDED, QUIET, REMOVED
 from denseflip.report.scene import MAX_EDGES, Scene, make_scene, status_words
 
 if TYPE_CHECKING:
     from denseflip.story.story import Story
 
-COLUMNS = 4
+COLUMNS = 3
 _BAR_ROWS = 8
 _WIDTH = 3.3  # inches of one column
 
@@ -44,6 +45,7 @@ def plot_comparison(
     title: str | None = None,
     path: str | Path | None = None,
     force: bool = False,
+    narrow: bool = False,
 ) -> Any:
     """Draw several explanations of one graph side by side.
 
@@ -53,6 +55,7 @@ def plot_comparison(
     views, taxonomy, max_edges : as in `plot_connectome`; the default view is from above.
     columns : pictures in a row at most.
     title, path, force : as in `plot_connectome`.
+    narrow : for the width of a phone: two in a row, without the bars.
 
     Returns
     -------
@@ -72,53 +75,65 @@ def plot_comparison(
     first = next(iter(scenes.values()))
     if first.in_mni:
         need("nilearn")
-    columns = min(columns, len(scenes))
+    columns = min(2 if narrow else columns, len(scenes))
+    across = NARROW / 2 if narrow else _WIDTH  # inches of one column
     rows = -(-len(scenes) // columns)
-    picture = _WIDTH * min(views_aspect(views), 1.15) if first.in_mni else _WIDTH
+    picture = across * min(views_aspect(views), 1.15) if first.in_mni else across
     regions = bar_regions(list(everything.values()), _BAR_ROWS)
-    bars = 0.27 * min(len(regions) + 1, _BAR_ROWS) + 0.4 if first.has_regions else 0.0
-    cell = 0.5 + picture + bars + 0.35
+    with_bars = first.has_regions and not narrow
+    bars = 0.3 * min(len(regions) + 1, _BAR_ROWS) + 0.4 if with_bars else 0.0
+    cell = 0.5 + picture + bars + (0.15 if narrow else 0.35)
     with style():
         handles = region_handles(first) if first.has_regions else []
-        width = columns * _WIDTH + (1.0 if columns == 1 else 0.0)
+        width = NARROW if narrow else columns * _WIDTH + (1.0 if columns == 1 else 0.0)
         per_row = max(
-            1, int(width / (0.075 * max([8, *(len(h.get_label()) for h in handles)]) + 0.4))
+            1, int(width / (0.078 * max([8, *(len(h.get_label()) for h in handles)]) + 0.4))
         )
-        legend = 0.2 * -(-len(handles) // per_row) + 0.15 if handles else 0.1
-        notes = [f"{name}: {scene.note}" for name, scene in scenes.items() if scene.note]
-        head, foot = 0.42, 0.1 + 0.16 * len(notes)
+        legend = 0.21 * -(-len(handles) // per_row) + 0.15 if handles else 0.1
+        notes = [
+            line
+            for name, scene in scenes.items()
+            if scene.note
+            for line in note_lines(f"{name}: {scene.note}", width)
+        ]
+        head, foot = 0.42 if title != "" else 0.08, 0.12 + 0.18 * len(notes)
         height = head + legend + rows * cell + foot
         figure = new_figure(width, height)
         write_headline(figure, title if title is not None else _title(named))
         if handles:
             figure.legend(
-                handles=handles, loc="center", ncols=min(per_row, len(handles)), fontsize=8,
+                handles=handles, loc="center", ncols=min(per_row, len(handles)), fontsize=8.5,
                 frameon=False, columnspacing=1.2, handletextpad=0.3,
                 bbox_to_anchor=(0.5, 1 - (head + legend / 2) / height),
             )  # fmt: skip
         for i, (name, scene) in enumerate(scenes.items()):
             left = (i % columns) * width / columns
             top = height - head - legend - (i // columns) * cell
-            base = _picture(figure, scene, named[name], (left, top), picture, views)
+            base = _picture(figure, scene, named[name], (left, top), (across, picture), views)
             if bars:
                 _bars(figure, everything[name], regions, (left, base), bars)
         for k, note in enumerate(notes):
-            place = (foot - 0.12 - 0.16 * k) / height
-            figure.text(0.5, place, words(note), ha="center", fontsize=6.5, color=QUIET)
+            place = (foot - 0.15 - 0.18 * k) / height
+            figure.text(0.5, place, words(note), ha="center", fontsize=NOTE, color=QUIET)
     return save_figure(figure, path, force=force)
 
 
 def _picture(
-    figure: Any, scene: Scene, story: Story, corner: tuple[float, float], size: float, views: str
+    figure: Any,
+    scene: Scene,
+    story: Story,
+    corner: tuple[float, float],
+    room: tuple[float, float],
+    views: str,
 ) -> float:
     """Draw one connectome with its name and counts below ``corner``; gives where it ends."""
     width, height = figure.get_size_inches()
     left, top = corner
-    middle = (left + _WIDTH / 2) / width
+    across, size = room
+    middle = (left + across / 2) / width
     bold = {"va": "center", "weight": "bold"}
-    figure.text(
-        middle, (top - 0.12) / height, words(scene.title, 36), ha="center", fontsize=10, **bold
-    )
+    name = words(scene.title, int(11 * across))
+    figure.text(middle, (top - 0.12) / height, name, ha="center", fontsize=10, **bold)
     line = (top - 0.34) / height
     counts = {"fontsize": 9, **bold}
     figure.text(
@@ -129,7 +144,7 @@ def _picture(
     )
     base = top - 0.5 - size
     host = figure.add_axes(
-        ((left + 0.1) / width, base / height, (_WIDTH - 0.2) / width, size / height)
+        ((left + 0.1) / width, base / height, (across - 0.2) / width, size / height)
     )
     if scene.in_mni:
         draw_glass(host, scene, views=views, labels=False)
@@ -137,7 +152,8 @@ def _picture(
         draw_circle(host, scene, labels=False, names=False)
     if not story.result.found:
         note = status_words(story)
-        figure.text(middle, (base + 0.02) / height, note, ha="center", fontsize=8, color=QUIET)
+        place = (base - 0.03) / height
+        figure.text(middle, place, note, ha="center", va="center", fontsize=8.5, color=QUIET)
     return float(base)
 
 
@@ -147,7 +163,7 @@ def _bars(
     width, height = figure.get_size_inches()
     left, top = corner
     names, _ = bar_table(scene, regions)
-    margin = min(0.062 * max(len(n) for n in names) + 0.2, 1.75) if names else 0.2
+    margin = min(0.07 * max(len(n) for n in names) + 0.2, 1.78) if names else 0.2
     place = (left + margin, top - size + 0.2, _WIDTH - margin - 0.15, size - 0.35)
     axes = figure.add_axes(
         (place[0] / width, place[1] / height, place[2] / width, place[3] / height)

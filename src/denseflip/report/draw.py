@@ -21,7 +21,7 @@ AXES = {"x": (1, 2), "y": (0, 2), "z": (0, 1)}  # coordinates that each view sho
 _EXTENT = {"x": (-109.0, 79.0), "y": (-76.0, 76.0), "z": (-76.0, 76.0)}  # mm, horizontally
 _HEIGHT = 190.0  # mm, the tallest view
 _MIDDLE = {"x": 6.0, "y": 6.0, "z": -15.0}
-_LETTER = 2.7  # mm, the width of a letter of a node's name
+_LETTER = 3.1  # mm, the width of a letter of a node's name
 _LEGEND = 23  # regions listed at most
 LABELLED = 12  # nodes are named by themselves up to this many
 
@@ -37,9 +37,26 @@ def check_views(views: str) -> str:
     return views
 
 
-def views_aspect(views: str) -> float:
-    """Height over width of a row of views."""
-    return _HEIGHT / sum(_EXTENT[v][1] - _EXTENT[v][0] for v in views)
+def views_rows(views: str, *, narrow: bool) -> list[str]:
+    """Which views stand side by side: all, or on a narrow picture the first on a row of its own.
+
+    >>> views_rows("xyz", narrow=False), views_rows("xyz", narrow=True)
+    (['xyz'], ['z', 'xy'])
+    """
+    if not narrow or len(views) == 1:
+        return [views]
+    first = "z" if "z" in views else views[0]
+    return [first, views.replace(first, "")]
+
+
+def views_aspect(views: str, *, narrow: bool = False) -> float:
+    """Height over width of the views."""
+    return sum(_HEIGHT / _across(row) for row in views_rows(views, narrow=narrow))
+
+
+def _across(row: str) -> float:
+    """Width of a row in millimetres; a single view has room for names at both sides."""
+    return sum(_EXTENT[v][1] - _EXTENT[v][0] for v in row)
 
 
 def line_style(n_edges: int) -> tuple[float, float]:
@@ -48,20 +65,18 @@ def line_style(n_edges: int) -> tuple[float, float]:
     return width, float(np.clip(1.05 - 0.1 * np.log10(n_edges + 1) ** 1.6, 0.5, 0.95))
 
 
-def draw_glass(ax: Any, scene: Scene, *, views: str, labels: bool) -> None:
-    """Draw the edits on a glass brain, the views side by side inside ``ax``."""
+def draw_glass(ax: Any, scene: Scene, *, views: str, labels: bool, narrow: bool = False) -> None:
+    """Draw the edits on a glass brain, the views side by side inside ``ax``; if narrow, stacked."""
     from matplotlib.patches import PathPatch
 
     ax.set_axis_off()
     assert scene.points is not None
-    named = max(views, key=lambda v: _room(scene, v)) if labels and len(scene.touched) else ""
-    total = sum(_EXTENT[v][1] - _EXTENT[v][0] for v in views)
-    left = 0.0
-    for view in views:
+    rows = views_rows(views, narrow=narrow)
+    wide = rows[0]  # names are written where there is room for them
+    named = max(wide, key=lambda v: _room(scene, v)) if labels and len(scene.touched) else ""
+    for view, place in _places(rows):
         low, high = _EXTENT[view]
-        share = (high - low) / total
-        inset = ax.inset_axes((left, 0, share, 1))
-        left += share
+        inset = ax.inset_axes(place)
         inset.set_axis_off()
         inset.set_aspect("equal")
         inset.set_xlim(low, high)
@@ -78,10 +93,24 @@ def draw_glass(ax: Any, scene: Scene, *, views: str, labels: bool) -> None:
         if view == named:
             _name_nodes(inset, scene, flat)
         if view != "x":
-            style = {"color": QUIET, "fontsize": 7.5, "va": "center", "ha": "center"}
+            style = {"color": QUIET, "fontsize": 9, "va": "center", "ha": "center"}
             height = _MIDDLE[view] + _HEIGHT * 0.38
             inset.text(low + 8, height, "L", **style)
             inset.text(high - 8, height, "R", **style)
+
+
+def _places(rows: list[str]) -> list[tuple[str, tuple[float, float, float, float]]]:
+    """Where each view stands within the unit square: left, bottom, width, height."""
+    heights = [_HEIGHT / _across(row) for row in rows]
+    places, top = [], 1.0
+    for row, height in zip(rows, heights, strict=True):
+        share, left = height / sum(heights), 0.0
+        for view in row:
+            width = (_EXTENT[view][1] - _EXTENT[view][0]) / _across(row)
+            places.append((view, (left, top - share, width, share)))
+            left += width
+        top -= share
+    return places
 
 
 @cache
@@ -152,7 +181,7 @@ def _room(scene: Scene, view: str) -> float:
     assert scene.points is not None
     flat = scene.points[scene.touched][:, list(AXES[view])]
     apart = np.abs(flat[:, None, :] - flat[None, :, :]).sum(axis=2)
-    return float(np.minimum(apart, 20.0).mean())
+    return float(np.minimum(apart, 20.0).mean()) * (1.2 if view == "z" else 1.0)
 
 
 def _name_nodes(ax: Any, scene: Scene, flat: npt.NDArray[np.float64]) -> None:
@@ -172,7 +201,7 @@ def _name_nodes(ax: Any, scene: Scene, flat: npt.NDArray[np.float64]) -> None:
                 words(scene.nodes.names[node].replace("_", " ")),
                 flat[node],
                 (edge, height),
-                fontsize=6.5,
+                fontsize=7.5,
                 ha=align,
                 va="center",
                 zorder=7,

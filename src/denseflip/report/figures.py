@@ -15,6 +15,7 @@ from denseflip.report.scene import Scene
 if TYPE_CHECKING:
     from denseflip.story.story import Story
 
+PHONE = 600  # pixels: narrower screens get the narrow pictures, as page.css has it
 _SVG_LIMIT = 1_500_000  # characters; beyond, a bitmap is smaller and scrolls better
 
 
@@ -27,22 +28,24 @@ def story_figures(
     """
     if not story.result.edits:
         return ""
+    same: dict[str, Any] = {"taxonomy": taxonomy, "title": ""}
     state = "" if story.result.found else " of the last graph tried, which did not flip the label"
     try:
-        connectome = plot_connectome(story, taxonomy=taxonomy, max_edges=max_edges, title="")
+        connectome = [
+            plot_connectome(story, max_edges=max_edges, narrow=n, **same) for n in (False, True)
+        ]
     except MissingExtraError as error:
         return f'<p class="warning">There are no pictures on this page. {esc(error)}</p>'
-    place = "on a glass brain" if scene.in_mni else "on a circle of nodes sorted by region"
+    circle = "on a circle of nodes" + (" sorted by region" if scene.has_regions else "")
+    place = "on a glass brain" if scene.in_mni else circle
     caption = f"The edits{state}, {place}: removed red and dashed, added blue and solid."
     if note:
         caption += f" {note}"
-    parts = [
-        _figure(connectome, f"{counts_words(scene)} {place}. {_busiest(scene)}", caption, "hero")
-    ]
+    parts = [_figure(connectome, f"{counts_words(scene)} {place}. {_busiest(scene)}", caption)]
     if scene.has_regions:
         whole = "Ends of changed edges by region, in percent of the removed and of the added ones."
-        bars = plot_regions(story, taxonomy=taxonomy, title="")
-        matrix = plot_region_matrix(story, taxonomy=taxonomy, title="")
+        bars = [plot_regions(story, narrow=n, **same) for n in (False, True)]
+        matrix = [plot_region_matrix(story, narrow=n, **same) for n in (False, True)]
         parts.append(_figure(bars, f"Bar chart. {_busiest(scene)}", whole))
         between = "Changed edges between each two regions; within one region on the diagonal."
         parts.append(_figure(matrix, f"Two matrices, region by region. {_pairs(scene)}", between))
@@ -54,15 +57,18 @@ def comparison_figure(
 ) -> str:
     """All methods side by side, as one figure."""
     try:
-        picture = plot_comparison(stories, taxonomy=taxonomy, max_edges=max_edges, title="")
+        pictures = [
+            plot_comparison(stories, taxonomy=taxonomy, max_edges=max_edges, title="", narrow=n)
+            for n in (False, True)
+        ]
     except MissingExtraError:
         return ""
     words = "; ".join(
         f"{name}: {len(s.result.removed)} removed, {len(s.result.added)} added"
         for name, s in stories.items()
     )
-    caption = "What each method changes, and where: the connectome above, its regions below."
-    return _figure(picture, f"Comparison of methods. {words}.", caption, "hero")
+    caption = "What each method changes, and where. On a wide screen also by region, as bars."
+    return _figure(pictures, f"Comparison of methods. {words}.", caption)
 
 
 def counts_words(scene: Scene) -> str:
@@ -108,15 +114,27 @@ def _pairs(scene: Scene) -> str:
     return " ".join(sentences)
 
 
-def _figure(figure: Any, alt: str, caption: str, kind: str = "") -> str:
+def _figure(drawn: list[Any], alt: str, caption: str) -> str:
+    """A picture for wide screens and paper, and the same laid out for a phone, in one figure."""
+    wide, narrow = drawn
+    width, height = _pixels(wide)
+    across, down = _pixels(narrow)
+    return (
+        f'<figure><picture><source media="screen and (max-width: {PHONE}px)" '
+        f'srcset="{_source(narrow)}" width="{across}" height="{down}">'
+        f'<img src="{_source(wide)}" alt="{esc(alt.strip())}" width="{width}" height="{height}">'
+        f"</picture><figcaption>{esc(caption)}</figcaption></figure>"
+    )
+
+
+def _pixels(figure: Any) -> tuple[int, int]:
+    width, height = figure.get_size_inches()
+    return round(96 * width), round(96 * height)
+
+
+def _source(figure: Any) -> str:
+    """A picture as an address: lines, or a bitmap where there are very many of them."""
     drawn = svg_text(figure)
     if len(drawn) <= _SVG_LIMIT:
-        source = data_uri(drawn, "image/svg+xml")
-    else:
-        source = data_uri(png_bytes(figure), "image/png")
-    width, height = (round(96 * inches) for inches in figure.get_size_inches())
-    image = f'<img src="{source}" alt="{esc(alt.strip())}" width="{width}" height="{height}">'
-    return (
-        f'<figure class="{kind}"><div class="scroll-x">{image}</div>'
-        f"<figcaption>{esc(caption)}</figcaption></figure>"
-    )
+        return data_uri(drawn, "image/svg+xml")
+    return data_uri(png_bytes(figure, dpi=200 if figure.get_figwidth() < 5 else 130), "image/png")

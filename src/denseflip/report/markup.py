@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.resources import files
+from itertools import zip_longest
 from string import Template
 from typing import Any
 
@@ -65,11 +66,26 @@ def plotly_script() -> str:
 
 
 def table(
-    head: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = "", attributes: str = ""
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    caption: str = "",
+    attributes: str = "",
+    cards: bool = False,
 ) -> str:
-    """An HTML table; cells must be safe HTML already."""
+    """An HTML table; cells must be safe HTML already.
+
+    With ``cards`` each cell knows its heading, which must be plain text then: ``page.css`` shows
+    the rows one below the other on a phone.
+    """
     top = "".join(f'<th scope="col">{cell}</th>' for cell in head)
-    body = "".join("<tr>" + "".join(f"<td>{c}</td>" for c in row) + "</tr>\n" for row in rows)
+    labels = [f' data-label="{esc(cell)}"' for cell in head] if cards else []
+    body = "".join(
+        "<tr>"
+        + "".join(f"<td{a}>{c}</td>" for a, c in zip_longest(labels, row, fillvalue=""))
+        + "</tr>\n"
+        for row in rows
+    )
     title = f"<caption>{caption}</caption>" if caption else ""
     thead = f"<thead><tr>{top}</tr></thead>" if head else ""
     return f"<table {attributes}>{title}{thead}<tbody>\n{body}</tbody></table>"

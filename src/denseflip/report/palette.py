@@ -16,6 +16,7 @@ REMOVED_DASH = (0, (3.2, 1.6))  # matplotlib's on-off form; added edges are soli
 INK = "#1d1f24"
 QUIET = "#5d6470"
 BRAIN = "#aab0ba"
+NODE = "#8b939d"  # nodes that belong to no region
 
 _HUES = (
     "#e69f00",  # orange

@@ -2,7 +2,8 @@
 
 Shared arguments: ``taxonomy`` picks the regions, ``max_edges`` how many edits are drawn at most,
 ``title`` the headline (None makes one, an empty text leaves it out), ``path`` writes the picture
-(.png, .svg or .pdf; an existing file only with ``force``), ``ax`` draws into axes of yours.
+(.png, .svg or .pdf; an existing file only with ``force``), ``ax`` draws into axes of yours,
+``narrow`` lays it out for the width of a phone.
 """
 
 from __future__ import annotations
@@ -29,15 +30,14 @@ from denseflip.report.charts import (
     draw_matrix,
     touched_regions,
 )
-from denseflip.report.circle import draw_circle
+from denseflip.report.circle import ALL_NAMED, draw_circle
 from denseflip.report.draw import (
     LABELLED,
     check_views,
     draw_glass,
-    edge_handles,
-    region_handles,
     views_aspect,
 )
+from denseflip.report.frame import NARROW, framed, inside, note_lines
 from denseflip.report.palette import QUIET
 from denseflip.report.scene import MAX_EDGES, Scene, make_scene
 
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from denseflip.story.story import Story
 
 MATRIX = 16  # regions shown at most
+_NARROW_MATRIX = 8  # and where the picture is narrow
 
 
 def plot_connectome(
@@ -58,6 +59,7 @@ def plot_connectome(
     path: str | Path | None = None,
     force: bool = False,
     ax: Any = None,
+    narrow: bool = False,
 ) -> Any:
     """Draw the edits on a glass brain: removed dashed red, added solid blue.
 
@@ -71,7 +73,7 @@ def plot_connectome(
         says how many were left out. None draws all.
     views : any of ``x`` (side), ``y`` (back), ``z`` (top), in this order.
     labels : name the changed nodes; None does so where they are few.
-    title, path, force, ax : see the module.
+    title, path, force, ax, narrow : see the module.
 
     Returns
     -------
@@ -83,19 +85,19 @@ def plot_connectome(
     if not scene.in_mni:
         return plot_circle(
             story, taxonomy=taxonomy, max_edges=max_edges, labels=labels, title=title,
-            path=path, force=force, ax=ax,
+            path=path, force=force, ax=ax, narrow=narrow,
         )  # fmt: skip
     need("nilearn")
     named = len(scene.touched) <= LABELLED if labels is None else labels
     with style():
         if ax is not None:
             draw_glass(ax, scene, views=views, labels=named)
-            _inside(ax, scene)
+            inside(ax, scene)
             return save_figure(ax.figure, path, force=force)
-        width = 9.2 if len(views) > 1 else 5.2
-        body = (width - 0.3) * views_aspect(views)
-        figure, host = _framed(scene, width, body)
-        draw_glass(host, scene, views=views, labels=named)
+        width = NARROW if narrow else 9.2 if len(views) > 1 else 5.2
+        body = (width - 0.3) * views_aspect(views, narrow=narrow)
+        figure, host = framed(scene, width, body)
+        draw_glass(host, scene, views=views, labels=named, narrow=narrow)
     return save_figure(figure, path, force=force)
 
 
@@ -109,6 +111,7 @@ def plot_circle(
     path: str | Path | None = None,
     force: bool = False,
     ax: Any = None,
+    narrow: bool = False,
 ) -> Any:
     """Draw the edits as chords of a circle of nodes, sorted by region, left and right mirrored.
 
@@ -116,16 +119,20 @@ def plot_circle(
     """
     need("matplotlib")
     scene = make_scene(story, taxonomy=taxonomy, max_edges=max_edges, title=title)
-    named = len(scene.touched) <= LABELLED if labels is None else labels
+    few = len(scene.touched) <= LABELLED
+    if not scene.has_regions:
+        few = few or scene.nodes.n_nodes <= ALL_NAMED
+    named = few if labels is None else labels
     with style():
         if ax is not None:
             draw_circle(ax, scene, labels=named)
-            _inside(ax, scene)
+            inside(ax, scene)
             return save_figure(ax.figure, path, force=force)
         longest = max((min(len(r), 34) for r in scene.taxonomy.regions), default=0)
         width = 6.6 if named or not scene.has_regions else 5.9 + 2 * 0.085 * longest
-        figure, host = _framed(scene, width, 5.9, regions=named)
-        draw_circle(host, scene, labels=named)
+        width, body = (NARROW, NARROW - 0.15) if narrow else (width, 5.9)
+        figure, host = framed(scene, width, body, regions=named or narrow)
+        draw_circle(host, scene, labels=named, narrow=narrow)
     return save_figure(figure, path, force=force)
 
 
@@ -138,6 +145,7 @@ def plot_regions(
     path: str | Path | None = None,
     force: bool = False,
     ax: Any = None,
+    narrow: bool = False,
 ) -> Any:
     """Draw the share of changed ends that lies in each region: red removed, blue added.
 
@@ -157,19 +165,23 @@ def plot_regions(
             ax.set_title(words(scene.title), fontsize=10)
             return save_figure(ax.figure, path, force=force)
         names, _ = bar_table(scene, regions)
-        body = 0.42 * max(len(names), 2) + 0.1
-        height = body + (1.35 if scene.title else 0.95)
-        figure = new_figure(7.6, height)
-        margin = min(max((len(n) for n in names), default=8) * 0.078 + 0.25, 3.5)
+        width = NARROW if narrow else 7.6
+        body = (0.66 if narrow else 0.42) * max(len(names), 2) + 0.1
+        base = 1.05 if narrow else 0.85
+        height = body + base + (0.5 if scene.title else 0.1)
+        figure = new_figure(width, height)
+        margin = min(max((len(n) for n in names), default=8) * 0.081 + 0.25, 3.5)
+        margin = 0.12 if narrow else margin
         host = figure.add_axes(
-            (margin / 7.6, 0.85 / height, 1 - (margin + 0.3) / 7.6, body / height)
+            (margin / width, base / height, 1 - (margin + 0.3) / width, body / height)
         )
-        draw_bars(host, scene, regions)
-        host.set_xlabel("share of changed ends, % of each kind", fontsize=8, color=QUIET)
+        draw_bars(host, scene, regions, narrow=narrow)
+        host.set_xlabel("share of changed ends, % of each kind", fontsize=8.5, color=QUIET)
         write_headline(figure, scene.title)
         figure.legend(
-            handles=bar_handles(scene), loc="lower center", ncols=2, frameon=False, fontsize=8
-        )
+            handles=bar_handles(scene), loc="lower center", ncols=1 if narrow else 2,
+            frameon=False, fontsize=8.5,
+        )  # fmt: skip
     return save_figure(figure, path, force=force)
 
 
@@ -181,6 +193,7 @@ def plot_region_matrix(
     title: str | None = None,
     path: str | Path | None = None,
     force: bool = False,
+    narrow: bool = False,
 ) -> Any:
     """Draw how many edges are removed and added between each two regions, one panel each.
 
@@ -191,75 +204,51 @@ def plot_region_matrix(
     need("matplotlib")
     _positive("top", top)
     scene = _with_regions(story, taxonomy, title)
-    shown = touched_regions(scene, top)
+    shown = touched_regions(scene, min(top, _NARROW_MATRIX) if narrow else top)
     names = [words(scene.taxonomy.regions[r], LETTERS) for r in shown]
     tables = {
         "removed": scene.matrix(scene.removed)[shown][:, shown],
         "added": scene.matrix(scene.added)[shown][:, shown],
     }
     scale = max((int(t.max(initial=0)) for t in tables.values()), default=1)
+    hidden = len(touched_regions(scene, len(scene.taxonomy.regions))) - len(shown)
+    left_out = f"{hidden} regions with fewer edits are left out." if hidden else ""
     with style():
-        cell = float(min(max(2.6 / max(len(names), 1), 0.27), 0.5))
-        side = cell * max(len(names), 2)
-        margin = min(max((len(n) for n in names), default=8) * 0.072 + 0.25, 3.2)
-        width = margin + 2 * side + 0.75
-        top_margin = 0.75 if scene.title else 0.32
-        height = side + 0.66 * margin + top_margin + 0.25
-        figure = new_figure(max(width, 5.2), height)
-        width = figure.get_figwidth()
-        base = (height - side - top_margin) / height
-        for i, (kind, count) in enumerate((("removed", scene.n_removed), ("added", scene.n_added))):
-            left = margin + i * (side + 0.45)
-            host = figure.add_axes((left / width, base, side / width, side / height))
-            draw_matrix(host, tables[kind], names, kind=kind, scale=scale, rows=i == 0)
-            short = "REM" if kind == "removed" else "ADD"
-            host.set_title(f"{short} {count} {kind}", fontsize=9, loc="left")
-        write_headline(figure, scene.title)
-        hidden = len(touched_regions(scene, len(scene.taxonomy.regions))) - len(shown)
-        if hidden:
-            note = f"{hidden} regions with fewer edits are left out."
-            figure.text(0.01, 0.01, note, fontsize=7, color=QUIET)
+        figure, hosts = _panels(names, title=scene.title, note=left_out, narrow=narrow)
+        counts = {"removed": f"REM {scene.n_removed}", "added": f"ADD {scene.n_added}"}
+        for i, (kind, host) in enumerate(zip(tables, hosts, strict=True)):
+            draw_matrix(
+                host, tables[kind], names, kind=kind, scale=scale, rows=i == 0, narrow=narrow
+            )
+            host.set_title(f"{counts[kind]} {kind}", fontsize=9.5, loc="left")
     return save_figure(figure, path, force=force)
 
 
-# ---- frames -------------------------------------------------------------------------------
-
-
-def _framed(scene: Scene, width: float, body: float, *, regions: bool = True) -> tuple[Any, Any]:
-    """A figure with headline, legend and note round an empty place of ``body`` inches."""
-    handles = region_handles(scene) if regions and scene.has_regions else []
-    longest = max((len(h.get_label()) for h in handles), default=1)
-    columns = max(1, min(len(handles), int((width - 0.4) / (0.075 * longest + 0.45))))
-    rows = -(-len(handles) // columns) if handles else 0
-    note = 0.24 if scene.note else 0.0
-    bottom = 0.36 + 0.21 * rows + note
-    height = body + bottom + (0.42 if scene.title else 0.08)
+def _panels(names: list[str], *, title: str, note: str, narrow: bool) -> tuple[Any, list[Any]]:
+    """A figure with room for two matrices: side by side, or one above the other if narrow."""
+    count = max(len(names), 2)
+    longest = max((len(n) for n in names), default=8)
+    lines = note_lines(note, NARROW if narrow else 5.2)
+    head, foot = 0.75 if title else 0.34, 0.2 + 0.17 * len(lines)
+    if narrow:
+        margin = min(longest, 18) * 0.068 + 0.32
+        side, tall = min(NARROW - margin - 0.1, 0.5 * count), 0.31 * count
+        width, height = NARROW, head + 2 * tall + 0.72 + foot
+        corners = [(margin, height - head - tall), (margin, foot + 0.2)]
+    else:
+        side = tall = float(min(max(2.6 / count, 0.27), 0.5)) * count
+        margin = min(longest * 0.076 + 0.25, 3.3)
+        width = max(margin + 2 * side + 0.75, 5.2)
+        height = head + side + 0.68 * margin + foot
+        corners = [(margin + i * (side + 0.45), height - head - side) for i in range(2)]
     figure = new_figure(width, height)
-    host = figure.add_axes((0.15 / width, bottom / height, 1 - 0.3 / width, body / height))
-    write_headline(figure, scene.title)
-    place = {"frameon": False, "handletextpad": 0.5, "columnspacing": 1.4, "borderpad": 0.1}
-    figure.legend(
-        handles=edge_handles(scene), loc="center", ncols=2, fontsize=10, handlelength=3.2,
-        bbox_to_anchor=(0.5, (bottom - 0.16) / height), **place,
-    )  # fmt: skip
-    if handles:
-        figure.legend(
-            handles=handles, loc="center", ncols=columns, fontsize=8,
-            bbox_to_anchor=(0.5, (note + 0.04 + 0.105 * rows) / height), **place,
-        )  # fmt: skip
-    if scene.note:
-        figure.text(0.5, 0.07 / height, scene.note, ha="center", fontsize=7.5, color=QUIET)
-    return figure, host
-
-
-def _inside(ax: Any, scene: Scene) -> None:
-    ax.set_title(words(scene.title), fontsize=10)
-    ax.legend(
-        handles=edge_handles(scene), loc="upper center", bbox_to_anchor=(0.5, 0.02), ncols=2,
-        frameon=False, fontsize=8,
-    )  # fmt: skip
-    if scene.note:
-        ax.text(0.5, -0.1, scene.note, transform=ax.transAxes, ha="center", fontsize=6, color=QUIET)
+    write_headline(figure, title)
+    if lines:
+        figure.text(0.02, 0.05 / height, "\n".join(lines), va="bottom", fontsize=8.5, color=QUIET)
+    hosts = [
+        figure.add_axes((x / width, y / height, side / width, tall / height)) for x, y in corners
+    ]
+    return figure, hosts
 
 
 def _with_regions(story: Story, taxonomy: str | None, title: str | None) -> Scene:

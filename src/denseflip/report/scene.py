@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from denseflip.errors import InvalidParameterError
 from denseflip.graph import Nodes, Pair, Taxonomy
-from denseflip.report.palette import region_colours, region_markers, split_side
+from denseflip.report.palette import NODE, region_colours, region_markers, split_side
 
 if TYPE_CHECKING:
     from denseflip.story.story import Story
@@ -54,7 +54,9 @@ class Scene:
 
     @cached_property
     def colours(self) -> tuple[str, ...]:
-        """One colour per region."""
+        """One colour per region; a neutral one where there are none."""
+        if not self.has_regions:
+            return (NODE,) * len(self.taxonomy.regions)
         return region_colours(self.taxonomy.regions)
 
     @cached_property
@@ -149,9 +151,10 @@ def make_scene(
     if max_edges is not None and len(removed) + len(added) > max_edges:
         drawn_removed, drawn_added = thin(removed, added, regions, max_edges)
         total, kept = len(removed) + len(added), len(drawn_removed) + len(drawn_added)
+        sample = "an even sample of each pair of regions" if known else "an even sample"
         note = (
             f"{kept} of {total} edits drawn ({len(drawn_removed)} removed, {len(drawn_added)} "
-            f"added), an even sample of each pair of regions; {total - kept} left out."
+            f"added), {sample}; {total - kept} left out."
         )
     return Scene(
         nodes,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from denseflip.report.markup import esc, facts, table
 from denseflip.report.scene import Scene, status_words
+from denseflip.report.settings import setting_rows, setting_words
 
 if TYPE_CHECKING:
     from denseflip.story.story import Story
@@ -59,11 +60,12 @@ def key_facts(story: Story) -> str:
     items = [
         ("edges removed" if r.found else "removed when it stopped", f"{len(r.removed):,}"),
         ("edges added" if r.found else "added when it stopped", f"{len(r.added):,}"),
-        ("of the edges of both graphs", share),
+        ("of the edges of either graph", share),
         ("questions to the classifier", f"{r.calls:,}"),
     ]
     if r.minimal is not None:
-        items.append(("no edit can be undone", "certified" if r.minimal else "not certified"))
+        certified = ("no change is spare (certified)", "1-minimal")
+        items.append(certified if r.minimal else ("that no change is spare", "unproven"))
     return facts([(k, esc(v)) for k, v in items], "tiles")
 
 
@@ -79,7 +81,7 @@ def tried(story: Story) -> str:
         (
             "Last graph tried",
             f"{len(r.removed):,} edges removed and {len(r.added):,} added: "
-            f"{100 * r.relative_distance:.1f} % of the edges of both graphs",
+            f"{100 * r.relative_distance:.1f} % of the edges of either graph",
         ),
         ("Label of that graph", story.class_name(r.label_after)),
         ("Time", f"{r.elapsed:.2f} s"),
@@ -122,6 +124,7 @@ def edits_table(story: Story, scene: Scene) -> str:
 <label>Change <select id="edit-kind"><option value="">all</option><option>removed</option>
 <option>added</option></select></label>
 <output id="edit-count" aria-live="polite">{len(rows):,} edits</output></form>
+<p class="swipe quiet" aria-hidden="true">scroll the table →</p>
 <div class="scroll tall" tabindex="0" role="region" aria-label="Table of edits">
 {table(buttons, rows, attributes='id="edits"')}</div>{note}{paper}"""
 
@@ -145,17 +148,18 @@ def comparison_table(stories: Mapping[str, Story]) -> str:
             ]
         )
     head = ["method", "status", "removed", "added", "distance", "questions", "verified", "in short"]
-    return f"""<div class="scroll" tabindex="0" role="region" aria-label="Comparison of methods">
-{table(head, rows, attributes='class="wide"')}</div>"""
+    body = table(head, rows, attributes='class="wide cards"', cards=True)
+    place = 'class="scroll plain" tabindex="0" role="region" aria-label="Comparison of methods"'
+    return f"<div {place}>\n{body}</div>"
 
 
 def method_part(story: Story) -> str:
     """Method, parameters and notes: enough to run it again."""
     r = story.result
-    items: list[tuple[str, Any]] = [("method", r.method or "not named"), ("seed", r.seed)]
+    items = [("method", r.method or "not named"), ("seed", setting_words(r.seed))]
     if r.target is not None:
         items.append(("target", story.class_name(r.target)))
-    items += list(flatten(r.parameters))
+    items += setting_rows(r.parameters)
     items += [
         ("questions", f"{r.search_calls:,} in the search, {r.refine_calls:,} in the refinement"),
         ("iterations", f"{r.iterations:,}"),
@@ -167,23 +171,6 @@ def method_part(story: Story) -> str:
     return facts([(k, esc(v)) for k, v in items], "list") + (f"<ul>{notes}</ul>" if notes else "")
 
 
-def flatten(data: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
-    """Nested settings as dotted names.
-
-    >>> flatten({"rank": {"by": "degree"}, "limit": None})
-    [('rank.by', 'degree'), ('limit', 'none')]
-    """
-    flat: list[tuple[str, Any]] = []
-    for key, value in data.items():
-        if isinstance(value, Mapping):
-            flat += flatten(value, f"{prefix}{key}.")
-        elif isinstance(value, (list, tuple)):
-            flat.append((f"{prefix}{key}", ", ".join(map(str, value)) or "none"))
-        else:
-            flat.append((f"{prefix}{key}", "none" if value is None else value))
-    return flat
-
-
 def reproduce(command: str | None, version: str, packages: Sequence[tuple[str, str]]) -> str:
     """The command line and the versions."""
     lines = f'<pre tabindex="0"><code id="command">{esc(command)}</code></pre>' if command else ""
@@ -192,7 +179,9 @@ def reproduce(command: str | None, version: str, packages: Sequence[tuple[str, s
     return (
         f"{lines}{copy}<p class='quiet'>Made with denseflip {esc(version)} ({made}).</p>"
         "<p class='screen-only'><button type='button' id='save-json' hidden>save the data (JSON)"
-        "</button></p>"
+        "</button></p><p class='quiet screen-only'>The saved file is one JSON object; in Python "
+        '<code>Story.from_dict(data["story"])</code> reads it back. (The <code>result.json</code> '
+        "of a command is another file: it holds the results alone.)</p>"
     )
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from html.parser import HTMLParser
@@ -15,7 +16,7 @@ from denseflip.report.page import make_page
 from denseflip.story.story import Story
 from stories import make_story, sided_nodes
 
-VOID = {"meta", "img", "input", "br", "link", "hr"}
+VOID = {"meta", "img", "source", "input", "br", "link", "hr"}
 
 
 class Reader(HTMLParser):
@@ -115,10 +116,47 @@ def test_tells_which_edits_the_sentence_stands_for(page, tested):
 
 def test_names_method_parameters_and_command(page):
     text = Reader(page).text
-    assert "search.rank.by triangles" in text
+    assert "search: rank by triangles" in text
     assert "seed 7" in text
     assert "denseflip explain 'x & y' 9" in text
     assert "What this does not say" in text
+
+
+def test_settings_are_told_in_words_and_alike(page):
+    text = Reader(page).text
+    assert "search limit not set" in text
+    assert "None" not in text
+    assert "{'" not in text
+
+
+def test_the_share_is_of_the_edges_of_either_graph_everywhere():
+    for status in (Status.FOUND, Status.BUDGET):
+        story = make_story(sided_nodes(), [(0, 1)], [(2, 3)], status=status)
+        text = Reader(make_page(story, interactive=False)).text
+        assert "of the edges of either graph" in text
+        assert "both graphs" not in text
+
+
+@pytest.mark.parametrize(
+    ("minimal", "tile"),
+    [(True, "no change is spare (certified) 1-minimal"), (False, "unproven"), (None, None)],
+)
+def test_the_tile_of_a_minimal_counterfactual(tested, minimal, tile):
+    story = dataclasses.replace(tested, result=dataclasses.replace(tested.result, minimal=minimal))
+    said = sections.key_facts(story)
+    assert (Reader(said).text.endswith(tile)) if tile else "spare" not in said
+
+
+def test_pictures_come_in_a_wide_and_a_narrow_form(page):
+    reader = Reader(page)
+    sources = reader.all("source")
+    assert len(sources) == len(reader.all("img")) == 3
+    assert all("max-width: 600px" in s["media"] for s in sources)
+    assert all(int(s["width"]) < 350 for s in sources)
+
+
+def test_the_page_says_what_the_saved_file_is(page):
+    assert 'Story.from_dict(data["story"])' in Reader(page).text
 
 
 def test_everything_from_data_is_escaped(page):
@@ -195,6 +233,7 @@ def test_not_needed_has_no_pictures():
 def test_no_regions_still_gives_a_page(plain):
     reader = Reader(make_page(plain, interactive=False))
     assert len(reader.all("img")) == 1
+    assert "sorted by region" not in reader.text
     assert "region" not in [a.get("aria-label") for a in reader.all("th")]
 
 

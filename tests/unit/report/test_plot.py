@@ -129,9 +129,44 @@ def test_without_coordinates_the_connectome_is_a_circle(sided):
 
 def test_circle_names_few_nodes_and_works_without_regions(plain):
     said = texts(plot_circle(plain))
-    assert {"0", "1", "2", "3", "4", "5"} <= set(said)
-    assert "6" not in said
+    assert {str(i) for i in range(plain.nodes.n_nodes)} <= set(said)  # changed or not
     assert {"REM 1", "ADD 2"} <= set(said)
+    many = make_story(Nodes.numbered(41), [(0, 1)], [(2, 3)])
+    assert {"0", "3"} <= set(texts(plot_circle(many)))
+    assert "6" not in texts(plot_circle(many))
+
+
+def test_a_circle_without_regions_has_no_ring(plain, sided):
+    from matplotlib.patches import Wedge
+
+    assert not plot_circle(plain).findobj(Wedge)
+    assert len(plot_circle(sided).findobj(Wedge)) == 4
+    image = pixels(plot_circle(plain))
+    assert (np.abs(image - [0xE6, 0x9F, 0x00]).sum(axis=-1) < 30).sum() == 0  # nothing orange
+
+
+@pytest.mark.parametrize("name", ["brain", "busy", "sided", "plain"])
+def test_narrow_pictures_can_be_read_on_a_phone(request, name):
+    story = request.getfixturevalue(name)
+    drawn = [plot_connectome(story, narrow=True), plot_comparison([story, story], narrow=True)]
+    if name != "plain":
+        drawn += [plot_regions(story, narrow=True), plot_region_matrix(story, narrow=True)]
+    for figure in drawn:
+        pixels_across = 96 * figure.get_figwidth()
+        assert pixels_across < 350  # as wide as the column of a page on a phone
+        figure.canvas.draw()
+        for text in figure.findobj(Text):
+            if text.get_visible() and text.get_text().strip():
+                assert text.get_fontsize() * 96 / 72 >= 9.5, text.get_text()
+        image = pixels(figure)
+        for edge in (image[:, 0], image[:, -1], image[0], image[-1]):
+            assert (edge > 240).all()  # nothing runs off the paper
+
+
+def test_narrow_views_are_stacked(brain):
+    figure = plot_connectome(brain, narrow=True)
+    assert lines(figure, "removed") == [10, 10, 10]
+    assert figure.get_figheight() > figure.get_figwidth()
 
 
 def test_circle_arcs_have_the_colours_of_their_regions(sided):

@@ -35,10 +35,22 @@ async function denseflipView(root, dataId, plotlyId) {
     document.head.append(element("script", { textContent: source }));
   }
 
+  const named = flat && !data.hasRegions && data.names.length <= 40;
   const visible = (u) => regionOn[data.region[u]];
   const type = flat ? "scatter" : "scatter3d";
   const axes = flat ? ["x", "y"] : ["x", "y", "z"];
   const blank = () => Object.fromEntries(axes.map((a) => [a, []]));
+  /* Everything that can be shown stays in range: switching parts off never moves or rescales the rest. */
+  const bounds = flat ? null : axes.map((axis, i) => {
+    let low = Infinity, high = -Infinity;
+    const take = (c) => { low = Math.min(low, c); high = Math.max(high, c); };
+    data.points.forEach((point) => take(point[i]));
+    if (data.surface) data.surface[axis].forEach(take);
+    const room = Math.max((high - low) * 0.06, 1e-6);
+    return [low - room, high + room];
+  });
+  const spans = flat ? [] : bounds.map(([low, high]) => high - low), unit = Math.cbrt(spans.reduce((a, b) => a * b, 1));
+  const dash = flat ? 0 : Math.max(...spans) / 75;
   const push = (target, point) => axes.forEach((a, i) => target[a].push(point === null ? null : point[i]));
 
   function edgeTraces(kind) {
@@ -46,20 +58,34 @@ async function denseflipView(root, dataId, plotlyId) {
     data.edges[kind].forEach(([u, v], e) => {
       if (!visible(u) || !visible(v)) return;
       const path = flat ? data.curves[kind][e] : [data.points[u], data.points[v]];
-      path.forEach((point) => push(line, point));
-      push(line, null);
+      if (flat || kind === "added") {
+        path.forEach((point) => push(line, point));
+        push(line, null);
+      } else {
+        dashes(path[0], path[1]).forEach((point) => push(line, point));
+      }
       push(middle, flat ? path[path.length >> 1] : path[0].map((c, i) => (c + path[1][i]) / 2));
       text.push(plain(data.names[u]) + " – " + plain(data.names[v]) + "<br>" + kind + regionText(u, v));
     });
     const many = data.edges.removed.length + data.edges.added.length;
     const width = Math.max(flat ? 0.8 : 2, Math.min(flat ? 2.5 : 5, (flat ? 16 : 50) / Math.sqrt(many + 40)));
-    const style = { color: data.colours[kind], width, dash: kind === "removed" ? "dash" : "solid" };
+    const style = { color: data.colours[kind], width, dash: flat && kind === "removed" ? "5px,3px" : "solid" };
     const common = { type, visible: shown[kind], showlegend: false };
     return [
       { ...common, ...line, name: kind, mode: "lines", line: style, hoverinfo: "skip", opacity: flat ? 0.75 : 0.85 },
       { ...common, ...middle, name: kind + " hover", mode: "markers", marker: { size: flat ? 8 : 5, opacity: 0.001, color: data.colours[kind] },
         text, hovertemplate: "%{text}<extra></extra>", hoverlabel: { bgcolor: data.colours[kind], font: { color: "#fff" } } },
     ];
+  }
+
+  function dashes(a, b) {  /* plotly's own dashes are so long in space that an edge cannot be followed */
+    const pieces = Math.max(2, Math.round(Math.hypot(...a.map((c, i) => b[i] - c)) / dash));
+    const at = (t) => a.map((c, i) => c + t * (b[i] - c)), points = [];
+    for (let k = 0; k < pieces; k += 1) {  /* each edge begins and ends with a dash: gaps are 0.6 of one */
+      const start = k / (pieces - 0.375);
+      points.push(at(start), at(Math.min(1, start + 0.625 / (pieces - 0.375))), null);
+    }
+    return points;
   }
 
   function plain(text) {  /* plotly reads a little HTML in labels */
@@ -76,19 +102,37 @@ async function denseflipView(root, dataId, plotlyId) {
     const top = data.changes.reduce((a, b) => Math.max(a, b), 1);
     const scale = flat ? Math.max(0.55, Math.min(1.2, 12 / Math.sqrt(data.names.length))) : 1;
     return data.regions.map((region, r) => {
-      const place = blank(), text = [], size = [];
+      const place = blank(), text = [], size = [], labels = [];
       data.region.forEach((home, node) => {
         if (home !== r || !(data.changes[node] || shown.quiet)) return;
         push(place, data.points[node]);
         const n = data.changes[node];
+        labels.push(" " + plain(data.names[node].slice(0, 24)) + " ");
         size.push((n ? 6 + 7 * Math.sqrt(n / top) : 4) * scale);
         text.push("<b>" + plain(data.names[node]) + "</b>" + (data.hasRegions ? "<br>" + plain(region.name) : "") +
           "<br>" + (n === 1 ? "1 changed edge" : n + " changed edges"));
       });
+      const outside = (x, y) => (Math.abs(x) > 0.35 ? "middle " + (x > 0 ? "right" : "left") : (y > 0 ? "top" : "bottom") + " center");
+      const beside = named ? { hovertext: text, text: labels, mode: "markers+text",
+        textposition: place.x.map((x, i) => outside(x, place.y[i])), hovertemplate: "%{hovertext}<extra></extra>", cliponaxis: false } : {};
       return { type, mode: "markers", name: region.name, ...place, text, visible: regionOn[r], showlegend: false,
         hovertemplate: "%{text}<extra></extra>",
-        marker: { size, color: region.colour, symbol: region.symbol, opacity: 1, line: { color: "#1d1f24", width: flat ? 0.5 : 1 } } };
+        marker: { size, color: region.colour, symbol: region.symbol, opacity: 1, line: { color: "#1d1f24", width: flat ? 0.5 : 1 } },
+        ...beside };
     });
+  }
+
+  let near = "both";  /* from the side one letter would lie on the other: the nearer one is shown */
+  function sideTrace() {
+    const [x, y, z] = bounds, middle = (range, share) => range[0] + share * (range[1] - range[0]);
+    const marks = [["L", x[0]], ["R", x[1]]].filter(([side]) => near === "both" || near === side);
+    return { type, name: "sides", mode: "text", x: marks.map((m) => m[1]), y: marks.map(() => middle(y, 0.78)), z: marks.map(() => middle(z, 0.62)),
+      text: marks.map((m) => m[0]), textfont: { size: 17, color: "#5d6470" }, hoverinfo: "skip", showlegend: false };
+  }
+  function look(eye) {
+    const share = eye.x / Math.hypot(eye.x, eye.y, eye.z), now = Math.abs(share) < 0.85 ? "both" : share < 0 ? "L" : "R";
+    root.dataset.sides = now;
+    if (now !== near) { near = now; draw(); }
   }
 
   function traces() {
@@ -97,21 +141,23 @@ async function denseflipView(root, dataId, plotlyId) {
       list.push({ type: "mesh3d", name: "brain", ...data.surface, color: "#c3c8d0", opacity: 0.16, hoverinfo: "skip",
         visible: shown.surface, flatshading: false, lighting: { ambient: 0.65, diffuse: 0.6, specular: 0.15, roughness: 0.9 } });
     }
-    (data.arcs || []).forEach((arc) => list.push({ type, mode: "lines", x: arc.line.map((p) => p[0]), y: arc.line.map((p) => p[1]),
+    if (data.hasRegions) (data.arcs || []).forEach((arc) => list.push({ type, mode: "lines", x: arc.line.map((p) => p[0]), y: arc.line.map((p) => p[1]),
       name: data.regions[arc.region].name, text: plain(data.regions[arc.region].name), showlegend: false,
       hovertemplate: "%{text}<extra></extra>", line: { color: data.regions[arc.region].colour, width: 9 },
       opacity: regionOn[arc.region] ? 1 : 0.2 }));
+    if (data.kind === "brain") list.push(sideTrace());
     return list.concat(edgeTraces("added"), edgeTraces("removed"), nodeTraces());
   }
 
   const none = { visible: false, showgrid: false, zeroline: false, showspikes: false };
-  const camera = (x, y, z) => ({ eye: { x, y, z }, up: { x: 0, y: 0, z: Math.abs(z) > 1 ? 0 : 1, ...(Math.abs(z) > 1 ? { y: 1 } : {}) } });
+  const camera = (x, y, z) => ({ eye: { x, y, z }, up: { x: 0, y: 0, z: 1 } });
+  const axis = (i) => ({ ...none, range: bounds[i], autorange: false });
   const layout = {
     margin: { l: 0, r: 0, t: 0, b: 0 }, showlegend: false, hovermode: "closest", uirevision: "keep",
     paper_bgcolor: "#fff", plot_bgcolor: "#fff", autosize: true, dragmode: flat ? "pan" : "turntable",
     ...(flat
-      ? { xaxis: { ...none, range: [-1.15, 1.15] }, yaxis: { ...none, range: [-1.15, 1.15], scaleanchor: "x" } }
-      : { scene: { xaxis: none, yaxis: none, zaxis: none, aspectmode: "data", camera: camera(-1.15, 0.75, 0.7) } }),
+      ? { xaxis: { ...none, range: named ? [-1.5, 1.5] : [-1.15, 1.15] }, yaxis: { ...none, range: [-1.15, 1.15], scaleanchor: "x" } }
+      : { scene: { xaxis: axis(0), yaxis: axis(1), zaxis: axis(2), aspectmode: "manual", aspectratio: { x: spans[0] / unit, y: spans[1] / unit, z: spans[2] / unit }, camera: camera(-1.15, 0.75, 0.7) } }),
   };
   const config = { displaylogo: false, responsive: true, scrollZoom: !flat,
     modeBarButtonsToRemove: ["select2d", "lasso2d", "resetCameraLastSave3d", "tableRotation"] };
@@ -121,9 +167,19 @@ async function denseflipView(root, dataId, plotlyId) {
     const count = (kind) => (shown[kind] ? data.edges[kind].filter(([u, v]) => visible(u) && visible(v)).length : 0);
     root.dataset.removed = count("removed");
     root.dataset.added = count("added");
+    ["removed", "added"].forEach((kind) => { if (countText[kind]) countText[kind].textContent = amount(kind, count(kind)); });
+    if (!flat && !root.dataset.ready) {
+      plot.on("plotly_relayout", () => look(plot.layout.scene.camera.eye));
+    }
     root.dataset.ready = "true";
   }
 
+  const countText = {};
+  const amount = (kind, now) => kind + (now === data.counts[kind] ? " (" + now + ")" : " (" + now + " of " + data.counts[kind] + " shown)");
+  function kindBox(kind) {
+    countText[kind] = element("span", {}, amount(kind, data.edges[kind].length));
+    return checkbox(countText[kind], () => shown[kind], (v) => { shown[kind] = v; }, rule(kind));
+  }
   function checkbox(text, get, set, mark) {
     const box = element("input", { type: "checkbox", checked: get() });
     box.addEventListener("change", () => { set(box.checked); draw(); });
@@ -136,7 +192,7 @@ async function denseflipView(root, dataId, plotlyId) {
   }
   function controls() {
     panel.replaceChildren(group("Show",
-      ...["removed", "added"].map((kind) => checkbox(kind + " (" + data.counts[kind] + ")", () => shown[kind], (v) => { shown[kind] = v; }, rule(kind))),
+      ...["removed", "added"].map(kindBox),
       ...(data.surface ? [checkbox("brain surface", () => shown.surface, (v) => { shown.surface = v; })] : []),
       checkbox("unchanged nodes", () => shown.quiet, (v) => { shown.quiet = v; })));
     if (data.hasRegions) {
@@ -149,7 +205,7 @@ async function denseflipView(root, dataId, plotlyId) {
       element("div", { className: "df-all" }, all, no)));
     }
     if (!flat) {
-      const sides = { left: [-1.7, 0, 0], right: [1.7, 0, 0], front: [0, 1.7, 0], back: [0, -1.7, 0], top: [0, 0, 1.7] };
+      const sides = { left: [-1.7, 0, 0], right: [1.7, 0, 0], front: [0, 1.7, 0], back: [0, -1.7, 0], top: [0, -0.002, 1.7] };
       const buttons = Object.entries(sides).map(([side, eye]) => {
         const button = element("button", { type: "button" }, side);
         button.addEventListener("click", () => { Plotly.relayout(plot, { "scene.camera": camera(...eye) }); });
