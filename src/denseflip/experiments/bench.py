@@ -37,6 +37,6 @@ def bench_tables(rows: Sequence[Row]) -> list[Table]:
             sides,
             _MEASURES,
             name="measures",
-            title="Medians over found counterfactuals of all measures (docs: metrics)",
+            title="All measures over found counterfactuals: medians, of shares means (docs: metrics)",
         ),
     ]

@@ -47,7 +47,7 @@ def paper_tables(plan: PaperPlan, records: Mapping[str, Record]) -> list[Table]:
         ("data", "method"),
         _MEASURES,
         name="measures",
-        title="Medians over found counterfactuals of all measures (docs: metrics)",
+        title="All measures over found counterfactuals: medians, of shares means (docs: metrics)",
     )
     return [
         table_1(plan, records),

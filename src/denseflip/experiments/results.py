@@ -15,6 +15,7 @@ from denseflip.experiments.tables import Table
 KEYS = ("data", "oracle", "method", "parameters", "seed", "graph", "profile", "budget")
 TIMES = ("elapsed",)
 ALL_COLUMNS = (*KEYS, *COLUMNS, *TIMES)
+SHARES = {"found", "minimal", "robustness_1", "robustness_5", "statement_verified"}
 DEFAULT_GROUP = ("data", "oracle", "method", "label_before")
 DEFAULT_METRICS = ("relative_distance", "calls")
 Row = dict[str, Any]
@@ -125,9 +126,9 @@ def group_table(
     metrics: Sequence[str] = DEFAULT_METRICS,
     *,
     name: str = "summary",
-    title: str = "Flip rates, and medians over found counterfactuals",
+    title: str = "Flip rates, and medians (of shares: means) over found counterfactuals",
 ) -> Table:
-    """Flip rate and medians per group; ``seed_stability`` is a metric here too."""
+    """Flip rate and medians (of shares: means) per group; ``seed_stability`` is a metric here too."""
     _check_columns(by)
     _check_columns(m for m in metrics if m != "seed_stability")
     groups: dict[tuple[Any, ...], list[Row]] = {}
@@ -138,12 +139,20 @@ def group_table(
         members = groups[key]
         found = [r for r in members if r["found"]]
         values = [
-            stability(members) if m == "seed_stability" else median(r[m] for r in found)
+            stability(members) if m == "seed_stability" else typical(m, [r[m] for r in found])
             for m in metrics
         ]
         cells.append((*key, len(members), len(found) / len(members), *values))
     columns = (*by, "n", "flip_rate", *metrics)
     return Table(name, title, columns, tuple(cells))
+
+
+def typical(metric: str, values: Iterable[Any]) -> float | None:
+    """The median of a measure; of shares and of yes or no the mean."""
+    if metric not in SHARES:
+        return median(values)
+    numbers = [float(v) for v in values if isinstance(v, (bool, int, float))]
+    return statistics.fmean(numbers) if numbers else None
 
 
 def median(values: Iterable[Any]) -> float | None:

@@ -10,6 +10,7 @@ from denseflip.experiments.results import (
     median,
     stability,
     to_rows,
+    typical,
     where,
 )
 from denseflip.experiments.run import run_specs
@@ -77,3 +78,6 @@ def test_medians_and_stability_of_nothing():
     assert median([]) is None
     assert median([None, True, False, 3]) == 1
     assert stability([]) is None
+    assert typical("calls", [1, 2, 9]) == 2
+    assert typical("robustness_1", [0.0, 1.0, 1.0, 1.0]) == 0.75
+    assert typical("statement_verified", [None]) is None
