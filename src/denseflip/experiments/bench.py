@@ -37,6 +37,6 @@ def bench_tables(rows: Sequence[Row]) -> list[Table]:
             sides,
             _MEASURES,
             name="measures",
-            title="All measures over found counterfactuals: medians, of shares means (docs: metrics)",
+            title="Medians (of shares: means) over found counterfactuals of all measures",
         ),
     ]

@@ -47,7 +47,7 @@ def paper_tables(plan: PaperPlan, records: Mapping[str, Record]) -> list[Table]:
         ("data", "method"),
         _MEASURES,
         name="measures",
-        title="All measures over found counterfactuals: medians, of shares means (docs: metrics)",
+        title="Medians (of shares: means) over found counterfactuals of all measures",
     )
     return [
         table_1(plan, records),

@@ -128,7 +128,7 @@ def group_table(
     name: str = "summary",
     title: str = "Flip rates, and medians (of shares: means) over found counterfactuals",
 ) -> Table:
-    """Flip rate and medians (of shares: means) per group; ``seed_stability`` is a metric here too."""
+    """Flip rate and medians (of shares: means) per group; ``seed_stability`` is one too."""
     _check_columns(by)
     _check_columns(m for m in metrics if m != "seed_stability")
     groups: dict[tuple[Any, ...], list[Row]] = {}
