@@ -88,7 +88,7 @@ def _name_arcs(ax: Any, scene: Scene, groups: Sequence[Group]) -> None:
     below = [g for g in groups if sided and not g.side and np.cos(g.middle) < -0.98][:1]
     for group in below:
         text = words(scene.taxonomy.regions[group.region], LETTERS)
-        ax.text(np.sin(group.middle), -1.17, text, fontsize=8, ha="center", va="center")
+        ax.text(np.sin(group.middle), -1.17, text, fontsize=8.8, ha="center", va="center")
     for right in (True, False):
         here = [g for g in groups if (np.sin(g.middle) >= 0) == right and g not in below]
         here = _busiest(scene, here)
@@ -98,7 +98,7 @@ def _name_arcs(ax: Any, scene: Scene, groups: Sequence[Group]) -> None:
                 words(scene.taxonomy.regions[group.region], LETTERS),
                 on_circle(np.array([group.middle]), 1.1)[0],
                 (1.18 if right else -1.18, height),
-                fontsize=8,
+                fontsize=8.8,
                 ha="left" if right else "right",
                 va="center",
                 annotation_clip=False,
