@@ -42,7 +42,7 @@ LOBES = (
 
 def published_distance(a: Graph, b: Graph) -> float:
     """The paper's d%: a self-loop at every node in both graphs, rounded to three places."""
-    changed = len(a ^ b)
+    changed = a.distance(b)
     union = (a.n_edges + b.n_edges + changed) // 2 + a.n_nodes
     return round(changed / union, 3) if union else 0.0
 
