@@ -6,6 +6,7 @@ Pure functions of a `Graph`. Each states its cost; each equals a brute-force cou
 from __future__ import annotations
 
 import math
+from bisect import bisect
 from collections.abc import Iterator
 from functools import reduce
 
@@ -116,8 +117,13 @@ def maximal_cliques_through(node: int, neighbours: list[set[int]]) -> Iterator[t
         return
     position = {v: i for i, v in enumerate(local)}
     near = [sum(1 << position[w] for w in neighbours[v] if w in position) for v in local]
+    at = bisect(local, node)
+    below = (1 << at) - 1
     for bits in _maximal_sets(near):
-        yield tuple(sorted((node, *(local[i] for i in _bits(bits)))))
+        # The neighbours are sorted, so the node is put in its place and nothing needs sorting.
+        first = (bits & below).bit_count()
+        members = [local[i] for i in _bits(bits)]
+        yield (*members[:first], node, *members[first:])
 
 
 def _maximal_sets(near: list[int]) -> Iterator[int]:
@@ -144,8 +150,16 @@ def _maximal_sets(near: list[int]) -> Iterator[int]:
 
 def _branches(candidates: int, done: int, near: list[int]) -> int:
     """Candidates to branch on: those not next to the vertex that leaves the fewest."""
-    pivot = max(_bits(candidates | done), key=lambda i: (candidates & near[i]).bit_count())
-    return candidates & ~near[pivot]
+    # Written out: this is where the search for cliques spends its time.
+    most, pivot, rest = -1, 0, candidates | done
+    while rest:
+        low = rest & -rest
+        rest ^= low
+        around = near[low.bit_length() - 1]
+        covered = (candidates & around).bit_count()
+        if covered > most:
+            most, pivot = covered, around
+    return candidates & ~pivot
 
 
 def _bits(mask: int) -> Iterator[int]:

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import Protocol
 
+import numpy as np
+
 from denseflip.counterfactual import Ask, Label, Step
-from denseflip.errors import UnknownNameError, check_callable, whole_number
+from denseflip.errors import InvalidParameterError, UnknownNameError, check_callable, whole_number
 from denseflip.graph import Graph, Pair
 from denseflip.oracles.session import Session
 from denseflip.search.engine import Walk
@@ -39,7 +41,12 @@ class Candidate:
     def undo(self, pairs: Iterable[Pair], structure: str = "edge") -> bool:
         """Undo these edits if the graph stays a counterfactual; say whether it did."""
         chosen = tuple(sorted(pairs))
-        graph = self.graph.toggle(chosen)
+        if not self.pairs.issuperset(chosen) or len(set(chosen)) != len(chosen):
+            msg = f"A refiner may undo edits of the counterfactual, each once; got {chosen!r:.80}."
+            raise InvalidParameterError(msg)
+        n = self.graph.n_nodes
+        codes = np.array([u * n + v for u, v in chosen], dtype=np.int64)
+        graph = self.graph.toggle_codes(codes)  # edits are checked pairs: no need to check again
         label = self.session.ask(graph)
         if not self.problem.accepts(label):
             return False

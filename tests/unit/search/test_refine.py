@@ -250,3 +250,17 @@ def test_dcs_takes_refinements_in_all_these_ways():
         result = explain(g, lambda a: int(a[0, 1]), DCS(refine=refine))
         assert result.removed == ((0, 1),)
         assert result.minimal
+
+
+def test_a_refiner_may_undo_edits_only_and_each_once() -> None:
+    def adds(candidate: Candidate) -> None:
+        candidate.undo([(3, 4)])
+
+    def twice(candidate: Candidate) -> None:
+        pair = min(candidate.pairs)
+        candidate.undo([pair, pair])
+
+    graph = Graph.from_edges(5, [(0, 1), (1, 2), (0, 2), (2, 3)])
+    for refine in (adds, twice):
+        with pytest.raises(InvalidParameterError, match="may undo edits of the counterfactual"):
+            explain(graph, lambda a: int(a[0, 1]), DCS(refine=refine))
