@@ -18,8 +18,8 @@ from scipy.sparse.linalg import eigsh
 from sklearn.neighbors import KNeighborsClassifier
 
 from denseflip.graph import Graph
-from denseflip.oracles.fitted import FittedOracle
-from denseflip.oracles.spectral import SpectralFeatures
+from denseflip.classifiers.fitted import FittedOracle
+from denseflip.classifiers.spectral import SpectralFeatures
 from denseflip.oracles.threads import single_thread
 
 EXPECTED = 8.0  # at 116 nodes

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from denseflip import Story, describe, explain
 from denseflip.datasets.base import Dataset
 from denseflip.datasets.registry import load_dataset
-from denseflip.experiments.published import published_method
-from denseflip.experiments.published_classifier import published_oracle
+from denseflip.paper.methods import published_method
+from denseflip.paper.classifier import published_oracle
 from denseflip.oracles.background import Background
-from denseflip.oracles.fitted import FittedOracle
-from denseflip.oracles.presets import fit_oracle
+from denseflip.classifiers.fitted import FittedOracle
+from denseflip.classifiers.presets import fit_oracle
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from denseflip.graph import Nodes as Nodes
     from denseflip.oracles.adapt import as_oracle as as_oracle
     from denseflip.oracles.background import Background as Background
-    from denseflip.oracles.crossval import evaluate as evaluate
-    from denseflip.oracles.persist import load_oracle as load_oracle
-    from denseflip.oracles.presets import fit_oracle as fit_oracle
+    from denseflip.classifiers.crossval import evaluate as evaluate
+    from denseflip.classifiers.persist import load_oracle as load_oracle
+    from denseflip.classifiers.presets import fit_oracle as fit_oracle
     from denseflip.report.comparison import plot_comparison as plot_comparison
     from denseflip.report.page import write_page as write_page
     from denseflip.report.plot import plot_circle as plot_circle
@@ -53,11 +53,11 @@ _HOME = {
     "Vocabulary": "story.vocabulary",
     "as_oracle": "oracles.adapt",
     "describe": "story.describe",
-    "evaluate": "oracles.crossval",
+    "evaluate": "classifiers.crossval",
     "explain": "search.explain",
-    "fit_oracle": "oracles.presets",
+    "fit_oracle": "classifiers.presets",
     "load_dataset": "datasets",
-    "load_oracle": "oracles.persist",
+    "load_oracle": "classifiers.persist",
     "make_method": "search.methods",
     "methods": "search.methods",
     "plot_circle": "report.plot",

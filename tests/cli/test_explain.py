@@ -12,7 +12,7 @@ import pytest
 from denseflip import Counterfactual, Graph
 from denseflip.cli.app import app
 from denseflip.cli.common import run
-from denseflip.cli.resolve import parse_settings, parse_value
+from denseflip.workflow.resolve import parse_settings, parse_value
 
 TRIANGLE = [(0, 1), (1, 2), (0, 2), (2, 3)]
 

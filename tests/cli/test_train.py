@@ -9,8 +9,8 @@ import pytest
 from cohorts import make_cohort
 from denseflip.cli.app import app
 from denseflip.cli.common import run
-from denseflip.oracles.evaluation import Evaluation
-from denseflip.oracles.persist import load_oracle
+from denseflip.classifiers.evaluation import Evaluation
+from denseflip.classifiers.persist import load_oracle
 
 QUICK = ["--repeats", "2", "--permutations", "19"]
 
@@ -60,7 +60,7 @@ def test_an_existing_file_is_noticed_before_the_long_part(cohort, monkeypatch, c
     def refuse(*_args, **_kwargs):
         pytest.fail("the evaluation ran")
 
-    monkeypatch.setattr("denseflip.oracles.crossval.evaluate", refuse)
+    monkeypatch.setattr("denseflip.classifiers.crossval.evaluate", refuse)
     assert run(app, ["train", cohort, "--out", "it.dfo"]) == 1
     assert run(app, ["evaluate", cohort, "--out", "it.dfo"]) == 1
 

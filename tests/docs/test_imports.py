@@ -20,18 +20,22 @@ ORDER = [
     {"checks"},
     {"graph"},
     {"counterfactual"},
-    {"datasets"},
     {"oracles"},
     {"search"},
-    {"metrics", "story"},
+    {"datasets"},
+    {"classifiers"},
+    {"metrics"},
+    {"story"},
+    {"cohort"},
     {"report"},
+    {"workflow"},
     {"experiments"},
-    {"web"},
-    {"cli"},
+    {"paper"},
+    {"web", "cli"},
     {"__main__"},
 ]
 LEVEL = {room: i for i, rooms in enumerate(ORDER) for room in rooms}
-MAX_LINES = 330
+MAX_LINES = 500
 HEAVY = ("torch", "matplotlib", "dask", "plotly", "nilearn", "sklearn")
 AT_FIRST_USE = (*HEAVY, "scipy", "networkx", "joblib", "distributed", "skops", "pooch", "skimage")
 

@@ -8,7 +8,7 @@ import pytest
 from denseflip import DCS, Graph, Nodes, explain, make_method
 from denseflip.counterfactual import Ask, Step
 from denseflip.errors import InvalidGraphError
-from denseflip.experiments.printed import printed_flip_rate
+from denseflip.paper.printed import printed_flip_rate
 from denseflip.graph.density import region_densities
 from denseflip.search.baselines import EdgeSwap
 from denseflip.search.blocks import State

@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 
 from denseflip.datasets import Dataset, load_dataset
-from denseflip.experiments.published import (
+from denseflip.paper.methods import (
     PUBLISHED,
     published_distance,
     published_measures,
     published_method,
 )
-from denseflip.experiments.published_classifier import fit_published
-from denseflip.experiments.published_order import HashTable, looped_edges
+from denseflip.paper.classifier import fit_published
+from denseflip.paper.orders import HashTable, looped_edges
 from denseflip.oracles.background import Background
 from denseflip.search.explain import explain
 

@@ -8,9 +8,9 @@ import pytest
 
 from denseflip import Story, describe, explain
 from denseflip.datasets.registry import load_dataset
-from denseflip.experiments.published import published_method
-from denseflip.experiments.published_classifier import published_oracle
-from denseflip.oracles.presets import fit_oracle
+from denseflip.paper.methods import published_method
+from denseflip.paper.classifier import published_oracle
+from denseflip.classifiers.presets import fit_oracle
 from denseflip.story.phrases import read_statement
 
 

@@ -142,11 +142,11 @@ def explain(
 
     For a correlation matrix say which pairs are edges: --percentile 90, or --threshold 0.4.
     """
-    from denseflip.cli import resolve
-    from denseflip.cli.output import check_out, write_outputs
-    from denseflip.oracles.presets import DEFAULT_PRESET
+    from denseflip.workflow import resolve
+    from denseflip.workflow.output import check_out, write_outputs
+    from denseflip.classifiers.presets import DEFAULT_PRESET
     from denseflip.search.explain import explain as search
-    from denseflip.story.compare import told
+    from denseflip.workflow.compare import told
     from denseflip.story.describe import describe
 
     recipe = resolve.find_method(method, settings or [])
@@ -195,7 +195,7 @@ def explain(
 
 def evaluation_of(oracle: Any) -> Any:
     """The honest evaluation in a classifier's card, if it has one."""
-    from denseflip.oracles.evaluation import Evaluation
+    from denseflip.classifiers.evaluation import Evaluation
 
     data = getattr(oracle, "card", {}).get("evaluation")
     return Evaluation.from_dict(data) if isinstance(data, dict) else None

@@ -15,7 +15,7 @@ from denseflip.cli.common import err_console, out_console, print_json, progress
 
 if TYPE_CHECKING:
     from denseflip.datasets import Dataset
-    from denseflip.oracles.evaluation import Evaluation
+    from denseflip.classifiers.evaluation import Evaluation
 
 PUBLISHED = "published"
 
@@ -69,9 +69,9 @@ def train(
     """Train a classifier, say honestly how good it is, and save it with that in its card."""
     from denseflip.checks import check_new_file
     from denseflip.cli.data import open_dataset
-    from denseflip.experiments.published_classifier import published_oracle
-    from denseflip.oracles.persist import SUFFIX
-    from denseflip.oracles.presets import fit_oracle
+    from denseflip.paper.classifier import published_oracle
+    from denseflip.classifiers.persist import SUFFIX
+    from denseflip.classifiers.presets import fit_oracle
 
     _check_preset(preset)
     data = open_dataset(dataset)
@@ -136,7 +136,7 @@ def evaluate(
 
 def _check_preset(preset: str) -> None:
     from denseflip.errors import UnknownNameError
-    from denseflip.oracles.presets import PRESETS
+    from denseflip.classifiers.presets import PRESETS
 
     if preset not in (*PRESETS, PUBLISHED):
         raise UnknownNameError("preset", preset, (*PRESETS, PUBLISHED))
@@ -151,8 +151,8 @@ def _evaluate(
     permutations: int,
     seed: int,
 ) -> Evaluation:
-    from denseflip.experiments.published_classifier import evaluate_published
-    from denseflip.oracles.crossval import evaluate as judge
+    from denseflip.paper.classifier import evaluate_published
+    from denseflip.classifiers.crossval import evaluate as judge
 
     with _bar(f"{preset} on {data.name}", repeats, permutations) as report:
         if preset == PUBLISHED:

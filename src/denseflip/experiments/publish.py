@@ -15,8 +15,8 @@ from typing import Any
 from denseflip._version import __version__
 from denseflip.errors import MissingExtraError
 from denseflip.experiments.measures import COLUMNS
-from denseflip.experiments.paper import PaperPlan
-from denseflip.experiments.paper_tables import paper_rows, paper_tables
+from denseflip.paper.specs import PaperPlan
+from denseflip.paper.tables import paper_rows, paper_tables
 from denseflip.experiments.results import KEYS, Row, list_table
 from denseflip.experiments.run import Outcome
 from denseflip.experiments.tables import Table
@@ -72,7 +72,7 @@ def write_paper(
 def _figures(
     plan: PaperPlan, outcome: Outcome, rows: Sequence[Row], folder: Path
 ) -> tuple[list[Path], list[Table]]:
-    from denseflip.experiments.figures import (
+    from denseflip.paper.figures import (
         patient_stories,
         patient_table,
         plot_distributions,

@@ -47,7 +47,7 @@ def load_data(spec: DataSpec) -> Dataset:
 
 def preset_oracle(preset: str, *, name: str | None = None, seed: int = 0) -> OracleSpec:
     """A classifier that is trained on the data set by a preset of `denseflip train`."""
-    from denseflip.oracles.presets import get_preset
+    from denseflip.classifiers.presets import get_preset
 
     get_preset(preset)
     return OracleSpec(name or preset, "preset", options={"preset": preset, "seed": seed})
@@ -102,15 +102,15 @@ def function_oracle(
 def load_oracle_of(spec: OracleSpec, dataset: Dataset) -> Oracle:
     """The oracle of a spec, trained on the data set if it is of that kind."""
     if spec.kind == "preset":
-        from denseflip.oracles.presets import fit_oracle
+        from denseflip.classifiers.presets import fit_oracle
 
         return fit_oracle(dataset, preset=spec.options["preset"], seed=spec.options["seed"])
     if spec.kind == PUBLISHED:
-        from denseflip.experiments.published_classifier import published_oracle
+        from denseflip.paper.classifier import published_oracle
 
         return published_oracle(dataset)
     if spec.kind == "file":
-        from denseflip.oracles.persist import load_oracle
+        from denseflip.classifiers.persist import load_oracle
 
         return load_oracle(spec.ref)
     from denseflip.oracles.adapt import import_oracle
@@ -130,7 +130,7 @@ def method_spec(
 def build_method(spec: MethodSpec) -> Recipe:
     """The method of a spec, ready to run."""
     if spec.reading == PUBLISHED:
-        from denseflip.experiments.published import published_method
+        from denseflip.paper.methods import published_method
 
         return published_method(spec.name, **spec.parameters)
     return make_method(spec.name, **spec.parameters)

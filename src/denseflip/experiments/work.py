@@ -167,7 +167,7 @@ def run_one(spec: RunSpec) -> Record:
 def distance_and_calls(result: Counterfactual, reading: str) -> tuple[float, int]:
     """What the paper plots as d% and C: plainly, or as the published runs counted them."""
     if reading == PUBLISHED:
-        from denseflip.experiments.published import published_measures
+        from denseflip.paper.methods import published_measures
 
         measures = published_measures(result)
         return float(measures["d"]), int(measures["calls"])
@@ -185,7 +185,7 @@ def edit_codes(result: Counterfactual) -> dict[str, list[int]]:
 
 def judge(spec: ClassifierSpec) -> Record:
     """A row of Table 1: the classifier by the paper's protocol and by an honest one (D12)."""
-    from denseflip.oracles.crossval import evaluate
+    from denseflip.classifiers.crossval import evaluate
 
     started = time.perf_counter()
     context = get_context(spec.data, spec.oracle)
@@ -209,7 +209,7 @@ def judge(spec: ClassifierSpec) -> Record:
         "seed": spec.seed,
     }
     if spec.oracle.kind == PUBLISHED:
-        from denseflip.experiments.published_classifier import PUBLISHED_FEATURES
+        from denseflip.paper.classifier import PUBLISHED_FEATURES
 
         row["honest"] = evaluate(dataset, features=PUBLISHED_FEATURES, **settings).to_dict()
     elif spec.oracle.kind == "preset":

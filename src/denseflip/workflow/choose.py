@@ -8,10 +8,10 @@ from typing import Any
 
 from denseflip.datasets.base import Dataset
 from denseflip.graph import Graph
-from denseflip.oracles.crossval import evaluate
-from denseflip.oracles.evaluation import Evaluation
-from denseflip.oracles.fitted import FittedOracle
-from denseflip.oracles.presets import fit_oracle
+from denseflip.classifiers.crossval import evaluate
+from denseflip.classifiers.evaluation import Evaluation
+from denseflip.classifiers.fitted import FittedOracle
+from denseflip.classifiers.presets import fit_oracle
 from denseflip.search.explain import explain
 
 

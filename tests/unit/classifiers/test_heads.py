@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from denseflip.oracles.heads import EstimatorHead, LinearHead, NeighbourHead, make_head
+from denseflip.classifiers.heads import EstimatorHead, LinearHead, NeighbourHead, make_head
 
 
 def problem(classes=2, n=60, d=20, seed=0):

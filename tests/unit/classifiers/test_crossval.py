@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 from cohorts import make_cohort
 from denseflip.datasets import load_dataset
 from denseflip.errors import DatasetError, InvalidParameterError
-from denseflip.oracles.crossval import (
+from denseflip.classifiers.crossval import (
     balanced_accuracy_of,
     confusion_table,
     evaluate,
@@ -18,7 +18,7 @@ from denseflip.oracles.crossval import (
     p_value,
     wilson_interval,
 )
-from denseflip.oracles.evaluation import Evaluation
+from denseflip.classifiers.evaluation import Evaluation
 
 COHORT = make_cohort(signal=0.7)
 NOISE = make_cohort(20, signal=0.0)

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from denseflip.experiments.paper import PaperPlan
-from denseflip.experiments.printed import (
+from denseflip.paper.specs import PaperPlan
+from denseflip.paper.printed import (
     TABLE_1,
     flip_reason,
     printed_flip_rate,

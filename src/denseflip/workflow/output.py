@@ -13,7 +13,7 @@ from denseflip.errors import InvalidParameterError, MissingExtraError
 
 if TYPE_CHECKING:
     from denseflip.datasets.base import Dataset
-    from denseflip.story.compare import Compared
+    from denseflip.workflow.compare import Compared
     from denseflip.story.story import Story
 
 PAGE, RESULT = "report.html", "result.json"
@@ -41,7 +41,7 @@ def write_outputs(
 ) -> list[Path]:
     """Write the page, the result and, where the extra is installed, the pictures."""
     from denseflip.report.page import write_page
-    from denseflip.story.compare import told
+    from denseflip.workflow.compare import told
 
     out.mkdir(parents=True, exist_ok=True)
     data = [row.to_dict() for row in compared] or told(stories[0])

@@ -11,7 +11,7 @@ from denseflip.errors import (
     UnknownNameError,
 )
 from denseflip.graph import Graph, Nodes
-from denseflip.oracles.features import (
+from denseflip.classifiers.features import (
     FEATURES,
     DegreeFeatures,
     EdgeFeatures,

@@ -13,8 +13,8 @@ from denseflip.errors import (
     MissingInputError,
     UnknownNameError,
 )
-from denseflip.oracles.features import SpectralFeatures
-from denseflip.oracles.presets import PRESETS, check_classes, fit_oracle
+from denseflip.classifiers.features import SpectralFeatures
+from denseflip.classifiers.presets import PRESETS, check_classes, fit_oracle
 from denseflip.oracles.protocol import Oracle
 
 COHORT = make_cohort()

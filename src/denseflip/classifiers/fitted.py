@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from denseflip.errors import InvalidGraphError, NotFittedError
 from denseflip.graph import Graph
-from denseflip.oracles.features import Features
-from denseflip.oracles.heads import Head, NeighbourHead, make_head
+from denseflip.classifiers.features import Features
+from denseflip.classifiers.heads import Head, NeighbourHead, make_head
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +88,7 @@ class FittedOracle:
 
         An existing file is left as it is unless `force` is true.
         """
-        from denseflip.oracles.persist import write_oracle
+        from denseflip.classifiers.persist import write_oracle
 
         return write_oracle(self, path, force=force)
 

@@ -11,18 +11,18 @@ from hypothesis import strategies as st
 
 from denseflip.counterfactual import Ask
 from denseflip.errors import UnknownNameError
-from denseflip.experiments.published import (
+from denseflip.paper.methods import (
     PUBLISHED,
     published_distance,
     published_measures,
     published_method,
 )
-from denseflip.experiments.published_blocks import (
+from denseflip.paper.blocks import (
     PublishedDensify,
     PublishedRegionDensify,
     PublishedSparsify,
 )
-from denseflip.experiments.published_order import HashTable, looped_edges, looped_swaps
+from denseflip.paper.orders import HashTable, looped_edges, looped_swaps
 from denseflip.graph import Graph
 from denseflip.oracles.background import Background
 from denseflip.search.blocks import State

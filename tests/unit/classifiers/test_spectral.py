@@ -8,8 +8,8 @@ from scipy.sparse.linalg import eigsh
 
 from denseflip.errors import InvalidParameterError
 from denseflip.graph import Graph
-from denseflip.oracles import spectral
-from denseflip.oracles.spectral import SpectralFeatures
+from denseflip.classifiers import spectral
+from denseflip.classifiers.spectral import SpectralFeatures
 
 PUBLISHED = SpectralFeatures(200, self_loops=True, drop_smallest=True, front_zero=True)
 

@@ -22,7 +22,7 @@ from denseflip.errors import (
     UnknownNameError,
 )
 from denseflip.graph import Graph, Nodes, Taxonomy
-from denseflip.oracles.spectral import SpectralFeatures
+from denseflip.classifiers.spectral import SpectralFeatures
 
 Matrix = npt.NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from denseflip.errors import UnknownNameError
 from denseflip.experiments.plan import Matrix, Plan, Source, make_plan
-from denseflip.experiments.printed import DATASETS, METHODS
+from denseflip.paper.printed import DATASETS, METHODS
 from denseflip.experiments.refs import (
     data_spec,
     method_spec,

@@ -9,9 +9,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from cohorts import make_cohort
 from denseflip.errors import InvalidGraphError, NotFittedError
 from denseflip.graph import Graph
-from denseflip.oracles.features import EdgeFeatures
-from denseflip.oracles.fitted import FittedOracle
-from denseflip.oracles.presets import fit_oracle
+from denseflip.classifiers.features import EdgeFeatures
+from denseflip.classifiers.fitted import FittedOracle
+from denseflip.classifiers.presets import fit_oracle
 
 COHORT = make_cohort()
 

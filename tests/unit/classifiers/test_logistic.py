@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from denseflip.oracles.logistic import compact, fit_logistic
+from denseflip.classifiers.logistic import compact, fit_logistic
 
 
 @pytest.mark.parametrize("c", [0.01, 1.0, 100.0])

@@ -13,11 +13,11 @@ from sklearn.preprocessing import FunctionTransformer
 
 from cohorts import make_cohort
 from denseflip.errors import FileFormatError, InvalidParameterError
-from denseflip.oracles import persist
-from denseflip.oracles.features import EdgeFeatures
-from denseflip.oracles.fitted import FittedOracle
-from denseflip.oracles.persist import load_oracle
-from denseflip.oracles.presets import PRESETS, fit_oracle
+from denseflip.classifiers import persist
+from denseflip.classifiers.features import EdgeFeatures
+from denseflip.classifiers.fitted import FittedOracle
+from denseflip.classifiers.persist import load_oracle
+from denseflip.classifiers.presets import PRESETS, fit_oracle
 
 COHORT = make_cohort()
 

@@ -18,8 +18,8 @@ from typing import Any
 
 from denseflip.checks import check_new_file
 from denseflip.errors import DenseflipError, FileFormatError, InvalidParameterError
-from denseflip.oracles.features import FEATURES, features_from_dict
-from denseflip.oracles.fitted import FittedOracle
+from denseflip.classifiers.features import FEATURES, features_from_dict
+from denseflip.classifiers.fitted import FittedOracle
 
 FORMAT = "denseflip-oracle"
 VERSION = 1

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.oracles.logistic import compact, fit_logistic
+from denseflip.classifiers.logistic import compact, fit_logistic
 
 Matrix = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int64]

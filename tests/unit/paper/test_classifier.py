@@ -7,7 +7,7 @@ import pytest
 
 from denseflip.datasets import Dataset
 from denseflip.errors import DatasetError
-from denseflip.experiments.published_classifier import (
+from denseflip.paper.classifier import (
     evaluate_published,
     fit_published,
     published_oracle,

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from denseflip.errors import FileFormatError
-from denseflip.oracles.evaluation import Evaluation
+from denseflip.classifiers.evaluation import Evaluation
 
 BASE = Evaluation(
     dataset="toy",

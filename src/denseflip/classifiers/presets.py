@@ -10,9 +10,9 @@ import numpy as np
 from denseflip._version import __version__
 from denseflip.datasets import Dataset
 from denseflip.errors import DatasetError, InvalidParameterError, UnknownNameError
-from denseflip.oracles.features import Features, make_features
-from denseflip.oracles.fitted import FittedOracle
-from denseflip.oracles.recipes import (
+from denseflip.classifiers.features import Features, make_features
+from denseflip.classifiers.fitted import FittedOracle
+from denseflip.classifiers.recipes import (
     EstimatorRecipe,
     LinearSvmRecipe,
     LogisticRecipe,

@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
-from denseflip.oracles.recipes import (
+from denseflip.classifiers.recipes import (
     EstimatorRecipe,
     LinearSvmRecipe,
     LogisticRecipe,

@@ -10,8 +10,8 @@ import numpy as np
 
 from denseflip.counterfactual import Counterfactual, Status
 from denseflip.datasets import Dataset
-from denseflip.experiments.paper import PaperPlan
-from denseflip.experiments.printed import PATIENTS
+from denseflip.paper.specs import PaperPlan
+from denseflip.paper.printed import PATIENTS
 from denseflip.experiments.results import Row
 from denseflip.experiments.store import Record
 from denseflip.experiments.tables import Table

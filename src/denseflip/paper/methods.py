@@ -15,12 +15,12 @@ from typing import Any
 
 from denseflip.counterfactual import Ask, Counterfactual, Step
 from denseflip.errors import UnknownNameError
-from denseflip.experiments.published_blocks import (
+from denseflip.paper.blocks import (
     PublishedDensify,
     PublishedRegionDensify,
     PublishedSparsify,
 )
-from denseflip.experiments.published_order import changes, looped_swaps, shuffled_changes
+from denseflip.paper.orders import changes, looped_swaps, shuffled_changes
 from denseflip.graph import Graph
 from denseflip.search.baselines import EdgeSwap
 from denseflip.search.dcs import DCS

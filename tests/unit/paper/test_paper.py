@@ -5,10 +5,10 @@ import json
 import pytest
 
 from denseflip.errors import UnknownNameError
-from denseflip.experiments.figures import box_statistics, to_counterfactual
-from denseflip.experiments.paper import plan_paper
-from denseflip.experiments.paper_tables import _differs, paper_tables, quartiles
-from denseflip.experiments.printed import (
+from denseflip.paper.figures import box_statistics, to_counterfactual
+from denseflip.paper.specs import plan_paper
+from denseflip.paper.tables import _differs, paper_tables, quartiles
+from denseflip.paper.printed import (
     DATASETS,
     METHODS,
     TABLE_1,
@@ -104,8 +104,8 @@ def test_the_paper_on_a_few_graphs(brain_data, tmp_path):
 
 
 def _same_result_as_explain(plan, outcome):
-    from denseflip.experiments.published import published_method
-    from denseflip.experiments.published_classifier import published_oracle
+    from denseflip.paper.methods import published_method
+    from denseflip.paper.classifier import published_oracle
 
     spec = next(s for s in plan.runs.specs if s.job.method.name == "tri")
     data = plan.sources[0].dataset
@@ -120,7 +120,7 @@ def _same_result_as_explain(plan, outcome):
 
 def test_box_plots_are_the_same_bytes_each_time(tmp_path):
     pytest.importorskip("matplotlib")
-    from denseflip.experiments.figures import plot_distributions
+    from denseflip.paper.figures import plot_distributions
 
     rows = [
         {"data": "kki", "method": m, "found": True, "label_before": k, "d": 0.1 * i, "C": i}

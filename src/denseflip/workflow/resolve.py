@@ -118,7 +118,7 @@ def find_oracle(text: str | None, subject: Subject, *, input: str = "adjacency")
 
     A preset, or ``published`` (the paper's own classifier), is trained on the subject's data set.
     """
-    from denseflip.oracles.presets import DEFAULT_PRESET, PRESETS, fit_oracle
+    from denseflip.classifiers.presets import DEFAULT_PRESET, PRESETS, fit_oracle
 
     if text is None:
         if subject.dataset is None:
@@ -133,12 +133,12 @@ def find_oracle(text: str | None, subject: Subject, *, input: str = "adjacency")
             msg = f"The preset {text!r} must be trained on a data set: add --background DATASET."
             raise MissingInputError(msg)
         if text == PUBLISHED:
-            from denseflip.experiments.published_classifier import published_oracle
+            from denseflip.paper.classifier import published_oracle
 
             return published_oracle(subject.dataset)
         return fit_oracle(subject.dataset, preset=text)
     if Path(text).is_file():
-        from denseflip.oracles.persist import load_oracle
+        from denseflip.classifiers.persist import load_oracle
 
         return load_oracle(text)
     if ":" in text:

@@ -1,0 +1,1 @@
+"""Classifiers: features, training, honest judging, saving."""
