@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 from denseflip._version import __version__
 
 if TYPE_CHECKING:
+    from denseflip.classifiers.crossval import evaluate as evaluate
+    from denseflip.classifiers.persist import load_oracle as load_oracle
+    from denseflip.classifiers.presets import fit_oracle as fit_oracle
     from denseflip.counterfactual import Counterfactual as Counterfactual
     from denseflip.counterfactual import Step as Step
     from denseflip.datasets import Dataset as Dataset
@@ -21,9 +24,6 @@ if TYPE_CHECKING:
     from denseflip.graph import Nodes as Nodes
     from denseflip.oracles.adapt import as_oracle as as_oracle
     from denseflip.oracles.background import Background as Background
-    from denseflip.classifiers.crossval import evaluate as evaluate
-    from denseflip.classifiers.persist import load_oracle as load_oracle
-    from denseflip.classifiers.presets import fit_oracle as fit_oracle
     from denseflip.report.comparison import plot_comparison as plot_comparison
     from denseflip.report.page import write_page as write_page
     from denseflip.report.plot import plot_circle as plot_circle

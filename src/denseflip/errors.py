@@ -16,6 +16,7 @@
     ├── ConfigError (ValueError)           a configuration with unknown keys or wrong values
     ├── StoreError (RuntimeError)          a result store that cannot be read or written
     ├── EngineError (RuntimeError)         a worker or a scheduler that cannot be had, or died
+    ├── RenamedError (ImportError)         a name of an older release, with the one it has now
     └── MissingExtraError (ImportError)    an optional dependency is not installed
 
 "No counterfactual found" and "budget spent" are not here: they are results with a status.
@@ -25,13 +26,33 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
 
 class DenseflipError(Exception):
-    """Base of every error that denseflip raises on purpose."""
+    """Base of every error that denseflip raises on purpose.
+
+    Messages speak of parameters by their names in Python. A skin (the command line, a page) that
+    spells them in another way finds the names in ``parameters`` and adds its own spelling.
+
+    Parameters
+    ----------
+    args : the message.
+    parameter : the parameter, or the parameters, that would mend it.
+
+    Examples
+    --------
+    >>> DenseflipError("a.dfd is there already (force=True).", parameter="force").parameters
+    ('force',)
+    """
+
+    parameters: tuple[str, ...] = ()
+
+    def __init__(self, *args: object, parameter: str | Iterable[str] = ()) -> None:
+        super().__init__(*args)
+        self.parameters = (parameter,) if isinstance(parameter, str) else tuple(parameter)
 
 
 class InvalidGraphError(DenseflipError, ValueError):
@@ -57,20 +78,29 @@ class UnknownNameError(DenseflipError, ValueError):
     where : where it was looked for, for example ``"in data set 'mice'"``.
     """
 
-    def __init__(self, kind: str, got: str, known: Iterable[str], where: str = "") -> None:
+    def __init__(
+        self,
+        kind: str,
+        got: str,
+        known: Iterable[str],
+        where: str = "",
+        *,
+        parameter: str | Iterable[str] = (),
+    ) -> None:
         options = list(known)
         near = nearest(got, options)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         listed = ", ".join(options) if options else "(none)"
         place = f" {where}" if where else ""
-        super().__init__(f"Unknown {kind} {got!r}{place}.{hint} Known: {listed}.")
+        message = f"Unknown {kind} {got!r}{place}.{hint} Known: {listed}."
+        super().__init__(message, parameter=parameter)
         self.kind = kind
         self.got = got
         self.known = options
         self.where = where
 
-    def __reduce__(self) -> tuple[type, tuple[str, str, list[str], str]]:
-        return (type(self), (self.kind, self.got, self.known, self.where))
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self), (self.kind, self.got, self.known, self.where), self.__dict__)
 
 
 class MissingInputError(DenseflipError, ValueError):
@@ -107,6 +137,10 @@ class StoreError(DenseflipError, RuntimeError):
 
 class EngineError(DenseflipError, RuntimeError):
     """A worker or a scheduler cannot be had, or died."""
+
+
+class RenamedError(DenseflipError, ImportError):
+    """A name of an older release was asked for; the message gives the one it has now."""
 
 
 class MissingExtraError(DenseflipError, ImportError):

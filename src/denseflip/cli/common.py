@@ -61,6 +61,44 @@ def progress(description: str = "") -> Any:
     )
 
 
+#: Parameters of the library whose options on the command line have other names.
+_OPTIONS = {"keep": ("percentile", "threshold", "edges"), "folder": ("out",), "path": ("out",)}
+#: What may follow an option, where its name does not say it.
+_VALUES = {
+    "background": "DATASET",
+    "nodes": "nodes.csv",
+    "oracle": "module:function or FILE",
+    "percentile": "90",
+    "variable": "NAME",
+}
+
+
+def spell(app: Callable[..., Any], args: Sequence[str], parameters: Sequence[str]) -> str:
+    """The sentence that says how parameters of the library are given to the command that was run.
+
+    Nothing is said of parameters that the command does not have.
+    """
+    if not parameters:
+        return ""
+    options = _options(app, args)
+    names = [o for p in parameters for o in _OPTIONS.get(p, (p,))]
+    said = [f"{options[o]} {_VALUES.get(o, '')}".strip() for o in names if o in options]
+    if "settings" in options:
+        from denseflip.search.methods import methods
+
+        settings = {p for method in methods() for p in method.parameters}
+        said += [f"{options['settings']} {o}=VALUE" for o in names if o in settings - set(options)]
+    return f" On the command line: {', '.join(said)}." if said else ""
+
+
+def _options(app: Callable[..., Any], args: Sequence[str]) -> dict[str, str]:
+    """Parameter → flag, of the command that these words call."""
+    command: Any = typer.main.get_command(app) if isinstance(app, typer.Typer) else app
+    for word in args:
+        command = getattr(command, "commands", {}).get(word, command)
+    return {p.name: p.opts[0] for p in getattr(command, "params", ()) if p.opts[0][0] == "-"}
+
+
 def run(app: Callable[..., Any], argv: Sequence[str] | None = None) -> int:
     """Run a typer app; turn library errors into one message and an exit code, never a traceback.
 
@@ -85,7 +123,7 @@ def run(app: Callable[..., Any], argv: Sequence[str] | None = None) -> int:
     except DenseflipError as error:
         if debug:
             raise
-        typer.echo(f"Error: {error}", err=True)
+        typer.echo(f"Error: {error}{spell(app, args, error.parameters)}", err=True)
         return EXIT_FAILURE
     except OSError as error:
         if debug:

@@ -62,10 +62,10 @@ def compare(
     questions to the classifier; the last columns say how many region pairs hold 80 % of the
     changes, how many the sentence had to name, and whether those alone were tested to flip it.
     """
-    from denseflip.workflow import resolve
-    from denseflip.workflow.output import check_out, comparison_table, write_outputs
     from denseflip.search.methods import make_method
+    from denseflip.workflow import resolve
     from denseflip.workflow.compare import compare as run_all
+    from denseflip.workflow.output import check_out, comparison_table, write_outputs
 
     recipes = [make_method(name) for name in methods.split(",") if name.strip()]
     check_out(out, force)

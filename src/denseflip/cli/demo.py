@@ -22,10 +22,10 @@ def demo(
     Loads 16 mouse connectomes (B6 and BTBR; BTBR mice are born without a corpus callosum), trains
     and honestly evaluates three classifiers, and asks what would have made a BTBR mouse a B6.
     """
-    from denseflip.workflow.output import check_out, comparison_table, write_outputs
     from denseflip.datasets.registry import load_dataset
     from denseflip.workflow.choose import choose_classifier
     from denseflip.workflow.compare import COMPARED, compare
+    from denseflip.workflow.output import check_out, comparison_table, write_outputs
 
     check_out(out, force)
     console, log = out_console(), err_console()

@@ -58,10 +58,10 @@ def paper(
 
     Stop it at any moment: the same command goes on where it stopped.
     """
-    from denseflip.paper.specs import plan_paper
-    from denseflip.paper.printed import DATASETS, METHODS
     from denseflip.experiments.publish import write_paper
     from denseflip.experiments.spec import MeasureSpec
+    from denseflip.paper.printed import DATASETS, METHODS
+    from denseflip.paper.specs import plan_paper
 
     plan = plan_paper(
         profile,

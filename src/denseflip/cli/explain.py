@@ -142,12 +142,12 @@ def explain(
 
     For a correlation matrix say which pairs are edges: --percentile 90, or --threshold 0.4.
     """
-    from denseflip.workflow import resolve
-    from denseflip.workflow.output import check_out, write_outputs
     from denseflip.classifiers.presets import DEFAULT_PRESET
     from denseflip.search.explain import explain as search
-    from denseflip.workflow.compare import told
     from denseflip.story.describe import describe
+    from denseflip.workflow import resolve
+    from denseflip.workflow.compare import told
+    from denseflip.workflow.output import check_out, write_outputs
 
     recipe = resolve.find_method(method, settings or [])
     check_out(out, force)

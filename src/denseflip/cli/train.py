@@ -14,8 +14,8 @@ import typer
 from denseflip.cli.common import err_console, out_console, print_json, progress
 
 if TYPE_CHECKING:
-    from denseflip.datasets import Dataset
     from denseflip.classifiers.evaluation import Evaluation
+    from denseflip.datasets import Dataset
 
 PUBLISHED = "published"
 
@@ -68,10 +68,10 @@ def train(
 ) -> None:
     """Train a classifier, say honestly how good it is, and save it with that in its card."""
     from denseflip.checks import check_new_file
-    from denseflip.cli.data import open_dataset
-    from denseflip.paper.classifier import published_oracle
     from denseflip.classifiers.persist import SUFFIX
     from denseflip.classifiers.presets import fit_oracle
+    from denseflip.cli.data import open_dataset
+    from denseflip.paper.classifier import published_oracle
 
     _check_preset(preset)
     data = open_dataset(dataset)
@@ -135,8 +135,8 @@ def evaluate(
 
 
 def _check_preset(preset: str) -> None:
-    from denseflip.errors import UnknownNameError
     from denseflip.classifiers.presets import PRESETS
+    from denseflip.errors import UnknownNameError
 
     if preset not in (*PRESETS, PUBLISHED):
         raise UnknownNameError("preset", preset, (*PRESETS, PUBLISHED))
@@ -151,8 +151,8 @@ def _evaluate(
     permutations: int,
     seed: int,
 ) -> Evaluation:
-    from denseflip.paper.classifier import evaluate_published
     from denseflip.classifiers.crossval import evaluate as judge
+    from denseflip.paper.classifier import evaluate_published
 
     with _bar(f"{preset} on {data.name}", repeats, permutations) as report:
         if preset == PUBLISHED:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from denseflip.datasets.base import Dataset
-from denseflip.graph import Graph
 from denseflip.classifiers.crossval import evaluate
 from denseflip.classifiers.evaluation import Evaluation
 from denseflip.classifiers.fitted import FittedOracle
 from denseflip.classifiers.presets import fit_oracle
+from denseflip.datasets.base import Dataset
+from denseflip.graph import Graph
 from denseflip.search.explain import explain
 
 

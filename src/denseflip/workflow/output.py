@@ -13,8 +13,8 @@ from denseflip.errors import InvalidParameterError, MissingExtraError
 
 if TYPE_CHECKING:
     from denseflip.datasets.base import Dataset
-    from denseflip.workflow.compare import Compared
     from denseflip.story.story import Story
+    from denseflip.workflow.compare import Compared
 
 PAGE, RESULT = "report.html", "result.json"
 
