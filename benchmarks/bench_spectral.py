@@ -17,9 +17,9 @@ from scipy.sparse import csgraph
 from scipy.sparse.linalg import eigsh
 from sklearn.neighbors import KNeighborsClassifier
 
-from denseflip.graph import Graph
 from denseflip.classifiers.fitted import FittedOracle
 from denseflip.classifiers.spectral import SpectralFeatures
+from denseflip.graph import Graph
 from denseflip.oracles.threads import single_thread
 
 EXPECTED = 8.0  # at 116 nodes

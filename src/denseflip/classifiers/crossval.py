@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from denseflip.datasets import Dataset
-from denseflip.errors import InvalidParameterError
 from denseflip.classifiers.evaluation import Evaluation
 from denseflip.classifiers.features import Features
 from denseflip.classifiers.presets import INNER_FOLDS, Plan, check_classes, fit_plan, make_plan
 from denseflip.classifiers.recipes import Positions, nested_answers
+from denseflip.datasets import Dataset
+from denseflip.errors import InvalidParameterError
 from denseflip.oracles.threads import single_thread
 
 Z_95 = 1.959963984540054

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from denseflip.classifiers.spectral import SpectralFeatures
 from denseflip.errors import (
     FileFormatError,
     InvalidGraphError,
@@ -22,7 +23,6 @@ from denseflip.errors import (
     UnknownNameError,
 )
 from denseflip.graph import Graph, Nodes, Taxonomy
-from denseflip.classifiers.spectral import SpectralFeatures
 
 Matrix = npt.NDArray[np.float64]
 

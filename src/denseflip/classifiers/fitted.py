@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.errors import InvalidGraphError, NotFittedError
-from denseflip.graph import Graph
 from denseflip.classifiers.features import Features
 from denseflip.classifiers.heads import Head, NeighbourHead, make_head
+from denseflip.errors import InvalidGraphError, NotFittedError
+from denseflip.graph import Graph
 
 
 @dataclass(frozen=True, eq=False)

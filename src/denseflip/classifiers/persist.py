@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from denseflip.checks import check_new_file
-from denseflip.errors import DenseflipError, FileFormatError, InvalidParameterError
 from denseflip.classifiers.features import FEATURES, features_from_dict
 from denseflip.classifiers.fitted import FittedOracle
+from denseflip.errors import DenseflipError, FileFormatError, InvalidParameterError
 
 FORMAT = "denseflip-oracle"
 VERSION = 1
 SUFFIX = ".dfo"
-_CARD, _ESTIMATOR = "card.json", "estimator.skops"
+CARD, _ESTIMATOR = "card.json", "estimator.skops"
 
 # Besides what skops itself trusts (estimators of scikit-learn, NumPy arrays): the compiled parts
 # that fitted neighbours and trees hold. None of them runs code from the file.
@@ -72,7 +72,7 @@ def write_oracle(oracle: FittedOracle, path: str | Path, *, force: bool = False)
             os.fdopen(handle, "wb") as out,
             zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive,
         ):
-            archive.writestr(_CARD, json.dumps(header, indent=2, ensure_ascii=False))
+            archive.writestr(CARD, json.dumps(header, indent=2, ensure_ascii=False))
             archive.writestr(_ESTIMATOR, estimator)
         os.chmod(temporary, 0o644)
         os.replace(temporary, target)
@@ -103,11 +103,11 @@ def load_oracle(path: str | Path, *, trusted: Iterable[str] = ()) -> FittedOracl
         raise FileFormatError(msg)
     try:
         with zipfile.ZipFile(source) as archive:
-            missing = {_CARD, _ESTIMATOR} - set(archive.namelist())
+            missing = {CARD, _ESTIMATOR} - set(archive.namelist())
             if missing:
                 msg = f"{source}: not a classifier of denseflip (no {', '.join(sorted(missing))})."
                 raise FileFormatError(msg)
-            header = _check_header(json.loads(archive.read(_CARD)), source)
+            header = _check_header(json.loads(archive.read(CARD)), source)
             data = archive.read(_ESTIMATOR)
         estimator = _load_estimator(data, (*TRUSTED, *trusted), source)
         return FittedOracle(

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 
 from denseflip._version import __version__
-from denseflip.datasets import Dataset
-from denseflip.errors import DatasetError, InvalidParameterError, UnknownNameError
 from denseflip.classifiers.features import Features, make_features
 from denseflip.classifiers.fitted import FittedOracle
 from denseflip.classifiers.recipes import (
@@ -20,6 +18,8 @@ from denseflip.classifiers.recipes import (
     Recipe,
     select,
 )
+from denseflip.datasets import Dataset
+from denseflip.errors import DatasetError, InvalidParameterError, UnknownNameError
 from denseflip.oracles.threads import single_thread
 
 INNER_FOLDS = 3

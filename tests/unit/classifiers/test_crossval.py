@@ -8,8 +8,6 @@ from sklearn.metrics import balanced_accuracy_score, confusion_matrix, f1_score
 from sklearn.tree import DecisionTreeClassifier
 
 from cohorts import make_cohort
-from denseflip.datasets import load_dataset
-from denseflip.errors import DatasetError, InvalidParameterError
 from denseflip.classifiers.crossval import (
     balanced_accuracy_of,
     confusion_table,
@@ -19,6 +17,8 @@ from denseflip.classifiers.crossval import (
     wilson_interval,
 )
 from denseflip.classifiers.evaluation import Evaluation
+from denseflip.datasets import load_dataset
+from denseflip.errors import DatasetError, InvalidParameterError
 
 COHORT = make_cohort(signal=0.7)
 NOISE = make_cohort(20, signal=0.0)

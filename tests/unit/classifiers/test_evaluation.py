@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from denseflip.errors import FileFormatError
 from denseflip.classifiers.evaluation import Evaluation
+from denseflip.errors import FileFormatError
 
 BASE = Evaluation(
     dataset="toy",

@@ -3,14 +3,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from denseflip.errors import (
-    FileFormatError,
-    InvalidGraphError,
-    InvalidParameterError,
-    MissingInputError,
-    UnknownNameError,
-)
-from denseflip.graph import Graph, Nodes
 from denseflip.classifiers.features import (
     FEATURES,
     DegreeFeatures,
@@ -20,6 +12,14 @@ from denseflip.classifiers.features import (
     features_from_dict,
     make_features,
 )
+from denseflip.errors import (
+    FileFormatError,
+    InvalidGraphError,
+    InvalidParameterError,
+    MissingInputError,
+    UnknownNameError,
+)
+from denseflip.graph import Graph, Nodes
 
 NODES = Nodes(
     tuple("abcde"),

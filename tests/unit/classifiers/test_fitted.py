@@ -7,11 +7,11 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 from cohorts import make_cohort
-from denseflip.errors import InvalidGraphError, NotFittedError
-from denseflip.graph import Graph
 from denseflip.classifiers.features import EdgeFeatures
 from denseflip.classifiers.fitted import FittedOracle
 from denseflip.classifiers.presets import fit_oracle
+from denseflip.errors import InvalidGraphError, NotFittedError
+from denseflip.graph import Graph
 
 COHORT = make_cohort()
 

@@ -12,12 +12,12 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import FunctionTransformer
 
 from cohorts import make_cohort
-from denseflip.errors import FileFormatError, InvalidParameterError
 from denseflip.classifiers import persist
 from denseflip.classifiers.features import EdgeFeatures
 from denseflip.classifiers.fitted import FittedOracle
 from denseflip.classifiers.persist import load_oracle
 from denseflip.classifiers.presets import PRESETS, fit_oracle
+from denseflip.errors import FileFormatError, InvalidParameterError
 
 COHORT = make_cohort()
 

@@ -7,14 +7,14 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
 from cohorts import make_cohort
+from denseflip.classifiers.features import SpectralFeatures
+from denseflip.classifiers.presets import PRESETS, check_classes, fit_oracle
 from denseflip.errors import (
     DatasetError,
     InvalidParameterError,
     MissingInputError,
     UnknownNameError,
 )
-from denseflip.classifiers.features import SpectralFeatures
-from denseflip.classifiers.presets import PRESETS, check_classes, fit_oracle
 from denseflip.oracles.protocol import Oracle
 
 COHORT = make_cohort()

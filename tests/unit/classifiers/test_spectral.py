@@ -6,10 +6,10 @@ import pytest
 from scipy.sparse import csgraph
 from scipy.sparse.linalg import eigsh
 
-from denseflip.errors import InvalidParameterError
-from denseflip.graph import Graph
 from denseflip.classifiers import spectral
 from denseflip.classifiers.spectral import SpectralFeatures
+from denseflip.errors import InvalidParameterError
+from denseflip.graph import Graph
 
 PUBLISHED = SpectralFeatures(200, self_loops=True, drop_smallest=True, front_zero=True)
 

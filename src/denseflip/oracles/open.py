@@ -1,0 +1,146 @@
+"""`open_oracle`: from words to an oracle, whatever kind of classifier the words mean.
+
+Each kind is one small record in a registry. This room knows a single kind, a function of the
+user's own; rooms further right add theirs (trained files and presets, the paper's classifier) in
+modules that are imported by name when the first oracle is opened, so that nothing here depends on
+them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from denseflip.errors import FileFormatError, InvalidParameterError, UnknownNameError
+from denseflip.oracles.adapt import FORMS, import_oracle
+from denseflip.oracles.protocol import Oracle
+
+#: Modules that register kinds when they are imported.
+PLUG_INS = ("denseflip.classifiers.kinds", "denseflip.paper.kinds")
+
+
+class Opener(Protocol):
+    """Makes an oracle of words that its kind matched."""
+
+    def __call__(self, text: str, *, dataset: Any, input: str, batch: bool) -> Oracle:
+        """The oracle; `dataset` is None where there is none."""
+        ...
+
+
+@dataclass(frozen=True)
+class OracleKind:
+    """One kind of classifier that words can mean.
+
+    Attributes
+    ----------
+    name : what the kind is called, for example ``"file"``.
+    summary : one line for people.
+    words : how it is written: the names themselves, or one pattern such as ``module:function``.
+    example : words that open one, in a folder that holds what they name.
+    matches : whether words mean this kind. Cheap; nothing is opened.
+    open : makes the oracle.
+    """
+
+    name: str
+    summary: str
+    words: tuple[str, ...]
+    example: str
+    matches: Callable[[str], bool]
+    open: Opener
+
+
+_kinds: dict[str, OracleKind] = {}
+
+
+def register_oracle_kind(kind: OracleKind) -> OracleKind:
+    """Add a kind; one of the same name is an error."""
+    if kind.name in _kinds and _kinds[kind.name] is not kind:
+        msg = f"There is an oracle kind {kind.name!r} already ({_kinds[kind.name].summary})."
+        raise InvalidParameterError(msg)
+    _kinds[kind.name] = kind
+    return kind
+
+
+def oracle_kinds() -> tuple[OracleKind, ...]:
+    """All kinds, in the order in which they are asked whether words mean them.
+
+    A function comes last: any text with a colon looks like one.
+    """
+    for module in PLUG_INS:
+        _import_if_there(module)
+    return tuple(sorted(_kinds.values(), key=lambda kind: kind is FUNCTION))
+
+
+def _import_if_there(module: str) -> None:
+    """Import a module; harmless if it does not exist, but its own failures are not hidden."""
+    try:
+        importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        absent = error.name or ""
+        if module != absent and not module.startswith(f"{absent}."):
+            raise
+
+
+def open_oracle(
+    text: str, *, dataset: Any = None, input: str = "adjacency", batch: bool = False
+) -> Oracle:
+    """The oracle that words mean.
+
+    Parameters
+    ----------
+    text : a file written by `denseflip train`, a ``module:function`` of your own, or the name of a
+        classifier to be trained on `dataset`, for example ``edges-svm``; `oracle_kinds` lists all.
+    dataset : the data set that a named classifier is trained on.
+    input, batch : how a function wants its graphs, as in `as_oracle`; for functions alone.
+
+    Raises
+    ------
+    UnknownNameError
+        If the words mean no kind of oracle; near names and all kinds are in the message.
+    MissingInputError
+        If the kind needs a data set and none is given.
+
+    Examples
+    --------
+    >>> from denseflip.graph import Graph
+    >>> oracle = open_oracle("builtins:len", input="networkx")  # the number of nodes
+    >>> oracle.predict([Graph.from_edges(3, [(0, 1)])])
+    [3]
+    """
+    if not isinstance(text, str):
+        msg = (
+            f"open_oracle takes words, for example 'module:function' or 'study.dfo'; got "
+            f"{type(text).__name__}. An oracle or a function needs no opening: pass it as it is."
+        )
+        raise InvalidParameterError(msg)
+    if input not in FORMS:
+        raise UnknownNameError("oracle input", str(input), FORMS)
+    kinds = oracle_kinds()
+    for kind in kinds:
+        if kind.matches(text):
+            return kind.open(text, dataset=dataset, input=input, batch=batch)
+    words = [word for kind in kinds for word in kind.words]
+    if Path(text).is_file():
+        msg = f"{text}: a file that no kind of oracle reads. Known: {', '.join(words)}."
+        raise FileFormatError(msg)
+    raise UnknownNameError("oracle", text, words)
+
+
+def _open_function(text: str, *, dataset: Any, input: str, batch: bool) -> Oracle:
+    return import_oracle(text, input, batch=batch)
+
+
+FUNCTION = register_oracle_kind(
+    OracleKind(
+        name="function",
+        summary="a function or an oracle of your own, in a module of this folder or installed",
+        words=("module:function",),
+        example="my_classifier:label",
+        matches=lambda text: re.fullmatch(r"[^\s:/\\]+:[\w.]*", text) is not None,
+        open=_open_function,
+    )
+)
