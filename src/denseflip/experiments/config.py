@@ -19,7 +19,6 @@ from denseflip.experiments.refs import (
     function_oracle,
     method_spec,
     preset_oracle,
-    published_oracle_spec,
 )
 from denseflip.experiments.spec import MeasureSpec, OracleSpec
 
@@ -231,8 +230,6 @@ def _oracle_spec(config: OracleConfig, folder: Path | None) -> OracleSpec:
             config.function, name=config.name, input=config.input, batch=config.batch
         )
     assert config.preset is not None
-    if config.preset == "published":
-        return published_oracle_spec()
     return preset_oracle(config.preset, name=config.name, seed=config.seed)
 
 

@@ -53,7 +53,7 @@ class Matrix:
     sources, oracles, methods, seeds : the four sides.
     budget : the largest number of questions per explanation.
     measures : which measures are taken.
-    profile : the name that the runs carry: ``bench``, ``text`` or ``published``.
+    profile : the name that the runs carry, such as ``bench``.
     """
 
     sources: Sequence[Source]

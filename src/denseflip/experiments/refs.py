@@ -1,20 +1,90 @@
-"""From words to specs and from specs to things: data sets, oracles and methods of an experiment."""
+"""From words to specs and from specs to things: data sets, oracles and methods of an experiment.
+
+Three small registries hold what an experiment can name: how methods are built (`MAKERS`), what is
+reported as d% and C of their results (`READINGS`), and classifiers beside the presets (`TRAINERS`).
+A module of `PLUG_INS` adds to them with `register_reading` and `register_trainer`; it is imported
+when a name is asked for that is not there.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import importlib
 import importlib.util
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from denseflip.counterfactual import Counterfactual
 from denseflip.datasets import Dataset, load_dataset
 from denseflip.errors import ConfigError, DatasetError, UnknownNameError
-from denseflip.experiments.spec import DataSpec, MethodSpec, OracleSpec, dataset_digest
+from denseflip.experiments.spec import PLAIN, DataSpec, MethodSpec, OracleSpec, dataset_digest
 from denseflip.oracles.protocol import Oracle
 from denseflip.search.methods import Recipe, make_method
 
-PUBLISHED = "published"
+if TYPE_CHECKING:
+    from denseflip.classifiers.evaluation import Evaluation
+
+T = TypeVar("T")
+
+
+def _plainly(result: Counterfactual) -> tuple[float, int]:
+    return result.relative_distance, result.calls
+
+
+@dataclass(frozen=True)
+class Trainer:
+    """A classifier that is made from a data set, but is no preset of `denseflip train`.
+
+    Attributes
+    ----------
+    fit : from a data set to the oracle.
+    evaluate : judges it, called with the data set and the numbers of `ClassifierSpec` by name.
+    """
+
+    fit: Callable[[Dataset], Oracle]
+    evaluate: Callable[..., Evaluation]
+
+
+PLUG_INS = ("denseflip.paper.profile",)
+MAKERS: dict[str, Callable[..., Recipe]] = {PLAIN: make_method}
+READINGS: dict[str, Callable[[Counterfactual], tuple[float, int]]] = {PLAIN: _plainly}
+TRAINERS: dict[str, Trainer] = {}
+
+
+def register_reading(
+    name: str,
+    make: Callable[..., Recipe],
+    read: Callable[[Counterfactual], tuple[float, int]],
+) -> None:
+    """Add a reading of the methods.
+
+    Parameters
+    ----------
+    make : builds a method from its name and parameters, as `make_method` does.
+    read : what is reported as d% and C of a result.
+    """
+    MAKERS[name], READINGS[name] = make, read
+
+
+def register_trainer(name: str, trainer: Trainer) -> None:
+    """Add a classifier that experiments can name like a preset."""
+    TRAINERS[name] = trainer
+
+
+def _known(registry: Mapping[str, T], name: str) -> bool:
+    """Whether a registry has this name, the plug-ins' own among them."""
+    if name not in registry:
+        for module in PLUG_INS:
+            importlib.import_module(module)
+    return name in registry
+
+
+def _find(registry: Mapping[str, T], name: str, kind: str) -> T:
+    if not _known(registry, name):
+        raise UnknownNameError(kind, name, registry)
+    return registry[name]
 
 
 def data_spec(ref: str, name: str | None = None) -> tuple[DataSpec, Dataset]:
@@ -46,16 +116,12 @@ def load_data(spec: DataSpec) -> Dataset:
 
 
 def preset_oracle(preset: str, *, name: str | None = None, seed: int = 0) -> OracleSpec:
-    """A classifier that is trained on the data set by a preset of `denseflip train`."""
-    from denseflip.classifiers.presets import get_preset
+    """A classifier trained on the data set: a preset of `denseflip train`, or one of `TRAINERS`."""
+    from denseflip.classifiers.presets import PRESETS
 
-    get_preset(preset)
+    if preset not in PRESETS and not _known(TRAINERS, preset):
+        raise UnknownNameError("preset", preset, (*PRESETS, *TRAINERS))
     return OracleSpec(name or preset, "preset", options={"preset": preset, "seed": seed})
-
-
-def published_oracle_spec() -> OracleSpec:
-    """The classifier behind the paper's printed numbers (D11)."""
-    return OracleSpec(PUBLISHED, PUBLISHED)
 
 
 def file_oracle(path: str, *, name: str | None = None) -> OracleSpec:
@@ -102,13 +168,12 @@ def function_oracle(
 def load_oracle_of(spec: OracleSpec, dataset: Dataset) -> Oracle:
     """The oracle of a spec, trained on the data set if it is of that kind."""
     if spec.kind == "preset":
-        from denseflip.classifiers.presets import fit_oracle
+        from denseflip.classifiers.presets import PRESETS, fit_oracle
 
-        return fit_oracle(dataset, preset=spec.options["preset"], seed=spec.options["seed"])
-    if spec.kind == PUBLISHED:
-        from denseflip.paper.classifier import published_oracle
-
-        return published_oracle(dataset)
+        preset = spec.options["preset"]
+        if preset not in PRESETS:
+            return _find(TRAINERS, preset, "preset").fit(dataset)
+        return fit_oracle(dataset, preset=preset, seed=spec.options["seed"])
     if spec.kind == "file":
         from denseflip.classifiers.persist import load_oracle
 
@@ -118,8 +183,21 @@ def load_oracle_of(spec: OracleSpec, dataset: Dataset) -> Oracle:
     return import_oracle(spec.ref, spec.options["input"], batch=spec.options["batch"])
 
 
+def evaluate_oracle_of(spec: OracleSpec, dataset: Dataset, **settings: Any) -> Evaluation | None:
+    """The oracle of a spec judged on graphs it has not seen; None if it is not trained here."""
+    if spec.kind != "preset":
+        return None
+    from denseflip.classifiers.crossval import evaluate
+    from denseflip.classifiers.presets import PRESETS
+
+    preset = spec.options["preset"]
+    if preset not in PRESETS:
+        return _find(TRAINERS, preset, "preset").evaluate(dataset, **settings)
+    return evaluate(dataset, preset, **settings)
+
+
 def method_spec(
-    name: str, parameters: Mapping[str, Any] | None = None, *, reading: str = "text"
+    name: str, parameters: Mapping[str, Any] | None = None, *, reading: str = PLAIN
 ) -> MethodSpec:
     """A method with everything it resolves to; unknown names and parameters are errors."""
     given = dict(parameters or {})
@@ -129,8 +207,9 @@ def method_spec(
 
 def build_method(spec: MethodSpec) -> Recipe:
     """The method of a spec, ready to run."""
-    if spec.reading == PUBLISHED:
-        from denseflip.paper.methods import published_method
+    return _find(MAKERS, spec.reading, "reading")(spec.name, **spec.parameters)
 
-        return published_method(spec.name, **spec.parameters)
-    return make_method(spec.name, **spec.parameters)
+
+def read_result(result: Counterfactual, reading: str = PLAIN) -> tuple[float, int]:
+    """What a reading reports as d% and C of a result."""
+    return _find(READINGS, reading, "reading")(result)

@@ -19,6 +19,8 @@ from denseflip._version import __version__
 from denseflip.counterfactual import Label
 from denseflip.datasets import Dataset
 
+PLAIN = "plain"  # the reading of the methods that is the library's own
+
 _CODE = (
     "counterfactual.py",
     "graph/*.py",
@@ -31,6 +33,7 @@ _CODE = (
     "paper/classifier.py",
     "paper/methods.py",
     "paper/orders.py",
+    "paper/profile.py",
     "experiments/work.py",
     "experiments/measures.py",
 )
@@ -112,8 +115,8 @@ class OracleSpec:
     Attributes
     ----------
     name : what it is called in tables.
-    kind : ``preset`` (trained on the data set), ``published`` (the paper's), ``file`` (saved by
-        `denseflip train`) or ``function`` (``module:function``).
+    kind : ``preset`` (trained on the data set), ``file`` (saved by `denseflip train`) or
+        ``function`` (``module:function``).
     digest : of the file, or of the function's source file.
     options : preset name, seed, form of the function's input …
     ref : the path or the ``module:function``.
@@ -130,13 +133,14 @@ class OracleSpec:
 class MethodSpec:
     """A method: its name, the parameters that were given, and all parameters as resolved.
 
-    ``reading`` is the profile whose reading of the method is meant: ``text`` or ``published``.
+    ``reading`` says whose reading of the method is meant: ``plain``, the library's own, or one that
+    a plug-in has registered (see `denseflip.experiments.refs`).
     """
 
     name: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     resolved: Mapping[str, Any] = field(default_factory=dict)
-    reading: str = "text"
+    reading: str = PLAIN
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,13 @@ from denseflip.counterfactual import Counterfactual, Label
 from denseflip.datasets import Dataset
 from denseflip.errors import DenseflipError, EngineError
 from denseflip.experiments.measures import columns_of
-from denseflip.experiments.refs import PUBLISHED, build_method, load_data, load_oracle_of
+from denseflip.experiments.refs import (
+    build_method,
+    evaluate_oracle_of,
+    load_data,
+    load_oracle_of,
+    read_result,
+)
 from denseflip.experiments.spec import (
     ClassifierSpec,
     DataSpec,
@@ -147,7 +153,7 @@ def run_one(spec: RunSpec) -> Record:
     searched, oracle_search = time.perf_counter(), context.oracle.seconds
     labelled = list(zip(context.dataset.graphs, context.labels, strict=True))
     row = columns_of(result, context.dataset, context.oracle, labelled, job.measures)
-    row["d"], row["C"] = distance_and_calls(result, job.method.reading)
+    row["d"], row["C"] = read_result(result, job.method.reading)
     done = time.perf_counter()
     return make_record(
         spec.identity,
@@ -164,16 +170,6 @@ def run_one(spec: RunSpec) -> Record:
     )
 
 
-def distance_and_calls(result: Counterfactual, reading: str) -> tuple[float, int]:
-    """What the paper plots as d% and C: plainly, or as the published runs counted them."""
-    if reading == PUBLISHED:
-        from denseflip.paper.methods import published_measures
-
-        measures = published_measures(result)
-        return float(measures["d"]), int(measures["calls"])
-    return result.relative_distance, result.calls
-
-
 def edit_codes(result: Counterfactual) -> dict[str, list[int]]:
     """The edits as pair codes ``u * n + v``: short, and enough to rebuild the counterfactual."""
     n = result.original.n_nodes
@@ -185,8 +181,6 @@ def edit_codes(result: Counterfactual) -> dict[str, list[int]]:
 
 def judge(spec: ClassifierSpec) -> Record:
     """A row of Table 1: the classifier by the paper's protocol and by an honest one (D12)."""
-    from denseflip.classifiers.crossval import evaluate
-
     started = time.perf_counter()
     context = get_context(spec.data, spec.oracle)
     dataset = context.dataset
@@ -202,18 +196,16 @@ def judge(spec: ClassifierSpec) -> Record:
         "predicted": [sum(a == c for a in answers) for c in range(dataset.n_classes)],
         "honest": None,
     }
-    settings: dict[str, Any] = {
-        "folds": spec.folds,
-        "repeats": spec.repeats,
-        "permutations": spec.permutations,
-        "seed": spec.seed,
-    }
-    if spec.oracle.kind == PUBLISHED:
-        from denseflip.paper.classifier import PUBLISHED_FEATURES
-
-        row["honest"] = evaluate(dataset, features=PUBLISHED_FEATURES, **settings).to_dict()
-    elif spec.oracle.kind == "preset":
-        row["honest"] = evaluate(dataset, spec.oracle.options["preset"], **settings).to_dict()
+    judged = evaluate_oracle_of(
+        spec.oracle,
+        dataset,
+        folds=spec.folds,
+        repeats=spec.repeats,
+        permutations=spec.permutations,
+        seed=spec.seed,
+    )
+    if judged is not None:
+        row["honest"] = judged.to_dict()
     return make_record(spec.identity, result=row, times={"total": time.perf_counter() - started})
 
 

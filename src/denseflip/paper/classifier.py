@@ -13,14 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from denseflip._version import __version__
-from denseflip.datasets import Dataset
-from denseflip.errors import DatasetError
 from denseflip.classifiers.crossval import evaluate
 from denseflip.classifiers.evaluation import Evaluation
 from denseflip.classifiers.fitted import FittedOracle
 from denseflip.classifiers.presets import describe_estimator
 from denseflip.classifiers.recipes import NeighboursRecipe
 from denseflip.classifiers.spectral import SpectralFeatures
+from denseflip.datasets import Dataset
+from denseflip.errors import DatasetError
 
 PUBLISHED_FEATURES = SpectralFeatures(200, self_loops=True, drop_smallest=True, front_zero=True)
 _SEED = 42

@@ -15,13 +15,13 @@ from typing import Any
 
 from denseflip.counterfactual import Ask, Counterfactual, Step
 from denseflip.errors import UnknownNameError
+from denseflip.graph import Graph
 from denseflip.paper.blocks import (
     PublishedDensify,
     PublishedRegionDensify,
     PublishedSparsify,
 )
 from denseflip.paper.orders import changes, looped_swaps, shuffled_changes
-from denseflip.graph import Graph
 from denseflip.search.baselines import EdgeSwap
 from denseflip.search.dcs import DCS
 from denseflip.search.methods import Recipe, tri
@@ -181,3 +181,9 @@ def published_measures(result: Counterfactual) -> dict[str, Any]:
         "d": published_distance(result.original, result.counterfactual),
         "calls": calls,
     }
+
+
+def published_distance_and_calls(result: Counterfactual) -> tuple[float, int]:
+    """d% and C of one result as the paper plots them; see `published_measures`."""
+    measures = published_measures(result)
+    return float(measures["d"]), int(measures["calls"])

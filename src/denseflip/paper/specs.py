@@ -7,16 +7,12 @@ from dataclasses import dataclass
 
 from denseflip.errors import UnknownNameError
 from denseflip.experiments.plan import Matrix, Plan, Source, make_plan
+from denseflip.experiments.refs import data_spec, method_spec, preset_oracle
+from denseflip.experiments.spec import PLAIN, ClassifierSpec, MeasureSpec, Spec
 from denseflip.paper.printed import DATASETS, METHODS
-from denseflip.experiments.refs import (
-    data_spec,
-    method_spec,
-    preset_oracle,
-    published_oracle_spec,
-)
-from denseflip.experiments.spec import ClassifierSpec, MeasureSpec, Spec
+from denseflip.paper.profile import PUBLISHED
 
-PROFILES = ("published", "text")
+PROFILES = (PUBLISHED, "text")
 
 
 @dataclass
@@ -72,7 +68,8 @@ def plan_paper(
     for name in methods:
         if name not in METHODS:
             raise UnknownNameError("method of the paper", name, METHODS)
-    oracle = published_oracle_spec() if profile == "published" else preset_oracle("sf-knn")
+    reading, classifier = (PLAIN, "sf-knn") if profile == "text" else (PUBLISHED, PUBLISHED)
+    oracle = preset_oracle(classifier)
     sources = []
     for name in dict.fromkeys(datasets):
         spec, dataset = data_spec(name)
@@ -81,7 +78,7 @@ def plan_paper(
     matrix = Matrix(
         sources,
         [oracle],
-        [method_spec(name, reading=profile) for name in chosen],
+        [method_spec(name, reading=reading) for name in chosen],
         measures=measures or MeasureSpec(),
         profile=profile,
     )

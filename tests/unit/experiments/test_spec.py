@@ -27,7 +27,7 @@ JOB = Job(
     budget=100,
     versions={"denseflip": "0.1.0", "numpy": "2.0", "results": 1, "scikit-learn": "1.5"},
 )
-GOLDEN = "d8335caa4df1a7a6e1ee0e9205958823d069b958e6e15886310474412b7d110d"
+GOLDEN = "be793cae0e963a1573efb65fe0b8285b608e07e3e38f94bed572ba2385912864"
 
 
 def test_the_id_of_a_spec_never_changes():
