@@ -58,9 +58,9 @@ def paper(
 
     Stop it at any moment: the same command goes on where it stopped.
     """
-    from denseflip.experiments.publish import write_paper
     from denseflip.experiments.spec import MeasureSpec
     from denseflip.paper.printed import DATASETS, METHODS
+    from denseflip.paper.publish import write_paper
     from denseflip.paper.specs import plan_paper
 
     plan = plan_paper(
@@ -96,7 +96,7 @@ def bench(
     from denseflip.experiments.bench import bench_tables
     from denseflip.experiments.config import make_matrix, read_config
     from denseflip.experiments.plan import make_plan
-    from denseflip.experiments.publish import write_page, write_rows, write_times
+    from denseflip.experiments.publish import write_index, write_rows, write_times
     from denseflip.experiments.results import to_rows
 
     settings = read_config(config)
@@ -115,7 +115,7 @@ def bench(
     for table in tables:
         table.write(out)
     write_rows(rows, out)
-    write_page(out / "index.html", settings.title, [], tables)
+    write_index(out / "index.html", settings.title, [], tables)
     write_times(outcome, out)
     _show_file(out / f"{tables[0].name}.md")
     typer.echo(f"All tables: {out / 'index.html'}")

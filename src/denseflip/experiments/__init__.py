@@ -1,1 +1,1 @@
-"""Experiments: what to run, running it, keeping it, and the paper's tables and figures."""
+"""Experiments: what to run, running it, keeping it, and tables of what came out."""

@@ -1,4 +1,4 @@
-"""Write what `denseflip paper` and `denseflip bench` give: tables, figures and one HTML page.
+"""Write what a run of experiments gives: rows, times, and one HTML page of tables and pictures.
 
 The same results give the same bytes in every file but ``run.json``, which holds the times.
 """
@@ -12,11 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from denseflip._version import __version__
-from denseflip.errors import MissingExtraError
 from denseflip.experiments.measures import COLUMNS
-from denseflip.paper.specs import PaperPlan
-from denseflip.paper.tables import paper_rows, paper_tables
 from denseflip.experiments.results import KEYS, Row, list_table
 from denseflip.experiments.run import Outcome
 from denseflip.experiments.tables import Table
@@ -32,68 +28,6 @@ img{max-width:100%;height:auto}
 _MIME = {".svg": "image/svg+xml", ".png": "image/png"}
 
 
-def write_paper(
-    plan: PaperPlan, outcome: Outcome, folder: Path, *, figures: bool = True
-) -> list[str]:
-    """Write all files of the paper's reproduction; returns remarks for the user.
-
-    Without matplotlib or nilearn the pictures are left out, and a remark says so.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    tables = paper_tables(plan, outcome.records)
-    rows = paper_rows(plan, outcome.records)
-    pictures, remarks = [], []
-    if figures:
-        try:
-            made, patients = _figures(plan, outcome, rows, folder)
-            pictures += made
-            tables += patients
-        except MissingExtraError as error:
-            remarks.append(f"The pictures were left out. {error}")
-    for table in tables:
-        table.write(folder)
-    write_rows(rows, folder)
-    missing = len(plan.specs) - sum(s.id in outcome.records for s in plan.specs)
-    part = [s.spec.name for s in plan.sources if len(s.ids) < len(s.dataset)]
-    intro = [
-        f"Profile {plan.profile}, denseflip {__version__}.",
-        "Each cell shows ours and, in brackets, the printed value; D1 … D13 name the decision "
-        "that explains a difference (docs/decisions).",
-        *(f"Left out: {s.data} / {s.method}: {s.reason}." for s in plan.runs.skipped),
-        *([f"Only some graphs were explained of: {', '.join(part)}."] if part else []),
-        *([f"{missing} results are missing; run the command again."] if missing else []),
-    ]
-    title = "Counterfactual Explanations through the Lenses of Density: the paper's tables again"
-    write_page(folder / "index.html", title, intro, tables, pictures)
-    write_times(outcome, folder)
-    return remarks
-
-
-def _figures(
-    plan: PaperPlan, outcome: Outcome, rows: Sequence[Row], folder: Path
-) -> tuple[list[Path], list[Table]]:
-    from denseflip.paper.figures import (
-        patient_stories,
-        patient_table,
-        plot_distributions,
-        plot_patients,
-    )
-
-    place = folder / "figures"
-    place.mkdir(exist_ok=True)
-    made = []
-    for source in plan.sources:
-        path = place / f"distributions-{source.spec.name}.svg"
-        zero, one = source.dataset.class_names[:2]
-        title = f"{source.spec.name.upper()}, by predicted class: {zero} (blue), {one} (red)"
-        plot_distributions(rows, source.spec.name, plan.methods, path, title=title)
-        made.append(path)
-    stories = patient_stories(plan, outcome.records)
-    if not stories:
-        return made, []
-    return made + plot_patients(stories, place), [patient_table(stories)]
-
-
 def write_rows(rows: Sequence[Row], folder: Path) -> None:
     """Every explanation, one line each, without times."""
     columns = [*KEYS, *COLUMNS]
@@ -106,7 +40,7 @@ def write_times(outcome: Outcome, folder: Path) -> None:
     (folder / "run.json").write_text(text, encoding="utf-8")
 
 
-def write_page(
+def write_index(
     path: Path,
     title: str,
     intro: Sequence[str],

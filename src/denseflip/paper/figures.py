@@ -10,13 +10,13 @@ import numpy as np
 
 from denseflip.counterfactual import Counterfactual, Status
 from denseflip.datasets import Dataset
-from denseflip.paper.specs import PaperPlan
-from denseflip.paper.printed import PATIENTS
 from denseflip.experiments.results import Row
 from denseflip.experiments.store import Record
 from denseflip.experiments.tables import Table
 from denseflip.graph import Edits
 from denseflip.graph.pairs import decode
+from denseflip.paper.printed import PATIENTS
+from denseflip.paper.specs import PaperPlan
 from denseflip.story.describe import describe
 from denseflip.story.story import Story
 

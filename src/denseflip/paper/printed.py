@@ -67,7 +67,7 @@ Quartiles = tuple[float | None, float | None, float | None]
 @cache
 def supplement() -> dict[tuple[str, str, int], tuple[Quartiles, Quartiles]]:
     """(data, method, class) → quartiles of d% and of C in the supplement's box plots."""
-    text = (resources.files("denseflip.experiments") / "data" / "supplement.csv").read_text("utf-8")
+    text = (resources.files("denseflip.paper") / "data" / "supplement.csv").read_text("utf-8")
     found = {}
     for row in csv.DictReader(text.splitlines()):
         d, c = (

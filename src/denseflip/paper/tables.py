@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from denseflip.paper.specs import PaperPlan
+from denseflip.experiments.results import Row, group_table, to_rows
+from denseflip.experiments.store import Record
+from denseflip.experiments.tables import MISSING, Table
 from denseflip.paper.printed import (
     TABLE_1,
     flip_reason,
@@ -19,9 +21,7 @@ from denseflip.paper.printed import (
     supplement,
     table_1_reason,
 )
-from denseflip.experiments.results import Row, group_table, to_rows
-from denseflip.experiments.store import Record
-from denseflip.experiments.tables import MISSING, Table
+from denseflip.paper.specs import PaperPlan
 
 _MEASURES = (
     "d",

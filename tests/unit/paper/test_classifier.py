@@ -7,12 +7,12 @@ import pytest
 
 from denseflip.datasets import Dataset
 from denseflip.errors import DatasetError
+from denseflip.graph import Graph
 from denseflip.paper.classifier import (
     evaluate_published,
     fit_published,
     published_oracle,
 )
-from denseflip.graph import Graph
 
 
 def cohort(n=40, classes=2, seed=0):

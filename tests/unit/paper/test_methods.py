@@ -11,20 +11,20 @@ from hypothesis import strategies as st
 
 from denseflip.counterfactual import Ask
 from denseflip.errors import UnknownNameError
+from denseflip.graph import Graph
+from denseflip.oracles.background import Background
+from denseflip.paper.blocks import (
+    PublishedDensify,
+    PublishedRegionDensify,
+    PublishedSparsify,
+)
 from denseflip.paper.methods import (
     PUBLISHED,
     published_distance,
     published_measures,
     published_method,
 )
-from denseflip.paper.blocks import (
-    PublishedDensify,
-    PublishedRegionDensify,
-    PublishedSparsify,
-)
 from denseflip.paper.orders import HashTable, looped_edges, looped_swaps
-from denseflip.graph import Graph
-from denseflip.oracles.background import Background
 from denseflip.search.blocks import State
 from denseflip.search.explain import explain
 from denseflip.search.problem import Problem

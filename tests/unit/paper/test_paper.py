@@ -5,9 +5,10 @@ import json
 import pytest
 
 from denseflip.errors import UnknownNameError
+from denseflip.experiments.run import run_specs
+from denseflip.experiments.spec import MeasureSpec
+from denseflip.experiments.store import Store
 from denseflip.paper.figures import box_statistics, to_counterfactual
-from denseflip.paper.specs import plan_paper
-from denseflip.paper.tables import _differs, paper_tables, quartiles
 from denseflip.paper.printed import (
     DATASETS,
     METHODS,
@@ -17,10 +18,9 @@ from denseflip.paper.printed import (
     supplement,
     table_1_reason,
 )
-from denseflip.experiments.publish import write_paper
-from denseflip.experiments.run import run_specs
-from denseflip.experiments.spec import MeasureSpec
-from denseflip.experiments.store import Store
+from denseflip.paper.publish import write_paper
+from denseflip.paper.specs import plan_paper
+from denseflip.paper.tables import _differs, paper_tables, quartiles
 from denseflip.search.explain import explain
 
 
@@ -104,8 +104,8 @@ def test_the_paper_on_a_few_graphs(brain_data, tmp_path):
 
 
 def _same_result_as_explain(plan, outcome):
-    from denseflip.paper.methods import published_method
     from denseflip.paper.classifier import published_oracle
+    from denseflip.paper.methods import published_method
 
     spec = next(s for s in plan.runs.specs if s.job.method.name == "tri")
     data = plan.sources[0].dataset
