@@ -14,9 +14,16 @@ from typing import Any
 
 import numpy as np
 
+from denseflip.checks import renamed
 from denseflip.classifiers.evaluation import Evaluation
 from denseflip.classifiers.features import Features
-from denseflip.classifiers.presets import INNER_FOLDS, Plan, check_classes, fit_plan, make_plan
+from denseflip.classifiers.presets import (
+    INNER_FOLDS,
+    Design,
+    check_classes,
+    fit_design,
+    make_design,
+)
 from denseflip.classifiers.recipes import Positions, nested_answers
 from denseflip.datasets import Dataset
 from denseflip.errors import InvalidParameterError
@@ -25,13 +32,14 @@ from denseflip.oracles.threads import single_thread
 Z_95 = 1.959963984540054
 
 
+@renamed(taxonomy="regions")
 def evaluate(
     dataset: Dataset,
     preset: str | None = None,
     *,
     features: str | Features | None = None,
     estimator: Any = None,
-    taxonomy: str | None = None,
+    regions: str | None = None,
     folds: int = 5,
     repeats: int = 10,
     permutations: int = 200,
@@ -43,7 +51,7 @@ def evaluate(
 
     Parameters
     ----------
-    preset, features, estimator, taxonomy : what is judged, as in `fit_oracle`.
+    preset, features, estimator, regions : what is judged, as in `fit_oracle`.
     folds : every graph is answered by a classifier trained on the other folds.
     repeats : how often that is done with new folds; the figures are means.
     permutations : how often it is done (once each) with shuffled labels; 0 gives no p-value.
@@ -56,10 +64,10 @@ def evaluate(
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             msg = f"'{name}' must be a whole number from {least}; got {value!r}."
             raise InvalidParameterError(msg)
-    plan = make_plan(dataset, preset, features=features, estimator=estimator, taxonomy=taxonomy)
-    return evaluate_plan(
+    design = make_design(dataset, preset, features=features, estimator=estimator, regions=regions)
+    return evaluate_design(
         dataset,
-        plan,
+        design,
         folds=folds,
         repeats=repeats,
         permutations=permutations,
@@ -69,9 +77,9 @@ def evaluate(
     )
 
 
-def evaluate_plan(
+def evaluate_design(
     dataset: Dataset,
-    plan: Plan,
+    design: Design,
     *,
     folds: int,
     repeats: int,
@@ -80,7 +88,7 @@ def evaluate_plan(
     seed: int,
     progress: Callable[[int, int], None] | None = None,
 ) -> Evaluation:
-    """`evaluate` for a plan and numbers already checked."""
+    """`evaluate` for a design and numbers already checked."""
     _, y = np.unique(dataset.label_array(), return_inverse=True)
     n_classes = int(y.max()) + 1
     total = repeats + permutations
@@ -89,12 +97,12 @@ def evaluate_plan(
     chosen: Counter[str] = Counter()
     if progress:
         progress(0, total)
-    rows = plan.features.transform(dataset.graphs)
+    rows = design.features.transform(dataset.graphs)
     with single_thread():
-        prepared = plan.recipe.prepare(rows)
+        prepared = design.recipe.prepare(rows)
         for r in range(repeats):
             rng = np.random.default_rng([seed, 0, r])
-            answers, settings = nested_answers(plan.recipe, prepared, y, folds, inner_folds, rng)
+            answers, settings = nested_answers(design.recipe, prepared, y, folds, inner_folds, rng)
             table = confusion_table(y, answers, n_classes)
             accuracies.append(accuracy_of(table))
             f1s.append(f1_of(table))
@@ -106,20 +114,20 @@ def evaluate_plan(
         for p in range(permutations):
             rng = np.random.default_rng([seed, 1, p])
             shuffled = rng.permutation(y)
-            answers, _ = nested_answers(plan.recipe, prepared, shuffled, folds, inner_folds, rng)
+            answers, _ = nested_answers(design.recipe, prepared, shuffled, folds, inner_folds, rng)
             null.append(float(np.mean(answers == shuffled)))
             if progress:
                 progress(repeats + p + 1, total)
     accuracy = float(np.mean(accuracies))
-    oracle = fit_plan(dataset, plan, inner_folds=inner_folds, seed=seed)
+    oracle = fit_design(dataset, design, inner_folds=inner_folds, seed=seed)
     answers = np.searchsorted(oracle.classes, oracle.predict(dataset.graphs))
     training = confusion_table(y, answers, n_classes)
     counts = {name: count for name, count in dataset.class_counts().items() if count}
     return Evaluation(
         dataset=dataset.name,
         class_counts=counts,
-        preset=plan.preset,
-        features=plan.features.name,
+        preset=design.preset,
+        features=design.features.name,
         estimator=oracle.card["estimator"],
         folds=folds,
         inner_folds=inner_folds,
@@ -135,7 +143,7 @@ def evaluate_plan(
         null_mean=float(np.mean(null)) if null else None,
         confusion=tuple(tuple(int(x) for x in row) for row in confusion),
         repeat_accuracies=tuple(accuracies),
-        chosen={plan.recipe.parameter: dict(chosen.most_common())} if chosen else {},
+        chosen={design.recipe.parameter: dict(chosen.most_common())} if chosen else {},
         training_accuracy=accuracy_of(training),
         training_f1=f1_of(training),
     )

@@ -125,9 +125,9 @@ class RegionFeatures:
     taxonomy: Taxonomy
 
     @classmethod
-    def from_nodes(cls, nodes: Nodes, taxonomy: str | None = None) -> RegionFeatures:
+    def from_nodes(cls, nodes: Nodes, regions: str | None = None) -> RegionFeatures:
         """Features for the named taxonomy of a node table (the default one if not named)."""
-        return cls(nodes.taxonomy(taxonomy))
+        return cls(nodes.taxonomy(regions))
 
     @cached_property
     def _table(self) -> tuple[npt.NDArray[np.int64], Matrix, tuple[tuple[str, str], ...]]:
@@ -187,7 +187,7 @@ FEATURES: dict[str, type[Any]] = {
 
 
 def make_features(
-    features: str | Features, nodes: Nodes | None = None, *, taxonomy: str | None = None
+    features: str | Features, nodes: Nodes | None = None, *, regions: str | None = None
 ) -> Features:
     """Features by name, or the given ones as they are.
 
@@ -196,7 +196,7 @@ def make_features(
     features : one of ``spectral``, ``edges``, ``regions``, ``degrees``, or an object with
         ``transform(graphs)``.
     nodes : the node table; ``regions`` needs it.
-    taxonomy : which regions of the table, for ``regions`` alone.
+    regions : which taxonomy of the table, for ``regions`` alone.
     """
     if not isinstance(features, str):
         if not isinstance(features, Features):
@@ -212,13 +212,13 @@ def make_features(
         if nodes is None or not nodes.regions:
             msg = (
                 "Region features need to know each node's region, and this data set has none. "
-                "Import it with a node table (--nodes nodes.csv with a region column), or use "
-                "'edges', 'spectral' or 'degrees'."
+                "Give it a node table with a region column (nodes=Nodes.read_csv('nodes.csv')), "
+                "or use 'edges', 'spectral' or 'degrees'."
             )
-            raise MissingInputError(msg)
-        return RegionFeatures.from_nodes(nodes, taxonomy)
-    if taxonomy is not None:
-        msg = f"A taxonomy ({taxonomy!r}) is for the features 'regions'; got {features!r}."
+            raise MissingInputError(msg, parameter="nodes")
+        return RegionFeatures.from_nodes(nodes, regions)
+    if regions is not None:
+        msg = f"A taxonomy (regions={regions!r}) is for the features 'regions'; got {features!r}."
         raise InvalidParameterError(msg)
     made: Features = FEATURES[features]()
     return made

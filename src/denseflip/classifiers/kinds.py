@@ -16,8 +16,8 @@ from denseflip.oracles.protocol import Oracle
 def _open_preset(text: str, *, dataset: Any, input: str, batch: bool) -> Oracle:
     if dataset is None:
         msg = f"The preset {text!r} must be trained on a data set, and none is given (dataset=…)."
-        raise MissingInputError(msg)
-    return fit_oracle(dataset, preset=text)
+        raise MissingInputError(msg, parameter="dataset")
+    return fit_oracle(dataset, text)
 
 
 def _is_classifier_file(text: str) -> bool:

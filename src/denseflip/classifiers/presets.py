@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from denseflip._version import __version__
-from denseflip.classifiers.features import Features, make_features
+from denseflip.checks import renamed
+from denseflip.classifiers.features import FEATURES, Features, make_features
 from denseflip.classifiers.fitted import FittedOracle
 from denseflip.classifiers.recipes import (
     EstimatorRecipe,
@@ -74,7 +75,7 @@ _RECIPES: dict[str, Recipe] = {
 
 
 @dataclass(frozen=True)
-class Plan:
+class Design:
     """What is to be trained: name, features and recipe, settled for one data set."""
 
     preset: str | None
@@ -84,21 +85,26 @@ class Plan:
 
 def get_preset(name: str) -> Preset:
     """The preset of this name."""
+    if name in FEATURES or isinstance(name, Features):
+        written = repr(name) if isinstance(name, str) else "…"
+        msg = f"{name!r:.60} is features, not a preset: write features={written}."
+        raise InvalidParameterError(msg, parameter="features")
     if name not in PRESETS:
-        raise UnknownNameError("preset", name, PRESETS)
+        raise UnknownNameError("preset", str(name), PRESETS, parameter="preset")
     return PRESETS[name]
 
 
-def make_plan(
+def make_design(
     dataset: Dataset,
     preset: str | None = None,
     *,
     features: str | Features | None = None,
     estimator: Any = None,
-    taxonomy: str | None = None,
-) -> Plan:
+    regions: str | None = None,
+) -> Design:
     """Settle features and recipe; see `fit_oracle` for the arguments."""
-    if preset is not None and (features is not None or estimator is not None):
+    known = None if preset is None else get_preset(preset)
+    if known is not None and (features is not None or estimator is not None):
         msg = f"Give a preset ({preset!r}) or features and estimator, not both."
         raise InvalidParameterError(msg)
     usable = hasattr(estimator, "fit") and hasattr(estimator, "predict")
@@ -108,25 +114,25 @@ def make_plan(
             f"{estimator!r:.60}."
         )
         raise InvalidParameterError(msg)
-    if preset is None and features is None and estimator is None:
-        preset = DEFAULT_PRESET
-    if preset is not None:
-        known = get_preset(preset)
-        made = make_features(known.features, dataset.nodes, taxonomy=taxonomy)
-        return Plan(preset, made, known.recipe)
-    made = make_features(features or "spectral", dataset.nodes, taxonomy=taxonomy)
+    if known is None and features is None and estimator is None:
+        known = get_preset(DEFAULT_PRESET)
+    if known is not None:
+        made = make_features(known.features, dataset.nodes, regions=regions)
+        return Design(known.name, made, known.recipe)
+    made = make_features(features or "spectral", dataset.nodes, regions=regions)
     if estimator is not None:
-        return Plan(None, made, EstimatorRecipe(estimator))
-    return Plan(None, made, _RECIPES.get(made.name, LogisticRecipe(scaled=True)))
+        return Design(None, made, EstimatorRecipe(estimator))
+    return Design(None, made, _RECIPES.get(made.name, LogisticRecipe(scaled=True)))
 
 
+@renamed(taxonomy="regions")
 def fit_oracle(
     dataset: Dataset,
+    preset: str | None = None,
+    *,
     features: str | Features | None = None,
     estimator: Any = None,
-    *,
-    preset: str | None = None,
-    taxonomy: str | None = None,
+    regions: str | None = None,
     inner_folds: int = INNER_FOLDS,
     seed: int = 0,
 ) -> FittedOracle:
@@ -136,12 +142,13 @@ def fit_oracle(
 
     Parameters
     ----------
-    features : ``spectral`` (the default), ``edges``, ``regions``, ``degrees`` or an object.
+    preset : ``sf-knn`` (if nothing else is given), ``edges-svm``, ``edges-logistic`` or
+        ``regions-logistic``.
+    features : in place of a preset: ``spectral`` (the default), ``edges``, ``regions``,
+        ``degrees`` or an object.
     estimator : any unfitted scikit-learn classifier, taken as it is; without one, a fitting one
         for the features with its main setting selected by cross-validation.
-    preset : ``sf-knn``, ``edges-svm``, ``edges-logistic`` or ``regions-logistic`` in place of the
-        two above; ``sf-knn`` if nothing is given.
-    taxonomy : which regions of the node table, for region features.
+    regions : which taxonomy of the node table, for region features.
     inner_folds : folds of the cross-validation that selects the setting.
     seed : decides those folds.
 
@@ -151,42 +158,42 @@ def fit_oracle(
     >>> ring = [Graph.from_edges(6, [(i, (i + 1) % 6) for i in range(6)])] * 4
     >>> star = [Graph.from_edges(6, [(0, i) for i in range(1, 6)])] * 4
     >>> toy = Dataset("toy", (*ring, *star), (0,) * 4 + (1,) * 4, ("ring", "star"))
-    >>> oracle = fit_oracle(toy, preset="sf-knn")
+    >>> oracle = fit_oracle(toy, "sf-knn")
     >>> [oracle.name_of(x) for x in oracle.predict([star[0], ring[0]])]
     ['star', 'ring']
     """
     check_classes(dataset)
-    plan = make_plan(dataset, preset, features=features, estimator=estimator, taxonomy=taxonomy)
-    return fit_plan(dataset, plan, inner_folds=inner_folds, seed=seed)
+    design = make_design(dataset, preset, features=features, estimator=estimator, regions=regions)
+    return fit_design(dataset, design, inner_folds=inner_folds, seed=seed)
 
 
-def fit_plan(
-    dataset: Dataset, plan: Plan, *, inner_folds: int = INNER_FOLDS, seed: int = 0
+def fit_design(
+    dataset: Dataset, design: Design, *, inner_folds: int = INNER_FOLDS, seed: int = 0
 ) -> FittedOracle:
-    """Train what a plan says on all graphs of a data set."""
+    """Train what a design says on all graphs of a data set."""
     labels = dataset.label_array()
     _, y = np.unique(labels, return_inverse=True)
-    rows = plan.features.transform(dataset.graphs)
-    recipe = plan.recipe
+    rows = design.features.transform(dataset.graphs)
+    recipe = design.recipe
     with single_thread():
         rng = np.random.default_rng([seed, 2])
         value = select(recipe, recipe.prepare(rows), y, np.arange(len(y)), inner_folds, rng)
         estimator = recipe.estimator(value).fit(rows, labels)
     card = {
         "denseflip": __version__,
-        "preset": plan.preset,
+        "preset": design.preset,
         "dataset": {
             "name": dataset.name,
             "n_graphs": len(dataset),
             "n_nodes": dataset.n_nodes,
             "class_counts": dataset.class_counts(),
         },
-        "features": plan.features.name,
+        "features": design.features.name,
         "estimator": describe_estimator(estimator),
         "chosen": {recipe.parameter: value} if recipe.parameter else {},
         "seed": seed,
     }
-    return FittedOracle(plan.features, estimator, dataset.class_names, dataset.n_nodes, card)
+    return FittedOracle(design.features, estimator, dataset.class_names, dataset.n_nodes, card)
 
 
 def describe_estimator(estimator: Any) -> str:

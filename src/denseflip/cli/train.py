@@ -83,7 +83,7 @@ def train(
     if preset == PUBLISHED:
         oracle = published_oracle(data)
     else:
-        oracle = fit_oracle(data, preset=preset, taxonomy=taxonomy, seed=seed)
+        oracle = fit_oracle(data, preset=preset, regions=taxonomy, seed=seed)
     oracle = oracle.with_card(evaluation=evaluation.to_dict() if evaluation else None)
     oracle.save(target, force=force)
     if as_json:
@@ -167,7 +167,7 @@ def _evaluate(
         return judge(
             data,
             preset,
-            taxonomy=taxonomy,
+            regions=taxonomy,
             folds=folds,
             repeats=repeats,
             permutations=permutations,

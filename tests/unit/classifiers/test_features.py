@@ -91,7 +91,7 @@ def test_every_kind_keeps_the_protocol(name):
 
 
 def test_a_named_taxonomy_is_used():
-    features = make_features("regions", NODES, taxonomy="side")
+    features = make_features("regions", NODES, regions="side")
     assert features.blocks == (("L", "L"), ("L", "R"), ("R", "R"))
 
 
@@ -108,9 +108,9 @@ def test_bad_input_is_named():
     with pytest.raises(MissingInputError, match="this data set has none"):
         make_features("regions", Nodes.numbered(3))
     with pytest.raises(UnknownNameError, match="lobe"):
-        make_features("regions", NODES, taxonomy="lob")
+        make_features("regions", NODES, regions="lob")
     with pytest.raises(InvalidParameterError, match="for the features 'regions'"):
-        make_features("edges", NODES, taxonomy="lobe")
+        make_features("edges", NODES, regions="lobe")
     with pytest.raises(FileFormatError, match="Not a description of features"):
         features_from_dict({"name": "spectral", "height": 3})
     with pytest.raises(FileFormatError, match="Not a description of features"):

@@ -33,7 +33,7 @@ def test_no_graphs_no_labels():
 def test_graphs_over_other_nodes():
     other = Graph.from_edges(5, [(0, 1)])
     with pytest.raises(InvalidGraphError, match=r"Graph 1 has 5 nodes, .* trained on .* 12"):
-        fit_oracle(COHORT, "edges").predict([COHORT.graphs[0], other])
+        fit_oracle(COHORT, features="edges").predict([COHORT.graphs[0], other])
     assert fit_oracle(COHORT).predict([other])[0] in {0, 1}  # a spectrum has no such bound
 
 

@@ -41,7 +41,7 @@ def test_saved_and_loaded_is_the_same(preset, tmp_path):
     ids=["forest", "tree of neighbours"],
 )
 def test_other_estimators_of_scikit_learn(estimator, tmp_path):
-    oracle = fit_oracle(COHORT, "degrees", estimator)
+    oracle = fit_oracle(COHORT, features="degrees", estimator=estimator)
     again = load_oracle(oracle.save(tmp_path / "it.dfo"))
     assert again.predict(COHORT.graphs) == oracle.predict(COHORT.graphs)
 
@@ -137,7 +137,9 @@ def test_foreign_types_are_refused_before_anything_runs(tmp_path, monkeypatch):
 
 
 def test_a_type_can_be_trusted_by_name(tmp_path, monkeypatch):
-    oracle = fit_oracle(COHORT, "edges", RandomForestClassifier(3, random_state=0))
+    oracle = fit_oracle(
+        COHORT, features="edges", estimator=RandomForestClassifier(3, random_state=0)
+    )
     path = oracle.save(tmp_path / "it.dfo")
     monkeypatch.setattr(persist, "TRUSTED", ())
     with pytest.raises(FileFormatError, match=r"sklearn\.tree\._tree\.Tree"):
@@ -157,7 +159,7 @@ def test_own_features_cannot_be_saved(tmp_path):
     class Own(EdgeFeatures):
         name = "own"
 
-    fitted = fit_oracle(COHORT, "edges")
+    fitted = fit_oracle(COHORT, features="edges")
     oracle = FittedOracle(Own(), fitted.estimator, fitted.class_names, 12)
     with pytest.raises(InvalidParameterError, match=r"\('own'\) cannot be saved"):
         oracle.save(tmp_path / "it.dfo")

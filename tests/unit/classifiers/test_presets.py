@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import inspect
 import json
 
 import pytest
@@ -7,6 +8,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
 from cohorts import make_cohort
+from denseflip.classifiers.crossval import evaluate
 from denseflip.classifiers.features import SpectralFeatures
 from denseflip.classifiers.presets import PRESETS, check_classes, fit_oracle
 from denseflip.errors import (
@@ -36,6 +38,17 @@ def test_every_preset_learns_and_answers(preset, classes):
     json.dumps(oracle.card)
 
 
+def test_training_and_judging_are_asked_for_alike():
+    """The same words in the same places: `fit_oracle` takes what `evaluate` takes."""
+    fit, judge = (inspect.signature(f).parameters for f in (fit_oracle, evaluate))
+    shared = ["dataset", "preset", "features", "estimator", "regions"]
+    assert list(fit)[:5] == list(judge)[:5] == shared
+    assert [fit[name] for name in shared] == [judge[name] for name in shared]
+    by_place, by_name = fit_oracle(COHORT, "edges-svm"), fit_oracle(COHORT, preset="edges-svm")
+    assert by_place.card == by_name.card
+    assert by_place.card["preset"] == "edges-svm"
+
+
 def test_the_default_is_the_papers():
     oracle = fit_oracle(COHORT)
     assert oracle.card["preset"] == "sf-knn"
@@ -45,7 +58,7 @@ def test_the_default_is_the_papers():
 
 @pytest.mark.parametrize("features", ["spectral", "edges", "regions", "degrees"])
 def test_features_alone_get_a_fitting_estimator(features):
-    oracle = fit_oracle(COHORT, features)
+    oracle = fit_oracle(COHORT, features=features)
     assert oracle.features.name == features
     assert oracle.card["preset"] is None
     assert len(oracle.predict(COHORT.graphs)) == len(COHORT)
@@ -53,7 +66,7 @@ def test_features_alone_get_a_fitting_estimator(features):
 
 def test_any_estimator_is_taken_as_it_is_and_the_given_one_stays_unfitted():
     estimator = RandomForestClassifier(7, random_state=0)
-    oracle = fit_oracle(COHORT, "edges", estimator)
+    oracle = fit_oracle(COHORT, features="edges", estimator=estimator)
     assert oracle.estimator.n_estimators == 7
     assert not hasattr(estimator, "classes_")
     assert oracle.card["chosen"] == {}
@@ -77,16 +90,22 @@ def test_labels_that_skip_a_class_keep_their_numbers():
 def test_bad_input_is_named():
     with pytest.raises(UnknownNameError, match="Did you mean 'edges-svm'"):
         fit_oracle(COHORT, preset="edge-svm")
+    with pytest.raises(InvalidParameterError, match=r"'edges' is features.*write features='edges'"):
+        fit_oracle(COHORT, "edges", estimator=LogisticRegression())
+    with pytest.raises(InvalidParameterError, match="is features, not a preset: write features=…"):
+        fit_oracle(COHORT, SpectralFeatures())
+    with pytest.raises(InvalidParameterError, match="taxonomy is called regions now"):
+        fit_oracle(COHORT, "regions-logistic", taxonomy="lobe")
     with pytest.raises(InvalidParameterError, match="not both"):
-        fit_oracle(COHORT, "edges", preset="sf-knn")
+        fit_oracle(COHORT, "sf-knn", features="edges")
     with pytest.raises(InvalidParameterError, match="'estimator' must be an unfitted"):
-        fit_oracle(COHORT, "edges", LogisticRegression)
+        fit_oracle(COHORT, features="edges", estimator=LogisticRegression)
     with pytest.raises(InvalidParameterError, match="'estimator' must be an unfitted"):
-        fit_oracle(COHORT, "edges", "svm")
-    with pytest.raises(MissingInputError, match="--nodes"):
+        fit_oracle(COHORT, features="edges", estimator="svm")
+    with pytest.raises(MissingInputError, match=r"nodes=Nodes\.read_csv"):
         fit_oracle(make_cohort(regions=False), preset="regions-logistic")
     with pytest.raises(UnknownNameError, match="taxonomy"):
-        fit_oracle(COHORT, preset="regions-logistic", taxonomy="lobes")
+        fit_oracle(COHORT, preset="regions-logistic", regions="lobes")
 
 
 def test_one_class_only_and_too_few_graphs():
