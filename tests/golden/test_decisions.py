@@ -8,8 +8,9 @@ import pytest
 from denseflip import DCS, Graph, Nodes, explain, make_method
 from denseflip.counterfactual import Ask, Step
 from denseflip.errors import InvalidGraphError
-from denseflip.paper.printed import printed_flip_rate
+from denseflip.graph import Taxonomy
 from denseflip.graph.density import region_densities
+from denseflip.paper.printed import printed_flip_rate
 from denseflip.search.baselines import EdgeSwap
 from denseflip.search.blocks import State
 from denseflip.search.densify import CliqueDensify, clique_size
@@ -187,9 +188,9 @@ def test_d10_removing_a_loop_removes_nothing() -> None:
 
 
 def test_d10_region_densities_may_count_loops() -> None:
-    index = np.zeros(6, dtype=np.int64)
-    assert region_densities(KITE, index, 1).tolist() == [8 / 15]
-    assert region_densities(KITE, index, 1, self_loops=True).tolist() == [14 / 21]
+    whole = Taxonomy.from_labels("whole", ["all"] * 6)
+    assert region_densities(KITE, whole).tolist() == [8 / 15]
+    assert region_densities(KITE, whole, self_loops=True).tolist() == [14 / 21]
 
 
 def test_d13_the_printed_entry_fits_adhdm_and_not_adhd() -> None:

@@ -22,7 +22,7 @@ from denseflip.errors import (
     MissingInputError,
     UnknownNameError,
 )
-from denseflip.graph import Graph, Nodes, Taxonomy
+from denseflip.graph import Cells, Graph, Nodes, Taxonomy
 
 Matrix = npt.NDArray[np.float64]
 
@@ -130,26 +130,17 @@ class RegionFeatures:
         return cls(nodes.taxonomy(regions))
 
     @cached_property
-    def _table(self) -> tuple[npt.NDArray[np.int64], Matrix, tuple[tuple[str, str], ...]]:
-        """Column of each block (-1 if left out), possible edges per column, block names."""
-        regions = self.taxonomy.regions
-        size = np.bincount(self.taxonomy.array, minlength=len(regions))
-        column = np.full((len(regions), len(regions)), -1, dtype=np.int64)
-        possible: list[float] = []
-        blocks: list[tuple[str, str]] = []
-        for r in range(len(regions)):
-            for s in range(r, len(regions)):
-                pairs = int(size[r] * (size[r] - 1) // 2 if r == s else size[r] * size[s])
-                if pairs:
-                    column[r, s] = column[s, r] = len(possible)
-                    possible.append(float(pairs))
-                    blocks.append((regions[r], regions[s]))
-        return column, np.asarray(possible), tuple(blocks)
+    def _cells(self) -> tuple[Cells, npt.NDArray[np.intp]]:
+        """The cells, and the numbers of those that have a column."""
+        cells = Cells(self.taxonomy)
+        return cells, np.flatnonzero(cells.sizes)
 
     @property
     def blocks(self) -> tuple[tuple[str, str], ...]:
         """The two regions of each column."""
-        return self._table[2]
+        cells, columns = self._cells
+        names = self.taxonomy.regions
+        return tuple((names[a], names[b]) for a, b in cells.at(columns))
 
     def transform(self, graphs: Sequence[Graph]) -> Matrix:
         """Rows with one density per block."""
@@ -160,12 +151,10 @@ class RegionFeatures:
                 f"({self.taxonomy.name!r}) are known for {len(self.taxonomy.index)} nodes."
             )
             raise InvalidGraphError(msg)
-        column, possible, _ = self._table
-        region = self.taxonomy.array
-        out = np.empty((len(graphs), len(possible)))
+        cells, columns = self._cells
+        out = np.empty((len(graphs), len(columns)))
         for row, graph in zip(out, graphs, strict=True):
-            block = column[region[graph.pairs[:, 0]], region[graph.pairs[:, 1]]]
-            row[:] = np.bincount(block, minlength=len(possible)) / possible
+            row[:] = cells.densities(graph)[columns]
         return out
 
     def to_dict(self) -> dict[str, Any]:

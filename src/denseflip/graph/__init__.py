@@ -1,8 +1,9 @@
 """Graphs over a fixed node set: values, node table, conversions and counting kernels."""
 
+from denseflip.graph.cells import Cell, Cells
 from denseflip.graph.core import Graph
 from denseflip.graph.edits import Edits
 from denseflip.graph.nodes import Nodes, Taxonomy
 from denseflip.graph.pairs import Codes, Pair
 
-__all__ = ["Codes", "Edits", "Graph", "Nodes", "Pair", "Taxonomy"]
+__all__ = ["Cell", "Cells", "Codes", "Edits", "Graph", "Nodes", "Pair", "Taxonomy"]

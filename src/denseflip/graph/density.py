@@ -13,7 +13,9 @@ from functools import reduce
 import numpy as np
 import numpy.typing as npt
 
+from denseflip.graph.cells import Cells
 from denseflip.graph.core import Graph
+from denseflip.graph.nodes import Taxonomy
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -177,18 +179,10 @@ def two_hop(node: int, neighbours: list[set[int]]) -> set[int]:
     return out
 
 
-def region_densities(
-    graph: Graph, index: Ints, n_regions: int, *, self_loops: bool = False
-) -> Floats:
+def region_densities(graph: Graph, taxonomy: Taxonomy, *, self_loops: bool = False) -> Floats:
     """Edges inside each region over the pairs inside it; 0 for a region of one node.
 
-    With ``self_loops`` every node counts one loop among both (the published profile, D10).
+    With ``self_loops`` every node counts one loop among both (D10).
     """
-    inside = index[graph.pairs[:, 0]] == index[graph.pairs[:, 1]]
-    edges = np.bincount(index[graph.pairs[inside, 0]], minlength=n_regions).astype(float)
-    sizes = np.bincount(index, minlength=n_regions).astype(float)
-    possible = sizes * (sizes - 1) / 2
-    if self_loops:
-        edges, possible = edges + sizes, possible + sizes
-    out: Floats = np.divide(edges, possible, out=np.zeros(n_regions), where=possible > 0)
-    return out
+    cells = Cells(taxonomy)
+    return cells.densities(graph, self_loops=self_loops)[cells.within]

@@ -69,9 +69,7 @@ class RegionRank:
         for level in self.levels or (None,):
             name = level if name is None else f"{name}*{level}"
             taxonomy = problem.taxonomy(name, "rcli")
-            density = region_densities(
-                problem.graph, taxonomy.array, len(taxonomy.regions), self_loops=self.self_loops
-            )
+            density = region_densities(problem.graph, taxonomy, self_loops=self.self_loops)
             place = {r: i for i, r in enumerate((*self.tie_order, *taxonomy.regions)[::-1])}
             ties = np.array([-place[r] for r in taxonomy.regions])
             keys += [-density[taxonomy.array], ties[taxonomy.array]]

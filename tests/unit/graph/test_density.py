@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-from denseflip.graph import Graph, density
+from denseflip.graph import Graph, Taxonomy, density
 from graphs import complete, empty, path, star, triangle_with_tail, two_cliques
 
 
@@ -67,8 +66,8 @@ def test_two_hops():
 
 
 def test_region_densities_with_and_without_loops():
-    index = np.array([0, 0, 0, 1, 1])
+    regions = Taxonomy("t", ("A", "B", "no node"), (0, 0, 0, 1, 1))
     g = triangle_with_tail()
-    assert density.region_densities(g, index, 3).tolist() == [1, 0, 0]
-    loops = density.region_densities(g, index, 3, self_loops=True)
+    assert density.region_densities(g, regions).tolist() == [1, 0, 0]
+    loops = density.region_densities(g, regions, self_loops=True)
     assert loops.tolist() == [1, pytest.approx(2 / 3), 0]
