@@ -110,7 +110,7 @@ def main() -> None:
             attributes={"sex": [r["sex"] for r in mice]},
         )
     nodes.write_csv(out / "mice_nodes.csv")
-    path = dataset.save(out / "mice.dfd", overwrite=True)
+    path = dataset.save(out / "mice.dfd", force=True)
     sys.stdout.write(f"{path}: {len(dataset)} graphs, {path.stat().st_size:,} bytes\n")
 
 

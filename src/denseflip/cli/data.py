@@ -229,7 +229,7 @@ def import_(
             label_column=label_column,
             on_file=lambda file: bars.update(task, description=file, advance=1),
         )
-    dataset.save(target, overwrite=force)
+    dataset.save(target, force=force)
     for warning in import_warnings(dataset):
         err_console().print(f"Warning: {warning}", markup=False, soft_wrap=True)
     console = out_console()
@@ -256,7 +256,7 @@ def export(
             dataset,
             out,
             format=format,
-            overwrite=force,
+            force=force,
             on_file=lambda file: bars.update(task, description=file, advance=1),
         )
     typer.echo(f"{len(dataset)} graphs of {dataset.name} written to {target} as {format}.")

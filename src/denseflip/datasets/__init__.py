@@ -1,21 +1,22 @@
 """Data sets: the embedded mice, the paper's seven brains, synthetic cohorts, a lab's own files."""
 
+from denseflip.checks import renamed_names
 from denseflip.datasets.base import Card, Dataset, Example
 from denseflip.datasets.connectome import Keep
 from denseflip.datasets.export import export_dataset
-from denseflip.datasets.files import read_graph
 from denseflip.datasets.folder import import_folder
+from denseflip.datasets.importers import read_graph
 from denseflip.datasets.registry import DatasetInfo, fetch_dataset, list_datasets, load_dataset
-from denseflip.datasets.summary import Summary
+from denseflip.datasets.summary import DatasetSummary
 from denseflip.datasets.synthetic import make_synthetic
 
 __all__ = [
     "Card",
     "Dataset",
     "DatasetInfo",
+    "DatasetSummary",
     "Example",
     "Keep",
-    "Summary",
     "export_dataset",
     "fetch_dataset",
     "import_folder",
@@ -24,3 +25,5 @@ __all__ = [
     "make_synthetic",
     "read_graph",
 ]
+
+__getattr__ = renamed_names(__name__, {"Summary": "DatasetSummary"})

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 import numpy as np
 import numpy.typing as npt
 
+from denseflip.checks import renamed
 from denseflip.errors import (
     DatasetError,
     InvalidParameterError,
@@ -23,7 +24,7 @@ from denseflip.errors import (
 from denseflip.graph import Graph, Nodes
 
 if TYPE_CHECKING:
-    from denseflip.datasets.summary import Summary
+    from denseflip.datasets.summary import DatasetSummary
 
 
 @dataclass(frozen=True)
@@ -260,17 +261,24 @@ class Dataset:
 
     # ---- figures and files --------------------------------------------------------------
 
-    def summary(self) -> Summary:
+    def summary(self) -> DatasetSummary:
         """Graphs per class, nodes, edges, density, spread of degrees and regions."""
         from denseflip.datasets.summary import summarise
 
         return summarise(self)
 
-    def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
-        """Write the data set to one file (see `docs/file-format.md`); returns its path."""
+    @renamed(overwrite="force")
+    def save(self, path: str | Path, *, force: bool = False) -> Path:
+        """Write the data set to one file (see `docs/file-format.md`); returns its path.
+
+        Parameters
+        ----------
+        path : the file, usually ending in ``.dfd``.
+        force : overwrite a file that is there.
+        """
         from denseflip.datasets.store import write_dataset
 
-        return write_dataset(self, path, overwrite=overwrite)
+        return write_dataset(self, path, force=force)
 
     @staticmethod
     def load(path: str | Path) -> Dataset:

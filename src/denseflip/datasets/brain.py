@@ -178,7 +178,7 @@ def _keep(dataset: Dataset, path: Path) -> None:
     """Keep the converted file; a cache that cannot be written only costs time."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_dataset(dataset, path, overwrite=True)
+        write_dataset(dataset, path, force=True)
     except (OSError, DatasetError):
         return
 

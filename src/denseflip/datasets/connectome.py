@@ -22,7 +22,7 @@ from denseflip.graph.convert import check_matrix
 
 Matrix = npt.NDArray[np.float64]
 
-#: What `--measure` may be → nilearn's name for it.
+#: What ``measure`` may be → nilearn's name for it.
 MEASURES = {"pearson": "correlation", "partial": "partial correlation", "tangent": "tangent"}
 
 

@@ -1,4 +1,4 @@
-"""Write a data set as files that other tools read, and that `import_folder` reads back."""
+"""A data set as files that other tools read: written, and recognised when it is imported again."""
 
 from __future__ import annotations
 
@@ -6,15 +6,21 @@ import csv
 import json
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from denseflip.datasets.base import Dataset
+from denseflip.checks import renamed
+from denseflip.datasets.base import Card, Dataset
+from denseflip.datasets.importers import suffixes
 from denseflip.datasets.store import SUFFIX
-from denseflip.errors import DatasetError, UnknownNameError
+from denseflip.errors import DatasetError, FileFormatError, UnknownNameError
 from denseflip.graph import Graph, Nodes
+
+GRAPHS, LABELS, NODES, CARD = "graphs", "labels.csv", "nodes.csv", "card.json"
 
 
 def _write_csv(graph: Graph, nodes: Nodes, path: Path) -> None:
@@ -67,12 +73,13 @@ FORMATS: dict[str, tuple[str, Callable[[Graph, Nodes, Path], None]]] = {
 }
 
 
+@renamed(overwrite="force")
 def export_dataset(
     dataset: Dataset,
     folder: str | Path,
     *,
     format: str = "csv",
-    overwrite: bool = False,
+    force: bool = False,
     on_file: Callable[[str], None] | None = None,
 ) -> Path:
     """Write one file per graph, the labels, the node table and the card into a new folder.
@@ -81,10 +88,18 @@ def export_dataset(
     format ``dfd`` a single data set file instead of ``graphs/``. `import_folder` of this folder
     gives the same data set back, its graphs in the order of their ids.
 
+    Parameters
+    ----------
+    dataset : what to write.
+    folder : where to.
+    format : ``csv``, ``tsv``, ``npy``, ``npz``, ``edges``, ``graphml`` or ``dfd``.
+    force : replace what is in the folder already.
+    on_file : called with each graph's id, for a progress bar.
+
     Raises
     ------
     DatasetError
-        If the folder exists and is not empty, and ``overwrite`` is false.
+        If the folder exists and is not empty, and ``force`` is false.
     """
     if format != "dfd" and format not in FORMATS:
         raise UnknownNameError("format", format, (*FORMATS, "dfd"))
@@ -92,10 +107,10 @@ def export_dataset(
     if target.exists() and not target.is_dir():
         msg = f"{target} is a file; give a folder to export into."
         raise DatasetError(msg)
-    if target.is_dir() and any(target.iterdir()) and not overwrite:
+    if target.is_dir() and any(target.iterdir()) and not force:
         msg = f"{target} exists already and is not empty; it is left as it is. Choose another "
-        msg += "folder or overwrite it (--force)."
-        raise DatasetError(msg)
+        msg += "folder, or allow overwriting (force=True)."
+        raise DatasetError(msg, parameter="force")
     target.parent.mkdir(parents=True, exist_ok=True)
     # The folder appears whole or not at all: fill one beside it, then move its parts in.
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as temporary:
@@ -116,17 +131,17 @@ def _fill(dataset: Dataset, folder: Path, format: str, on_file: Callable[[str], 
         dataset.save(folder / f"{dataset.name.replace(':', '-')}{SUFFIX}")
     else:
         ending, write = FORMATS[format]
-        (folder / "graphs").mkdir()
+        (folder / GRAPHS).mkdir()
         for name, graph in zip(names, dataset.graphs, strict=True):
             on_file(name)
-            write(graph, dataset.nodes, folder / "graphs" / f"{name}{ending}")
-    with (folder / "labels.csv").open("w", newline="", encoding="utf-8") as handle:
+            write(graph, dataset.nodes, folder / GRAPHS / f"{name}{ending}")
+    with (folder / LABELS).open("w", newline="", encoding="utf-8") as handle:
         writer = csv.writer(handle, lineterminator="\n")
         writer.writerow(["id", "label"])
         writer.writerows(
             (name, dataset.class_names[x]) for name, x in zip(names, dataset.labels, strict=True)
         )
-    dataset.nodes.write_csv(folder / "nodes.csv")
+    dataset.nodes.write_csv(folder / NODES)
     card = {
         "name": dataset.name,
         "class_names": list(dataset.class_names),
@@ -134,7 +149,7 @@ def _fill(dataset: Dataset, folder: Path, format: str, on_file: Callable[[str], 
         "attributes": dict(dataset.attributes),
     }
     text = json.dumps(card, indent=2, ensure_ascii=False) + "\n"
-    (folder / "card.json").write_text(text, encoding="utf-8")
+    (folder / CARD).write_text(text, encoding="utf-8")
 
 
 def _file_names(dataset: Dataset) -> list[str]:
@@ -144,3 +159,75 @@ def _file_names(dataset: Dataset) -> list[str]:
         msg = f"The id {bad[0]!r} cannot be a file name; give the graphs other ids first."
         raise DatasetError(msg)
     return list(dataset.ids)
+
+
+# ---- recognised again -------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What such a folder holds beside its graphs; None where a file is not there."""
+
+    graphs: Path
+    labels: Path | None
+    nodes: Path | None
+    class_names: tuple[str, ...] = ()
+    card: Card | None = None
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+
+def find_exported(folder: Path) -> Exported | None:
+    """The parts of an exported folder, or None if the graphs of this folder lie in it directly."""
+    graphs, labels, nodes = folder / GRAPHS, folder / LABELS, folder / NODES
+    if not graphs.is_dir() or not graph_files(graphs):
+        return None
+    if any(p not in (labels, nodes) for p in graph_files(folder)):
+        return None
+    card = _read_card(folder / CARD)
+    try:
+        return Exported(
+            graphs=graphs,
+            labels=labels if labels.is_file() else None,
+            nodes=nodes if nodes.is_file() else None,
+            class_names=tuple(str(x) for x in card.get("class_names", ())),
+            card=Card.from_dict(card) if card else None,
+            attributes=dict(card.get("attributes", {})),
+        )
+    except (TypeError, ValueError) as error:
+        msg = f"{folder / CARD}: not the card of a data set ({error}). Correct or remove it."
+        raise FileFormatError(msg) from error
+
+
+def graph_files(folder: Path) -> list[Path]:
+    """The files of a folder whose ending is that of a graph file, in the order of their names."""
+    return [
+        p
+        for p in sorted(folder.iterdir())
+        if p.is_file() and p.suffix.lower() in suffixes() and not p.name.startswith(".")
+    ]
+
+
+def where_graphs_are(folder: Path, skip: Collection[Path] = ()) -> str:
+    """A hint at the sub-folders that hold graph files; empty if there are none."""
+    inner = [
+        p.name
+        for p in sorted(folder.iterdir())
+        if p.is_dir() and any(f.resolve() not in skip for f in graph_files(p))
+    ]
+    if not inner:
+        return ""
+    return f" There are some in its sub-folder {', '.join(inner[:3])}: give that folder."
+
+
+def _read_card(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    try:
+        card = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        msg = f"{path}: cannot be read as JSON ({error}). Correct or remove it."
+        raise FileFormatError(msg) from error
+    if not isinstance(card, dict):
+        msg = f"{path}: not the card of a data set. Correct or remove it."
+        raise FileFormatError(msg)
+    return card

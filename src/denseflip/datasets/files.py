@@ -1,6 +1,6 @@
-"""One graph from one file: adjacency or weighted matrix, edge list, GraphML.
+"""What files say: edge lists, GraphML, and matrices that become graphs.
 
-Folders of such files are the matter of `folder`, tables of numbers of `tables`.
+Tables of numbers are the matter of `tables`; which file is of which kind, that of `importers`.
 """
 
 from __future__ import annotations
@@ -10,117 +10,24 @@ from typing import Any
 
 import numpy as np
 
+from denseflip.checks import renamed_names
 from denseflip.datasets.connectome import Keep, Matrix
-from denseflip.datasets.tables import (
-    BINARY,
-    TEXT,
-    is_number,
-    parse_table,
-    read_lines,
-    read_rows,
-    read_table,
-)
-from denseflip.errors import FileFormatError, InvalidGraphError, UnknownNameError, nearest
+from denseflip.datasets.tables import BINARY, is_number, parse_table, read_lines, read_table
+from denseflip.errors import FileFormatError, nearest
 from denseflip.graph import Graph, Nodes
 
 EDGE_LISTS = (".edgelist", ".edges", ".edge", ".el")
 GRAPHML = (".graphml", ".xml")
-SUFFIXES = (*TEXT, *BINARY, *EDGE_LISTS, *GRAPHML)
-KINDS = ("auto", "matrix", "timeseries", "edges", "graphml", "tu")
-FILE_KINDS = KINDS[:-1]
 _EDGE_HEADERS = (["source", "target"], ["from", "to"], ["u", "v"], ["i", "j"], ["node", "node"])
 
 
-def kind_of(path: str | Path, *, variable: str | None = None) -> str:
-    """What a file holds, by its name and shape: matrix, timeseries, edges or graphml.
-
-    A square table is a matrix. Any other table is an edge list if it has two or three columns and
-    whole numbers in the first two, else a time series (time points × regions).
-    """
-    source = Path(path)
-    suffix = source.suffix.lower()
-    if suffix in GRAPHML:
-        return "graphml"
-    if suffix in EDGE_LISTS:
-        return "edges"
-    if suffix in TEXT and _says_edges(read_rows(source)):
-        return "edges"
-    values = read_table(source, variable=variable).values
-    if values.shape[0] == values.shape[1]:
-        return "matrix"
-    if values.shape[1] in (2, 3) and not (values[:, :2] % 1).any():
-        return "edges"
-    return "timeseries"
-
-
-def _says_edges(rows: list[list[str]]) -> bool:
+def says_edges(rows: list[list[str]]) -> bool:
     """Whether a table's header, or names where pairs would be, make it an edge list."""
     if len(rows[0]) not in (2, 3):
         return False
     head = [x.lower().strip("_0123456789") for x in rows[0][:2]]
     named = [row for row in rows if len(row) > 1 and not any(is_number(x) for x in row[:2])]
     return head in _EDGE_HEADERS or (len(named) == len(rows) and len(rows) > 1)
-
-
-def read_graph(
-    path: str | Path,
-    *,
-    nodes: Nodes | None = None,
-    n_nodes: int | None = None,
-    keep: Keep | None = None,
-    kind: str = "auto",
-    variable: str | None = None,
-) -> Graph:
-    """Read the graph of one file.
-
-    Parameters
-    ----------
-    path : a matrix (.csv .tsv .txt .npy .npz .mat), an edge list (.edgelist .edges, or a table of
-        two or three columns), or a .graphml file.
-    nodes : the node table of the data set the graph belongs to: sets the number of nodes, and lets
-        an edge list or GraphML file speak of nodes by name.
-    n_nodes : the number of nodes, where an edge list does not tell and no table is given.
-    keep : which pairs of a weighted matrix become edges; without it only 0 and 1 are accepted.
-    kind : ``auto``, ``matrix``, ``timeseries``, ``edges`` or ``graphml``.
-    variable : the array to take from a .npz or .mat file that holds several.
-
-    Raises
-    ------
-    FileFormatError, InvalidGraphError
-        With the file's name and the place of the trouble in it.
-    """
-    source = Path(path)
-    if kind not in FILE_KINDS:
-        raise UnknownNameError("kind of file", kind, FILE_KINDS)
-    if not source.is_file():
-        msg = f"{source}: there is no such file."
-        raise FileFormatError(msg)
-    if source.suffix.lower() not in SUFFIXES:
-        msg = f"{source}: unknown file type {source.suffix!r}. Known: {', '.join(SUFFIXES)}."
-        raise FileFormatError(msg)
-    kind = kind_of(source, variable=variable) if kind == "auto" else kind
-    size = nodes.n_nodes if nodes is not None else n_nodes
-    if kind == "graphml":
-        graph = read_graphml(source, nodes)
-    elif kind == "edges":
-        graph = read_edges(source, nodes=nodes, n_nodes=size, keep=keep)
-    else:
-        matrix = read_matrix(source, kind=kind, variable=variable)
-        graph = graph_of_matrix(matrix, keep if kind == "matrix" else keep or Keep(90), source.name)
-    if size is not None and graph.n_nodes != size:
-        msg = f"{source.name}: the graph has {graph.n_nodes} nodes; {size} are expected here."
-        raise InvalidGraphError(msg)
-    return graph
-
-
-def read_matrix(path: Path, *, kind: str = "matrix", variable: str | None = None) -> Matrix:
-    """The matrix of a file, or Pearson's correlation of the time series in it."""
-    values = read_table(path, variable=variable).values
-    if kind == "timeseries":
-        from denseflip.datasets.connectome import check_time_series, connectivity
-
-        values = connectivity([check_time_series(values, path.name)])[0]
-    return values
 
 
 def graph_of_matrix(matrix: Matrix, keep: Keep | None, source: str) -> Graph:
@@ -200,7 +107,7 @@ def edge_table(path: Path, nodes: Nodes | None) -> tuple[Any, Any]:
 
 def _drop_header(rows: list[list[str]], nodes: Nodes | None) -> list[list[str]]:
     """Leave out a first line such as ``source,target``."""
-    if not rows:
+    if not rows or len(rows[0]) > 3:
         return rows
     known = set(nodes.names) if nodes else set()
     words = [x for x in rows[0][:2] if not is_number(x)]
@@ -231,3 +138,12 @@ def graphml_names(path: Path) -> list[str]:
     import networkx as nx
 
     return [str(x) for x in nx.read_graphml(path).nodes]
+
+
+__getattr__ = renamed_names(
+    __name__,
+    {
+        "kind_of": "denseflip.datasets.importers.kind_of",
+        "read_graph": "denseflip.datasets.read_graph",
+    },
+)

@@ -11,12 +11,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from denseflip.datasets.base import Card, Dataset
-from denseflip.datasets.batch import Import, check_sizes, read_files
 from denseflip.datasets.connectome import MEASURES, Keep
-from denseflip.datasets.exported import find_exported, graph_files, where_graphs_are
-from denseflip.datasets.files import KINDS, SUFFIXES
+from denseflip.datasets.export import find_exported, graph_files, where_graphs_are
+from denseflip.datasets.importers import (
+    FolderImporter,
+    Import,
+    ReadOptions,
+    check_sizes,
+    folder_importer,
+    kinds,
+    read_files,
+    suffixes,
+)
 from denseflip.datasets.labels import Labels, class_order, read_labels
-from denseflip.datasets.tu import read_tu, tu_name
 from denseflip.errors import DatasetError, UnknownNameError, counted
 from denseflip.graph import Graph, Nodes
 
@@ -69,11 +76,12 @@ def import_folder(
     if not source.is_dir():
         msg = f"{source}: there is no such folder."
         raise DatasetError(msg)
-    if kind not in KINDS:
-        raise UnknownNameError("kind of file", kind, KINDS)
+    if kind not in kinds():
+        raise UnknownNameError("kind of file", kind, kinds())
     if measure not in MEASURES:
         raise UnknownNameError("measure", measure, MEASURES)
-    exported = find_exported(source) if kind != "tu" and not tu_name(source) else None
+    whole = folder_importer(source, kind)
+    exported = find_exported(source) if whole is None and not folder_importer(source) else None
     if exported:
         labels = exported.labels if labels is None else labels
         nodes = exported.nodes if nodes is None else nodes
@@ -81,14 +89,11 @@ def import_folder(
     job = Import(
         exported.graphs if exported else source,
         kind,
-        measure,
-        keep,
-        variable,
-        table,
+        ReadOptions(table, keep=keep, measure=measure, variable=variable),
         on_file or (lambda _: None),
     )
-    if kind == "tu" or (kind == "auto" and tu_name(source)):
-        graphs, given = _read_tu_folder(job, labels, id_column, label_column)
+    if whole is not None:
+        graphs, given = _read_whole(job, whole, labels, id_column, label_column)
     else:
         skip = {Path(x).resolve() for x in (labels, nodes) if isinstance(x, (str, Path))}
         paths = _paths(job, skip)
@@ -102,7 +107,7 @@ def import_folder(
     if job.problems:
         listed = "\n".join(f"  - {p}" for p in job.problems)
         msg = f"{source}: nothing was imported; problems found: {len(job.problems)}\n{listed}"
-        raise DatasetError(msg)
+        raise DatasetError(msg, parameter=dict.fromkeys(job.parameters))
     if exported and classes is None and set(exported.class_names) == set(given.values()):
         classes = exported.class_names
     order = class_order(given.values(), classes)
@@ -112,7 +117,7 @@ def import_folder(
         graphs=tuple(graphs.values()),
         labels=tuple(order.index(given[key]) for key in graphs),
         class_names=order,
-        nodes=job.nodes or Nodes(()),
+        nodes=job.options.nodes or Nodes(()),
         ids=tuple(graphs),
         card=card,
         attributes=exported.attributes if exported else {},
@@ -138,8 +143,8 @@ def _paths(job: Import, skip: Collection[Path]) -> dict[str, Path]:
     files = [p for p in graph_files(job.folder) if p.resolve() not in skip]
     if not files:
         msg = (
-            f"{job.folder}: no graph files here. Files are read that end in {', '.join(SUFFIXES)}."
-            f"{where_graphs_are(job.folder, skip)}"
+            f"{job.folder}: no graph files here. Files are read that end in "
+            f"{', '.join(suffixes())}.{where_graphs_are(job.folder, skip)}"
         )
         raise DatasetError(msg)
     twice = [stem for stem, count in Counter(p.stem for p in files).items() if count > 1]
@@ -158,7 +163,7 @@ def _labels(
 ) -> dict[str, str]:
     if labels is None:
         msg = f"{job.folder}: give a labels file, a table with a row per graph: id,label."
-        raise DatasetError(msg)
+        raise DatasetError(msg, parameter="labels")
     if isinstance(labels, Mapping):
         found = Labels({str(k): str(v) for k, v in labels.items()})
     else:
@@ -182,20 +187,22 @@ def _match(job: Import, paths: dict[str, Path], given: dict[str, str]) -> dict[s
     return {key: p for key, p in paths.items() if key in given}
 
 
-def _read_tu_folder(
+def _read_whole(
     job: Import,
+    importer: FolderImporter,
     labels: str | Path | Mapping[str, str] | None,
     id_column: str | None,
     label_column: str | None,
 ) -> tuple[dict[str, Graph], dict[str, str]]:
-    graphs, own = read_tu(job.folder)
+    graphs, own = importer.read(job.folder)
     width = max(4, len(str(len(graphs))))
     ids = [f"{i + 1:0{width}d}" for i in range(len(graphs))]
-    job.kind = "tu"
+    job.kind = importer.name
     if labels is None:
         if own is None:
-            msg = f"{job.folder}: no NAME_graph_labels.txt here; give a labels file."
-            raise DatasetError(msg)
+            msg = f"{job.folder}: no labels among its files; give a labels file, a table with a "
+            msg += "row per graph: id,label."
+            raise DatasetError(msg, parameter="labels")
         given = dict(zip(ids, own, strict=True))
     else:
         paths = {key: job.folder / key for key in ids}
@@ -205,8 +212,11 @@ def _read_tu_folder(
 
 
 def _card(job: Import, source: Path, n_graphs: int) -> Card:
-    how = {"timeseries": f"ROI time series, {job.measure} correlation", "matrix": "matrices"}
+    how = {
+        "timeseries": f"ROI time series, {job.options.measure} correlation",
+        "matrix": "matrices",
+    }
     text = f"Imported from a folder of {how.get(job.kind, job.kind)} ({n_graphs} graphs)."
-    if job.keep is not None:
-        text += f" Edges: {job.keep}."
+    if job.options.keep is not None:
+        text += f" Edges: {job.options.keep}."
     return Card(source=f"folder {source.resolve().name}", description=text)

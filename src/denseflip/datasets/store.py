@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.checks import check_new_file
+from denseflip.checks import check_new_file, renamed
 from denseflip.datasets.base import Card, Dataset
 from denseflip.errors import DatasetError, DenseflipError, FileFormatError
 from denseflip.graph import Graph, Nodes
@@ -26,15 +26,16 @@ SUFFIX = ".dfd"
 _ARRAYS = ("header", "gaps", "offsets", "labels")
 
 
-def write_dataset(dataset: Dataset, path: str | Path, *, overwrite: bool = False) -> Path:
+@renamed(overwrite="force")
+def write_dataset(dataset: Dataset, path: str | Path, *, force: bool = False) -> Path:
     """Write a data set; the same content always gives the same bytes.
 
     Raises
     ------
     DatasetError
-        If the file exists and ``overwrite`` is false, or its folder does not.
+        If the file exists and ``force`` is false, or its folder does not.
     """
-    target = check_new_file(path, force=overwrite, error=DatasetError)
+    target = check_new_file(path, force=force, error=DatasetError)
     header = {
         "format": FORMAT,
         "version": VERSION,

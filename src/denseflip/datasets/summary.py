@@ -11,7 +11,7 @@ from denseflip.datasets.base import Dataset
 
 
 @dataclass(frozen=True)
-class Summary:
+class DatasetSummary:
     """The figures of a data set at a glance.
 
     Attributes
@@ -45,14 +45,14 @@ class Summary:
         return asdict(self)
 
 
-def summarise(dataset: Dataset) -> Summary:
-    """Count what `Summary` holds."""
+def summarise(dataset: Dataset) -> DatasetSummary:
+    """Count what `DatasetSummary` holds."""
     edges = np.asarray([g.n_edges for g in dataset.graphs])
     degrees = np.stack([g.degrees() for g in dataset.graphs])
     if not degrees.size:  # graphs without nodes
         degrees = np.zeros((len(dataset), 1), dtype=np.int64)
     nodes = dataset.nodes
-    return Summary(
+    return DatasetSummary(
         name=dataset.name,
         n_graphs=len(dataset),
         n_nodes=dataset.n_nodes,

@@ -19,14 +19,14 @@ BINARY = (".npy", ".npz", ".mat")
 
 
 @dataclass(frozen=True)
-class Table:
+class NumberTable:
     """A two-dimensional table of numbers; ``columns`` are the names of its header, if any."""
 
     values: npt.NDArray[np.float64]
     columns: tuple[str, ...] | None = None
 
 
-def read_table(path: str | Path, *, variable: str | None = None) -> Table:
+def read_table(path: str | Path, *, variable: str | None = None) -> NumberTable:
     """Read one table of numbers.
 
     A first row or first column that holds names instead of numbers (most of its cells) is taken
@@ -48,7 +48,7 @@ def read_table(path: str | Path, *, variable: str | None = None) -> Table:
         msg = f"{source}: there is no such file."
         raise FileFormatError(msg)
     if suffix in BINARY:
-        return Table(_read_binary(source, suffix, variable))
+        return NumberTable(_read_binary(source, suffix, variable))
     if suffix in TEXT:
         return parse_table(read_rows(source), source.name)
     msg = f"{source}: unknown file type {suffix!r}. Known: {', '.join(TEXT + BINARY)}."
@@ -90,7 +90,7 @@ def read_lines(path: Path, *, may_be_empty: bool = False) -> list[tuple[int, lis
     return [(numbers[reader.line_num - 1], [x.strip() for x in row]) for row in reader]
 
 
-def parse_table(rows: list[list[str]], source: str) -> Table:
+def parse_table(rows: list[list[str]], source: str) -> NumberTable:
     """Cells to numbers, with names in the first row or column set apart."""
     columns: tuple[str, ...] | None = None
     # A header above row names, even if both are numbers.
@@ -119,7 +119,7 @@ def parse_table(rows: list[list[str]], source: str) -> Table:
         msg = f"{source}: row {r}, column {c}, counted from 0, holds {rows[r][first + c]!r}, "
         msg += "which is no number."
         raise FileFormatError(msg) from error
-    return Table(values, columns)
+    return NumberTable(values, columns)
 
 
 def _is_numbered(row: list[str]) -> bool:
@@ -168,8 +168,8 @@ def _read_binary(path: Path, suffix: str, variable: str | None) -> npt.NDArray[n
         held = ", ".join(f"{k} {v.shape}" for k, v in arrays.items()) or "nothing"
         msg = f"{path.name}: expected one table of numbers; it holds {held}."
         if tables:
-            msg += " Say which with --variable NAME (in Python: variable='NAME')."
-        raise FileFormatError(msg)
+            msg += " Say which one to take (variable)."
+        raise FileFormatError(msg, parameter="variable" if tables else ())
     return _as_table(next(iter(tables.values())), path.name)
 
 

@@ -68,7 +68,7 @@ def find_subject(
         return Subject(example.graph, example.id, table or whole.nodes, whole, whole.name)
     if not Path(source).is_file():
         raise _not_a_file(source)
-    from denseflip.datasets.files import read_graph
+    from denseflip.datasets.importers import read_graph
     from denseflip.datasets.store import SUFFIX
 
     if Path(source).suffix.lower() == SUFFIX:

@@ -6,7 +6,7 @@ import pytest
 import scipy.io
 
 from denseflip.datasets import Keep, read_graph
-from denseflip.datasets.files import kind_of
+from denseflip.datasets.importers import kind_of
 from denseflip.errors import FileFormatError, InvalidGraphError, UnknownNameError
 from denseflip.graph import Nodes
 
@@ -133,7 +133,7 @@ def test_directed_graphml_is_refused(tmp_path: Path) -> None:
 
 def test_several_arrays_need_a_choice(tmp_path: Path) -> None:
     np.savez(tmp_path / "two.npz", a=MATRIX, b=1 - MATRIX - np.eye(3))
-    with pytest.raises(FileFormatError, match="--variable"):
+    with pytest.raises(FileFormatError, match=r"Say which one to take \(variable\)"):
         read_graph(tmp_path / "two.npz")
     assert read_graph(tmp_path / "two.npz", variable="b").edges() == [(0, 2)]
     with pytest.raises(FileFormatError, match=r"no array named 'c'\. It holds: a, b"):

@@ -219,7 +219,7 @@ def test_export_keeps_what_is_there(tmp_path: Path) -> None:
     (out / "mine.txt").write_text("mine")
     with pytest.raises(DatasetError, match="not empty"):
         export_dataset(data, out)
-    export_dataset(data, out, format="dfd", overwrite=True)
+    export_dataset(data, out, format="dfd", force=True)
     assert (out / "mine.txt").read_text() == "mine"
     assert load_dataset(out / "synthetic.dfd") == data
     with pytest.raises(UnknownNameError, match="format"):

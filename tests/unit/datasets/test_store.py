@@ -29,7 +29,7 @@ def sample() -> Dataset:
 
 def write_arrays(path: Path, **changes: object) -> Path:
     """A file like that of `sample`, with some arrays or header fields replaced."""
-    write_dataset(sample(), path, overwrite=True)
+    write_dataset(sample(), path, force=True)
     with np.load(path) as archive:
         arrays = {name: archive[name] for name in archive.files}
     header = json.loads(arrays["header"].tobytes())
@@ -75,7 +75,7 @@ def test_an_existing_file_is_kept_unless_told(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="exists already"):
         sample().save(path)
     assert path.read_text() == "mine"
-    sample().save(path, overwrite=True)
+    sample().save(path, force=True)
     assert Dataset.load(path) == sample()
     assert [p.name for p in tmp_path.iterdir()] == ["s.dfd"]
 

@@ -95,7 +95,7 @@ def test_changed_data_under_the_same_name_are_run_again(folder):
     from cohorts import make_cohort
 
     run_specs(bench_specs(folder), Store(folder / "s"))
-    make_cohort(4, seed=9).save(folder / "cohort.dfd", overwrite=True)
+    make_cohort(4, seed=9).save(folder / "cohort.dfd", force=True)
     assert run_specs(bench_specs(folder), Store(folder / "s")).reused == 0
 
 
