@@ -5,7 +5,7 @@ import pytest
 
 from denseflip import metrics
 from denseflip.counterfactual import Counterfactual, Status
-from denseflip.errors import InvalidParameterError, UnknownNameError
+from denseflip.errors import InvalidParameterError, RenamedError, UnknownNameError
 from denseflip.graph import Edits, Graph, Taxonomy
 from denseflip.oracles.adapt import as_oracle
 
@@ -146,23 +146,29 @@ def test_minimality_asks_for_every_edit():
     assert not metrics.is_minimal(result(status=Status.BUDGET), oracle)
 
 
-def test_flip_rate_and_summary():
+def test_flip_rate_and_quartiles():
     found, lost = FEW, result([(3, 5)], status=Status.EXHAUSTED, label_before=0)
     assert metrics.flip_rate([found, lost]) == 0.5
     assert metrics.flip_rate([found, lost], label=1) == 1
     assert math.isnan(metrics.flip_rate([]))
-    summary = metrics.summarise([found, lost, found], "distance")
-    assert (summary.n, summary.median) == (2, 4)
-    assert math.isnan(metrics.summarise([lost], "calls").mean)
+    drawn = metrics.quartiles([found, lost, found], "distance")
+    assert (drawn.n, drawn.median) == (2, 4)
+    assert math.isnan(metrics.quartiles([lost], "calls").mean)
+    assert metrics.measure([found, lost], "distance", label=0) == []
     with pytest.raises(UnknownNameError, match="Did you mean 'calls'"):
         metrics.measure([found], "call")
 
 
-def test_every_measure_has_a_line_of_its_own():
-    assert set(metrics.METRICS) <= set(metrics.ALL)
-    assert metrics.describe_metric("plausibility").needs == "background"
-    with pytest.raises(UnknownNameError, match="Did you mean"):
-        metrics.describe_metric("robustnes")
-    for name in metrics.ALL:
-        if name not in {"statement_verified"}:
-            assert hasattr(metrics, name)
+def test_what_a_result_knows_itself_is_a_function_too():
+    assert metrics.distance(FEW) == 4
+    assert metrics.n_removed(FEW) == 3
+    with pytest.raises(AttributeError, match="no attribute 'distanc'"):
+        metrics.distanc  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("Summary", "Quartiles"), ("ALL", "MEASURES"), ("summarise", "quartiles")]
+)
+def test_old_names_point_to_the_new_ones(old, new):
+    with pytest.raises(RenamedError, match=f"{old} is called {new} now"):
+        getattr(metrics, old)

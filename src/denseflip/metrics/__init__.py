@@ -1,25 +1,20 @@
-"""Measures of explanations: one function each; `docs/metrics.md` explains every one of them.
+"""Measures of explanations; `docs/metrics.md` explains every one of them.
 
-`basic` needs nothing but results (the paper's measures are there), `regions` the regions of the
-nodes, `quality` the data set or the oracle. `ALL` names them all, `describe_metric` says in a line
-what each is.
+`MEASURES` holds one record per measure, each a callable on a `Case`. The dearer ones are functions
+of their own as well: those of `regions` look at the regions of the nodes, those of `quality` at the
+data set or the oracle.
 """
 
-from denseflip.metrics.basic import (
-    METRICS,
-    Summary,
-    calls,
-    distance,
-    elapsed,
+from denseflip.checks import renamed_names
+from denseflip.metrics.measures import (
+    MEASURES,
+    Case,
+    Measure,
+    Quartiles,
     flip_rate,
-    iterations,
     measure,
-    n_added,
-    n_removed,
-    relative_distance,
-    summarise,
+    quartiles,
 )
-from denseflip.metrics.catalogue import ALL, describe_metric
 from denseflip.metrics.quality import (
     density_drift,
     is_minimal,
@@ -35,27 +30,37 @@ from denseflip.metrics.regions import (
 )
 
 __all__ = [
-    "ALL",
-    "METRICS",
-    "Summary",
-    "calls",
+    "MEASURES",
+    "Case",
+    "Measure",
+    "Quartiles",
     "density_drift",
-    "describe_metric",
-    "distance",
-    "elapsed",
     "flip_rate",
     "is_minimal",
-    "iterations",
     "measure",
-    "n_added",
-    "n_removed",
     "plausibility",
+    "quartiles",
     "region_entropy",
     "region_pairs_to_cover",
     "regions_to_cover",
     "regions_touched",
-    "relative_distance",
     "robustness",
     "seed_stability",
-    "summarise",
 ]
+
+_renamed = renamed_names(
+    __name__,
+    {
+        "ALL": "MEASURES",
+        "METRICS": "MEASURES",
+        "MetricInfo": "Measure",
+        "Summary": "Quartiles",
+        "describe_metric": "MEASURES",
+        "summarise": "quartiles",
+    },
+)
+
+
+def __getattr__(name: str) -> Measure:
+    """Measures that the result itself knows: ``metrics.distance(result)``."""
+    return MEASURES[name] if name in MEASURES else _renamed(name)

@@ -9,10 +9,11 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.counterfactual import Counterfactual
+from denseflip.counterfactual import Counterfactual, Label
 from denseflip.errors import InvalidParameterError
 from denseflip.graph import Codes, Graph
-from denseflip.oracles.protocol import Oracle, clean_labels
+from denseflip.oracles.protocol import Oracle
+from denseflip.oracles.session import Session
 
 _SMALL = 4096  # up to so many nodes a table of all pairs is small, and the quickest way
 
@@ -39,14 +40,19 @@ def plausibility(result: Counterfactual, graphs: Iterable[Graph]) -> float | Non
 
 
 def robustness(
-    result: Counterfactual, oracle: Oracle, share: float, *, repeats: int = 10, seed: int = 0
+    result: Counterfactual,
+    oracle: Oracle | Session,
+    share: float,
+    *,
+    repeats: int = 10,
+    seed: int = 0,
 ) -> float:
     """Share of random perturbations of the counterfactual that keep its label.
 
     Parameters
     ----------
     result : the explanation.
-    oracle : the oracle that was explained.
+    oracle : the oracle that was explained, or a session with it.
     share : how many of all node pairs are flipped, for example 0.01; at least one pair is.
     repeats : number of perturbations.
     seed : the same seed gives the same perturbations.
@@ -65,7 +71,7 @@ def robustness(
     shaken = [
         graph.toggle_codes(_random_codes(graph.n_nodes, n_flips, rng)) for _ in range(repeats)
     ]
-    labels = clean_labels(oracle.predict(shaken), len(shaken))
+    labels = _ask_all(oracle, shaken)
     return sum(label == result.label_after for label in labels) / repeats
 
 
@@ -81,7 +87,7 @@ def seed_stability(results: Sequence[Counterfactual]) -> float | None:
     return sum(_jaccard(a, b) for a, b in combinations(edits, 2)) / math.comb(len(edits), 2)
 
 
-def is_minimal(result: Counterfactual, oracle: Oracle) -> bool:
+def is_minimal(result: Counterfactual, oracle: Oracle | Session) -> bool:
     """Whether no single edit can be undone without losing the flip.
 
     Takes the result's certificate if it has one, else asks the oracle one question per edit.
@@ -93,11 +99,17 @@ def is_minimal(result: Counterfactual, oracle: Oracle) -> bool:
     graph, pairs = result.counterfactual, result.edits.pairs
     for start in range(0, len(pairs), 64):
         undone = [graph.toggle([pair]) for pair in pairs[start : start + 64]]
-        for label in clean_labels(oracle.predict(undone), len(undone)):
+        for label in _ask_all(oracle, undone):
             wanted = result.target
             if label != result.label_before if wanted is None else label == wanted:
                 return False
     return True
+
+
+def _ask_all(oracle: Oracle | Session, graphs: Sequence[Graph]) -> list[Label]:
+    session = oracle if isinstance(oracle, Session) else Session(oracle)
+    session.prefetch(graphs)
+    return [session.ask(graph) for graph in graphs]
 
 
 def _jaccard(a: set[tuple[int, int]], b: set[tuple[int, int]]) -> float:

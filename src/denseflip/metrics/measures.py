@@ -1,0 +1,343 @@
+"""Every measure as one record: `MEASURES`. Columns, tables, documentation and tests follow from it.
+
+A measure is taken of a `Case`: one explanation, and whatever there is to judge it by. To add one,
+write its function and one line in `MEASURES`. The paper's own measures (§5.2 of the paper) are
+among them: flip rate, edit distance, calls.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from operator import attrgetter
+from typing import Any, Literal
+
+import numpy as np
+
+from denseflip.counterfactual import Counterfactual, Label
+from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError
+from denseflip.graph import Graph, Taxonomy
+from denseflip.metrics import quality, regions
+from denseflip.metrics.sentence import Sufficient, sufficient_cells
+from denseflip.oracles.session import Session
+
+Value = bool | int | float | None
+NEEDS = {  # need → the field of a `Case` that meets it
+    "regions": "regions",
+    "background": "background",
+    "oracle": "session",
+    "seeds": "seeds",
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One explanation, and what there is to measure it with.
+
+    Attributes
+    ----------
+    result : the explanation, found or not.
+    regions : the regions of the nodes.
+    background : the real graphs, each with the oracle's label.
+    session : the way to the oracle that was explained.
+    seeds : explanations of the same graph with other seeds, this one among them.
+    robustness : perturbations per level of `robustness`; 0 for none.
+    minimality : whether to ask for every single edit if it is needed; otherwise ``minimal`` is
+        what the search has certified.
+    statement : whether to test the sentence.
+    """
+
+    result: Counterfactual
+    regions: Taxonomy | None = None
+    background: Sequence[tuple[Graph, Label]] | None = None
+    session: Session | None = None
+    seeds: Sequence[Counterfactual] | None = None
+    robustness: int = 10
+    minimality: bool = False
+    statement: bool = True
+
+    def missing(self, needs: Iterable[str]) -> list[str]:
+        """Which of these needs this case does not meet."""
+        return [need for need in sorted(needs) if getattr(self, NEEDS[need]) is None]
+
+    @cached_property
+    def sentence(self) -> Sufficient | None:
+        """The test of the sentence, made once for all measures that look at it."""
+        if not self.statement or self.regions is None or self.session is None:
+            return None
+        return sufficient_cells(self.result, self.regions, self.session)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure of explanations. Calling it with a `Case` (or a bare result) gives the value.
+
+    Attributes
+    ----------
+    name : also the name of its column.
+    summary : what it is, in a line.
+    better : ``"low"``, ``"high"``, or empty where neither is.
+    needs : what a case must hold: of ``"regions"``, ``"background"``, ``"oracle"``, ``"seeds"``.
+    average : how many values become one: ``"median"``, or ``"mean"`` (for shares, and yes or no).
+    function : from a case to the value, or to None where there is none.
+    always : whether it is taken also of searches that found nothing.
+
+    Examples
+    --------
+    >>> from denseflip import Graph, explain
+    >>> result = explain(Graph.from_edges(3, [(0, 1)]), lambda a: int(a[0, 1]))
+    >>> MEASURES["distance"](result)
+    1
+    """
+
+    name: str
+    summary: str
+    better: Literal["low", "high", ""]
+    needs: frozenset[str]
+    average: Literal["median", "mean"]
+    function: Callable[[Case], Value]
+    always: bool = False
+
+    def __post_init__(self) -> None:
+        if unknown := sorted(set(self.needs) - set(NEEDS)):
+            msg = (
+                f"Measure {self.name!r} needs {', '.join(unknown)}; a measure may need "
+                f"{', '.join(NEEDS)}."
+            )
+            raise InvalidParameterError(msg)
+
+    def __call__(self, case: Case | Counterfactual) -> Value:
+        """The value; None where something it needs is missing or there is nothing to measure."""
+        case = case if isinstance(case, Case) else Case(case)
+        if case.missing(self.needs) or not (self.always or case.result.found):
+            return None
+        return self.function(case)
+
+    def typical(self, values: Iterable[Any]) -> float | None:
+        """One value for many, by `average`; None if there is no number among them."""
+        numbers = [float(v) for v in values if isinstance(v, (bool, int, float))]
+        if not numbers:
+            return None
+        return (statistics.fmean if self.average == "mean" else statistics.median)(numbers)
+
+
+# ---- the records --------------------------------------------------------------------------
+
+
+def _plain(name: str, summary: str, better: Literal["low", "high", ""] = "") -> Measure:
+    """A measure that the result itself knows by this name, found or not."""
+    of = attrgetter(name)
+    return Measure(
+        name, summary, better, frozenset(), "median", lambda case: of(case.result), always=True
+    )
+
+
+def _regional(name: str, summary: str) -> Measure:
+    function = getattr(regions, name)
+    return Measure(
+        name,
+        summary,
+        "low",
+        frozenset({"regions"}),
+        "median",
+        lambda case: function(case.result, case.regions),
+    )
+
+
+def _minimal(case: Case) -> bool | None:
+    if not case.minimality or case.session is None:
+        return case.result.minimal
+    return quality.is_minimal(case.result, case.session)
+
+
+def _plausibility(case: Case) -> float | None:
+    wanted = case.result.label_after
+    same = [graph for graph, label in case.background or () if label == wanted]
+    return quality.plausibility(case.result, same)
+
+
+def _robustness(case: Case, share: float) -> float | None:
+    if case.session is None or not case.robustness:
+        return None
+    return quality.robustness(
+        case.result, case.session, share, repeats=case.robustness, seed=case.result.seed
+    )
+
+
+_LIST = (
+    Measure(
+        "found",
+        "a counterfactual was found; its mean is the flip rate",
+        "high",
+        frozenset(),
+        "mean",
+        lambda case: case.result.found,
+        always=True,
+    ),
+    _plain("distance", "changed pairs, |E △ E'|", "low"),
+    _plain("relative_distance", "the paper's d%: changed pairs over |E ∪ E'|", "low"),
+    _plain("calls", "the paper's C: questions to the oracle, one by one", "low"),
+    _plain("search_calls", "questions up to the flip", "low"),
+    _plain("refine_calls", "questions of the refinement after it", "low"),
+    _plain("background_calls", "questions about the data set's graphs", "low"),
+    _plain("amortised_calls", "calls once the labels of the data set are known", "low"),
+    _plain("distinct_calls", "different graphs asked about", "low"),
+    _plain("iterations", "iterations of the method", "low"),
+    Measure(
+        "n_added",
+        "edges added",
+        "",
+        frozenset(),
+        "median",
+        lambda case: len(case.result.added),
+        always=True,
+    ),
+    Measure(
+        "n_removed",
+        "edges removed",
+        "",
+        frozenset(),
+        "median",
+        lambda case: len(case.result.removed),
+        always=True,
+    ),
+    _plain("elapsed", "seconds that the search took", "low"),
+    Measure("minimal", "no single edit can be undone", "high", frozenset(), "mean", _minimal),
+    _regional("regions_touched", "regions with an end of at least one edit"),
+    _regional("regions_to_cover", "fewest regions that hold 80 % of the edits"),
+    _regional("region_pairs_to_cover", "fewest region pairs that hold 80 % of the edits"),
+    _regional("region_entropy", "entropy of the edits' ends over all regions, 0 to 1"),
+    Measure(
+        "density_drift",
+        "|E'| / |E|; near 1 is plain",
+        "",
+        frozenset(),
+        "median",
+        lambda case: quality.density_drift(case.result),
+    ),
+    Measure(
+        "plausibility",
+        "d% to the nearest real graph of the counterfactual's class",
+        "low",
+        frozenset({"background"}),
+        "median",
+        _plausibility,
+    ),
+    *(
+        Measure(
+            f"robustness_{percent}",
+            f"share of random perturbations of {percent} % of all pairs that keep the label",
+            "high",
+            frozenset({"oracle"}),
+            "mean",
+            partial(_robustness, share=percent / 100),
+        )
+        for percent in (1, 5)
+    ),
+    Measure(
+        "statement_verified",
+        "the edits that the sentence names change the label by themselves",
+        "high",
+        frozenset({"oracle", "regions"}),
+        "mean",
+        lambda case: None if case.sentence is None else case.sentence.verified,
+    ),
+    Measure(
+        "statement_pairs",
+        "region pairs that the sentence has to name",
+        "low",
+        frozenset({"oracle", "regions"}),
+        "median",
+        lambda case: None if case.sentence is None else case.sentence.n_cells,
+    ),
+    Measure(
+        "seed_stability",
+        "mean Jaccard similarity of the edits over seeds",
+        "high",
+        frozenset({"seeds"}),
+        "mean",
+        lambda case: quality.seed_stability(case.seeds or ()),
+    ),
+)
+MEASURES: dict[str, Measure] = {measure.name: measure for measure in _LIST}
+
+
+# ---- over many results --------------------------------------------------------------------
+
+
+def flip_rate(results: Iterable[Counterfactual], label: Label | None = None) -> float:
+    """Share of graphs for which a counterfactual was found; NaN if there are no graphs.
+
+    Parameters
+    ----------
+    results : one result per graph.
+    label : count only graphs that the oracle put in this class.
+    """
+    chosen = [r.found for r in results if label is None or r.label_before == label]
+    return sum(chosen) / len(chosen) if chosen else float("nan")
+
+
+def measure(
+    results: Iterable[Counterfactual | Case], name: str, label: Label | None = None
+) -> list[float]:
+    """A measure of every result that found a counterfactual (of one class, if given).
+
+    Parameters
+    ----------
+    results : results, or cases where the measure needs more than a result.
+    name : the measure's name in `MEASURES`.
+    label : only of graphs that the oracle put in this class.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no measure of that name.
+    MissingInputError
+        If a case lacks what the measure needs.
+    """
+    if name not in MEASURES:
+        raise UnknownNameError("measure", name, MEASURES)
+    chosen, values = MEASURES[name], []
+    for given in results:
+        case = given if isinstance(given, Case) else Case(given)
+        if not case.result.found or label not in (None, case.result.label_before):
+            continue
+        if lacking := case.missing(chosen.needs):
+            fields = ", ".join(f"{NEEDS[need]}=…" for need in lacking)
+            msg = (
+                f"The measure {name!r} needs {' and '.join(lacking)}: give Case(result, {fields}) "
+                "in place of the result."
+            )
+            raise MissingInputError(msg)
+        value = chosen(case)
+        if value is not None:
+            values.append(float(value))
+    return values
+
+
+@dataclass(frozen=True)
+class Quartiles:
+    """Mean and quartiles of a measure over the results that found a counterfactual."""
+
+    measure: str
+    n: int
+    mean: float
+    minimum: float
+    q1: float
+    median: float
+    q3: float
+    maximum: float
+
+
+def quartiles(
+    results: Sequence[Counterfactual | Case], name: str, label: Label | None = None
+) -> Quartiles:
+    """Mean and quartiles of a measure over the results that found a counterfactual."""
+    values = np.asarray(measure(results, name, label))
+    if not len(values):
+        nan = float("nan")
+        return Quartiles(name, 0, nan, nan, nan, nan, nan, nan)
+    low, q1, median, q3, high = np.percentile(values, (0, 25, 50, 75, 100)).tolist()
+    return Quartiles(name, len(values), float(values.mean()), low, q1, median, q3, high)
