@@ -10,8 +10,9 @@ from denseflip.counterfactual import Ask, Step
 from denseflip.errors import InvalidGraphError
 from denseflip.graph import Taxonomy
 from denseflip.graph.density import region_densities
+from denseflip.paper.methods import PublishedSwaps, looped_densities
+from denseflip.paper.orders import looped_swaps
 from denseflip.paper.printed import printed_flip_rate
-from denseflip.search.baselines import EdgeSwap
 from denseflip.search.blocks import State
 from denseflip.search.densify import CliqueDensify, clique_size
 from denseflip.search.problem import Problem
@@ -134,11 +135,11 @@ def test_d6_edges_are_converted_to_nodes() -> None:
 
 
 def test_d6_an_added_clique_stays_within_the_slack() -> None:
-    state = state_of(Graph.from_edges(30, [(0, 1), (0, 2), (1, 2)]))
+    state = state_of(Graph.from_edges(30, [(0, 1), (0, 2), (1, 2), (3, 4), (3, 5), (4, 5)]))
     walk(state, CliqueSparsify()(state, 0))
-    published = CliqueDensify(size="removed+k", repeat=False, slack=0)
-    (added,) = walk(state, published(state, 29))
-    assert len(added.nodes) == 3  # 3 edges + 3 nodes would ask for four
+    walk(state, CliqueSparsify()(state, 3))
+    (added,) = walk(state, CliqueDensify(slack=0)(state, 29))
+    assert len(added.nodes) == 3  # six edges would ask for four
 
 
 def test_d7_asked_after_the_removal_and_after_each_addition() -> None:
@@ -181,16 +182,18 @@ def test_d10_graphs_are_simple() -> None:
 
 
 def test_d10_removing_a_loop_removes_nothing() -> None:
-    method = EdgeSwap(source=lambda problem: ([(0, 0), (0, 1)], [(0, 4), (0, 5)]))
-    first, second = method(Problem(KITE, 0))
-    assert first.toggled == ((0, 4),)
-    assert second.toggled == ((0, 1), (0, 5))
+    removals, additions = looped_swaps(Problem(KITE, 0))
+    loops = [u == v for u, v in removals]
+    assert sum(loops) == KITE.n_nodes
+    steps = PublishedSwaps()(Problem(KITE, 0))
+    for loop, gone, new, step in zip(loops, removals, additions, steps, strict=False):
+        assert step.toggled == ((new,) if loop else (gone, new))
 
 
 def test_d10_region_densities_may_count_loops() -> None:
     whole = Taxonomy.from_labels("whole", ["all"] * 6)
     assert region_densities(KITE, whole).tolist() == [8 / 15]
-    assert region_densities(KITE, whole, self_loops=True).tolist() == [14 / 21]
+    assert looped_densities(KITE, whole).tolist() == [14 / 21]
 
 
 def test_d13_the_printed_entry_fits_adhdm_and_not_adhd() -> None:

@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 
 from denseflip.datasets import Dataset, load_dataset
+from denseflip.oracles.background import Background
+from denseflip.paper.classifier import fit_published
 from denseflip.paper.methods import (
     PUBLISHED,
     published_distance,
     published_measures,
     published_method,
 )
-from denseflip.paper.classifier import fit_published
 from denseflip.paper.orders import HashTable, looped_edges
-from denseflip.oracles.background import Background
 from denseflip.search.explain import explain
 
 pytestmark = [pytest.mark.data, pytest.mark.usefixtures("brain_data")]

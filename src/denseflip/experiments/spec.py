@@ -29,7 +29,6 @@ _CODE = (
     "classifiers/*.py",
     "metrics/*.py",
     "story/*.py",
-    "paper/blocks.py",
     "paper/classifier.py",
     "paper/methods.py",
     "paper/orders.py",

@@ -1,9 +1,10 @@
 """The search methods as the paper's printed numbers show they were run, quirks included.
 
-Only for reproducing its tables and figures. Every method here is an ordinary composition of the
-library's blocks with parameters that are no defaults, or a small block of its own
-(`published_blocks`, `published_order`). The classifier is in `published_classifier`; what was
-found about each reading is in the page "Reproduction" of the documentation.
+Only for reproducing its tables and figures. Every method here is a composition of the library's
+blocks, or small blocks and streams of its own; the clique searches are our reading, since the
+authors' own file is missing. The orders in which pairs come are in `denseflip.paper.orders`, the
+classifier in `denseflip.paper.classifier`; what was found about each reading is in the page
+"Reproduction" of the documentation.
 """
 
 from __future__ import annotations
@@ -11,23 +12,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from denseflip.counterfactual import Ask, Counterfactual, Step
 from denseflip.errors import UnknownNameError
-from denseflip.graph import Graph
-from denseflip.paper.blocks import (
-    PublishedDensify,
-    PublishedRegionDensify,
-    PublishedSparsify,
-)
+from denseflip.graph import Graph, Taxonomy
+from denseflip.graph.cells import Cells
+from denseflip.graph.density import harmonic_centrality, two_hop
 from denseflip.paper.orders import changes, looped_swaps, shuffled_changes
-from denseflip.search.baselines import EdgeSwap
+from denseflip.search.blocks import DENSIFY, SPARSIFY, State
 from denseflip.search.dcs import DCS
+from denseflip.search.densify import clique_size
 from denseflip.search.methods import Recipe, tri
 from denseflip.search.problem import Method, Problem
-from denseflip.search.rank import RegionRank
 from denseflip.search.refine import BackwardRefine, Candidate, Refine
+from denseflip.search.sparsify import CliqueSparsify
 
 LOBES = (
     "Frontal Lobe",
@@ -45,6 +48,26 @@ def published_distance(a: Graph, b: Graph) -> float:
     changed = a.distance(b)
     union = (a.n_edges + b.n_edges + changed) // 2 + a.n_nodes
     return round(changed / union, 3) if union else 0.0
+
+
+# ---- single edges and whole graphs ------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PublishedSwaps:
+    """EDG with the authors' lists: self-loops are among the removals, and remove nothing (D10)."""
+
+    max_iterations: int = 2000
+
+    def __call__(self, problem: Problem) -> Iterator[Step]:
+        """Yield one swap per iteration; where a loop would go, only the addition."""
+        removals, additions = looped_swaps(problem)
+        swaps = zip(removals, additions, strict=False)
+        for i, (gone, new) in enumerate(islice(swaps, self.max_iterations), start=1):
+            loop = gone[0] == gone[1]
+            yield Step("swap", "edge", (new,) if loop else (gone, new), iteration=i)
+        if next(swaps, None) is not None:
+            problem.note(f"The iteration limit of {self.max_iterations} was reached.")
 
 
 @dataclass(frozen=True)
@@ -68,6 +91,116 @@ class PublishedClosest:
         problem.session.charge(len(problem.background))
         chosen = min(others, key=lambda g: published_distance(problem.graph, g))
         yield Step("replace", "graph", tuple(problem.graph ^ chosen), ask=Ask.KNOWN, iteration=1)
+
+
+# ---- cliques ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PublishedRegionRank:
+    """RCLI's ranking: lobes by density, densest first; inside a lobe, nodes by triangles.
+
+    A loop at every node counts among a lobe's edges and among its pairs (D8, D10). Equally dense
+    lobes come in the order of `LOBES`, others behind them in the order of the node table.
+    """
+
+    needs = frozenset({"regions"})
+
+    def __call__(self, problem: Problem) -> npt.NDArray[np.int64]:
+        """Every node once: lobe by lobe."""
+        lobes = problem.taxonomy("lobe", "rcli")
+        index, density = lobes.array, looped_densities(problem.graph, lobes)
+        place = {name: i for i, name in enumerate((*LOBES, *lobes.regions)[::-1])}
+        order = np.array([-place[name] for name in lobes.regions])
+        nodes = np.arange(problem.graph.n_nodes)
+        return np.lexsort((nodes, -problem.triangles, order[index], -density[index]))
+
+
+def looped_densities(graph: Graph, regions: Taxonomy) -> npt.NDArray[np.float64]:
+    """Edges and loops inside each region over the pairs and loops that it could hold."""
+    cells = Cells(regions)
+    edges, sizes = cells.count(graph)[cells.within], cells.region_sizes
+    densities: npt.NDArray[np.float64] = (edges + sizes) / (sizes * (sizes + 1) // 2)
+    return densities
+
+
+@dataclass(frozen=True)
+class PublishedSparsify:
+    """`CliqueSparsify`, except that a node without edges is a clique by itself.
+
+    The library passes such a node over. In the published runs every node carried a self-loop, so
+    an iteration was spent on it: nothing is removed, yet a pair may be added.
+    """
+
+    ask: Ask
+
+    def __call__(self, state: State, node: int) -> Iterator[Step]:
+        """Yield the removal of one clique, possibly of no edge."""
+        if state.original_neighbours[node]:
+            for step in CliqueSparsify()(state, node):
+                yield step._replace(ask=self.ask)
+            return
+        state.removed_structures.append(frozenset((node,)))
+        state.counts[node] += 1
+        state.last_size = 1
+        yield Step(SPARSIFY, "clique", (), ask=self.ask, nodes=(node,))
+
+
+@dataclass(frozen=True)
+class PublishedDensify:
+    """CLI's densify: one clique per iteration, whatever it adds.
+
+    Its size m is the smallest with m(m-1)/2 at least the edges removed plus k (k nodes had the
+    removed clique). Nodes within two hops of the given one in the current graph come first, then
+    all others; among each by how often they were in removed cliques, then by harmonic centrality
+    in the original, lowest first, then by index.
+    """
+
+    def __call__(self, state: State, node: int) -> Iterator[Step]:
+        """Yield the addition of one clique."""
+        size = max(2, clique_size(state.removed_now + state.last_size))
+        near = two_hop(node, state.neighbours)
+        far = np.array([v not in near for v in range(state.original.n_nodes)])
+        yield _join(state, _by_use(state, far)[:size])
+
+
+@dataclass(frozen=True)
+class PublishedRegionDensify:
+    """RCLI's densify: a clique that grows node by node, with a question after each size.
+
+    All nodes in order of how often they were in removed cliques, then of harmonic centrality in
+    the original, then of index, the given node last. The first k of them are joined (k nodes had
+    the removed clique), then k + 1, and so on up to k + ``slack``; a size that by itself adds as
+    many edges as were removed is the last. Nothing happens where nothing was really removed.
+    """
+
+    slack: int = 10
+
+    def __call__(self, state: State, node: int) -> Iterator[Step]:
+        """Yield one step per size."""
+        removed = state.removed_now
+        if not removed:
+            return
+        order = _by_use(state, np.arange(state.original.n_nodes) == node)
+        for size in range(state.last_size, state.last_size + self.slack + 1):
+            step = _join(state, order[:size])
+            yield step
+            if len(step.toggled) >= removed:
+                return
+
+
+def _by_use(state: State, last: npt.NDArray[np.bool_]) -> list[int]:
+    """Nodes by (last, uses in removed cliques, harmonic centrality in the original, index)."""
+    key = "published harmonic"
+    if key not in state.memory:
+        state.memory[key] = harmonic_centrality(state.original)
+    index = np.arange(state.original.n_nodes)
+    order: list[int] = np.lexsort((index, state.memory[key], state.counts, last)).tolist()
+    return order
+
+
+def _join(state: State, nodes: list[int]) -> Step:
+    return Step(DENSIFY, "clique", state.missing(nodes), nodes=tuple(sorted(nodes)))
 
 
 @dataclass(frozen=True)
@@ -101,6 +234,9 @@ class PublishedEdgeBackward:
                 return
 
 
+# ---- by name ----------------------------------------------------------------------------
+
+
 def _cliques() -> Method:
     return HalfOfTheNodes(
         DCS(
@@ -114,7 +250,7 @@ def _cliques() -> Method:
 def _region_cliques() -> Method:
     return HalfOfTheNodes(
         DCS(
-            rank=RegionRank(("lobe",), self_loops=True, tie_order=LOBES),
+            rank=PublishedRegionRank(),
             sparsify=PublishedSparsify(Ask.IGNORED),
             densify=PublishedRegionDensify(),
             max_iterations=None,
@@ -129,7 +265,7 @@ class _Published:
 
 
 PUBLISHED: dict[str, _Published] = {
-    "edg": _Published(lambda: EdgeSwap(2000, looped_swaps)),
+    "edg": _Published(PublishedSwaps),
     "tri": _Published(PublishedTriangles),
     "cli": _Published(_cliques),
     "rcli": _Published(_region_cliques),

@@ -11,15 +11,16 @@ from hypothesis import strategies as st
 
 from denseflip.counterfactual import Ask
 from denseflip.errors import UnknownNameError
-from denseflip.graph import Graph
+from denseflip.graph import Graph, Nodes
 from denseflip.oracles.background import Background
-from denseflip.paper.blocks import (
+from denseflip.paper.methods import (
+    LOBES,
+    PUBLISHED,
     PublishedDensify,
     PublishedRegionDensify,
+    PublishedRegionRank,
     PublishedSparsify,
-)
-from denseflip.paper.methods import (
-    PUBLISHED,
+    PublishedSwaps,
     published_distance,
     published_measures,
     published_method,
@@ -62,6 +63,34 @@ def test_swaps_hold_the_loops_and_start_anew_for_every_graph():
     assert len(additions) == 15 - 3
     random.seed(1)  # nobody's generator but its own
     assert looped_swaps(Problem(TRIANGLE, 0)) == (removals, additions)
+
+
+def test_a_loop_taken_away_leaves_only_the_addition():
+    removals, additions = looped_swaps(Problem(TRIANGLE, 0))
+    steps = list(PublishedSwaps()(Problem(TRIANGLE, 0)))
+    assert len(steps) == len(removals)  # nine removals for twelve additions
+    assert sum(len(step.toggled) == 1 for step in steps) == TRIANGLE.n_nodes
+    assert [step.toggled[-1] for step in steps] == additions[:9]
+    assert [step.iteration for step in steps] == list(range(1, 10))
+
+
+def test_swaps_say_when_their_limit_bites():
+    problem = Problem(TRIANGLE, 0)
+    assert len(list(PublishedSwaps(2)(problem))) == 2
+    assert problem.notes == ["The iteration limit of 2 was reached."]
+
+
+def test_a_lobe_counts_a_loop_per_node():
+    # Plainly the pair is densest (1 of 1), with loops the triangle is as dense: 6 of 6, 3 of 3.
+    graph = Graph.from_edges(6, [(0, 1), (2, 3), (2, 4), (3, 4)])
+    frontal, fossa = LOBES[0], LOBES[-1]
+    table = (fossa, fossa, frontal, frontal, frontal, "Elsewhere")
+    order = PublishedRegionRank()(Problem(graph, 0, nodes=Nodes(tuple("abcdef"), {"lobe": table})))
+    # Equally dense (a lone node is all loop): the legend's order, then the node table's.
+    assert order.tolist() == [2, 3, 4, 0, 1, 5]
+    sparse = graph.toggle([(2, 3)])
+    order = PublishedRegionRank()(Problem(sparse, 0, nodes=Nodes(tuple("abcdef"), {"lobe": table})))
+    assert order.tolist() == [0, 1, 5, 2, 3, 4]
 
 
 def test_distance_counts_a_loop_at_every_node():
