@@ -9,11 +9,11 @@ from denseflip.classifiers.evaluation import Evaluation
 from denseflip.experiments import refs
 from denseflip.experiments.refs import (
     build_method,
+    distance_and_calls,
     evaluate_oracle_of,
     load_oracle_of,
     method_spec,
     preset_oracle,
-    read_result,
 )
 from denseflip.search.explain import explain
 
@@ -37,7 +37,7 @@ def test_a_reading_builds_methods_that_run(reading, name):
         build_method(spec),
         background=cohort.graphs,
     )
-    distance, calls = read_result(result, reading)
+    distance, calls = distance_and_calls(result, reading)
     assert type(distance) is float
     assert type(calls) is int
     assert 0 <= distance <= 1

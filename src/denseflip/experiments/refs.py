@@ -210,6 +210,6 @@ def build_method(spec: MethodSpec) -> Recipe:
     return _find(MAKERS, spec.reading, "reading")(spec.name, **spec.parameters)
 
 
-def read_result(result: Counterfactual, reading: str = PLAIN) -> tuple[float, int]:
+def distance_and_calls(result: Counterfactual, reading: str = PLAIN) -> tuple[float, int]:
     """What a reading reports as d% and C of a result."""
     return _find(READINGS, reading, "reading")(result)

@@ -9,6 +9,7 @@ from typing import Any
 
 from denseflip.errors import InvalidParameterError, UnknownNameError
 from denseflip.experiments.measures import COLUMNS
+from denseflip.experiments.records import edit_codes
 from denseflip.experiments.store import Record
 from denseflip.experiments.tables import Table
 
@@ -41,7 +42,7 @@ def to_rows(records: Iterable[Record]) -> list[Row]:
         }
         row.update({column: record["result"].get(column) for column in COLUMNS})
         row["elapsed"] = record["times"]["search"]
-        row["_edits"] = record["edits"]
+        row["_record"] = record
         row["_id"] = record["id"]
         rows.append(row)
     rows.sort(
@@ -163,12 +164,11 @@ def median(values: Iterable[Any]) -> float | None:
 
 def stability(rows: Sequence[Row]) -> float | None:
     """Mean over graphs of the mean Jaccard similarity of the edits over seeds."""
-    groups: dict[tuple[Any, ...], list[set[tuple[str, int]]]] = {}
+    groups: dict[tuple[Any, ...], list[set[int]]] = {}
     for row in rows:
         if row["found"]:
             key = tuple(row[k] for k in ("data", "oracle", "method", "parameters", "graph"))
-            edits = {(side, code) for side in row["_edits"] for code in row["_edits"][side]}
-            groups.setdefault(key, []).append(edits)
+            groups.setdefault(key, []).append(set(edit_codes(row["_record"]).tolist()))
     means = [
         statistics.fmean(_jaccard(a, b) for a, b in combinations(members, 2))
         for members in groups.values()

@@ -14,16 +14,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from denseflip.counterfactual import Counterfactual, Label
+from denseflip.counterfactual import Label
 from denseflip.datasets import Dataset
 from denseflip.errors import DenseflipError, EngineError
 from denseflip.experiments.measures import columns_of
+from denseflip.experiments.records import result_record
 from denseflip.experiments.refs import (
     build_method,
+    distance_and_calls,
     evaluate_oracle_of,
     load_data,
     load_oracle_of,
-    read_result,
 )
 from denseflip.experiments.spec import (
     ClassifierSpec,
@@ -153,30 +154,17 @@ def run_one(spec: RunSpec) -> Record:
     searched, oracle_search = time.perf_counter(), context.oracle.seconds
     labelled = list(zip(context.dataset.graphs, context.labels, strict=True))
     row = columns_of(result, context.dataset, context.oracle, labelled, job.measures)
-    row["d"], row["C"] = read_result(result, job.method.reading)
+    row["d"], row["C"] = distance_and_calls(result, job.method.reading)
     done = time.perf_counter()
-    return make_record(
-        spec.identity,
-        result=row,
-        edits=edit_codes(result),
-        times={
-            "search": searched - ready,
-            "search_oracle": oracle_search - oracle_before,
-            "measures": done - searched,
-            "oracle": context.oracle.seconds - oracle_before,
-            "total": done - started,
-            "evaluations": context.oracle.graphs - graphs_before,
-        },
-    )
-
-
-def edit_codes(result: Counterfactual) -> dict[str, list[int]]:
-    """The edits as pair codes ``u * n + v``: short, and enough to rebuild the counterfactual."""
-    n = result.original.n_nodes
-    return {
-        "added": [u * n + v for u, v in result.added],
-        "removed": [u * n + v for u, v in result.removed],
+    times = {
+        "search": searched - ready,
+        "search_oracle": oracle_search - oracle_before,
+        "measures": done - searched,
+        "oracle": context.oracle.seconds - oracle_before,
+        "total": done - started,
+        "evaluations": context.oracle.graphs - graphs_before,
     }
+    return result_record(spec.identity, result, row, times)
 
 
 def judge(spec: ClassifierSpec) -> Record:

@@ -8,13 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from denseflip.counterfactual import Counterfactual, Status
-from denseflip.datasets import Dataset
+from denseflip.experiments.records import read_result
 from denseflip.experiments.results import Row
 from denseflip.experiments.store import Record
 from denseflip.experiments.tables import Table
-from denseflip.graph import Edits
-from denseflip.graph.pairs import decode
 from denseflip.paper.printed import PATIENTS
 from denseflip.paper.specs import PaperPlan
 from denseflip.story.describe import describe
@@ -102,7 +99,7 @@ def patient_stories(plan: PaperPlan, records: Mapping[str, Record]) -> dict[str,
                 continue
             context = get_context(spec.job.data, spec.job.oracle)
             story = describe(
-                to_counterfactual(records[spec.id], dataset),
+                read_result(records[spec.id], dataset),
                 dataset.nodes,
                 context.oracle,
                 subject=f"Patient {index}",
@@ -111,35 +108,6 @@ def patient_stories(plan: PaperPlan, records: Mapping[str, Record]) -> dict[str,
             )
             out.setdefault(f"{data.upper()} {index}", {})[spec.job.method.name.upper()] = story
     return out
-
-
-def to_counterfactual(record: Record, dataset: Dataset) -> Counterfactual:
-    """A record as the result it came from (without its trace)."""
-    spec, row = record["spec"], record["result"]
-    graph = dataset[spec["graph"]].graph
-    added, removed = (
-        tuple(decode(np.asarray(record["edits"][side], dtype=np.int64), graph.n_nodes))
-        for side in ("added", "removed")
-    )
-    return Counterfactual(
-        status=Status(row["status"]),
-        original=graph,
-        edits=Edits(added, removed),
-        label_before=row["label_before"],
-        label_after=row["label_after"],
-        target=spec["target"],
-        method=spec["method"]["name"],
-        parameters=spec["method"]["resolved"],
-        seed=spec["seed"],
-        search_calls=row["search_calls"],
-        refine_calls=row["refine_calls"],
-        background_calls=row["background_calls"],
-        distinct_calls=row["distinct_calls"],
-        iterations=row["iterations"],
-        minimal=row["minimal"],
-        notes=tuple(row["notes"]),
-        elapsed=record["times"]["search"],
-    )
 
 
 def patient_table(stories: Mapping[str, Mapping[str, Story]]) -> Table:

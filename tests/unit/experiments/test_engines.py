@@ -12,7 +12,7 @@ from denseflip.experiments.store import Store
 
 
 def answers(outcome):
-    return {k: (r["result"], r["edits"]) for k, r in outcome.records.items()}
+    return {k: (r["result"], r["whole"]) for k, r in outcome.records.items()}
 
 
 def test_processes_give_the_serial_answers_though_a_worker_dies(folder, monkeypatch):

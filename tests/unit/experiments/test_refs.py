@@ -11,11 +11,11 @@ from denseflip.experiments import refs
 from denseflip.experiments.refs import (
     Trainer,
     build_method,
+    distance_and_calls,
     evaluate_oracle_of,
     load_oracle_of,
     method_spec,
     preset_oracle,
-    read_result,
     register_reading,
     register_trainer,
 )
@@ -36,7 +36,7 @@ def own(monkeypatch):
 
 def test_the_plain_reading_is_the_librarys_own():
     result = explain(TRIANGLE, lambda a: int(a[0, 1]), build_method(method_spec("tri")))
-    assert read_result(result) == (result.relative_distance, result.calls)
+    assert distance_and_calls(result) == (result.relative_distance, result.calls)
     assert method_spec("tri").reading == "plain"
 
 
@@ -48,7 +48,7 @@ def test_a_reading_of_ones_own(own):
     spec = method_spec("tri", reading="slow")
     assert spec.resolved["search"]["max_iterations"] == 1
     result = explain(TRIANGLE, lambda a: int(a[0, 1]), build_method(spec))
-    assert read_result(result, "slow") == (0.0, 7)
+    assert distance_and_calls(result, "slow") == (0.0, 7)
 
 
 def test_a_classifier_of_ones_own(own):

@@ -5,10 +5,11 @@ import json
 import pytest
 
 from denseflip.errors import UnknownNameError
+from denseflip.experiments.records import read_result
 from denseflip.experiments.run import run_specs
 from denseflip.experiments.spec import MeasureSpec
 from denseflip.experiments.store import Store
-from denseflip.paper.figures import box_statistics, to_counterfactual
+from denseflip.paper.figures import box_statistics
 from denseflip.paper.printed import (
     DATASETS,
     METHODS,
@@ -112,7 +113,7 @@ def _same_result_as_explain(plan, outcome):
     direct = explain(
         data[spec.graph].graph, published_oracle(data), published_method("tri"), nodes=data.nodes
     )
-    stored = to_counterfactual(outcome.records[spec.id], data)
+    stored = read_result(outcome.records[spec.id], data)
     assert stored.edits == direct.edits
     assert stored.calls == direct.calls
     assert stored.status == direct.status

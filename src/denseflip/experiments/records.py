@@ -1,0 +1,280 @@
+"""Records of the store: one explanation as it is kept, and the whole result back out of it.
+
+A record is a dictionary: ``id`` and ``spec`` (what was run), ``result`` (the columns of tables),
+``times``, and ``whole``: what it takes beside these and the data set to have the result itself
+again, trace included. The graph is in the data set, so only its digest is kept; the edits are
+those that the trace leads to. A trace is kept as columns of small numbers, compressed: some
+hundred bytes where its JSON takes some thousand.
+
+Records of denseflip 0.1 have ``edits`` (pair codes) in place of ``whole``: no trace.
+"""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from denseflip.counterfactual import Ask, Counterfactual, Status, Step
+from denseflip.errors import DatasetError, StoreError
+from denseflip.experiments.store import Record, make_record
+from denseflip.graph import Codes, Edits, Graph, Pair
+from denseflip.graph.pairs import decode
+
+if TYPE_CHECKING:
+    from denseflip.datasets import Dataset
+
+_FROM_COLUMNS = (  # fields of a result that are columns too
+    "label_before",
+    "label_after",
+    "search_calls",
+    "refine_calls",
+    "background_calls",
+    "distinct_calls",
+    "iterations",
+    "minimal",
+)
+_DIGITS = 16  # of the original's digest, in hexadecimal
+_COLUMNS = 7
+_STEPPED = 0x80
+
+
+def result_record(
+    identity: Mapping[str, Any],
+    result: Counterfactual,
+    row: Mapping[str, Any],
+    times: Mapping[str, Any],
+) -> Record:
+    """The record of one explanation.
+
+    Parameters
+    ----------
+    identity : of its spec.
+    result : the explanation, kept whole.
+    row : its columns.
+    times : seconds and the like; the one part that differs from run to run.
+    """
+    whole: dict[str, Any] = {
+        "original": result.original.digest.hex()[:_DIGITS],
+        "trace": _pack_trace(result.trace, result.original.n_nodes),
+    }
+    # A method of the user's own may end elsewhere than its trace, or be called otherwise.
+    n = result.original.n_nodes
+    if not np.array_equal(_odd_codes(result.trace, n), _sorted_codes(result.edits.pairs, n)):
+        whole["edits"] = {
+            "added": _sorted_codes(result.added, n).tolist(),
+            "removed": _sorted_codes(result.removed, n).tolist(),
+        }
+    stated = _stated(identity, row)
+    other = {key: getattr(result, key) for key in stated if getattr(result, key) != stated[key]}
+    if other:
+        whole["other"] = {
+            key: list(value) if isinstance(value, tuple) else value for key, value in other.items()
+        }
+    return make_record(
+        identity, result=dict(row), whole=whole, times={**times, "elapsed": result.elapsed}
+    )
+
+
+def read_result(record: Record, dataset: Dataset, *, trace: bool = True) -> Counterfactual:
+    """The result that a record was made of, equal to it in every field.
+
+    Parameters
+    ----------
+    record : of a `Store`.
+    dataset : the data set that was explained.
+    trace : with False the trace is left empty, and `replay` and `amortised_calls` of the result say
+        nothing: for records of denseflip 0.1, which have none.
+
+    Raises
+    ------
+    StoreError
+        If the record holds no explanation, or no trace and one is wanted.
+    DatasetError
+        If the data set is another one.
+    """
+    spec, row = record["spec"], record["result"]
+    if spec.get("kind") != "run":
+        msg = (
+            f"The record {record['id'][:12]} holds no explanation but a {spec.get('kind')!r}; "
+            "explanations are the records whose spec has the kind 'run'."
+        )
+        raise StoreError(msg)
+    whole = record.get("whole")
+    if trace and whole is None:
+        writer = spec.get("versions", {}).get("denseflip", "0.1")
+        msg = (
+            f"The record {record['id'][:12]} was written by denseflip {writer}, which kept the "
+            "edits of a result but not its trace. Give trace=False to read it without, or run the "
+            "command again: this version keeps the trace."
+        )
+        raise StoreError(msg)
+    graph = dataset[spec["graph"]].graph
+    if whole is not None and not graph.digest.hex().startswith(whole["original"]):
+        msg = (
+            f"The record {record['id'][:12]} is about a graph {spec['graph']!r} of "
+            f"{spec['data']['name']!r} with another content than the one in {dataset.name!r}. "
+            "Give the data set that was explained."
+        )
+        raise DatasetError(msg)
+    fields = _stated(spec, row)
+    fields.update((whole or {}).get("other", {}))
+    fields["notes"] = tuple(fields["notes"])
+    return Counterfactual(
+        original=graph,
+        edits=_edits(record, graph),
+        trace=_unpack_trace(whole["trace"]) if trace and whole is not None else (),
+        elapsed=record["times"]["search" if whole is None else "elapsed"],
+        **{**fields, "status": Status(fields["status"])},
+    )
+
+
+def edit_codes(record: Record) -> Codes:
+    """The pairs that an explanation changed, as sorted codes ``u * n + v``."""
+    listed = record.get("edits") or record.get("whole", {}).get("edits")
+    if listed is not None:
+        return np.sort(np.asarray(listed["added"] + listed["removed"], dtype=np.int64))
+    packed = record["whole"]["trace"]
+    columns = _unpack_columns(packed)
+    return _odd(columns[4].astype(np.int64) * packed["n_nodes"] + columns[5])
+
+
+def _stated(spec: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of a result as its spec and its columns have them."""
+    method = spec["method"]
+    return {
+        "status": row["status"],
+        "notes": tuple(row["notes"]),
+        "target": spec["target"],
+        "method": method["name"],
+        "parameters": method["resolved"],
+        "seed": spec["seed"],
+        **{key: row[key] for key in _FROM_COLUMNS},
+    }
+
+
+def _edits(record: Record, graph: Graph) -> Edits:
+    codes = edit_codes(record)
+    there = np.isin(codes, graph.codes)
+    n = graph.n_nodes
+    return Edits(added=tuple(decode(codes[~there], n)), removed=tuple(decode(codes[there], n)))
+
+
+# ---- traces -----------------------------------------------------------------------------
+
+
+def _pack_trace(trace: Sequence[Step], n_nodes: int) -> dict[str, Any]:
+    """A trace as columns: kind of step, numbers of pairs and nodes, iteration, pairs, nodes.
+
+    What a step is (block, structure, question, name) is said once per kind. Where a step's nodes
+    are just the ends of its pairs, as of single edges, they are not repeated.
+    """
+    kinds: dict[tuple[str, str, str, str], int] = {}
+    of_kind = [
+        kinds.setdefault((s.block, s.structure, str(s.ask), s.name), len(kinds)) for s in trace
+    ]
+    plain = [tuple(s.nodes) == _ends(s.toggled) for s in trace]
+    own_nodes = [() if same else s.nodes for s, same in zip(trace, plain, strict=True)]
+    counts = [0 if same else 1 + len(s.nodes) for s, same in zip(trace, plain, strict=True)]
+    columns = [
+        _narrow(of_kind),
+        _narrow(len(s.toggled) for s in trace),
+        _narrow(counts),
+        _narrow(s.iteration for s in trace),
+        _narrow(u for s in trace for u, _ in s.toggled),
+        _narrow(v for s in trace for _, v in s.toggled),
+        _narrow(v for nodes in own_nodes for v in nodes),
+    ]
+    # Iterations count up; pairs are smaller as differences where a step lists them sorted.
+    data = min((_squeeze(columns, stepped) for stepped in ({3}, {3, 4, 5})), key=len)
+    return {
+        "n_nodes": n_nodes,
+        "n_steps": len(trace),
+        "kinds": [list(kind) for kind in kinds],
+        "steps": base64.b64encode(data).decode("ascii"),
+    }
+
+
+def _unpack_trace(packed: Mapping[str, Any]) -> tuple[Step, ...]:
+    of_kind, n_pairs, n_nodes, iterations, low, high, nodes = (
+        column.tolist() for column in _unpack_columns(packed)
+    )
+    kinds = [(block, structure, Ask(ask), name) for block, structure, ask, name in packed["kinds"]]
+    pairs = list(zip(low, high, strict=True))
+    steps, at, node = [], 0, 0
+    for kind, k, m, iteration in zip(of_kind, n_pairs, n_nodes, iterations, strict=True):
+        block, structure, ask, name = kinds[kind]
+        toggled = tuple(pairs[at : at + k])
+        at += k
+        ends = _ends(toggled) if m == 0 else tuple(nodes[node : node + m - 1])
+        node += max(0, m - 1)
+        steps.append(Step(block, structure, toggled, ask, ends, name, iteration))
+    return tuple(steps)
+
+
+def _unpack_columns(packed: Mapping[str, Any]) -> list[npt.NDArray[Any]]:
+    data = zlib.decompress(base64.b64decode(packed["steps"]))
+    n_steps, at = packed["n_steps"], _COLUMNS
+    columns: list[npt.NDArray[Any]] = []
+    for i, form in enumerate(data[:_COLUMNS]):
+        width = form & ~_STEPPED
+        if i < 4:
+            count = n_steps
+        elif i < 6:
+            count = int(columns[1].sum())
+        else:
+            count = int(np.maximum(columns[2].astype(np.int64) - 1, 0).sum())
+        column = np.frombuffer(data, f"<u{width}", count, at)
+        columns.append(np.cumsum(column, dtype=column.dtype) if form & _STEPPED else column)
+        at += width * count
+    return columns
+
+
+def _squeeze(columns: Sequence[npt.NDArray[Any]], stepped: set[int]) -> bytes:
+    """Columns one after the other, some of them as differences (modulo their width), compressed.
+
+    A byte per column goes before: its width, and whether it holds differences.
+    """
+    parts = [
+        np.diff(column, prepend=column.dtype.type(0)) if i in stepped else column
+        for i, column in enumerate(columns)
+    ]
+    forms = (c.itemsize | (_STEPPED if i in stepped else 0) for i, c in enumerate(columns))
+    return zlib.compress(bytes(forms) + b"".join(part.tobytes() for part in parts), 9)
+
+
+def _narrow(values: Iterable[int]) -> npt.NDArray[Any]:
+    """Numbers in the narrowest unsigned type that holds them all."""
+    array = np.fromiter(values, dtype=np.int64)
+    largest = int(array.max(initial=0))
+    width = next(w for w in (1, 2, 4, 8) if largest < 1 << 8 * w)
+    return array.astype(f"<u{width}")
+
+
+def _ends(pairs: Iterable[Pair]) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(v for pair in pairs for v in pair))
+
+
+def _odd_codes(trace: Iterable[Step], n_nodes: int) -> Codes:
+    """What a trace changes in the end: the pairs toggled an odd number of times."""
+    pairs = [pair for step in trace for pair in step.toggled]
+    return _odd(_codes(pairs, n_nodes))
+
+
+def _odd(codes: Codes) -> Codes:
+    values, counts = np.unique(codes, return_counts=True)
+    odd: Codes = values[counts % 2 == 1]
+    return odd
+
+
+def _sorted_codes(pairs: Iterable[Pair], n_nodes: int) -> Codes:
+    return np.sort(_codes(pairs, n_nodes))
+
+
+def _codes(pairs: Iterable[Pair], n_nodes: int) -> Codes:
+    array = np.asarray(list(pairs), dtype=np.int64).reshape(-1, 2)
+    return np.asarray(array[:, 0] * n_nodes + array[:, 1])

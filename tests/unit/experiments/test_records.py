@@ -1,0 +1,146 @@
+"""What goes into a store comes out again: the whole result, trace included."""
+
+import json
+from dataclasses import fields, replace
+
+import pytest
+
+from benches import bench_specs
+from cohorts import make_cohort
+from denseflip.counterfactual import Ask, Counterfactual, Status, Step
+from denseflip.errors import DatasetError, StoreError
+from denseflip.experiments.measures import columns_of
+from denseflip.experiments.records import edit_codes, read_result, result_record
+from denseflip.experiments.refs import build_method, method_spec
+from denseflip.experiments.run import run_specs
+from denseflip.experiments.spec import PLAIN, DataSpec, Job, MeasureSpec, OracleSpec, RunSpec
+from denseflip.experiments.store import Store
+from denseflip.graph import Edits, Graph
+from denseflip.oracles.adapt import as_oracle
+from denseflip.paper.methods import PUBLISHED
+from denseflip.search.explain import explain
+from denseflip.search.methods import METHODS
+from denseflip.search.refine import REFINERS
+
+DATA = make_cohort(4)
+ORACLE = as_oracle(lambda a: int(a[:4, :4].sum() >= a[4:8, 4:8].sum()))
+LABELLED = list(zip(DATA.graphs, ORACLE.predict(DATA.graphs), strict=True))
+NAMES = [*METHODS, *(f"{name}+{suffix}" for name in METHODS for suffix in REFINERS)]
+
+
+def kept(result: Counterfactual, method: str, reading: str = PLAIN, **job) -> dict:
+    """A result's record as a store gives it back."""
+    spec = RunSpec(
+        Job(
+            DataSpec.of(DATA, ""),
+            OracleSpec("own", "function"),
+            method_spec(method, reading=reading),
+            seed=result.seed,
+            **job,
+        ),
+        "g0001",
+    )
+    row = columns_of(result, DATA, ORACLE, LABELLED, MeasureSpec(robustness=0))
+    record = result_record(spec.identity, result, row, {"search": 1.0})
+    return json.loads(json.dumps(record))
+
+
+def fresh(method: str, reading: str = PLAIN, **options) -> Counterfactual:
+    recipe = build_method(method_spec(method, reading=reading))
+    options = {"nodes": DATA.nodes, "background": DATA.graphs, **options}
+    return explain(DATA["g0001"].graph, ORACLE, recipe, **options)
+
+
+def check(record: dict, result: Counterfactual) -> None:
+    back = read_result(record, DATA)
+    for field in fields(Counterfactual):
+        assert getattr(back, field.name) == getattr(result, field.name), field.name
+    assert back == result
+    assert back.replay() == result.replay() == result.counterfactual
+    assert back.amortised_calls == result.amortised_calls
+    assert back.to_dict() == result.to_dict()
+    assert edit_codes(record).tolist() == [u * 12 + v for u, v in result.edits.pairs]
+
+
+@pytest.mark.parametrize("method", NAMES)
+@pytest.mark.parametrize("options", [{}, {"budget": 12}, {"seed": 3, "target": 1}])
+def test_a_stored_result_is_the_fresh_one(method, options):
+    result = fresh(method, **options)
+    job = {key: options[key] for key in ("budget", "target") if key in options}
+    check(kept(result, method, **job), result)
+
+
+@pytest.mark.parametrize("method", PUBLISHED)
+def test_a_stored_result_of_the_paper_is_the_fresh_one(method):
+    result = fresh(method, "published")
+    check(kept(result, method, "published"), result)
+
+
+def test_the_calls_of_dat_less_the_background_need_the_trace():
+    result = fresh("dat")
+    assert any(step.ask is Ask.KNOWN for step in result.trace)
+    assert read_result(kept(result, "dat"), DATA).amortised_calls == result.calls - len(DATA)
+
+
+def test_a_result_goes_through_the_store_on_the_disk(folder):
+    specs = bench_specs(folder, methods=["tri", "cli+min", "dat+bw"], seeds=[0])
+    run_specs(specs, Store(folder / "s"))
+    for record in Store(folder / "s").records():
+        result = read_result(record, DATA)
+        assert result.replay() == result.counterfactual
+        assert result.amortised_calls == record["result"]["amortised_calls"]
+        assert result.relative_distance == record["result"]["relative_distance"]
+        assert 0 < result.elapsed <= record["times"]["search"]
+
+
+def test_steps_of_any_make_survive():
+    """Nodes beside the pairs or without any, pairs in any order, late iterations, odd names."""
+    g = Graph.from_edges(400, [(0, 1)])
+    trace = (
+        Step("own", "thing", ((5, 399), (0, 1), (2, 3)), Ask.NO, (7, 399, 5), "Zürich – 1", 1),
+        Step("own", "thing", ((2, 3),), Ask.YES, (2, 3), "", 70_000),
+        Step("refine", "edge", (), Ask.YES, (), "", 0),
+        Step("refine", "edge", ((0, 1),), Ask.YES, (), "", 0),
+    )
+    edits = Edits(added=((5, 399),))
+    ended = Status.EXHAUSTED  # nothing to measure, so the small data set will do
+    result = Counterfactual(ended, g, edits, 0, 1, method="tri", trace=trace, elapsed=0.25)
+    result = replace(result, parameters={"own": [1, 2.5, None]}, notes=("so", "so"))
+    other = replace(DATA, graphs=(g,) * 8, nodes=DATA.nodes.numbered(400))
+    back = read_result(kept(result, "tri"), other)
+    assert back == result
+    assert back.trace == trace
+
+
+def test_edits_that_the_trace_does_not_lead_to_are_kept_beside_it():
+    result = fresh("tri")
+    pair = result.edits.pairs[0]
+    odd = replace(result, edits=result.edits.only([pair]))
+    record = kept(odd, "tri")
+    assert "edits" in record["whole"]
+    assert read_result(record, DATA) == odd
+    assert edit_codes(record).tolist() == [pair[0] * 12 + pair[1]]
+
+
+def test_a_record_of_the_first_release_has_all_but_the_trace():
+    result = fresh("dat+bw")
+    old = kept(result, "dat+bw")
+    del old["whole"], old["times"]["elapsed"]
+    old["edits"] = {
+        side: [u * 12 + v for u, v in getattr(result, side)] for side in ("added", "removed")
+    }
+    old["spec"]["versions"]["denseflip"] = "0.1.0"
+    with pytest.raises(StoreError, match=r"denseflip 0\.1\.0, which kept the edits .*trace=False"):
+        read_result(old, DATA)
+    back = read_result(old, DATA, trace=False)
+    assert back == replace(result, trace=(), elapsed=1.0)
+    assert edit_codes(old).tolist() == edit_codes(kept(result, "dat+bw")).tolist()
+
+
+def test_another_data_set_is_refused():
+    record = kept(fresh("tri"), "tri")
+    with pytest.raises(DatasetError, match="Give the data set that was explained"):
+        read_result(record, make_cohort(4, seed=5))
+    record["spec"]["kind"] = "classifier"
+    with pytest.raises(StoreError, match="no explanation but a 'classifier'"):
+        read_result(record, DATA)
