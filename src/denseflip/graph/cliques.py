@@ -1,0 +1,291 @@
+"""Maximal cliques through a node, and which of them overlaps least with what was taken before.
+
+A clique through a node is a set of its neighbours, all joined with one another. So the search runs
+on the neighbourhood alone, whatever the size of the graph, and a set of neighbours is one whole
+number: its highest bit is the first neighbour. Of two cliques of one size, the one with the larger
+number is then the one with the lexicographically smaller list of nodes.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+Check = Callable[[], object]
+
+_CHECK_EVERY = 1024  # branches of the search between two looks at the clock: a few milliseconds
+_KEPT = 250_000  # cliques kept by `Cliques`, over all nodes: some 20 MB
+_FEW = 72  # with so few members in all, counting bit by bit beats a matrix product (measured)
+_PRODUCT = 4_000_000  # entries of one matrix product: bounds the memory
+
+
+@dataclass(frozen=True)
+class CliquesThrough:
+    """The maximal cliques through one node: the largest first, then lexicographically.
+
+    Attributes
+    ----------
+    node : the node.
+    others : its neighbours, ascending.
+    masks : the cliques as sets of neighbours; the highest of ``len(others)`` bits is the first.
+    complete : whether these are all; False if the search stopped at its limit.
+    """
+
+    node: int
+    others: tuple[int, ...]
+    masks: tuple[int, ...]
+    complete: bool = True
+
+    def __len__(self) -> int:
+        return len(self.masks)
+
+    def __getitem__(self, i: int) -> tuple[int, ...]:
+        """Sorted nodes of a clique."""
+        # The neighbours are sorted, so the node is put in its place and nothing needs sorting.
+        mask, width, nodes = self.masks[i], len(self.others), list[int]()
+        while mask:
+            top = mask.bit_length()
+            nodes.append(self.others[width - top])
+            mask ^= 1 << (top - 1)
+        nodes.insert(bisect(nodes, self.node), self.node)
+        return tuple(nodes)
+
+    def __iter__(self) -> Iterator[tuple[int, ...]]:
+        return (self[i] for i in range(len(self.masks)))
+
+    @cached_property
+    def n_members(self) -> int:
+        """Nodes of all cliques added up, the node itself not counted."""
+        return sum(map(int.bit_count, self.masks))
+
+    @cached_property
+    def packed(self) -> npt.NDArray[np.uint8]:
+        """The cliques as rows of bits, eight to a byte, one bit per neighbour."""
+        return _packed(self.masks, len(self.others))
+
+
+def maximal_cliques_through(
+    node: int,
+    neighbours: Sequence[AbstractSet[int]],
+    *,
+    limit: int | None = None,
+    check: Check | None = None,
+) -> CliquesThrough:
+    """Every maximal clique that contains a node; none for a node without neighbours.
+
+    Bron–Kerbosch with pivoting on the node's neighbourhood.
+
+    Parameters
+    ----------
+    node : the node.
+    neighbours : for each node of the graph, the nodes it is joined with.
+    limit : stop after so many cliques; which ones depends on the neighbourhood alone.
+    check : called every few milliseconds of the search; it may raise to end it.
+
+    Examples
+    --------
+    >>> list(maximal_cliques_through(2, [{1, 2}, {0, 2}, {0, 1, 3}, {2}]))
+    [(0, 1, 2), (2, 3)]
+    """
+    around = neighbours[node]
+    others = tuple(sorted(around))
+    bit = {v: 1 << i for i, v in enumerate(reversed(others))}
+    near = []  # for each bit, from the lowest, the neighbours joined with that neighbour
+    for v in reversed(others):
+        mask = 0
+        for w in around & neighbours[v]:
+            mask |= bit[w]
+        near.append(mask)
+    masks = _maximal_sets(near, limit, check)
+    complete = limit is None or len(masks) <= limit
+    if not complete:
+        del masks[limit:]
+    masks.sort(reverse=True)
+    masks.sort(key=int.bit_count, reverse=True)  # a reversed sort keeps the order of equals
+    return CliquesThrough(node, others, tuple(masks), complete)
+
+
+def _maximal_sets(near: list[int], limit: int | None, check: Check | None) -> list[int]:
+    """All maximal cliques of a small graph, or one more than ``limit`` of them.
+
+    The search keeps a stack of its own: a clique may be larger than Python's call stack. It is
+    written out in one piece because this is where the time goes.
+    """
+    found: list[int] = []
+    if not near:
+        return found
+    stack: list[tuple[int, int, int, int]] = []
+    stop_at = float("inf") if limit is None else limit + 1
+    due = _CHECK_EVERY
+    # Vertices chosen; those that may come on; those that may not, their cliques being found.
+    chosen, candidates, done = 0, (1 << len(near)) - 1, 0
+    while True:
+        if check is not None:
+            due -= 1
+            if not due:
+                check()
+                due = _CHECK_EVERY
+        # The pivot leaves the fewest candidates to branch on: those that it is not joined with.
+        # All but one is as good as all: then there is one branch, and it may lead nowhere.
+        rest, enough, most, pivot = candidates | done, candidates.bit_count() - 1, -1, 0
+        while rest:
+            top = rest.bit_length() - 1
+            rest ^= 1 << top
+            around = near[top]
+            covered = (candidates & around).bit_count()
+            if covered > most:
+                most, pivot = covered, around
+                if covered >= enough:
+                    break
+        branches = candidates & ~pivot
+        while True:
+            if branches:
+                top = branches.bit_length() - 1
+                vertex, around = 1 << top, near[top]
+                inner, outer = candidates & around, done & around
+                branches ^= vertex
+                candidates ^= vertex
+                done |= vertex
+                if inner & (inner - 1):  # two candidates or more: a level deeper
+                    if branches:
+                        stack.append((chosen, candidates, done, branches))
+                    chosen, candidates, done = chosen | vertex, inner, outer
+                    break
+                if inner:
+                    outer &= near[inner.bit_length() - 1]
+                if not outer:
+                    found.append(chosen | vertex | inner)
+                    if len(found) >= stop_at:
+                        return found
+            elif stack:
+                chosen, candidates, done, branches = stack.pop()
+            else:
+                return found
+
+
+class Cliques:
+    """The maximal cliques of one graph, found node by node and kept for when it comes round.
+
+    Parameters
+    ----------
+    neighbours : for each node, the nodes it is joined with; they may not change.
+    limit, check : see `maximal_cliques_through`.
+    keep : how many cliques to keep in all; nodes met when there is no more room are searched anew.
+    """
+
+    def __init__(
+        self,
+        neighbours: Sequence[AbstractSet[int]],
+        *,
+        limit: int | None = None,
+        check: Check | None = None,
+        keep: int = _KEPT,
+    ) -> None:
+        self._neighbours = neighbours
+        self._limit, self._check = limit, check
+        self._room = keep
+        self._kept: dict[int, CliquesThrough] = {}
+
+    def through(self, node: int) -> CliquesThrough:
+        """The maximal cliques through a node."""
+        found = self._kept.get(node)
+        if found is None:
+            found = maximal_cliques_through(
+                node, self._neighbours, limit=self._limit, check=self._check
+            )
+            # Nodes come round in turn, so to make room for this one would serve none of them.
+            if len(found) <= self._room:
+                self._room -= len(found)
+                self._kept[node] = found
+        return found
+
+
+class Overlaps:
+    """Remembers node sets, and tells which clique overlaps least with any one of them.
+
+    For every node it keeps one whole number, whose bit j says whether the j-th set has the node.
+    So the overlaps of a clique with all sets are counted at once, members being added up bit by
+    bit, or as a matrix product where there are many cliques.
+    """
+
+    def __init__(self) -> None:
+        self._sets_with: dict[int, int] = {}
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def add(self, nodes: Iterable[int]) -> None:
+        """Remember one more set."""
+        bit = 1 << self._count
+        for v in nodes:
+            self._sets_with[v] = self._sets_with.get(v, 0) | bit
+        self._count += 1
+
+    def least(self, cliques: CliquesThrough) -> int:
+        """Place of the clique whose largest overlap with a remembered set is smallest.
+
+        Ties go to the first, that is, to the larger clique, then to the lexicographically
+        smallest.
+        """
+        if not self._count:
+            return 0
+        own = self._sets_with.get(cliques.node, 0)
+        # From the lowest bit of a mask, which is the last neighbour.
+        rows = [self._sets_with.get(v, 0) for v in reversed(cliques.others)]
+        if cliques.n_members <= _FEW:
+            return _least_of_few(cliques.masks, rows, own)
+        return self._least_of_many(cliques.packed, rows[::-1], own)
+
+    def _least_of_many(self, packed: npt.NDArray[np.uint8], rows: list[int], own: int) -> int:
+        sets = _bits(_packed([own, *rows], self._count), self._count)
+        largest = np.empty(len(packed))
+        chunk = max(1, _PRODUCT // max(self._count, len(rows)))
+        for start in range(0, len(packed), chunk):
+            part = _bits(packed[start : start + chunk], len(rows))
+            largest[start : start + chunk] = (part @ sets[1:] + sets[0]).max(axis=1)
+        return int(largest.argmin())
+
+
+def _least_of_few(masks: Sequence[int], rows: list[int], own: int) -> int:
+    """Thermometers: ``levels[t]`` are the sets that have more than t of the members so far."""
+    start = [own] if own else []
+    fewest, place = len(rows) + 2, 0
+    for i, mask in enumerate(masks):
+        levels = start.copy()
+        while mask:
+            top = mask.bit_length() - 1
+            mask ^= 1 << top
+            carry = rows[top]
+            for t, level in enumerate(levels):
+                if not carry:
+                    break
+                levels[t] = level | carry
+                carry &= level
+            if carry:
+                levels.append(carry)
+                if len(levels) >= fewest:
+                    break
+        else:
+            fewest, place = len(levels), i
+            if fewest == len(start):
+                break
+    return place
+
+
+def _packed(masks: Sequence[int], width: int) -> npt.NDArray[np.uint8]:
+    """Whole numbers of ``width`` bits as rows of bytes, the highest bit first."""
+    n_bytes = (width + 7) // 8
+    shift = 8 * n_bytes - width
+    joined = b"".join([(mask << shift).to_bytes(n_bytes, "big") for mask in masks])
+    return np.frombuffer(joined, dtype=np.uint8).reshape(len(masks), n_bytes)
+
+
+def _bits(packed: npt.NDArray[np.uint8], width: int) -> npt.NDArray[np.float32]:
+    return np.unpackbits(packed, axis=1, count=width).astype(np.float32)
