@@ -6,14 +6,12 @@ measures want to know how many that takes; `story` says which, and tells it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Iterator
+from itertools import islice
 from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
 from denseflip.counterfactual import Counterfactual, Label
-from denseflip.graph import Taxonomy
+from denseflip.graph import Cells, Codes, Graph, Taxonomy
 from denseflip.oracles.session import Session
 
 _LOOK_AHEAD = 32
@@ -27,42 +25,47 @@ class Sufficient(NamedTuple):
 
 
 class Flip(NamedTuple):
-    """How many units were enough, and the oracle's label of the original with their edits."""
+    """How many parts were enough, and the oracle's label of the original with their edits."""
 
-    n_units: int
+    n_parts: int
     label: Label
 
 
 def first_flip(
     result: Counterfactual,
-    places: npt.NDArray[np.int64],
-    lengths: Iterable[int],
+    parts: Iterable[Codes],
     session: Session,
+    *,
+    lengths: Container[int] | None = None,
 ) -> Flip | None:
-    """The first of these lengths at which the edits of so many units flip the oracle.
+    """The smallest number of parts whose edits, one after the other, flip the oracle.
 
     Parameters
     ----------
     result : what was found.
-    places : for every edit, in the order of ``result.edits.pairs``, the place of the first unit
-        that holds it.
-    lengths : numbers of units to try, in this order; each is one question.
-    session : the way to the oracle.
+    parts : the edits in the order in which they are tried, as pair codes; no edit twice.
+    session : the way to the oracle; every number of parts that is tried is one question.
+    lengths : numbers of parts to ask about; by default all.
     """
-    pairs = np.asarray(result.edits.pairs, dtype=np.int64).reshape(-1, 2)
-    codes = pairs[:, 0] * result.original.n_nodes + pairs[:, 1]
-    todo, batch = list(lengths), 1
-    while todo:
-        now, todo = todo[:batch], todo[batch:]
-        graphs = [result.original.toggle_codes(codes[places < k]) for k in now]
-        session.prefetch(graphs)
-        for k, graph in zip(now, graphs, strict=True):
+    todo, batch = _growing(result.original, parts, lengths), 1
+    while ahead := list(islice(todo, batch)):
+        session.prefetch([graph for _, graph in ahead])
+        for k, graph in ahead:
             label = session.ask(graph)
             wanted = result.target
             if label != result.label_before if wanted is None else label == wanted:
                 return Flip(k, label)
         batch = min(2 * batch, _LOOK_AHEAD)
     return None
+
+
+def _growing(
+    graph: Graph, parts: Iterable[Codes], lengths: Container[int] | None
+) -> Iterator[tuple[int, Graph]]:
+    for k, codes in enumerate(parts, 1):
+        graph = graph.toggle_codes(codes)
+        if lengths is None or k in lengths:
+            yield k, graph
 
 
 def sufficient_cells(result: Counterfactual, regions: Taxonomy, session: Session) -> Sufficient:
@@ -74,12 +77,6 @@ def sufficient_cells(result: Counterfactual, regions: Taxonomy, session: Session
     regions : the regions of the nodes.
     session : the way to the oracle; one question for every region pair that is added.
     """
-    ends = regions.array[np.asarray(result.edits.pairs, dtype=np.int64).reshape(-1, 2)]
-    low, high = np.sort(ends, axis=1).T
-    cells, inverse, counts = np.unique(
-        low * len(regions.regions) + high, return_inverse=True, return_counts=True
-    )
-    place = np.empty(len(cells), dtype=np.int64)
-    place[np.lexsort((cells, -counts))] = np.arange(len(cells))
-    flip = first_flip(result, place[inverse], range(1, len(cells) + 1), session)
-    return Sufficient(False, len(cells)) if flip is None else Sufficient(True, flip.n_units)
+    parts = Cells(regions).split(result.edits, fullest_first=True)
+    flip = first_flip(result, parts.values(), session)
+    return Sufficient(False, len(parts)) if flip is None else Sufficient(True, flip.n_parts)

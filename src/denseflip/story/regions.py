@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import html
-import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -12,11 +11,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.errors import InvalidNodesError, InvalidParameterError
-from denseflip.graph import Edits, Pair, Taxonomy
-
-Cell = tuple[int, int]  # positions of two regions, the lower first; equal for a region by itself
-_EXACT_SETS = 200_000  # try all sets of regions up to this many, beyond it grow one greedily
+from denseflip.errors import InvalidParameterError
+from denseflip.graph import Cell, Cells, Edits, Taxonomy
+from denseflip.graph.cells import cover_cells, cover_regions
 
 
 @dataclass(frozen=True)
@@ -100,25 +97,23 @@ class RegionTable:
     edits: Edits
 
     def __post_init__(self) -> None:
-        largest = max((v for _, v in self.edits.pairs), default=-1)
-        if largest >= len(self.taxonomy.index):
-            msg = (
-                f"Taxonomy {self.taxonomy.name!r} sorts {len(self.taxonomy.index)} nodes, but an "
-                f"edit is on node {largest}. Use the node table of the same parcellation."
-            )
-            raise InvalidNodesError(msg)
+        self._cells.codes(self.edits)  # says so if an edit is on a node that has no region
+
+    @cached_property
+    def _cells(self) -> Cells:
+        return Cells(self.taxonomy)
 
     # ---- counts -------------------------------------------------------------------------
 
     @cached_property
     def added_matrix(self) -> npt.NDArray[np.int64]:
         """Added edges by region × region, symmetric."""
-        return self._count(self.edits.added)
+        return self._cells.matrix(self.edits.added)
 
     @cached_property
     def removed_matrix(self) -> npt.NDArray[np.int64]:
         """Removed edges by region × region, symmetric."""
-        return self._count(self.edits.removed)
+        return self._cells.matrix(self.edits.removed)
 
     @property
     def matrix(self) -> npt.NDArray[np.int64]:
@@ -126,32 +121,29 @@ class RegionTable:
         return self.added_matrix + self.removed_matrix
 
     @cached_property
+    def tally(self) -> dict[Cell, int]:
+        """Edits of every cell that holds one, the fullest first, ties by region."""
+        return self._cells.tally(self.edits)
+
+    @property
     def cells(self) -> tuple[Cell, ...]:
         """Cells that hold an edit, the fullest first, ties by region."""
-        matrix = np.triu(self.matrix)
-        a, b = np.nonzero(matrix)
-        order = np.lexsort((b, a, -matrix[a, b]))
-        return tuple(zip(a[order].tolist(), b[order].tolist(), strict=True))
+        return tuple(self.tally)
 
     @cached_property
     def pairs(self) -> tuple[PairRow, ...]:
         """Cells that hold an edit, the fullest first."""
         names, n = self.taxonomy.regions, len(self.edits)
+        added = self._cells.tally(self.edits.added)
         return tuple(
-            PairRow(
-                names[a],
-                names[b],
-                int(self.added_matrix[a, b]),
-                int(self.removed_matrix[a, b]),
-                int(self.matrix[a, b]) / n,
-            )
-            for a, b in self.cells
+            PairRow(names[a], names[b], more := added.get((a, b), 0), total - more, total / n)
+            for (a, b), total in self.tally.items()
         )
 
     @cached_property
     def rows(self) -> tuple[RegionRow, ...]:
         """One row per region, in the order of the taxonomy, untouched regions included."""
-        sizes = np.bincount(self.taxonomy.array, minlength=len(self.taxonomy.regions)).tolist()
+        sizes = self._cells.region_sizes.tolist()
         sides = []
         for matrix in (self.added_matrix, self.removed_matrix):
             inside = matrix.diagonal()
@@ -169,7 +161,7 @@ class RegionTable:
     @property
     def within(self) -> int:
         """Edits with both ends in one region."""
-        return int(np.trace(self.matrix))
+        return sum(number for (a, b), number in self.tally.items() if a == b)
 
     @property
     def between(self) -> int:
@@ -181,10 +173,10 @@ class RegionTable:
         """Regions with an edit, the most often touched first."""
         return tuple(r.region for r in sorted(self.rows, key=lambda r: -r.total) if r.total)
 
-    def edits_in(self, cells: Iterator[Cell] | tuple[Cell, ...] | list[Cell]) -> Edits:
+    def edits_in(self, cells: Iterable[Cell]) -> Edits:
         """The edits inside these cells."""
         wanted = {(min(c), max(c)) for c in cells}
-        return self.edits.only(p for p in self.edits.pairs if self._cell_of(p) in wanted)
+        return self.edits.only(p for p in self.edits.pairs if self._cells.cell(*p) in wanted)
 
     # ---- the smallest set that holds a share ----------------------------------------------
 
@@ -193,46 +185,22 @@ class RegionTable:
     ) -> tuple[tuple[str, str], ...] | tuple[str, ...]:
         """The smallest set of region pairs (or of regions) that holds a share of the edits.
 
-        A set of regions holds an edit if both its ends are in the set. Ties go to the set that
-        holds most, then to the first regions. Exact unless there are more than about 200,000
-        sets of regions to try; then regions are dropped one by one, the emptiest first.
+        A set of regions holds an edit if both its ends are in the set. `cover_cells` and
+        `cover_regions` of `denseflip.graph.cells` say how ties are settled, and where the set may
+        be a little too large.
 
         Parameters
         ----------
         share : the share wanted, above 0 and at most 1.
         of : ``"pairs"`` or ``"regions"``.
         """
-        if not 0 < share <= 1:
-            msg = f"share must be above 0 and at most 1; got {share!r}."
-            raise InvalidParameterError(msg)
         if of not in ("pairs", "regions"):
             msg = f"of must be 'pairs' or 'regions'; got {of!r}."
             raise InvalidParameterError(msg)
-        need = share * len(self.edits) - 1e-9
+        names = self.taxonomy.regions
         if of == "pairs":
-            held = np.cumsum([row.total for row in self.pairs])
-            k = int(np.searchsorted(held, need)) + 1 if len(held) else 0
-            return tuple((row.region_a, row.region_b) for row in self.pairs[:k])
-        return tuple(self.taxonomy.regions[i] for i in self._smallest_regions(need))
-
-    def _smallest_regions(self, need: float) -> tuple[int, ...]:
-        if not len(self.edits):
-            return ()
-        upper = np.triu(self.matrix)
-        busy = [i for i, row in enumerate(self.rows) if row.total]
-        tried = 0
-        for size in range(1, len(busy) + 1):
-            best: tuple[int, tuple[int, ...]] = (-1, ())
-            for chosen in itertools.combinations(busy, size):
-                tried += 1
-                if tried > _EXACT_SETS:
-                    return _peel(upper, busy, need)
-                held = int(upper[np.ix_(chosen, chosen)].sum())
-                if held > best[0]:
-                    best = (held, chosen)
-            if best[0] >= need:
-                return best[1]
-        return tuple(busy)
+            return tuple((names[a], names[b]) for a, b in cover_cells(self.tally, share))
+        return tuple(names[i] for i in cover_regions(self.tally, share))
 
     # ---- forms --------------------------------------------------------------------------
 
@@ -264,30 +232,3 @@ class RegionTable:
         )
         head = "<tr><th>region</th><th>region</th><th>added</th><th>removed</th><th>share</th></tr>"
         return f"<table>{head}{body}</table>"
-
-    # ---- helpers ------------------------------------------------------------------------
-
-    def _cell_of(self, pair: Pair) -> Cell:
-        a, b = self.taxonomy.index[pair[0]], self.taxonomy.index[pair[1]]
-        return (a, b) if a <= b else (b, a)
-
-    def _count(self, pairs: tuple[Pair, ...]) -> npt.NDArray[np.int64]:
-        k = len(self.taxonomy.regions)
-        ends = self.taxonomy.array[np.asarray(pairs, dtype=np.int64).reshape(-1, 2)]
-        ends = np.sort(ends, axis=1)
-        upper = np.bincount(ends[:, 0] * k + ends[:, 1], minlength=k * k).reshape(k, k)
-        counts: npt.NDArray[np.int64] = upper + np.triu(upper, k=1).T
-        return counts
-
-
-def _peel(upper: npt.NDArray[np.int64], busy: list[int], need: float) -> tuple[int, ...]:
-    """Drop the region whose loss costs least, as long as enough is held."""
-    kept = list(busy)
-    while len(kept) > 1:
-        full = upper[np.ix_(kept, kept)]
-        loss = full.sum(axis=0) + full.sum(axis=1) - full.diagonal()
-        least = int(np.argmin(loss))
-        if int(full.sum()) - int(loss[least]) < need:
-            break
-        del kept[least]
-    return tuple(kept)

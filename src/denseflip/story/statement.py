@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from denseflip.counterfactual import Counterfactual, Label, Status
-from denseflip.graph import Edits
 from denseflip.story.phrases import clause
 from denseflip.story.units import Unit, Units
 from denseflip.story.verify import NamedPair, Verification
@@ -133,8 +132,7 @@ class Telling:
         others = len(self.result.edits) - len(test.edits)
         if not test.verified or not others:
             return None
-        shown = range(k, self.units.holding(_MOST))
-        rows = [(u, len(e.added), len(e.removed)) for u, e in map(self._unit_at, shown)]
+        rows = self.units.rows[k : self.units.holding(_MOST)]
         if self.units.hubs or not 0 < len(rows) <= _REST_NAMES:
             return (
                 f"The whole counterfactual also changes {self.words.count(others)} elsewhere; that "
@@ -146,9 +144,6 @@ class Telling:
             f"The whole counterfactual also has {clause(rows, self.units.taxonomy, self.words)}"
             f"{more}; that was not needed to change the answer."
         )
-
-    def _unit_at(self, i: int) -> tuple[Unit, Edits]:
-        return self.units.order[i], self.units.edits_of(i)
 
     @cached_property
     def clause(self) -> str:

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
-from denseflip.graph import Edits, Nodes, Pair, Taxonomy
-from denseflip.story.regions import RegionTable
+import numpy as np
+
+from denseflip.graph import Cells, Codes, Edits, Nodes, Taxonomy
+from denseflip.graph.pairs import decode
 
 NODE_TAXONOMY = "node"
 NODE_PREFIX = "node "
@@ -35,47 +38,65 @@ class Units:
     hubs: bool = False
 
     @classmethod
-    def of(cls, edits: Edits, nodes: Nodes, taxonomy: Taxonomy | None) -> Units:
+    def of(cls, edits: Edits, nodes: Nodes, regions: Taxonomy | None) -> Units:
         """By region if there are regions, else by node."""
-        if taxonomy is not None:
-            return cls(taxonomy, edits)
+        if regions is not None:
+            return cls(regions, edits)
         return cls(node_taxonomy(nodes), edits, hubs=len(edits) > FEW_PAIRS)
 
     @cached_property
+    def _held(self) -> dict[Unit, Codes]:
+        """The edits of every unit as pair codes, in `order`; with hubs an edit is in two units."""
+        parts = Cells(self.taxonomy).split(self.edits, fullest_first=True)
+        if not self.hubs:
+            return {(a, b): codes for (a, b), codes in parts.items()}
+        at: dict[int, list[Codes]] = {}
+        for cell, codes in parts.items():
+            for node in cell:
+                at.setdefault(node, []).append(codes)
+        held = {(node, None): np.sort(np.concatenate(codes)) for node, codes in at.items()}
+        return dict(sorted(held.items(), key=lambda item: (-len(item[1]), item[0][0])))
+
+    @property
     def order(self) -> tuple[Unit, ...]:
         """Units that hold an edit, the fullest first, ties by position."""
-        if not self.hubs:
-            return RegionTable(self.taxonomy, self.edits).cells
-        ranked = sorted(self._members.items(), key=lambda item: (-len(item[1]), item[0][0]))
-        return tuple(unit for unit, _ in ranked)
+        return tuple(self._held)
 
     @cached_property
-    def _members(self) -> dict[Unit, list[Pair]]:
-        index = self.taxonomy.index
-        members: dict[Unit, list[Pair]] = {}
-        for pair in self.edits.pairs:
-            a, b = sorted((index[pair[0]], index[pair[1]]))
-            for unit in ((a, None), (b, None)) if self.hubs else ((a, b),):
-                members.setdefault(unit, []).append(pair)
-        return members
+    def parts(self) -> tuple[Codes, ...]:
+        """In `order`, the codes of the edits that each unit adds to those before it."""
+        if not self.hubs:
+            return tuple(self._held.values())
+        parts, named = [], np.empty(0, dtype=np.int64)
+        for codes in self._held.values():
+            parts.append(np.setdiff1d(codes, named, assume_unique=True))
+            named = np.concatenate((named, parts[-1]))
+        return tuple(parts)
 
-    def edits_of(self, i: int) -> Edits:
-        """The edits in the unit at this place of the order."""
-        return self.edits.only(self._members[self.order[i]])
+    @cached_property
+    def rows(self) -> tuple[tuple[Unit, int, int], ...]:
+        """In `order`, each unit with the edges that are added and removed there."""
+        added = Cells(self.taxonomy).codes(self.edits.added)
+        more = {unit: int(np.isin(codes, added).sum()) for unit, codes in self._held.items()}
+        return tuple((u, more[u], len(codes) - more[u]) for u, codes in self._held.items())
 
     def first(self, k: int) -> Edits:
         """The edits in the first ``k`` units."""
         return self.edits_in(self.order[:k])
 
+    def edits_in(self, units: tuple[Unit, ...]) -> Edits:
+        """The edits in these units; units without an edit add nothing."""
+        n = len(self.taxonomy.index)
+        return self.edits.only(
+            pair for unit in units if unit in self._held for pair in decode(self._held[unit], n)
+        )
+
     def holding(self, share: float) -> int:
         """How many of the first units hold this share of the edits; at least 1."""
         need = share * len(self.edits) - 1e-9
-        held: set[Pair] = set()
-        for k, unit in enumerate(self.order, 1):
-            held.update(self._members[unit])
-            if len(held) >= need:
-                return k
-        return max(1, len(self.order))
+        held = accumulate(len(codes) for codes in self.parts)
+        enough = (k for k, number in enumerate(held, 1) if number >= need)
+        return next(enough, max(1, len(self.parts)))
 
     @property
     def noun(self) -> str:
@@ -83,10 +104,6 @@ class Units:
         if self.hubs:
             return "node"
         return "pair of nodes" if self.taxonomy.name == NODE_TAXONOMY else "region pair"
-
-    def edits_in(self, units: tuple[Unit, ...]) -> Edits:
-        """The edits in these units; units without an edit add nothing."""
-        return self.edits.only(p for unit in units for p in self._members.get(unit, ()))
 
 
 def node_taxonomy(nodes: Nodes) -> Taxonomy:

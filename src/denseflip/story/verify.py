@@ -9,6 +9,7 @@ from typing import Any, Literal
 from denseflip.counterfactual import Counterfactual, Label
 from denseflip.errors import OracleError
 from denseflip.graph import Edits
+from denseflip.metrics.sentence import first_flip
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Session
 from denseflip.story.units import Units
@@ -19,7 +20,6 @@ _SAME = (
     "The classifier must answer the same question the same way every time, and be the one that "
     "the result was found with (in Python: give describe the oracle that explain was given)."
 )
-_LOOK_AHEAD = 32  # graphs asked in one batch at most; changes speed only, never the answer
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ class Verification:
 def verify(
     result: Counterfactual,
     units: Units,
-    oracle: Oracle | None,
+    oracle: Oracle | Session | None,
     *,
     share: float = 0.0,
     budget: int = BUDGET,
@@ -156,8 +156,9 @@ def verify(
 
     Parameters
     ----------
-    result, oracle : what was found, and the oracle it was found with.
+    result : what was found.
     units : what can be named.
+    oracle : the oracle it was found with, or a session with it.
     share : name at least this share of the edits before asking.
     budget : ask at most this often (at least twice); the last question is kept for everything.
 
@@ -166,36 +167,37 @@ def verify(
     OracleError
         If the oracle is not the one that the result is about.
     """
-    order = units.order
-    if not result.found or not order:
-        return Verification(False, (), Edits(), result.label_after, 0, len(order), tested=False)
+    n = len(units.order)
+    if not result.found or not n:
+        return Verification(False, (), Edits(), result.label_after, 0, n, tested=False)
     if oracle is None:
-        named = tuple(_named(units, i) for i in range(len(order)))
-        return Verification(
-            False, named, result.edits, result.label_after, 0, len(order), tested=False
-        )
-    session = Session(oracle)
+        named = _named(units, n)
+        return Verification(False, named, result.edits, result.label_after, 0, n, tested=False)
+    session = oracle if isinstance(oracle, Session) else Session(oracle)
+    before = session.calls
     _check_original(result, session.ask(result.original))
-    lengths = list(range(units.holding(share), len(order) + 1))
+    lengths = list(range(units.holding(share), n + 1))
     if len(lengths) > budget - 1:
-        lengths = [*lengths[: max(0, budget - 2)], len(order)]
-    asked_ahead, step = 0, 1
-    for tried, k in enumerate(lengths, 1):
-        if tried > asked_ahead:
-            ahead = lengths[tried - 1 : tried - 1 + step]
-            session.prefetch([units.first(j).apply(result.original) for j in ahead])
-            asked_ahead, step = tried - 1 + len(ahead), min(2 * step, _LOOK_AHEAD)
-        edits = units.first(k)
-        label = session.ask(edits.apply(result.original))
-        if label == result.target if result.target is not None else label != result.label_before:
-            named = tuple(_named(units, i) for i in range(k))
-            calls = session.calls
-            return Verification(True, named, edits, label, calls, len(order), True, tried)
-    msg = (
-        f"The oracle gives {label!r} for the counterfactual, but the result says "
-        f"{result.label_after!r}. {_SAME}"
+        lengths = [*lengths[: max(0, budget - 2)], n]
+    flip = first_flip(result, units.parts, session, lengths=set(lengths))
+    if flip is None:
+        label = session.ask(result.counterfactual)
+        msg = (
+            f"The oracle gives {label!r} for the counterfactual, but the result says "
+            f"{result.label_after!r}. {_SAME}"
+        )
+        raise OracleError(msg)
+    k, label = flip
+    return Verification(
+        verified=True,
+        named=_named(units, k),
+        edits=units.first(k),
+        label=label,
+        questions=session.calls - before,
+        n_cells=n,
+        tested=True,
+        tried=lengths.index(k) + 1,
     )
-    raise OracleError(msg)
 
 
 def _check_original(result: Counterfactual, label: Label) -> None:
@@ -207,9 +209,9 @@ def _check_original(result: Counterfactual, label: Label) -> None:
         raise OracleError(msg)
 
 
-def _named(units: Units, i: int) -> NamedPair:
-    a, b = units.order[i]
-    edits = units.edits_of(i)
+def _named(units: Units, k: int) -> tuple[NamedPair, ...]:
     names = units.taxonomy.regions
-    other = None if b is None else names[b]
-    return NamedPair(names[a], other, len(edits.added), len(edits.removed))
+    return tuple(
+        NamedPair(names[a], None if b is None else names[b], added, removed)
+        for (a, b), added, removed in units.rows[:k]
+    )

@@ -7,10 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
-import denseflip.story.regions as regions_module
 from denseflip import Edits
 from denseflip.errors import InvalidNodesError, InvalidParameterError
-from denseflip.graph import Taxonomy
+from denseflip.graph import Taxonomy, cells
 from denseflip.story.regions import RegionTable
 
 LOBES = Taxonomy.from_labels("lobe", ["Front", "Front", "Back", "Back", "Side", "Top"])
@@ -107,7 +106,8 @@ def test_smallest_sets_are_smallest_by_brute_force(seed, share) -> None:
 
 
 def test_too_many_sets_fall_back_to_peeling(monkeypatch) -> None:
-    monkeypatch.setattr(regions_module, "_EXACT_SETS", 3)
+    monkeypatch.setattr(cells, "_ALL_SETS", 0)
+    monkeypatch.setattr(cells, "_TRIED_SETS", 3)
     for seed in range(4):
         table = random_table(seed)
         chosen = set(table.smallest(0.5, "regions"))
@@ -137,7 +137,7 @@ def test_an_unknown_kind_of_set_is_refused() -> None:
 
 
 def test_a_taxonomy_of_other_nodes_is_refused() -> None:
-    with pytest.raises(InvalidNodesError, match="sorts 6 nodes, but an edit is on node 6"):
+    with pytest.raises(InvalidNodesError, match="sorts 6 nodes, but a pair is on node 6"):
         RegionTable(LOBES, Edits(added=((0, 6),)))
 
 
