@@ -1,59 +1,106 @@
-"""`tri` on a large sparse graph: it must finish, in memory that grows with the edges.
+"""Large sparse graphs: a step must not grow with the graph, a set-up about as fast as the graph.
 
-A random graph with 100,000 nodes and 1,000,000 edges, and an oracle that changes its mind after
-1,000 iterations. Prints the time and the peak memory of the whole process; exits with 1 if no
-counterfactual is found or the peak is 2 GiB or more.
+Random graphs with 1,000, 10,000 and 100,000 nodes and ten edges a node. The oracle notes when it is
+asked, so that one run tells the set-up (from the call of `explain` to the question after the first
+step) from the steps behind it. `con` is given four background graphs of the same size; *kept* is
+its set-up for the next graph explained with the same `Background`.
 
-Run it with ``python benchmarks/bench_large.py``.
+Then `tri` runs on the largest graph until the label changes, after 1,000 iterations (`--quick`: on
+10,000 nodes): it must find that, in memory that grows with the edges.
+
+Run it with ``python benchmarks/bench_large.py [--quick] [--before CHECKOUT]``.
 """
 
 from __future__ import annotations
 
+import math
 import resource
 import sys
 import time
-from collections.abc import Sequence
-from itertools import islice
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 import numpy as np
+from scipy.sparse import coo_array
 
-from denseflip import Graph, explain
-from denseflip.graph import Pair
-from denseflip.graph.density import count_triangles
-from denseflip.search.orders import NodeSum, joined
+from denseflip import Background, Counterfactual, Graph, explain, make_method
+from measuring import Figures, Line, main
 
-N_NODES, N_EDGES, ITERATIONS = 100_000, 1_000_000, 1_000
+SIZES, EDGES_PER_NODE = (1_000, 10_000, 100_000), 10
+STEPS, ITERATIONS = 500, 1_000
+STEPPED, SET_UP = ("tri", "edg"), ("tri", "edg", "cli", "con", "con kept")
 LIMIT = 2.0  # GiB
 
 
-def random_graph(n_nodes: int, n_edges: int, seed: int = 0) -> Graph:
-    """A graph with exactly so many edges, without ever listing all pairs."""
-    rng = np.random.default_rng(seed)
+def random_graph(n_nodes: int, seed: int = 0) -> Graph:
+    """A graph with exactly ten edges a node, without ever listing all pairs."""
+    rng, n_edges = np.random.default_rng(seed), EDGES_PER_NODE * n_nodes
     codes = np.empty(0, dtype=np.int64)
     while len(codes) < n_edges:
         u, v = rng.integers(n_nodes, size=(2, n_edges))
         low, high = np.minimum(u, v), np.maximum(u, v)
         codes = np.union1d(codes, (low * n_nodes + high)[low != high])
-    codes = rng.permutation(codes)[:n_edges]
-    return Graph.from_edges(n_nodes, np.stack(np.divmod(codes, n_nodes), axis=1))
+    u, v = np.divmod(rng.permutation(codes)[:n_edges], n_nodes)
+    both = np.concatenate((u, v)), np.concatenate((v, u))
+    return Graph.from_sparse(coo_array((np.ones(2 * n_edges), both), (n_nodes, n_nodes)))
+
+
+class Clock:
+    """An oracle that answers at once and notes when it was asked, about how many graphs.
+
+    All graphs have label 0, but for those of the background that are named as of another class.
+    """
+
+    def __init__(self, others: Iterable[Graph] = ()) -> None:
+        self.others = {id(graph) for graph in others}
+        self.asked: list[tuple[float, int]] = []
+
+    def predict(self, graphs: Sequence[Graph]) -> list[int]:
+        """Labels of the graphs."""
+        self.asked.append((time.process_time(), len(graphs)))
+        return [int(id(graph) in self.others) for graph in graphs]
+
+
+def timed(graph: Graph, method: str, n_steps: int, background: Background) -> tuple[float, float]:
+    """Seconds of the set-up and of one step (infinite if there is only one)."""
+    clock = Clock(background.graphs[2:])
+    start = time.process_time()
+    limited = make_method(method, max_iterations=n_steps)
+    result = explain(graph, clock, limited, background=background)
+    # The last questions are the search's; the original's and the background's come before them.
+    asked, left = list(clock.asked), result.calls - 1
+    while left > 0 and asked[-1][1] <= left:
+        left -= asked.pop()[1]
+    walked = clock.asked[len(asked) :]
+    first, last = walked[0][0], walked[-1][0]
+    made = sum(n for _, n in walked[1:])
+    return first - start, (last - first) / made if made else math.inf
+
+
+def flip_at(graph: Graph, iteration: int) -> tuple[int, int]:
+    """The edge that `tri` removes in this iteration."""
+    walked = explain(graph, Clock(), make_method("tri", max_iterations=iteration))
+    last = [step for step in walked.trace if step.iteration == iteration]
+    return next(pair for step in last for pair in step.toggled if graph.has_edge(*pair))
 
 
 class HasPair:
-    """An oracle that answers at once: whether a graph still has one pair."""
+    """An oracle that answers whether a graph still has one pair."""
 
-    def __init__(self, pair: Pair) -> None:
-        self.pair, self.asked = pair, 0
+    def __init__(self, pair: tuple[int, int]) -> None:
+        self.pair = pair
 
     def predict(self, graphs: Sequence[Graph]) -> list[int]:
         """1 while the pair is joined, else 0."""
-        self.asked += len(graphs)
-        return [int(g.has_edge(*self.pair)) for g in graphs]
+        return [int(graph.has_edge(*self.pair)) for graph in graphs]
 
 
-def removed_at(graph: Graph, iteration: int) -> Pair:
-    """The edge that `tri` removes in this iteration."""
-    order = joined(graph, NodeSum(count_triangles(graph)), descending=True)
-    return next(islice(order, iteration - 1, None))
+def search(graph: Graph) -> tuple[Counterfactual, float]:
+    """`tri` up to the flip, and the seconds of it."""
+    oracle = HasPair(flip_at(graph, ITERATIONS))
+    start = time.process_time()
+    result = explain(graph, oracle, "tri")
+    return result, time.process_time() - start
 
 
 def peak() -> float:
@@ -62,20 +109,52 @@ def peak() -> float:
     return size / (2**30 if sys.platform == "darwin" else 2**20)
 
 
-def main() -> int:
-    """Run and print; 0 if all is well."""
-    start = time.perf_counter()
-    graph = random_graph(N_NODES, N_EDGES)
-    print(f"{graph}: made in {time.perf_counter() - start:.1f} s, {peak():.2f} GiB")
-    oracle = HasPair(removed_at(graph, ITERATIONS))
-    start, cpu = time.perf_counter(), time.process_time()
-    result = explain(graph, oracle, "tri")
-    wall, cpu = time.perf_counter() - start, time.process_time() - cpu
-    print(f"{result!r}: {result.iterations} iterations, {oracle.asked} graphs evaluated")
-    print(f"tri took {wall:.1f} s ({cpu:.1f} s of processor time); peak memory {peak():.2f} GiB")
-    good = result.found and result.iterations == ITERATIONS and peak() < LIMIT
-    return 0 if good else 1
+def measure(quick: bool) -> Figures:
+    """Set-ups and steps at every size, then the search on the largest graph."""
+    sizes = SIZES[:2] if quick else SIZES
+    figures: Figures = {}
+    largest = random_graph(sizes[-1])
+    result, figures["search"] = search(largest)
+    figures["found"] = float(result.found and result.iterations == ITERATIONS)
+    figures["peak"] = peak()
+    for n in sizes:
+        graph = random_graph(n)
+        graphs = [random_graph(n, seed) for seed in range(1, 5)]
+        kept = Background(graphs)
+        timed(graph, "con", 1, kept)
+        for _ in range(5 if n < SIZES[-1] else 2):
+            for name in SET_UP:
+                method = name.split()[0]
+                background = kept if name == "con kept" else Background(graphs)
+                steps = STEPS if name in STEPPED else 1
+                set_up, step = timed(graph, method, steps, background)
+                for what, value in ((f"{name} set-up {n}", set_up), (f"{name} step {n}", step)):
+                    figures[what] = min(value, figures.get(what, math.inf))
+    return figures
+
+
+def lines(figures: Figures) -> list[Line]:
+    """Times at every size, and how they grow."""
+    sizes = [n for n in SIZES if f"tri step {n}" in figures]
+    out = []
+    for name in STEPPED:
+        steps = {n: 1e6 * figures[f"{name} step {n}"] for n in sizes}
+        out += [Line(f"{name}, step at {n:,} nodes", steps[n], "µs") for n in sizes]
+        growth = f"{name}, step at {sizes[-1]:,} / at {sizes[0]:,}"
+        out.append(Line(growth, steps[sizes[-1]] / steps[sizes[0]], "×", at_most=2))
+    for name in SET_UP:
+        times = {n: 1e3 * figures[f"{name} set-up {n}"] for n in sizes}
+        out.append(Line(f"{name}, set-up at {sizes[-1]:,} nodes", times[sizes[-1]], "ms"))
+        for a, b in pairwise(sizes):
+            out.append(Line(f"{name}, set-up at {b:,} / at {a:,}", times[b] / times[a], "×"))
+    n = sizes[-1]
+    return [
+        *out,
+        Line(f"tri up to a flip after {ITERATIONS:,} iterations at {n:,}", figures["search"], "s"),
+        Line("that flip found (1: yes)", figures["found"], at_least=1, must=True),
+        Line("peak memory of it", figures["peak"], "GiB", at_most=LIMIT, must=True),
+    ]
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, measure, lines))

@@ -16,13 +16,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from denseflip import Story, describe, explain
-from denseflip.datasets.base import Dataset
-from denseflip.datasets.registry import load_dataset
-from denseflip.paper.methods import published_method
-from denseflip.paper.classifier import published_oracle
-from denseflip.oracles.background import Background
 from denseflip.classifiers.fitted import FittedOracle
 from denseflip.classifiers.presets import fit_oracle
+from denseflip.datasets.base import Dataset
+from denseflip.datasets.registry import load_dataset
+from denseflip.oracles.background import Background
+from denseflip.paper.classifier import published_oracle
+from denseflip.paper.methods import published_method
 
 
 @dataclass(frozen=True)

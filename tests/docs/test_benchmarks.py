@@ -1,0 +1,98 @@
+"""The benchmarks can be run: they import, agree with the library, and count what they say.
+
+Nothing here is timed. How fast things are is for ``make bench``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from denseflip import Graph, explain, load_dataset
+from denseflip.paper.classifier import published_oracle
+from denseflip.paper.methods import published_method
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "benchmarks"
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch):
+    """Import a benchmark or a script by name, found as it finds its neighbours when it is run."""
+    monkeypatch.syspath_prepend(FOLDER)
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+    return importlib.import_module
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("bench_*.py")), ids=lambda p: p.stem)
+def test_every_benchmark_has_a_title_a_measurement_and_lines(opened, path: Path) -> None:
+    module: ModuleType = opened(path.stem)
+    assert (module.__doc__ or "").splitlines()[0].endswith(".")
+    assert callable(module.measure)
+    assert callable(module.lines)
+
+
+def test_the_reference_finds_what_the_published_profile_finds(opened) -> None:
+    shape = opened("authors_shape")
+    data = load_dataset("synthetic:n_per_class=8,percentile=97")
+    oracle = published_oracle(data)
+    reference = shape.SparseOracle(oracle.estimator)
+    asked = 0
+    for graph in data.graphs[2:9]:  # they flip after 4 to 11 iterations
+        result = explain(graph, oracle, published_method("tri"))
+        found, edges = shape.open_triangles(graph.to_networkx(), reference)
+        assert found is result.found
+        assert edges == set(result.counterfactual.edges())
+        asked += 1 + 2 * result.iterations
+    assert reference.calls == asked
+
+
+def test_laplacians_of_the_asked_graphs(opened) -> None:
+    triangle = Graph.from_edges(3, [(0, 1), (1, 2), (0, 2)])
+    result = explain(triangle, lambda a: int(a[0, 1] + a[1, 2] + a[0, 2] > 2), _one_removal)
+    stack = opened("bench_authors").asked_laplacians(result)
+    assert stack.shape == (2, 3, 3)
+    assert stack[0][0, 0] == pytest.approx(2 / 3)  # a loop and two edges at the node
+    assert stack[1].diagonal() == pytest.approx([1 / 2, 1 / 2, 2 / 3])  # (0, 1) is gone
+
+
+def _one_removal(problem):
+    from denseflip import Step
+
+    yield Step("sparsify", "edge", ((0, 1),))
+
+
+def test_lines_say_whether_a_target_was_met(opened) -> None:
+    measuring = opened("measuring")
+    quick = measuring.Line("quick", 3.0, "µs", at_most=4)
+    slow = measuring.Line("slow", 250.4, at_least=300)
+    assert (quick.kept, slow.kept) == (True, False)
+    text = measuring.compared([quick, slow], [measuring.Line("quick", 6.0, "µs")])
+    assert text.splitlines() == [
+        "            before  now  before / now        target",
+        "----------  ------  ---  ------------  ------------",
+        "quick [µs]       6    3             2      ≤ 4 kept",
+        "slow             –  250             –  ≥ 300 MISSED",
+    ]
+
+
+def test_least_takes_the_runs_in_turn(opened) -> None:
+    order: list[str] = []
+    runs = {name: (lambda n=name: order.append(n)) for name in "ab"}
+    assert set(opened("measuring").least(runs, 2)) == {"a", "b"}
+    assert order == ["a", "b", "a", "b"]
+
+
+def test_lines_of_code_and_of_imports_are_told_apart(opened, tmp_path: Path) -> None:
+    house = opened("count_house")
+    (tmp_path / "__init__.py").write_text("")
+    (tmp_path / "one.py").write_text(
+        '"""Two\nlines."""\n\nimport os\nfrom a import (\n    b,\n)\n\n# why\nx = 1\n'
+    )
+    [empty, one] = house.count_tree(tmp_path)
+    assert (empty.lines, empty.code, empty.imports) == (0, 0, 0)
+    assert (one.lines, one.code, one.imports) == (10, 5, 4)
+    assert house.row(tmp_path, [empty, one])[:5] == ["1", "10", "5", "4", "80.0 %"]
