@@ -41,7 +41,7 @@ def test_the_reference_finds_what_the_published_profile_finds(opened) -> None:
     oracle = published_oracle(data)
     reference = shape.SparseOracle(oracle.estimator)
     asked = 0
-    for graph in data.graphs[2:9]:  # they flip after 4 to 11 iterations
+    for graph in data.graphs[5:9]:  # they flip after 4 to 6 iterations
         result = explain(graph, oracle, published_method("tri"))
         found, edges = shape.open_triangles(graph.to_networkx(), reference)
         assert found is result.found
