@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from denseflip.graph import Nodes as Nodes
     from denseflip.oracles.adapt import as_oracle as as_oracle
     from denseflip.oracles.background import Background as Background
+    from denseflip.oracles.open import open_oracle as open_oracle
     from denseflip.report.comparison import plot_comparison as plot_comparison
     from denseflip.report.page import write_page as write_page
     from denseflip.report.plot import plot_circle as plot_circle
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from denseflip.story.describe import describe as describe
     from denseflip.story.story import Story as Story
     from denseflip.story.vocabulary import Vocabulary as Vocabulary
+    from denseflip.workflow.compare import compare as compare
 
 _HOME = {
     "Background": "oracles.background",
@@ -52,6 +54,7 @@ _HOME = {
     "Story": "story.story",
     "Vocabulary": "story.vocabulary",
     "as_oracle": "oracles.adapt",
+    "compare": "workflow.compare",
     "describe": "story.describe",
     "evaluate": "classifiers.crossval",
     "explain": "search.explain",
@@ -60,6 +63,7 @@ _HOME = {
     "load_oracle": "classifiers.persist",
     "make_method": "search.methods",
     "methods": "search.methods",
+    "open_oracle": "oracles.open",
     "plot_circle": "report.plot",
     "plot_comparison": "report.comparison",
     "plot_connectome": "report.plot",

@@ -40,6 +40,30 @@ def check_new_file(
     return target
 
 
+def check_new_folder(
+    path: str | Path, *, force: bool = False, error: type[DenseflipError] = InvalidParameterError
+) -> Path:
+    """Return the path of a folder to write into, or say, before any work is done, why not.
+
+    Parameters
+    ----------
+    path : the folder; it need not be there.
+    force : whether a folder that holds something may be written into.
+    error : the kind of error to raise.
+    """
+    target = Path(path)
+    if target.exists() and not target.is_dir():
+        msg = f"{target} is a file; give a folder to write into."
+        raise error(msg)
+    if target.is_dir() and any(target.iterdir()) and not force:
+        msg = (
+            f"{target} exists already and is not empty; it is left as it is. Choose another "
+            "folder, or allow overwriting (force=True)."
+        )
+        raise error(msg, parameter="force")
+    return target
+
+
 def renamed(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Let a function point from the old names of its parameters to those they have now.
 

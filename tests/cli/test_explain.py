@@ -12,7 +12,7 @@ import pytest
 from denseflip import Counterfactual, Graph
 from denseflip.cli.app import app
 from denseflip.cli.common import run
-from denseflip.workflow.resolve import parse_settings, parse_value
+from denseflip.workflow.subject import parse_settings, parse_value
 
 TRIANGLE = [(0, 1), (1, 2), (0, 2), (2, 3)]
 
@@ -124,7 +124,7 @@ def test_explain_gives_the_function_the_form_it_wants(
     ("args", "message"),
     [
         (("nowhere.csv", "--oracle", "box:first"), "no graph file 'nowhere.csv'"),
-        (("mice",), "say which of its graphs"),
+        (("mice",), "ID after the data set's name (`denseflip data show"),
         (("g.csv",), "--oracle module:function"),
         (("g.csv", "--oracle", "box:frist"), "Did you mean 'first'?"),
         (("g.csv", "--oracle", "nobox:first"), "cannot import the module 'nobox'"),
@@ -136,7 +136,10 @@ def test_explain_gives_the_function_the_form_it_wants(
         (("g.csv", "--oracle", "box:first", "-m", "rcli"), "no regions were given"),
         (("g.csv", "--oracle", "box:first", "-m", "dat"), "needs background graphs"),
         (("g.csv", "--oracle", "box:first", "--set", "foo=1"), "Unknown parameter of 'tri' 'foo'"),
-        (("g.csv", "--oracle", "box:first", "--set", "foo"), "--set takes key=value"),
+        (
+            ("g.csv", "--oracle", "box:first", "--set", "foo"),
+            "max_iterations=50; got 'foo'. On the command line: --set.",
+        ),
         (("g.csv", "--oracle", "edges-svm"), "--background"),
         (("mice", "sub-1"), "sub-"),
         (("weighted.csv", "--oracle", "box:first"), "--threshold"),
@@ -174,7 +177,7 @@ def test_a_folder_that_holds_something_is_never_overwritten(
     kept.write_text("mine")
     code, _, err = call(capsys, "explain", "g.csv", "--oracle", "box:first", "--out", "out")
     assert code == 1
-    assert "Add --force" in err
+    assert "On the command line: --force" in err
     assert [p.name for p in kept.parent.iterdir()] == ["kept.txt"]
 
 

@@ -7,6 +7,7 @@ import inspect
 import pytest
 
 import denseflip
+from denseflip.workflow.compare import COMPARED
 
 NAMES = [
     "Background",
@@ -22,6 +23,7 @@ NAMES = [
     "Vocabulary",
     "__version__",
     "as_oracle",
+    "compare",
     "describe",
     "evaluate",
     "explain",
@@ -30,6 +32,7 @@ NAMES = [
     "load_oracle",
     "make_method",
     "methods",
+    "open_oracle",
     "plot_circle",
     "plot_comparison",
     "plot_connectome",
@@ -77,6 +80,26 @@ def test_explain_is_called_like_this():
         "*seed=0",
         "*time_limit=None",
         "*batch=64",
+    ]
+
+
+def test_compare_is_called_like_this():
+    assert parameters(denseflip.compare) == [
+        "graph",
+        "oracle",
+        f"methods={COMPARED!r}",
+        "*nodes=None",
+        "*background=None",
+        "*target=None",
+        "*budget=None",
+        "*seed=0",
+        "*time_limit=None",
+        "*regions=None",
+        "*subject=None",
+        "*class_names=None",
+        "*evaluation=None",
+        "*share=0.0",
+        "*progress=None",
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -35,6 +36,11 @@ def print_json(data: Any) -> None:
     typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
 
 
+def this_command() -> str:
+    """The command line that was typed, to be typed again."""
+    return shlex.join(["denseflip", *sys.argv[1:]])
+
+
 def progress(description: str = "") -> Any:
     """A progress bar on standard error that vanishes when done; silent when not a terminal."""
     from rich.progress import (
@@ -62,10 +68,11 @@ def progress(description: str = "") -> Any:
 
 
 #: Parameters of the library whose options on the command line have other names.
-_OPTIONS = {"keep": ("percentile", "threshold", "edges"), "folder": ("out",), "path": ("out",)}
+_OPTIONS = {"dataset": ("background",), "keep": ("percentile", "threshold", "edges")}
 #: What may follow an option, where its name does not say it.
 _VALUES = {
     "background": "DATASET",
+    "graph_id": "after the data set's name (`denseflip data show DATASET --ids` lists them)",
     "nodes": "nodes.csv",
     "oracle": "module:function or FILE",
     "percentile": "90",
@@ -92,11 +99,14 @@ def spell(app: Callable[..., Any], args: Sequence[str], parameters: Sequence[str
 
 
 def _options(app: Callable[..., Any], args: Sequence[str]) -> dict[str, str]:
-    """Parameter → flag, of the command that these words call."""
+    """Parameter → flag (or, of an argument, its name) of the command that these words call."""
     command: Any = typer.main.get_command(app) if isinstance(app, typer.Typer) else app
     for word in args:
         command = getattr(command, "commands", {}).get(word, command)
-    return {p.name: p.opts[0] for p in getattr(command, "params", ()) if p.opts[0][0] == "-"}
+    return {
+        p.name: p.opts[0] if p.opts[0][0] == "-" else str(p.metavar).strip("[]")
+        for p in getattr(command, "params", ())
+    }
 
 
 def run(app: Callable[..., Any], argv: Sequence[str] | None = None) -> int:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from denseflip.cli.common import err_console, out_console, print_json
+from denseflip.cli.common import err_console, out_console, print_json, this_command
+from denseflip.cli.data import fetch_one
 from denseflip.cli.explain import (
     BackgroundOption,
     BudgetOption,
@@ -23,8 +25,10 @@ from denseflip.cli.explain import (
     ShareOption,
     TargetOption,
     ThresholdOption,
-    evaluation_of,
 )
+
+if TYPE_CHECKING:
+    from denseflip.workflow.compare import Compared
 
 
 def compare(
@@ -62,33 +66,38 @@ def compare(
     questions to the classifier; the last columns say how many region pairs hold 80 % of the
     changes, how many the sentence had to name, and whether those alone were tested to flip it.
     """
+    from denseflip.checks import check_new_folder
+    from denseflip.datasets.connectome import make_keep
     from denseflip.search.methods import make_method
-    from denseflip.workflow import resolve
     from denseflip.workflow.compare import compare as run_all
-    from denseflip.workflow.output import check_out, comparison_table, write_outputs
+    from denseflip.workflow.outputs import write_outputs
+    from denseflip.workflow.subject import find_subject
+    from denseflip.workflow.tell import oracle_for
 
-    recipes = [make_method(name) for name in methods.split(",") if name.strip()]
-    check_out(out, force)
-    keep = resolve.find_keep(percentile, threshold, edges)
-    subject = resolve.find_subject(source, graph_id, nodes=nodes, background=background, keep=keep)
-    box = resolve.find_oracle(oracle, subject, input=input)
+    searches = [make_method(name) for name in methods.split(",") if name.strip()]
+    if out is not None:
+        check_new_folder(out, force=force)
+    subject = find_subject(
+        source,
+        graph_id,
+        nodes=nodes,
+        background=background,
+        keep=make_keep(percentile, threshold, edges),
+        fetch=fetch_one,
+    )
+    box = oracle_for(subject, oracle, input=input)
     with err_console().status("…") as status:
         rows = list(
             run_all(
-                subject.graph,
+                subject,
                 box,
-                recipes,
-                nodes=subject.nodes,
-                background=subject.background,
-                target=resolve.parse_target(target, subject),
+                searches,
+                target=subject.label_of(target),
                 budget=budget,
                 seed=seed,
-                progress=lambda name: status.update(f"{name} searches …"),
-                taxonomy=regions,
-                subject=subject.name,
-                class_names=subject.class_names,
-                evaluation=evaluation_of(box),
+                regions=regions,
                 share=share,
+                progress=lambda name: status.update(f"{name} searches …"),
             )
         )
     if json:
@@ -97,7 +106,36 @@ def compare(
         out_console().print(comparison_table(rows))
         for row in rows:
             typer.echo(f"\n{row.method}: {row.sentence}")
-    stories = [row.story for row in rows if row.story is not None]
-    if out is not None and stories:
-        for path in write_outputs(stories, out, box, dataset=subject.dataset, compared=rows):
+    if out is not None:
+        for path in write_outputs(
+            rows, out, box, dataset=subject.dataset, command=this_command(), force=force
+        ):
             err_console().print(f"Wrote {path}", style="dim")
+
+
+def comparison_table(rows: Sequence[Compared]) -> Any:
+    """The table of a comparison: status, distance, calls, regions, verified."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("method")
+    table.add_column("status")
+    for head in ("d", "d%", "calls", "pairs for 80 %", "named"):
+        table.add_column(head, justify="right")
+    table.add_column("verified")
+    for row in rows:
+        if row.story is None:
+            table.add_row(row.method, "not applicable", "", "", "", "", "", "")
+            continue
+        r, check = row.story.result, row.story.verification
+        table.add_row(
+            row.method,
+            str(r.status),
+            str(r.distance) if r.found else "–",
+            f"{100 * r.relative_distance:.1f}" if r.found else "–",
+            str(r.calls),
+            "–" if row.n_regions is None or not r.found else str(row.n_regions),
+            f"{len(check.named)} of {check.n_cells}" if r.found else "–",
+            "yes" if row.story.verified else "no" if r.found else "–",
+        )
+    return table

@@ -102,10 +102,10 @@ def fetch(
     for name in wanted:
         check_name(name)
     for name in wanted:
-        _fetch_one(name)
+        fetch_one(name)
 
 
-def _fetch_one(name: str) -> Dataset:
+def fetch_one(name: str) -> Dataset:
     """Fetch one data set; its card is shown when it is new on this machine."""
     from denseflip.datasets import fetch_dataset, list_datasets
     from denseflip.datasets.brain import AUTHORS_REGIONS, BRAINS
@@ -128,10 +128,9 @@ def _fetch_one(name: str) -> Dataset:
 
 def open_dataset(name: str) -> Dataset:
     """Load a data set for a command: with a progress bar and its card if it must be downloaded."""
-    from denseflip.datasets import list_datasets, load_dataset
+    from denseflip.workflow import subject
 
-    missing = {info.name for info in list_datasets() if not info.offline}
-    return _fetch_one(name) if name in missing else load_dataset(name)
+    return subject.open_dataset(name, fetch=fetch_one)
 
 
 class _Bar:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from denseflip.cli.common import err_console, out_console, progress
+from denseflip.cli.common import err_console, out_console, progress, this_command
 
 CANDIDATES = ("regions-logistic", "edges-svm", "sf-knn")
 BUDGET = 1000  # questions per method: keeps the demo under a minute
@@ -22,12 +22,15 @@ def demo(
     Loads 16 mouse connectomes (B6 and BTBR; BTBR mice are born without a corpus callosum), trains
     and honestly evaluates three classifiers, and asks what would have made a BTBR mouse a B6.
     """
+    from denseflip.checks import check_new_folder
+    from denseflip.cli.compare import comparison_table
     from denseflip.datasets.registry import load_dataset
     from denseflip.workflow.choose import choose_classifier
     from denseflip.workflow.compare import COMPARED, compare
-    from denseflip.workflow.output import check_out, comparison_table, write_outputs
+    from denseflip.workflow.outputs import write_outputs
+    from denseflip.workflow.subject import Subject
 
-    check_out(out, force)
+    check_new_folder(out, force=force)
     console, log = out_console(), err_console()
     mice = load_dataset("mice")
     console.print(
@@ -35,6 +38,7 @@ def demo(
         f"{' and '.join(mice.class_names)}"
     )
     mouse = mice[mice.labels.index(1)]
+    subject = Subject(mouse.graph, f"Mouse {mouse.id}", mice.nodes, mice, mice.name)
     with log.status("Three classifiers are trained and judged on mice they have not seen …"):
         choice = choose_classifier(mice, mouse.graph, CANDIDATES)
     console.print("[bold]Classifiers[/]")
@@ -44,25 +48,22 @@ def demo(
     with progress() as bar:
         task = bar.add_task("", total=len(COMPARED))
         for row in compare(
-            mouse.graph,
+            subject,
             choice.oracle,
-            nodes=mice.nodes,
-            background=mice.graphs,
             budget=BUDGET,
-            progress=lambda name: bar.update(task, description=f"{name} searches"),
-            subject=f"Mouse {mouse.id}",
-            class_names=dict(enumerate(mice.class_names)),
             evaluation=choice.evaluation,
+            progress=lambda name: bar.update(task, description=f"{name} searches"),
         ):
             rows.append(row)
             bar.advance(task)
-    console.print(f"[bold]Mouse {mouse.id}[/], at most {BUDGET} questions per method")
+    console.print(f"[bold]{subject.name}[/], at most {BUDGET} questions per method")
     console.print(comparison_table(rows))
     for row in rows:
         if row.story is not None:
             console.print(f"\n[bold]{row.method}[/]  {row.sentence}", soft_wrap=True)
-    stories = [row.story for row in rows if row.story is not None]
-    written = write_outputs(stories, out, choice.oracle, dataset=mice, compared=rows)
+    written = write_outputs(
+        rows, out, choice.oracle, dataset=mice, command=this_command(), force=force
+    )
     console.print(f"\n[bold]Page[/]  {written[0]} (open it in a browser)", soft_wrap=True)
 
 
@@ -73,7 +74,7 @@ def _judged(choice: Any) -> Any:
     table.add_column("classifier")
     for head in ("held-out accuracy", "95 % interval", "p", "region pairs to flip"):
         table.add_column(head, justify="right")
-    for row in choice.tried:
+    for row in choice.rated:
         e = row.evaluation
         table.add_row(
             row.preset,

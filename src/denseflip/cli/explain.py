@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from denseflip.cli.common import err_console, out_console, print_json
+from denseflip.cli.common import err_console, out_console, print_json, this_command
+from denseflip.cli.data import fetch_one
 
 MethodOption = Annotated[
     str,
@@ -142,60 +143,52 @@ def explain(
 
     For a correlation matrix say which pairs are edges: --percentile 90, or --threshold 0.4.
     """
+    from denseflip.checks import check_new_folder
     from denseflip.classifiers.presets import DEFAULT_PRESET
-    from denseflip.search.explain import explain as search
-    from denseflip.story.describe import describe
-    from denseflip.workflow import resolve
-    from denseflip.workflow.compare import told
-    from denseflip.workflow.output import check_out, write_outputs
+    from denseflip.datasets.connectome import make_keep
+    from denseflip.search.methods import make_method
+    from denseflip.workflow.outputs import write_outputs
+    from denseflip.workflow.subject import find_subject, parse_settings
+    from denseflip.workflow.tell import oracle_for, record, tell
 
-    recipe = resolve.find_method(method, settings or [])
-    check_out(out, force)
-    keep = resolve.find_keep(percentile, threshold, edges)
-    subject = resolve.find_subject(source, graph_id, nodes=nodes, background=background, keep=keep)
-    box = resolve.find_oracle(oracle, subject, input=input)
+    search = make_method(method, **parse_settings(settings or []))
+    if out is not None:
+        check_new_folder(out, force=force)
+    subject = find_subject(
+        source,
+        graph_id,
+        nodes=nodes,
+        background=background,
+        keep=make_keep(percentile, threshold, edges),
+        fetch=fetch_one,
+    )
+    box = oracle_for(subject, oracle, input=input)
     if oracle is None:
         err_console().print(
             f"No --oracle given: explaining {DEFAULT_PRESET}, trained on {subject.source}.",
             style="dim",
         )
-    with err_console().status(f"{recipe.name} searches …"):
-        result = search(
-            subject.graph,
+    with err_console().status(f"{search.name} searches …"):
+        story = tell(
+            subject,
             box,
-            recipe,
-            nodes=subject.nodes,
-            background=subject.background,
-            target=resolve.parse_target(target, subject),
+            search,
+            target=subject.label_of(target),
             budget=budget,
             seed=seed,
             time_limit=time_limit,
-        )
-        story = describe(
-            result,
-            subject.nodes,
-            box,
-            taxonomy=regions,
-            subject=subject.name,
-            class_names=subject.class_names,
-            evaluation=evaluation_of(box),
+            regions=regions,
             share=share,
         )
     if json:
-        print_json(told(story))
+        print_json(record(story))
     else:
         typer.echo(f"{story.statement}\n")
         for note in story.footnotes:
             typer.echo(f"* {note}")
-        typer.echo(f"\n{result}")
+        typer.echo(f"\n{story.result}")
     if out is not None:
-        for path in write_outputs([story], out, box, dataset=subject.dataset):
+        for path in write_outputs(
+            story, out, box, dataset=subject.dataset, command=this_command(), force=force
+        ):
             err_console().print(f"Wrote {path}", style="dim")
-
-
-def evaluation_of(oracle: Any) -> Any:
-    """The honest evaluation in a classifier's card, if it has one."""
-    from denseflip.classifiers.evaluation import Evaluation
-
-    data = getattr(oracle, "card", {}).get("evaluation")
-    return Evaluation.from_dict(data) if isinstance(data, dict) else None

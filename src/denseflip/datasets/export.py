@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from denseflip.checks import renamed
+from denseflip.checks import check_new_folder, renamed
 from denseflip.datasets.base import Card, Dataset
 from denseflip.datasets.importers import suffixes
 from denseflip.datasets.store import SUFFIX
@@ -103,14 +103,7 @@ def export_dataset(
     """
     if format != "dfd" and format not in FORMATS:
         raise UnknownNameError("format", format, (*FORMATS, "dfd"))
-    target = Path(folder)
-    if target.exists() and not target.is_dir():
-        msg = f"{target} is a file; give a folder to export into."
-        raise DatasetError(msg)
-    if target.is_dir() and any(target.iterdir()) and not force:
-        msg = f"{target} exists already and is not empty; it is left as it is. Choose another "
-        msg += "folder, or allow overwriting (force=True)."
-        raise DatasetError(msg, parameter="force")
+    target = check_new_folder(folder, force=force, error=DatasetError)
     target.parent.mkdir(parents=True, exist_ok=True)
     # The folder appears whole or not at all: fill one beside it, then move its parts in.
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as temporary:

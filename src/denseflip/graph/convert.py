@@ -37,10 +37,10 @@ def codes_from_adjacency(
             msg = (
                 f"{source}: an adjacency matrix holds only 0 and 1; got {array[r, c]} at row {r}, "
                 f"column {c}, counted from 0 ({_entries(int(other.sum()))}). For a weighted or "
-                "correlation matrix give a threshold (--threshold or --percentile on the command "
-                "line)."
+                "correlation matrix give a threshold, or another rule for which pairs are edges "
+                "(keep)."
             )
-            raise InvalidGraphError(msg)
+            raise InvalidGraphError(msg, parameter="keep")
         loops = np.flatnonzero(np.diagonal(array))
         if len(loops):
             msg = (

@@ -211,16 +211,15 @@ class Nodes:
         """
         if not self.regions:
             msg = (
-                "These nodes have no regions. Give a node table with a region column: --nodes "
-                "nodes.csv (in Python Nodes.read_csv('nodes.csv'), or Nodes(names, "
-                "regions={'region': (...)}))."
+                "These nodes have no regions. Give a node table with a region column: "
+                "Nodes.read_csv('nodes.csv'), or Nodes(names, regions={'region': (...)})."
             )
-            raise MissingInputError(msg)
+            raise MissingInputError(msg, parameter="nodes")
         name = name or self.taxonomies[0]
         columns = []
         for part in name.split(CROSS):
             if part not in self.regions:
-                raise UnknownNameError("taxonomy", part, self.regions)
+                raise UnknownNameError("taxonomy", part, self.regions, parameter="regions")
             columns.append(self.regions[part])
         crossed = list(zip(*columns, strict=True))
         labels = [" ".join(parts) for parts in crossed]

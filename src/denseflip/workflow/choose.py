@@ -13,11 +13,20 @@ from denseflip.classifiers.presets import fit_oracle
 from denseflip.datasets.base import Dataset
 from denseflip.graph import Graph
 from denseflip.search.explain import explain
+from denseflip.search.methods import make_method
 
 
 @dataclass(frozen=True)
-class Tried:
-    """One classifier: how good it is, and how many region pairs `blocks` needs to flip it."""
+class RatedClassifier:
+    """One classifier: how good it is, and how many region pairs `blocks` needs to flip it.
+
+    Attributes
+    ----------
+    preset : its name.
+    oracle : itself, trained on the whole data set, with the evaluation in its card.
+    evaluation : how good it is on graphs it has not seen.
+    n_pairs : region pairs that `blocks` changed; None if it found no counterfactual.
+    """
 
     preset: str
     oracle: FittedOracle
@@ -27,10 +36,10 @@ class Tried:
 
 @dataclass(frozen=True)
 class Choice:
-    """The classifier chosen, those tried, and the reason in words."""
+    """The classifier chosen, all that were rated, and the reason in words."""
 
-    tried: tuple[Tried, ...]
-    chosen: Tried
+    rated: tuple[RatedClassifier, ...]
+    chosen: RatedClassifier
     reason: str
 
     @property
@@ -49,6 +58,7 @@ def choose_classifier(
     graph: Graph,
     presets: Sequence[str],
     *,
+    regions: str | None = None,
     repeats: int = 3,
     permutations: int = 60,
     seed: int = 0,
@@ -57,28 +67,47 @@ def choose_classifier(
 
     Only classifiers clearly better than chance count (all, if none is); among them the one that
     `blocks` flips with the fewest region pairs, then the more accurate one.
+
+    Parameters
+    ----------
+    dataset : what they are trained and judged on.
+    graph : the graph that is to be explained.
+    presets : names of classifiers, as `fit_oracle` takes them.
+    regions : the taxonomy that region features and `blocks` work with; by default the first.
+    repeats, permutations, seed : as in `evaluate`.
     """
-    tried = [_try(dataset, graph, p, repeats, permutations, seed) for p in presets]
-    honest = [t for t in tried if t.evaluation.better_than_chance] or tried
-    chosen = min(honest, key=lambda t: (t.n_pairs is None, t.n_pairs or 0, -t.evaluation.accuracy))
-    return Choice(tuple(tried), chosen, _reason(tried, honest, chosen))
+    rated = [_rate(dataset, graph, p, regions, repeats, permutations, seed) for p in presets]
+    honest = [r for r in rated if r.evaluation.better_than_chance] or rated
+    chosen = min(honest, key=lambda r: (r.n_pairs is None, r.n_pairs or 0, -r.evaluation.accuracy))
+    return Choice(tuple(rated), chosen, _reason(rated, honest, chosen))
 
 
-def _try(
-    dataset: Dataset, graph: Graph, preset: str, repeats: int, permutations: int, seed: int
-) -> Tried:
-    evaluation = evaluate(dataset, preset, repeats=repeats, permutations=permutations, seed=seed)
-    oracle = fit_oracle(dataset, preset=preset, seed=seed)
+def _rate(
+    dataset: Dataset,
+    graph: Graph,
+    preset: str,
+    regions: str | None,
+    repeats: int,
+    permutations: int,
+    seed: int,
+) -> RatedClassifier:
+    evaluation = evaluate(
+        dataset, preset, regions=regions, repeats=repeats, permutations=permutations, seed=seed
+    )
+    oracle = fit_oracle(dataset, preset, regions=regions, seed=seed)
     card: dict[str, Any] = {**oracle.card, "evaluation": evaluation.to_dict()}
     oracle = replace(oracle, card=card)
-    result = explain(graph, oracle, "blocks", nodes=dataset.nodes, background=dataset.graphs)
-    return Tried(preset, oracle, evaluation, result.iterations if result.found else None)
+    method = make_method("blocks", regions=regions)
+    result = explain(graph, oracle, method, nodes=dataset.nodes, background=dataset.graphs)
+    return RatedClassifier(preset, oracle, evaluation, result.iterations if result.found else None)
 
 
-def _reason(tried: Sequence[Tried], honest: Sequence[Tried], chosen: Tried) -> str:
-    good = sum(t.evaluation.better_than_chance for t in tried)
+def _reason(
+    rated: Sequence[RatedClassifier], honest: Sequence[RatedClassifier], chosen: RatedClassifier
+) -> str:
+    good = sum(t.evaluation.better_than_chance for t in rated)
     opening = (
-        f"{'All' if good == len(tried) else good} of them are clearly better than chance."
+        f"{'All' if good == len(rated) else good} of them are clearly better than chance."
         if good
         else "None of them is clearly better than chance: read what follows as an exercise."
     )

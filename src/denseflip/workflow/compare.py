@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from denseflip.checks import renamed
 from denseflip.counterfactual import Label
 from denseflip.errors import MissingInputError
-from denseflip.graph import Graph, Nodes
+from denseflip.graph import Graph, Nodes, Taxonomy
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
 from denseflip.search.explain import explain
 from denseflip.search.methods import Recipe, as_recipe
 from denseflip.story.describe import describe
 from denseflip.story.story import Story
+from denseflip.workflow.subject import Subject
+from denseflip.workflow.tell import record
 
 _MANY = 6  # a sentence that names more pairs of regions is told in its short form
 COMPARED = ("blocks", "tri", "cli", "rcli", "con", "edg", "dat", "dat+bw")
@@ -37,7 +40,7 @@ class Compared:
                 "found": False,
                 "reason": self.reason,
             }
-        return {**told(self.story), "regions_80": self.n_regions}
+        return {**record(self.story), "regions_80": self.n_regions}
 
     @property
     def sentence(self) -> str:
@@ -55,20 +58,9 @@ class Compared:
         return len(self.story.regions().smallest(0.8))
 
 
-def told(story: Story) -> dict[str, Any]:
-    """A result's fields and what is told of it, without saying anything twice."""
-    own = ("subject", "short", "detailed", "footnotes", "verification", "taxonomy", "regions")
-    data = story.to_dict()
-    return {
-        **story.result.to_dict(),
-        "statement": story.statement,
-        "verified": story.verified,
-        "story": {key: data[key] for key in own},
-    }
-
-
+@renamed(taxonomy="regions")
 def compare(
-    graph: Graph,
+    graph: Graph | Subject,
     oracle: Any,
     methods: Sequence[str | Recipe] = COMPARED,
     *,
@@ -77,8 +69,13 @@ def compare(
     target: Label | None = None,
     budget: int | None = None,
     seed: int = 0,
+    time_limit: float | None = None,
+    regions: str | Taxonomy | None = None,
+    subject: str | int | None = None,
+    class_names: Mapping[Label, str] | Sequence[str] | None = None,
+    evaluation: Any = None,
+    share: float = 0.0,
     progress: Callable[[str], None] | None = None,
-    **telling: Any,
 ) -> Iterator[Compared]:
     """Explain one graph by several methods; yield each as it is done.
 
@@ -86,28 +83,58 @@ def compare(
 
     Parameters
     ----------
-    graph, oracle, nodes, background, target, budget, seed : as in `explain`.
-    methods : names or recipes.
+    graph : the graph, or a `Subject`, which brings nodes, background, name and class names along
+        (those given here come first).
+    oracle : the classifier.
+    methods : names or methods.
+    nodes, background, target, budget, seed, time_limit : as in `explain`, for each method.
+    regions, subject, class_names, evaluation, share : as in `describe`.
     progress : called with the name of the method that starts.
-    telling : passed on to `describe` (taxonomy, subject, class_names, evaluation …).
+
+    Examples
+    --------
+    >>> from denseflip import Graph
+    >>> g = Graph.from_edges(4, [(0, 1), (1, 2), (0, 2), (2, 3)])
+    >>> rows = compare(g, lambda a: int(a[0, 1]), ["cli", "edg", "rcli"])
+    >>> [(row.method, row.to_dict()["status"]) for row in rows]
+    [('cli', 'found'), ('edg', 'found'), ('rcli', 'not-applicable')]
     """
+    known = graph if isinstance(graph, Subject) else Subject(graph, "")
     box = coerce_oracle(oracle)
+    ready = [as_recipe(method) for method in ([methods] if isinstance(methods, str) else methods)]
+    nodes = known.nodes if nodes is None else nodes
+    background = known.background if background is None else background
     shared = None if background is None else Background.of(background)
-    for recipe in [as_recipe(m) for m in methods]:
-        if progress is not None:
-            progress(recipe.name)
-        try:
-            result = explain(
-                graph,
+
+    def rows() -> Iterator[Compared]:
+        for method in ready:
+            if progress is not None:
+                progress(method.name)
+            try:
+                result = explain(
+                    known.graph,
+                    box,
+                    method,
+                    nodes=nodes,
+                    background=shared,
+                    target=target,
+                    budget=budget,
+                    seed=seed,
+                    time_limit=time_limit,
+                )
+            except MissingInputError as error:
+                yield Compared(method.name, None, str(error))
+                continue
+            story = describe(
+                result,
+                nodes,
                 box,
-                recipe,
-                nodes=nodes,
-                background=shared,
-                target=target,
-                budget=budget,
-                seed=seed,
+                taxonomy=regions,
+                subject=known.name or None if subject is None else subject,
+                class_names=known.class_names if class_names is None else class_names,
+                evaluation=evaluation,
+                share=share,
             )
-        except MissingInputError as error:
-            yield Compared(recipe.name, None, str(error))
-            continue
-        yield Compared(recipe.name, describe(result, nodes, box, **telling))
+            yield Compared(method.name, story)
+
+    return rows()

@@ -38,7 +38,7 @@ def test_the_source_is_named():
         (np.full((2, 2), -1), "got -1 at row 0, column 1, counted from 0 .4 such entr"),
         (
             np.array([[0.9, 0.25], [0.25, 0.9]]),
-            r"got 0\.25 at row 0, column 1, counted from 0 .*\(--threshold or --percentile on",
+            r"got 0\.25 at row 0, column 1, counted from 0 .*another rule for which .*\(keep\)",
         ),
         (np.diag([2.0, 0.0]), r"got 2\.0 at row 0, column 0, counted from 0 \(1 such entry\)"),
     ],

@@ -1,0 +1,83 @@
+"""What is written into an output folder: the page, the result, the pictures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from denseflip.checks import check_new_folder
+from denseflip.datasets import Dataset
+from denseflip.errors import MissingExtraError
+from denseflip.story.story import Story
+from denseflip.workflow.compare import Compared
+from denseflip.workflow.tell import record
+
+PAGE, RESULT = "report.html", "result.json"
+
+
+def write_outputs(
+    told: Story | Sequence[Compared],
+    folder: str | Path,
+    oracle: Any = None,
+    *,
+    dataset: Dataset | None = None,
+    command: str = "",
+    force: bool = False,
+) -> list[Path]:
+    """Write the page, the result and, where the extra is installed, the pictures.
+
+    Parameters
+    ----------
+    told : one story, or the rows of a comparison.
+    folder : where to; it is made if it is not there.
+    oracle : the classifier, whose card the page shows.
+    dataset : the data set, whose card the page shows.
+    command : how to do it again, as the page tells it.
+    force : write into a folder that holds something.
+
+    Returns
+    -------
+    The files, the page first; empty if no method of a comparison applies.
+    """
+    from denseflip.report.page import write_page
+
+    rows = () if isinstance(told, Story) else tuple(told)
+    stories = [told] if isinstance(told, Story) else [r.story for r in rows if r.story is not None]
+    out = check_new_folder(folder, force=force)
+    if not stories:
+        return []
+    out.mkdir(parents=True, exist_ok=True)
+    data = [row.to_dict() for row in rows] or record(stories[0])
+    (out / RESULT).write_text(json.dumps(data, ensure_ascii=False), encoding="utf-8")
+    page = write_page(
+        stories[0],
+        out / PAGE,
+        force=True,
+        stories=stories if len(stories) > 1 else None,
+        card=dict(getattr(oracle, "card", {}) or {}),
+        dataset=None if dataset is None else dataset.card,
+        command=command,
+    )
+    return [page, out / RESULT, *_write_pictures(stories, out)]
+
+
+def _write_pictures(stories: Sequence[Story], out: Path) -> list[Path]:
+    from denseflip.report.comparison import plot_comparison
+    from denseflip.report.plot import plot_connectome, plot_regions
+
+    found = [story for story in stories if story.result.found]
+    try:
+        if len(stories) > 1 and found:
+            plot_comparison(found, path=out / "comparison.png", force=True)
+            return [out / "comparison.png"]
+        if not found:
+            return []
+        plot_connectome(found[0], path=out / "connectome.png", force=True)
+        if found[0].taxonomy is None:
+            return [out / "connectome.png"]
+        plot_regions(found[0], path=out / "regions.png", force=True)
+        return [out / "connectome.png", out / "regions.png"]
+    except MissingExtraError:
+        return []  # the page says how to get the pictures

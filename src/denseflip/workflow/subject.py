@@ -1,0 +1,171 @@
+"""From words to what is to be explained: the graph, its data set, the class that is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from denseflip.counterfactual import Label
+from denseflip.datasets import (
+    Dataset,
+    Keep,
+    fetch_dataset,
+    list_datasets,
+    load_dataset,
+    read_graph,
+)
+from denseflip.datasets.store import SUFFIX
+from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError
+from denseflip.graph import Graph, Nodes
+
+Fetch = Callable[[str], Dataset]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is to be explained, and what is known around it.
+
+    Attributes
+    ----------
+    graph : the graph.
+    name : what it is called: its id, or the name of its file.
+    nodes : names and regions of its nodes, if they are known.
+    dataset : the data set that it belongs to, if there is one.
+    source : where it came from: the data set's name, or the file's.
+    """
+
+    graph: Graph
+    name: str
+    nodes: Nodes | None = None
+    dataset: Dataset | None = None
+    source: str = ""
+
+    @property
+    def background(self) -> tuple[Graph, ...] | None:
+        """The data set's graphs, if there is a data set."""
+        return None if self.dataset is None else self.dataset.graphs
+
+    @property
+    def class_names(self) -> dict[Label, str] | None:
+        """Label → class name, if there is a data set."""
+        return None if self.dataset is None else dict(enumerate(self.dataset.class_names))
+
+    def label_of(self, words: str | None) -> Label | None:
+        """The label that words mean: a class name of the data set, else a number or a word."""
+        if words is None:
+            return None
+        names = self.class_names or {}
+        for label, name in names.items():
+            if words.lower() == name.lower():
+                return label
+        value: Label = parse_value(words)
+        if names and value not in names:
+            known = [*names.values(), *map(str, names)]
+            raise UnknownNameError("target class", words, known, parameter="target")
+        return value
+
+
+def open_dataset(name: str | Path, *, fetch: Fetch = fetch_dataset) -> Dataset:
+    """A data set by its name or from its file; one that is not on this machine is fetched.
+
+    Parameters
+    ----------
+    name : as `load_dataset` takes it.
+    fetch : gets a data set that must be downloaded; a skin may put a progress bar into it.
+    """
+    missing = {info.name for info in list_datasets() if not info.offline}
+    return fetch(str(name)) if str(name) in missing else load_dataset(name)
+
+
+def find_subject(
+    source: str | Path | Dataset,
+    graph_id: str | int | None = None,
+    *,
+    nodes: str | Path | Nodes | None = None,
+    background: str | Path | Dataset | None = None,
+    keep: Keep | None = None,
+    fetch: Fetch = fetch_dataset,
+) -> Subject:
+    """The graph of a data set by its id, or the graph of a file.
+
+    Parameters
+    ----------
+    source : a data set (itself, its name, or its file) if an id is given, else a graph file.
+    graph_id : the id of a graph of that data set, or its number, counted from 0.
+    nodes : a node table, or a CSV file that holds one; by default the data set's.
+    background : for a graph file, the data set that it belongs to.
+    keep : for a weighted matrix, which pairs become edges.
+    fetch : as in `open_dataset`.
+
+    Examples
+    --------
+    >>> find_subject("mice", 0).name
+    'sub-54790'
+    """
+    table = Nodes.read_csv(nodes) if isinstance(nodes, (str, Path)) else nodes
+    if graph_id is not None:
+        whole = source if isinstance(source, Dataset) else open_dataset(source, fetch=fetch)
+        example = whole[_position(whole, graph_id)]
+        return Subject(example.graph, example.id, table or whole.nodes, whole, whole.name)
+    path = _graph_file(source)
+    dataset = background
+    if dataset is not None and not isinstance(dataset, Dataset):
+        dataset = open_dataset(dataset, fetch=fetch)
+    table = table or (None if dataset is None else dataset.nodes)
+    return Subject(read_graph(path, nodes=table, keep=keep), path.stem, table, dataset, path.name)
+
+
+def _position(dataset: Dataset, graph_id: str | int) -> int:
+    """Where a graph stands: by its id, else by its number counted from 0 (the paper's way)."""
+    text = str(graph_id)
+    if text not in dataset.ids and text.isdecimal() and int(text) < len(dataset):
+        return int(text)
+    return dataset.index_of(text)
+
+
+def _graph_file(source: str | Path | Dataset) -> Path:
+    """The file of a graph, or what to do about words that name none."""
+    path = None if isinstance(source, Dataset) else Path(source)
+    if path is not None and path.is_file() and path.suffix.lower() != SUFFIX:
+        return path
+    name = source.name if isinstance(source, Dataset) else str(source)
+    names = [info.name for info in list_datasets()]
+    if path is None or path.is_file() or name in names:
+        msg = f"{name!r} is a data set: say which of its graphs, by id or by number (graph_id)."
+        raise MissingInputError(msg, parameter="graph_id")
+    msg = f"There is no graph file {name!r}, and no data set of that name ({', '.join(names)})."
+    raise MissingInputError(msg)
+
+
+# ---- words as values --------------------------------------------------------------------
+
+
+def parse_settings(settings: Iterable[str]) -> dict[str, Any]:
+    """``["max_iterations=50", "strength=full"]`` → a dictionary with plain values.
+
+    >>> parse_settings(["max_iterations=50", "reverse=true", "strength=full"])
+    {'max_iterations': 50, 'reverse': True, 'strength': 'full'}
+    """
+    out: dict[str, Any] = {}
+    for text in settings:
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            msg = f"A setting is key=value, for example max_iterations=50; got {text!r}."
+            raise InvalidParameterError(msg, parameter="settings")
+        out[key.strip().replace("-", "_")] = parse_value(value.strip())
+    return out
+
+
+def parse_value(text: str) -> Any:
+    """A word as none, true, false, a number, or itself."""
+    words = {"none": None, "true": True, "false": False}
+    if text.lower() in words:
+        return words[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

@@ -1,0 +1,145 @@
+"""From words to what is to be explained."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cohorts import make_cohort
+from denseflip.datasets import Dataset, Keep, load_dataset
+from denseflip.errors import (
+    InvalidGraphError,
+    InvalidParameterError,
+    MissingInputError,
+    UnknownNameError,
+)
+from denseflip.graph import Graph, Nodes
+from denseflip.workflow import subject as module
+from denseflip.workflow.subject import (
+    Subject,
+    find_subject,
+    open_dataset,
+    parse_settings,
+    parse_value,
+)
+from graphs import triangle_with_tail
+
+COHORT = make_cohort()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "brain.csv"
+    np.savetxt(path, triangle_with_tail().to_adjacency(int), fmt="%d", delimiter=",")
+    return path
+
+
+def test_a_graph_of_a_data_set_by_id_and_by_number():
+    mice = load_dataset("mice")
+    by_id = find_subject("mice", mice.ids[3])
+    assert by_id.graph == mice.graphs[3]
+    assert (by_id.name, by_id.source) == (mice.ids[3], "mice")
+    assert by_id.nodes == mice.nodes
+    assert by_id.background == mice.graphs
+    assert by_id.class_names == {0: "B6", 1: "BTBR"}
+    assert find_subject("mice", "3").name == find_subject("mice", 3).name == by_id.name
+
+
+def test_a_data_set_may_be_given_itself_or_as_a_file(tmp_path):
+    path = COHORT.save(tmp_path / "lab.dfd")
+    for source in (COHORT, path, str(path)):
+        assert find_subject(source, 0).graph == COHORT.graphs[0]
+
+
+def test_an_id_comes_before_a_number():
+    named = Dataset("odd", COHORT.graphs[:2], (0, 1), COHORT.class_names, ids=("1", "0"))
+    assert find_subject(named, "1").graph == COHORT.graphs[0]
+
+
+def test_the_graph_of_a_file_stands_alone(file):
+    found = find_subject(file)
+    assert found.graph == triangle_with_tail()
+    assert (found.name, found.source) == ("brain", "brain.csv")
+    assert found.nodes is None
+    assert found.background is None
+    assert found.class_names is None
+
+
+def test_a_file_takes_nodes_and_background_along(file, tmp_path):
+    nodes = Nodes(tuple("abcde"))
+    nodes.write_csv(tmp_path / "nodes.csv")
+    assert find_subject(file, nodes=tmp_path / "nodes.csv").nodes == nodes
+    assert find_subject(file, nodes=nodes).nodes == nodes
+    data = Dataset("five", (triangle_with_tail(),) * 2, (0, 1), ("x", "y"))
+    found = find_subject(file, background=data)
+    assert found.nodes == data.nodes
+    assert found.background == data.graphs
+    with pytest.raises(InvalidGraphError, match="5 nodes"):
+        find_subject(file, background=COHORT)
+
+
+def test_a_weighted_file_needs_a_rule(tmp_path):
+    path = tmp_path / "w.csv"
+    np.savetxt(path, [[1, 0.9, 0.1], [0.9, 1, 0.2], [0.1, 0.2, 1]], delimiter=",")
+    with pytest.raises(InvalidGraphError) as caught:
+        find_subject(path)
+    assert "keep" in caught.value.parameters
+    assert "--" not in str(caught.value)
+    assert find_subject(path, keep=Keep(edges=1)).graph.edges() == [(0, 1)]
+
+
+@pytest.mark.parametrize("source", ["mice", COHORT], ids=["name", "data set"])
+def test_a_data_set_without_an_id_asks_which_graph(source):
+    with pytest.raises(MissingInputError, match="say which of its graphs") as caught:
+        find_subject(source)
+    assert caught.value.parameters == ("graph_id",)
+
+
+def test_words_that_name_nothing(tmp_path):
+    with pytest.raises(MissingInputError, match=r"no graph file 'gone\.csv'.*mice, synthetic"):
+        find_subject("gone.csv")
+    with pytest.raises(UnknownNameError, match="Unknown graph id 'sub-1'"):
+        find_subject("mice", "sub-1")
+
+
+def test_what_must_be_downloaded_is_fetched_by_the_skins_own_way(monkeypatch):
+    infos = [info for info in module.list_datasets() if info.name == "mice"]
+    absent = [type(infos[0])("far", "far away", "download", False, 2, 3)]
+    monkeypatch.setattr(module, "list_datasets", lambda: infos + absent)
+    asked = []
+
+    def fetch(name):
+        asked.append(name)
+        return COHORT
+
+    assert open_dataset("far", fetch=fetch) is COHORT
+    assert open_dataset("mice", fetch=fetch).name == "mice"
+    assert find_subject("far", 0, fetch=fetch).dataset is COHORT
+    assert asked == ["far", "far"]
+
+
+def test_the_label_that_words_mean():
+    found = find_subject("mice", 0)
+    assert found.label_of(None) is None
+    assert found.label_of("btbr") == found.label_of("1") == 1
+    with pytest.raises(UnknownNameError, match="target class 'BTBRR'") as caught:
+        found.label_of("BTBRR")
+    assert caught.value.parameters == ("target",)
+    alone = Subject(Graph.from_edges(2, []), "g")
+    assert alone.label_of("1") == 1
+    assert alone.label_of("sick") == "sick"
+
+
+def test_words_become_plain_values():
+    words = {"none": None, "True": True, "3": 3, "0.5": 0.5, "full": "full"}
+    assert {word: parse_value(word) for word in words} == words
+    assert parse_settings(["max-iterations=5", "rank=triangles"]) == {
+        "max_iterations": 5,
+        "rank": "triangles",
+    }
+    for bad in ("foo", "=3"):
+        with pytest.raises(InvalidParameterError, match="key=value") as caught:
+            parse_settings([bad])
+        assert caught.value.parameters == ("settings",)

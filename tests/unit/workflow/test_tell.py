@@ -1,0 +1,174 @@
+"""Explain and tell in one call; compare; choose."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from cohorts import make_cohort
+from denseflip import Counterfactual, compare, describe, explain, make_method
+from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError
+from denseflip.graph import Graph
+from denseflip.workflow.choose import choose_classifier
+from denseflip.workflow.compare import COMPARED
+from denseflip.workflow.subject import Subject, find_subject
+from denseflip.workflow.tell import oracle_for, record, tell
+from graphs import complete, halves, two_cliques
+
+COHORT = make_cohort()
+
+
+def linked(a):
+    return int(a[0, 1])
+
+
+def eight() -> Subject:
+    return Subject(two_cliques(), "Graph 1", halves(8))
+
+
+def test_tell_is_explain_and_describe():
+    subject = eight()
+    story = tell(subject, linked, "cli", regions="parity", share=0.5, seed=3)
+    result = explain(subject.graph, linked, "cli", nodes=subject.nodes, seed=3)
+    by_hand = describe(
+        result, subject.nodes, linked, taxonomy="parity", share=0.5, subject="Graph 1"
+    )
+    assert story.result.edits == result.edits
+    assert story.statement == by_hand.statement
+    assert story.taxonomy is not None
+    assert story.taxonomy.name == "parity"
+    assert "Graph 1" in story.statement
+
+
+def test_tell_takes_a_bare_graph_and_a_made_method():
+    story = tell(two_cliques(), linked, make_method("cli", max_iterations=1), budget=1)
+    assert not story.result.found
+
+
+def test_a_subject_of_a_data_set_brings_everything_along():
+    subject = find_subject(COHORT, 0)
+    oracle = oracle_for(subject, "edges-svm")
+    story = tell(subject, oracle, "con")  # con needs a background: the data set's graphs
+    assert story.class_names == dict(enumerate(COHORT.class_names))
+    target = 1 - story.result.label_before
+    assert tell(subject, oracle, "con", target=target).result.target == target
+
+
+def test_without_words_the_default_classifier_is_trained_on_the_data_set():
+    assert oracle_for(find_subject(COHORT, 0)).card["preset"] == "sf-knn"
+
+
+def test_without_a_data_set_the_oracle_must_be_said():
+    with pytest.raises(MissingInputError, match=r"Say which classifier to explain \(oracle\)") as e:
+        oracle_for(eight())
+    assert e.value.parameters == ("oracle",)
+    with pytest.raises(MissingInputError, match="must be trained on a data set"):
+        oracle_for(eight(), "edges-svm")
+    with pytest.raises(UnknownNameError, match="Did you mean 'edges-svm'"):
+        oracle_for(eight(), "edge-svm")
+
+
+def test_a_record_is_the_result_and_what_is_told_of_it():
+    story = tell(eight(), linked, "cli+min")
+    data = json.loads(json.dumps(record(story)))
+    assert Counterfactual.from_dict(data) == story.result
+    assert data["statement"] == story.statement
+    assert data["verified"] is True
+    assert data["story"]["subject"] == "Graph 1"
+
+
+# ---- compare ----------------------------------------------------------------------------
+
+
+def test_compare_gives_a_row_per_method_and_says_why_one_does_not_apply():
+    started = []
+    rows = list(compare(two_cliques(), linked, ["cli", "rcli", "dat"], progress=started.append))
+    assert [row.method for row in rows] == started == ["cli", "rcli", "dat"]
+    assert rows[0].story is not None
+    assert rows[0].sentence == rows[0].story.statement
+    assert rows[1].story is None
+    assert "no regions were given" in rows[1].sentence
+    assert rows[2].to_dict() == {
+        "method": "dat",
+        "status": "not-applicable",
+        "found": False,
+        "reason": rows[2].reason,
+    }
+
+
+def test_a_subject_is_compared_with_what_is_known_around_it():
+    subject = Subject(two_cliques(), "Graph 1", halves(8))
+    given = list(compare(two_cliques(), linked, ["rcli"], nodes=halves(8), subject="Graph 1"))
+    known = list(compare(subject, linked, ["rcli"]))
+    assert given[0].story.statement == known[0].story.statement
+    other = list(compare(subject, linked, ["rcli"], subject="Graph 2", regions="parity"))
+    assert "Graph 2" in other[0].story.statement
+    assert other[0].story.taxonomy.name == "parity"
+
+
+def test_one_method_may_be_given_by_its_name_alone():
+    assert [row.method for row in compare(two_cliques(), linked, "cli")] == ["cli"]
+
+
+def test_a_wrong_method_is_told_before_the_first_search():
+    with pytest.raises(UnknownNameError, match="Did you mean 'tri'"):
+        compare(two_cliques(), linked, ["cli", "trii"])
+
+
+def test_the_old_keyword_points_to_the_new_one():
+    with pytest.raises(InvalidParameterError, match="taxonomy is called regions now"):
+        compare(two_cliques(), linked, ["cli"], taxonomy="side")
+
+
+def test_budget_time_and_target_reach_every_method():
+    background = [two_cliques(), complete(8), Graph.from_edges(8, [])]
+    rows = compare(
+        two_cliques(),
+        linked,
+        COMPARED,
+        nodes=halves(8),
+        background=background,
+        budget=2,
+        target=0,
+        time_limit=60.0,
+    )
+    for row in rows:
+        assert row.story is not None
+        assert row.story.result.calls <= 2
+        assert row.story.result.target == 0
+
+
+def test_a_long_sentence_is_told_in_short():
+    nodes = halves(8)
+    rows = list(compare(two_cliques(), lambda a: int(a.sum() > 0), ["edg", "cli"], nodes=nodes))
+    for row in rows:
+        assert row.n_regions is None or row.n_regions <= 3
+
+
+# ---- choose -----------------------------------------------------------------------------
+
+
+def test_among_honest_classifiers_the_one_told_in_fewest_words_is_taken():
+    presets = ("regions-logistic", "edges-svm")
+    cohort = make_cohort(signal=0.9)
+    choice = choose_classifier(cohort, cohort.graphs[0], presets, repeats=1, permutations=20)
+    assert [r.preset for r in choice.rated] == list(presets)
+    assert choice.oracle is choice.chosen.oracle
+    assert choice.evaluation is choice.chosen.evaluation
+    assert choice.chosen.preset in choice.reason
+    assert choice.oracle.card["evaluation"]["accuracy"] == choice.evaluation.accuracy
+    honest = [r for r in choice.rated if r.evaluation.better_than_chance] or choice.rated
+    flipped = [r.n_pairs for r in honest if r.n_pairs is not None]
+    assert choice.chosen.n_pairs == min(flipped, default=None)
+
+
+def test_the_regions_to_work_with_can_be_said():
+    cohort = make_cohort(signal=0.9)
+    (name, *_) = cohort.nodes.taxonomies
+    chosen = choose_classifier(
+        cohort, cohort.graphs[0], ["regions-logistic"], regions=name, repeats=1, permutations=0
+    ).chosen
+    assert chosen.oracle.features.name == "regions"
+    with pytest.raises(UnknownNameError):
+        choose_classifier(cohort, cohort.graphs[0], ["regions-logistic"], regions="nowhere")
