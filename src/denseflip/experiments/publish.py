@@ -5,27 +5,38 @@ The same results give the same bytes in every file but ``run.json``, which holds
 
 from __future__ import annotations
 
-import base64
-import html
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from denseflip.experiments.measures import COLUMNS
 from denseflip.experiments.results import KEYS, Row, list_table
 from denseflip.experiments.run import Outcome
-from denseflip.experiments.tables import Table
+from denseflip.experiments.tables import Table, TableContext
+from denseflip.report.html import Context, data_uri
 
-_STYLE = """
-body{font:15px/1.5 system-ui,sans-serif;max-width:76rem;margin:2rem auto;padding:0 1rem;color:#222}
-table{border-collapse:collapse;margin:1rem 0;font-size:13px;display:block;overflow-x:auto}
-caption{text-align:left;font-weight:600;padding:.4rem 0}
-th,td{border-bottom:1px solid #ddd;padding:.25rem .5rem;text-align:left;vertical-align:top}
-thead th{border-bottom:2px solid #888}.note{font-size:13px;color:#555;margin:.2rem 0}
-img{max-width:100%;height:auto}
-"""
 _MIME = {".svg": "image/svg+xml", ".png": "image/png"}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture of the page: what it is called, and an address that holds it."""
+
+    name: str
+    source: str
+
+
+@dataclass(frozen=True)
+class IndexContext(Context):
+    """The page of all tables and pictures of a run."""
+
+    template: ClassVar = "tables.html.j2"
+    title: str
+    intro: tuple[str, ...]
+    tables: tuple[TableContext, ...]
+    pictures: tuple[Picture, ...]
 
 
 def write_rows(rows: Sequence[Row], folder: Path) -> None:
@@ -48,23 +59,18 @@ def write_index(
     pictures: Sequence[Path] = (),
 ) -> None:
     """One self-contained HTML page with all tables and pictures."""
-    parts = [
-        "<!doctype html><html lang='en'><head><meta charset='utf-8'>",
-        "<meta name='viewport' content='width=device-width, initial-scale=1'>",
-        f"<title>{html.escape(title)}</title><style>{_STYLE}</style></head><body>",
-        f"<h1>{html.escape(title)}</h1>",
-        *(f"<p>{html.escape(line)}</p>" for line in intro),
-        *(table.to_html() for table in tables),
-        *(_picture(picture) for picture in pictures),
-        "</body></html>\n",
-    ]
-    path.write_text("\n".join(parts), encoding="utf-8")
+    page = IndexContext(
+        title=title,
+        intro=tuple(intro),
+        tables=tuple(table.context() for table in tables),
+        pictures=tuple(_picture(picture) for picture in pictures),
+    )
+    path.write_text(page.render(), encoding="utf-8")
 
 
-def _picture(path: Path) -> str:
-    name = html.escape(path.stem.replace("-", " "))
-    data = base64.b64encode(path.read_bytes()).decode("ascii")
-    return f"<h2>{name}</h2><img alt='{name}' src='data:{_MIME[path.suffix]};base64,{data}'>"
+def _picture(path: Path) -> Picture:
+    source = data_uri(path.read_bytes(), _MIME[path.suffix])
+    return Picture(path.stem.replace("-", " "), source)
 
 
 def summary_lines(outcome: Outcome, jobs: int) -> list[str]:

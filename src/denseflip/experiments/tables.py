@@ -7,16 +7,16 @@ on the time or the machine.
 from __future__ import annotations
 
 import csv
-import html
 import io
 import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from denseflip.errors import UnknownNameError
+from denseflip.report.html import Context
 
 MISSING = "–"
 _LONG = 60  # cells longer than this are set as paragraphs in LaTeX
@@ -40,6 +40,18 @@ _LATEX = {
     "−": "$-$",
     "…": r"\dots{}",
 }
+
+
+@dataclass(frozen=True)
+class TableContext(Context):
+    """A table of texts, as HTML."""
+
+    template: ClassVar = "table.html.j2"
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -119,16 +131,12 @@ class Table:
 
     def to_html(self) -> str:
         """An HTML table, everything escaped."""
-        head = "".join(f"<th>{html.escape(c)}</th>" for c in self.columns)
-        rows = "\n".join(
-            "<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in row) + "</tr>"
-            for row in self.texts()
-        )
-        notes = "".join(f"<p class='note'>{html.escape(n)}</p>" for n in self.notes)
-        return (
-            f"<table id='{html.escape(self.name)}'><caption>{html.escape(self.title)}</caption>"
-            f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table>\n{notes}"
-        )
+        return self.context().render()
+
+    def context(self) -> TableContext:
+        """The table as a page's template takes it."""
+        rows = tuple(tuple(row) for row in self.texts())
+        return TableContext(self.name, self.title, self.columns, rows, self.notes)
 
     def to_json(self) -> str:
         """A list of one object per row."""

@@ -14,10 +14,9 @@ from denseflip.experiments.store import Record
 from denseflip.experiments.tables import Table
 from denseflip.paper.printed import PATIENTS
 from denseflip.paper.specs import PaperPlan
+from denseflip.report.palette import CLASSES, INK
 from denseflip.story.describe import describe
 from denseflip.story.story import Story
-
-_COLOURS = ("#4477aa", "#cc6677")  # class 0, class 1: told apart by the colour-blind too
 
 
 def plot_distributions(
@@ -56,9 +55,9 @@ def plot_distributions(
                     widths=0.32,
                     patch_artist=True,
                     manage_ticks=False,
-                    boxprops={"facecolor": _COLOURS[k], "alpha": 0.75, "linewidth": 0.8},
-                    medianprops={"color": "black", "linewidth": 1.2},
-                    flierprops={"marker": ".", "markersize": 3, "markeredgecolor": _COLOURS[k]},
+                    boxprops={"facecolor": CLASSES[k], "alpha": 0.75, "linewidth": 0.8},
+                    medianprops={"color": INK, "linewidth": 1.2},
+                    flierprops={"marker": ".", "markersize": 3, "markeredgecolor": CLASSES[k]},
                 )
             axes.set_yscale("log")
             axes.set_xticks(np.arange(len(shown)))

@@ -1,26 +1,42 @@
 """Showing a story: static pictures (`plot_`), interactive ones (`view_`), and a page to send.
 
-Nothing here knows a search or a classifier: everything is drawn from a `Story`.
+Nothing here knows a search or a classifier: everything is drawn from a `Story`. Names are loaded
+when they are first used: who only writes a table needs no picture.
 """
 
-from denseflip.report.comparison import plot_comparison
-from denseflip.report.page import make_page, write_page
-from denseflip.report.plot import (
-    plot_circle,
-    plot_connectome,
-    plot_region_matrix,
-    plot_regions,
-)
-from denseflip.report.view import View, view_connectome
+from __future__ import annotations
 
-__all__ = [
-    "View",
-    "make_page",
-    "plot_circle",
-    "plot_comparison",
-    "plot_connectome",
-    "plot_region_matrix",
-    "plot_regions",
-    "view_connectome",
-    "write_page",
-]
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from denseflip.report.comparison import plot_comparison as plot_comparison
+    from denseflip.report.page import make_page as make_page
+    from denseflip.report.page import write_page as write_page
+    from denseflip.report.plot import plot_circle as plot_circle
+    from denseflip.report.plot import plot_connectome as plot_connectome
+    from denseflip.report.plot import plot_region_matrix as plot_region_matrix
+    from denseflip.report.plot import plot_regions as plot_regions
+    from denseflip.report.view import View as View
+    from denseflip.report.view import view_connectome as view_connectome
+
+_HOME = {
+    "View": "view",
+    "make_page": "page",
+    "plot_circle": "plot",
+    "plot_comparison": "comparison",
+    "plot_connectome": "plot",
+    "plot_region_matrix": "plot",
+    "plot_regions": "plot",
+    "view_connectome": "view",
+    "write_page": "page",
+}
+
+__all__ = list(_HOME)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        msg = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(msg)
+    return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -1,4 +1,7 @@
-"""Figures without pyplot: nothing is left open behind, and no display is needed."""
+"""What all still pictures share: the figure, what stands round it, edges and nodes on it.
+
+Figures are made without pyplot: nothing is left open behind, and no display is needed.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,18 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from denseflip.checks import check_new_file
 from denseflip.errors import InvalidParameterError, MissingExtraError
-from denseflip.report.palette import INK
+from denseflip.report.palette import ADDED, AXIS, INK, PAPER, QUIET, REMOVED, REMOVED_DASH
+from denseflip.report.scene import Scene
 
 FORMATS = ("png", "svg", "pdf")
+NARROW = 3.55  # inches: the width of a phone, where letters of 8 points are ten pixels high
+NOTE = 8.5  # points
+_LEGEND = 23  # regions listed at most
 
 
 def need(*packages: str) -> None:
@@ -27,7 +37,7 @@ def need(*packages: str) -> None:
 def new_figure(width: float, height: float) -> Any:
     """An empty white figure, inches; a notebook shows it though pyplot does not know it."""
     need("matplotlib")
-    return _figure_class()(figsize=(width, height), facecolor="white")
+    return _figure_class()(figsize=(width, height), facecolor=PAPER)
 
 
 @cache
@@ -48,6 +58,27 @@ def _figure_class() -> Any:
     return Picture
 
 
+def style() -> Any:
+    """The typographic settings of all pictures, as a context."""
+    import matplotlib as mpl
+
+    return mpl.rc_context(
+        {
+            "font.family": "sans-serif",
+            "font.sans-serif": ["DejaVu Sans"],  # ships with matplotlib: the same everywhere
+            "font.size": 9,
+            "text.color": INK,
+            "axes.edgecolor": AXIS,
+            "axes.labelcolor": INK,
+            "xtick.color": INK,
+            "ytick.color": INK,
+            "hatch.linewidth": 0.7,
+            "svg.hashsalt": "denseflip",
+            "svg.fonttype": "path",
+        }
+    )
+
+
 def words(text: str, limit: int = 200) -> str:
     """A text from data as matplotlib draws it: no formulas, one line, not too long.
 
@@ -59,39 +90,6 @@ def words(text: str, limit: int = 200) -> str:
         line = line[: limit - 1].rstrip() + " …"
     line = line.replace("$", r"\$")
     return f" {line}" if line.startswith("_") else line  # a legend passes over such names
-
-
-def write_headline(figure: Any, title: str) -> None:
-    """Write a title at the top: one line, or two smaller ones."""
-    if not title:
-        return
-    width = figure.get_figwidth()
-    size = next((s for s in (11, 9) if len(title) * s * 0.0088 < width), 8)
-    lines = textwrap.wrap(title, max(20, int(width / (size * 0.0088))))
-    top = 1 - 0.21 / figure.get_figheight()
-    text = "\n".join(words(line) for line in lines[:2])
-    figure.text(0.5, top, text, ha="center", va="center", fontsize=size, weight="bold")
-
-
-def style() -> Any:
-    """The typographic settings of all pictures, as a context."""
-    import matplotlib as mpl
-
-    return mpl.rc_context(
-        {
-            "font.family": "sans-serif",
-            "font.sans-serif": ["DejaVu Sans"],  # ships with matplotlib: the same everywhere
-            "font.size": 9,
-            "text.color": INK,
-            "axes.edgecolor": "#b9bec7",
-            "axes.labelcolor": INK,
-            "xtick.color": INK,
-            "ytick.color": INK,
-            "hatch.linewidth": 0.7,
-            "svg.hashsalt": "denseflip",
-            "svg.fonttype": "path",
-        }
-    )
 
 
 def save_figure(
@@ -112,7 +110,7 @@ def save_figure(
     # No date inside: the same story gives the same file.
     metadata = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
     with style():
-        figure.savefig(target, dpi=dpi, metadata=metadata[kind], facecolor="white")
+        figure.savefig(target, dpi=dpi, metadata=metadata[kind], facecolor=PAPER)
     return figure
 
 
@@ -122,7 +120,7 @@ def svg_text(figure: Any) -> str:
 
     buffer = io.StringIO()
     with style():
-        figure.savefig(buffer, format="svg", metadata={"Date": None}, facecolor="white")
+        figure.savefig(buffer, format="svg", metadata={"Date": None}, facecolor=PAPER)
     return buffer.getvalue()
 
 
@@ -139,3 +137,158 @@ def png_bytes(figure: Any, dpi: int = 130) -> bytes:
     picture = Image.open(buffer).convert("RGB").quantize(256, octree, dither=Image.Dither.NONE)
     picture.save(small, format="PNG", optimize=True)
     return small.getvalue()
+
+
+# ---- what stands round a picture ----------------------------------------------------------
+
+
+def write_headline(figure: Any, title: str) -> None:
+    """Write a title at the top: one line, or two smaller ones."""
+    if not title:
+        return
+    width = figure.get_figwidth()
+    size = next((s for s in (11, 9) if len(title) * s * 0.0088 < width), 8)
+    lines = textwrap.wrap(title, max(20, int(width / (size * 0.0088))))
+    top = 1 - 0.21 / figure.get_figheight()
+    text = "\n".join(words(line) for line in lines[:2])
+    figure.text(0.5, top, text, ha="center", va="center", fontsize=size, weight="bold")
+
+
+def framed(scene: Scene, width: float, body: float, *, regions: bool = True) -> tuple[Any, Any]:
+    """A figure with headline, legend and note round an empty place of ``body`` inches."""
+    handles = region_handles(scene) if regions and scene.has_regions else []
+    longest = max((len(h.get_label()) for h in handles), default=1)
+    columns = max(1, min(len(handles), int((width - 0.3) / (0.075 * longest + 0.4))))
+    rows = -(-len(handles) // columns) if handles else 0
+    lines = note_lines(scene.note, width)
+    note = 0.17 * len(lines) + 0.08 if lines else 0.0
+    bottom = 0.36 + 0.22 * rows + note
+    head = 0.42 if scene.title else 0.08
+    height = body + bottom + head
+    figure = new_figure(width, height)
+    host = figure.add_axes((0.15 / width, bottom / height, 1 - 0.3 / width, body / height))
+    write_headline(figure, scene.title)
+    place = {"frameon": False, "handletextpad": 0.5, "columnspacing": 1.4, "borderpad": 0.1}
+    figure.legend(
+        handles=edge_handles(scene), loc="center", ncols=2, fontsize=10, handlelength=3.2,
+        bbox_to_anchor=(0.5, (bottom - 0.16) / height), **place,
+    )  # fmt: skip
+    if handles:
+        figure.legend(
+            handles=handles, loc="center", ncols=columns, fontsize=8.5,
+            bbox_to_anchor=(0.5, (note + 0.04 + 0.11 * rows) / height), **place,
+        )  # fmt: skip
+    if lines:
+        figure.text(
+            0.5, 0.06 / height, "\n".join(lines), ha="center", va="bottom", fontsize=NOTE,
+            color=QUIET,
+        )  # fmt: skip
+    return figure, host
+
+
+def note_lines(note: str, width: float) -> list[str]:
+    """A note broken into lines that fit a picture of so many inches."""
+    return textwrap.wrap(note, max(24, int((width - 0.2) / (NOTE * 0.0083))))
+
+
+def inside(ax: Any, scene: Scene) -> None:
+    """Headline, legend and note of axes that someone else owns."""
+    ax.set_title(words(scene.title), fontsize=10)
+    ax.legend(
+        handles=edge_handles(scene), loc="upper center", bbox_to_anchor=(0.5, 0.02), ncols=2,
+        frameon=False, fontsize=8,
+    )  # fmt: skip
+    if scene.note:
+        ax.text(0.5, -0.1, scene.note, transform=ax.transAxes, ha="center", fontsize=7, color=QUIET)
+
+
+def edge_handles(scene: Scene) -> list[Any]:
+    """Legend entries for the two kinds of edit, with the counts of all edits."""
+    from matplotlib.lines import Line2D
+
+    return [
+        Line2D([], [], color=REMOVED, linestyle=REMOVED_DASH, lw=2, label=f"REM {scene.n_removed}"),
+        Line2D([], [], color=ADDED, lw=2, label=f"ADD {scene.n_added}"),
+    ]
+
+
+def region_handles(scene: Scene) -> list[Any]:
+    """Legend entries for the regions; of very many, those with most changes."""
+    from matplotlib.lines import Line2D
+
+    total = scene.endpoints(scene.removed) + scene.endpoints(scene.added)
+    shown = list(range(len(total)))
+    if len(shown) > _LEGEND:
+        shown = sorted(sorted(shown, key=lambda r: (-total[r], r))[:_LEGEND])
+    handles = [
+        Line2D(
+            [],
+            [],
+            color=scene.colours[r],
+            marker=scene.markers[r],
+            ls="",
+            ms=6,
+            mec=INK,
+            mew=0.5,
+            label=words(scene.taxonomy.regions[r], 40),
+        )
+        for r in shown
+    ]
+    if len(shown) < len(total):
+        text = f"and {len(total) - len(shown)} other regions"
+        handles.append(Line2D([], [], ls="", label=text))
+    return handles
+
+
+# ---- edges and nodes ----------------------------------------------------------------------
+
+
+def line_style(n_edges: int) -> tuple[float, float]:
+    """Width and opacity that keep few edges bold and many apart."""
+    width = float(np.clip(7.0 / np.sqrt(n_edges + 8), 0.5, 2.0))
+    return width, float(np.clip(1.05 - 0.1 * np.log10(n_edges + 1) ** 1.6, 0.5, 0.95))
+
+
+def draw_edges(ax: Any, segments: dict[str, npt.NDArray[np.float64]], *, size: float) -> None:
+    """Removed pairs as dashed red, added ones as solid blue lines; one collection each.
+
+    ``segments`` holds two points per straight line, or three per curve (the middle one controls).
+    """
+    from matplotlib.collections import PathCollection
+    from matplotlib.path import Path
+
+    width, opacity = line_style(sum(len(s) for s in segments.values()))
+    looks: dict[str, dict[str, Any]] = {
+        "added": {"edgecolors": ADDED, "linestyles": "solid", "zorder": 2},
+        "removed": {"edgecolors": REMOVED, "linestyles": [REMOVED_DASH], "zorder": 3},
+    }
+    for kind, look in looks.items():
+        if len(segments[kind]):
+            curved = segments[kind].shape[1] == 3
+            codes = [Path.MOVETO, Path.CURVE3, Path.CURVE3] if curved else None
+            lines = PathCollection(
+                [Path(points, codes) for points in segments[kind]],
+                facecolors="none",
+                linewidths=width * size,
+                alpha=opacity,
+                **look,
+            )
+            lines.set_gid(kind)
+            ax.add_collection(lines, autolim=False)
+
+
+def draw_nodes(ax: Any, scene: Scene, flat: npt.NDArray[np.float64], scale: float = 1.0) -> None:
+    """Nodes in the colour of their region; larger with more changes, faint without any."""
+    changes = np.bincount(
+        np.asarray([*scene.removed, *scene.added], dtype=np.int64).reshape(-1), minlength=len(flat)
+    )
+    top = max(int(changes.max(initial=0)), 1)
+    for region in range(len(scene.taxonomy.regions)):
+        members = scene.taxonomy.members(region)
+        look = {"c": scene.colours[region], "marker": scene.markers[region]}
+        quiet, busy = members[changes[members] == 0], members[changes[members] > 0]
+        ax.scatter(*flat[quiet].T, s=9 * scale, alpha=0.45, linewidths=0, zorder=4, **look)
+        sizes = scale * (16 + 44 * np.sqrt(changes[busy] / top))
+        ax.scatter(
+            *flat[busy].T, s=sizes, edgecolors=INK, linewidths=0.5 * scale**0.5, zorder=5, **look
+        )

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from denseflip.report.canvas import words
-from denseflip.report.palette import ADDED, INK, QUIET, REMOVED
+from denseflip.report.palette import ADDED, AXIS, INK, PALE, PAPER, QUIET, REMOVED, ink_on
 from denseflip.report.scene import Scene
 
 BARS = 12  # regions shown before the rest is summed up
@@ -74,9 +74,7 @@ def draw_bars(
         shares = 100 * counts[row] / max(int(totals[row]), 1)
         longest = max(longest, float(shares.max(initial=0)))
         at = places + np.where(alone, 0.0, shift)
-        bars = ax.barh(
-            at, shares, height=height, color=colour, edgecolor="white", hatch=hatch, lw=0
-        )
+        bars = ax.barh(at, shares, height=height, color=colour, edgecolor=PAPER, hatch=hatch, lw=0)
         for bar in bars:
             bar.set_gid(f"bar-{kind}")
         for place, share, count in zip(at, shares, counts[row], strict=True):
@@ -91,7 +89,7 @@ def draw_bars(
     ax.set_xlim(0, 128 if compact else max(longest, 10) * (1.35 if narrow else 1.2))
     ax.set_xticks([0, 50, 100] if compact else [t for t in ax.get_xticks() if 0 <= t <= 100])
     ax.tick_params(axis="y", length=0)
-    ax.tick_params(axis="x", labelsize=small, color="#b9bec7")
+    ax.tick_params(axis="x", labelsize=small, color=AXIS)
     for side in ("top", "right", "left"):
         ax.spines[side].set_visible(False)
     if not names:
@@ -103,7 +101,7 @@ def bar_handles(scene: Scene) -> list[Any]:
     """Legend entries for the bars."""
     from matplotlib.patches import Patch
 
-    white: dict[str, Any] = {"edgecolor": "white", "lw": 0}
+    white: dict[str, Any] = {"edgecolor": PAPER, "lw": 0}
     removed = f"REM: {2 * scene.n_removed} ends of {scene.n_removed} removed edges"
     added = f"ADD: {2 * scene.n_added} ends of {scene.n_added} added edges"
     return [
@@ -133,14 +131,14 @@ def draw_matrix(
 
     ``narrow`` numbers the regions: rows by number and name, columns by number alone.
     """
-    from matplotlib.colors import LinearSegmentedColormap
+    from matplotlib.colors import LinearSegmentedColormap, to_hex
 
     if not names:
         ax.set_axis_off()
         ax.text(0.5, 0.5, "no edits", transform=ax.transAxes, ha="center", color=QUIET)
         return
     colour = REMOVED if kind == "removed" else ADDED
-    shades = LinearSegmentedColormap.from_list(kind, ["#f6f7f9", colour])
+    shades = LinearSegmentedColormap.from_list(kind, [PALE, colour])
     size = len(names)
     hidden = np.triu(np.ones((size, size), dtype=bool), 1)
     ax.imshow(
@@ -152,11 +150,10 @@ def draw_matrix(
         for j in range(i + 1):
             ax.add_patch(_cell(j, i))
             if counts[i, j]:
-                red, green, blue, _ = shades(counts[i, j] / max(scale, 1))
-                pale = 0.299 * red + 0.587 * green + 0.114 * blue > 0.52
+                ground = to_hex(shades(counts[i, j] / max(scale, 1)))
                 ax.text(
                     j, i, f"{counts[i, j]}", ha="center", va="center", fontsize=font,
-                    color=INK if pale else "white",
+                    color=ink_on(ground),
                 )  # fmt: skip
     if narrow:
         numbers = [str(i + 1) for i in range(size)]
@@ -189,4 +186,4 @@ def numbered(names: Sequence[str], letters: int = 18) -> list[str]:
 def _cell(x: int, y: int) -> Any:
     from matplotlib.patches import Rectangle
 
-    return Rectangle((x - 0.5, y - 0.5), 1, 1, fill=False, edgecolor="white", lw=1.2)
+    return Rectangle((x - 0.5, y - 0.5), 1, 1, fill=False, edgecolor=PAPER, lw=1.2)

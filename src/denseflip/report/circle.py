@@ -1,23 +1,150 @@
-"""Drawing the circle into given axes: nodes by region, edits as chords."""
+"""The circle: where nodes stand when they have no coordinates, region by region, and its drawing.
+
+Left is drawn on the left and right on the right, mirrored, wherever the sides are known, so a
+connection between the hemispheres is a line across.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from denseflip.report.canvas import words
-from denseflip.report.draw import draw_edges, draw_nodes
-from denseflip.report.layout import Group, circle_layout, controls, on_circle, spread
+from denseflip.graph import Pair
+from denseflip.report.canvas import draw_edges, draw_nodes, words
 from denseflip.report.palette import BRAIN, QUIET
 from denseflip.report.scene import Scene
 
+Points = npt.NDArray[np.float64]
+_GAP = 0.25  # of the circle, shared by all gaps between groups, at most
+_BEND = 0.85  # a chord between neighbours stays this far from the centre; one across meets it
 LETTERS = 34  # of a region's name beside the circle
 ALL_NAMED = 40  # nodes without regions are all named up to this many
 _NAMED = 22  # arcs named on each side at most
 _UPRIGHT = 3  # letters: shorter names, such as numbers, are not turned
 _LETTER = 0.065  # inches, the width of a letter of a node's name
+
+
+@dataclass(frozen=True)
+class Group:
+    """An arc of the circle: the nodes of one region (on one side).
+
+    Angles are in radians, clockwise from the top.
+    """
+
+    region: int
+    side: str
+    start: float
+    end: float
+    size: int
+
+    @property
+    def middle(self) -> float:
+        """Angle of the arc's middle."""
+        return (self.start + self.end) / 2
+
+
+@dataclass(frozen=True)
+class Circle:
+    """Places on the unit circle: one per node, and the arcs they stand on."""
+
+    angles: Points
+    groups: tuple[Group, ...]
+
+    @property
+    def points(self) -> Points:
+        """``(x, y)`` of each node."""
+        return on_circle(self.angles)
+
+
+def on_circle(angles: Points, radius: float = 1.0) -> Points:
+    """``(x, y)`` at these angles, clockwise from the top."""
+    return radius * np.column_stack([np.sin(angles), np.cos(angles)])
+
+
+def circle_layout(scene: Scene) -> Circle:
+    """Nodes round a circle by region; mirrored by side where sides are known."""
+    index, sides = scene.taxonomy.array, np.asarray(scene.sides)
+    mirrored = {"L", "R"} <= set(scene.sides)
+    if not mirrored:
+        sides = np.full(len(index), "")
+    order: list[tuple[int, str]] = []
+    n_regions = len(scene.taxonomy.regions)
+    for side in ("R", "", "L") if mirrored else ("",):
+        regions = range(n_regions) if side != "L" else range(n_regions - 1, -1, -1)
+        order.extend((r, side) for r in regions if ((index == r) & (sides == side)).any())
+    gap = 2 * np.pi * min(_GAP / max(len(order), 1), 0.012)
+    step = (2 * np.pi - gap * len(order)) / max(len(index), 1)
+    angles = np.zeros(len(index))
+    groups, at = [], gap / 2
+    for region, side in order:
+        members = np.flatnonzero((index == region) & (sides == side))
+        if side == "L":
+            members = members[::-1]
+        angles[members] = at + step * (np.arange(len(members)) + 0.5)
+        groups.append(Group(region, side, at, at + step * len(members), len(members)))
+        at += step * len(members) + gap
+    return Circle(angles, tuple(groups))
+
+
+def controls(points: Points, pairs: Sequence[Pair]) -> Points:
+    """Start, control point and end of each chord: ``(pairs, 3, 2)``. They bend to the centre."""
+    ends = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    start, stop = points[ends[:, 0]], points[ends[:, 1]]
+    middle = (start + stop) / 2
+    depth = np.linalg.norm(middle, axis=1, keepdims=True).clip(1e-9, 1.0)  # cosine of half the arc
+    control = middle / depth * _BEND * (1 - 2 * np.arccos(depth) / np.pi)
+    return np.stack([start, control, stop], axis=1)
+
+
+def chords(points: Points, pairs: Sequence[Pair], samples: int = 17) -> Points:
+    """The chords as points on quadratic curves: ``(pairs, samples, 2)``."""
+    start, control, stop = np.split(controls(points, pairs), 3, axis=1)
+    t = np.linspace(0.0, 1.0, samples)[None, :, None]
+    curve: Points = (1 - t) ** 2 * start + 2 * t * (1 - t) * control + t**2 * stop
+    return curve
+
+
+def spread(wanted: Points, distance: float, low: float, high: float) -> Points:
+    """Move positions on a line apart to at least ``distance``, as little as needed, within bounds.
+
+    >>> spread(np.array([0.0, 0.1, 3.0]), 1.0, -1.0, 4.0).round(2).tolist()
+    [-0.45, 0.55, 3.0]
+    """
+    count = len(wanted)
+    if count == 0:
+        return np.zeros(0)
+    distance = min(distance, (high - low) / max(count - 1, 1))
+    order = np.argsort(wanted, kind="stable")
+    # Pool adjacent violators: clusters of labels that touch are centred on their mean.
+    clusters: list[list[float]] = []  # [sum of (wanted - offset), size]
+    for i in order:
+        clusters.append([float(wanted[i]), 1.0])
+        while len(clusters) > 1:
+            (a, n), (b, m) = clusters[-2:]
+            if a / n + n * distance <= b / m + 1e-12:
+                break
+            clusters[-2:] = [[a + b - n * m * distance, n + m]]
+    placed: list[float] = []
+    for total, size in clusters:
+        start = min(max(total / size, low), high - (size - 1) * distance)
+        placed.extend(start + k * distance for k in range(int(size)))
+    for k in range(1, count):  # bounds may have pushed clusters into each other
+        placed[k] = max(placed[k], placed[k - 1] + distance)
+    overflow = placed[-1] - high
+    if overflow > 0:
+        placed[-1] = high
+        for k in range(count - 2, -1, -1):
+            placed[k] = min(placed[k], placed[k + 1] - distance)
+    result = np.empty(count)
+    result[order] = placed
+    return result
+
+
+# ---- drawing ------------------------------------------------------------------------------
 
 
 def draw_circle(

@@ -7,9 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from denseflip.errors import InvalidParameterError
+from denseflip.report.brain import check_views, draw_glass, views_aspect
 from denseflip.report.canvas import (
+    NARROW,
+    NOTE,
     need,
     new_figure,
+    note_lines,
+    region_handles,
     save_figure,
     style,
     words,
@@ -17,14 +22,7 @@ from denseflip.report.canvas import (
 )
 from denseflip.report.charts import bar_regions, bar_table, draw_bars
 from denseflip.report.circle import draw_circle
-from denseflip.report.draw import (
-    check_views,
-    draw_glass,
-    region_handles,
-    views_aspect,
-)
-from denseflip.report.frame import NARROW, NOTE, note_lines
-from denseflip.report.palette import ADDED, QUIET, REMOVED
+from denseflip.report.palette import ADDED, QUIET, REMOVED_INK
 from denseflip.report.scene import MAX_EDGES, Scene, make_scene, status_words
 
 if TYPE_CHECKING:
@@ -136,12 +134,10 @@ def _picture(
     figure.text(middle, (top - 0.12) / height, name, ha="center", fontsize=10, **bold)
     line = (top - 0.34) / height
     counts = {"fontsize": 9, **bold}
-    figure.text(
-        middle - 0.1 / width, line, f"REM {scene.n_removed}", ha="right", color=REMOVED, **counts
-    )
-    figure.text(
-        middle + 0.1 / width, line, f"ADD {scene.n_added}", ha="left", color=ADDED, **counts
-    )
+    gap = 0.1 / width
+    removed, added = f"REM {scene.n_removed}", f"ADD {scene.n_added}"
+    figure.text(middle - gap, line, removed, ha="right", color=REMOVED_INK, **counts)
+    figure.text(middle + gap, line, added, ha="left", color=ADDED, **counts)
     base = top - 0.5 - size
     host = figure.add_axes(
         ((left + 0.1) / width, base / height, (across - 0.2) / width, size / height)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from denseflip.errors import MissingExtraError
 from denseflip.report.canvas import png_bytes, svg_text
 from denseflip.report.comparison import plot_comparison
-from denseflip.report.markup import data_uri, esc
+from denseflip.report.html import data_uri
 from denseflip.report.plot import plot_connectome, plot_region_matrix, plot_regions
 from denseflip.report.scene import Scene
 
@@ -19,23 +19,45 @@ PHONE = 600  # pixels: narrower screens get the narrow pictures, as page.css has
 _SVG_LIMIT = 1_500_000  # characters; beyond, a bitmap is smaller and scrolls better
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """A picture as an address that holds it, and its size in pixels."""
+
+    source: str
+    width: int
+    height: int
+
+
+@dataclass(frozen=True)
+class PageFigure:
+    """A picture for wide screens and paper, the same laid out for a phone, and what they show."""
+
+    wide: Drawn
+    narrow: Drawn
+    alt: str
+    caption: str
+    phone: int = PHONE
+
+
 def story_figures(
     story: Story, scene: Scene, note: str, *, taxonomy: str | None, max_edges: int | None
-) -> str:
+) -> tuple[PageFigure, ...]:
     """The connectome, the bars and the matrix of one story, as figures with captions.
 
     ``scene`` is of all edits; ``note`` says which of them the connectome leaves out.
+
+    Raises
+    ------
+    MissingExtraError
+        If what draws them is not installed.
     """
     if not story.result.edits:
-        return ""
+        return ()
     same: dict[str, Any] = {"taxonomy": taxonomy, "title": ""}
     state = "" if story.result.found else " of the last graph tried, which did not flip the label"
-    try:
-        connectome = [
-            plot_connectome(story, max_edges=max_edges, narrow=n, **same) for n in (False, True)
-        ]
-    except MissingExtraError as error:
-        return f'<p class="warning">There are no pictures on this page. {esc(error)}</p>'
+    connectome = [
+        plot_connectome(story, max_edges=max_edges, narrow=n, **same) for n in (False, True)
+    ]
     circle = "on a circle of nodes" + (" sorted by region" if scene.has_regions else "")
     place = "on a glass brain" if scene.in_mni else circle
     caption = f"The edits{state}, {place}: removed red and dashed, added blue and solid."
@@ -49,20 +71,17 @@ def story_figures(
         parts.append(_figure(bars, f"Bar chart. {_busiest(scene)}", whole))
         between = "Changed edges between each two regions; within one region on the diagonal."
         parts.append(_figure(matrix, f"Two matrices, region by region. {_pairs(scene)}", between))
-    return "\n".join(parts)
+    return tuple(parts)
 
 
 def comparison_figure(
     stories: Mapping[str, Story], *, taxonomy: str | None, max_edges: int | None
-) -> str:
+) -> PageFigure:
     """All methods side by side, as one figure."""
-    try:
-        pictures = [
-            plot_comparison(stories, taxonomy=taxonomy, max_edges=max_edges, title="", narrow=n)
-            for n in (False, True)
-        ]
-    except MissingExtraError:
-        return ""
+    pictures = [
+        plot_comparison(stories, taxonomy=taxonomy, max_edges=max_edges, title="", narrow=n)
+        for n in (False, True)
+    ]
     words = "; ".join(
         f"{name}: {len(s.result.removed)} removed, {len(s.result.added)} added"
         for name, s in stories.items()
@@ -114,22 +133,14 @@ def _pairs(scene: Scene) -> str:
     return " ".join(sentences)
 
 
-def _figure(drawn: list[Any], alt: str, caption: str) -> str:
-    """A picture for wide screens and paper, and the same laid out for a phone, in one figure."""
-    wide, narrow = drawn
-    width, height = _pixels(wide)
-    across, down = _pixels(narrow)
-    return (
-        f'<figure><picture><source media="screen and (max-width: {PHONE}px)" '
-        f'srcset="{_source(narrow)}" width="{across}" height="{down}">'
-        f'<img src="{_source(wide)}" alt="{esc(alt.strip())}" width="{width}" height="{height}">'
-        f"</picture><figcaption>{esc(caption)}</figcaption></figure>"
-    )
+def _figure(pictures: list[Any], alt: str, caption: str) -> PageFigure:
+    wide, narrow = pictures
+    return PageFigure(_drawn(wide), _drawn(narrow), alt.strip(), caption)
 
 
-def _pixels(figure: Any) -> tuple[int, int]:
+def _drawn(figure: Any) -> Drawn:
     width, height = figure.get_size_inches()
-    return round(96 * width), round(96 * height)
+    return Drawn(_source(figure), round(96 * width), round(96 * height))
 
 
 def _source(figure: Any) -> str:

@@ -10,26 +10,115 @@ import os
 import platform
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from denseflip._version import __version__
 from denseflip.checks import check_new_file
 from denseflip.errors import InvalidParameterError, MissingExtraError
-from denseflip.report import sections as part
 from denseflip.report.canvas import need
-from denseflip.report.card import as_mapping, classifier_card
 from denseflip.report.comparison import name_stories
-from denseflip.report.figures import comparison_figure, story_figures
-from denseflip.report.markup import asset, esc, facts, fill, json_script, plotly_script
-from denseflip.report.scene import MAX_EDGES, headline, make_scene
+from denseflip.report.facts import (
+    ClassifierCard,
+    as_mapping,
+    classifier_card,
+    dataset_card,
+    setting_rows,
+    setting_words,
+)
+from denseflip.report.figures import PageFigure, comparison_figure, story_figures
+from denseflip.report.html import Context, Fact, packed_plotly
+from denseflip.report.scene import MAX_EDGES, Scene, headline, make_scene, status_words
 from denseflip.report.view import view_data
 
 if TYPE_CHECKING:
     from denseflip.story.story import Story
 
+ON_PAPER = 60  # edits that are printed, as page.css has it
+MAX_ROWS = 2000  # edits listed in the table; the embedded data always hold all
 _PACKAGES = ("numpy", "scikit-learn", "nilearn", "matplotlib", "plotly")
+_COMPARED = ("method", "status", "removed", "added", "distance", "questions", "verified")
+_LIMITS = (
+    "It speaks of the classifier, not of the disease or the trait: it says what would change "
+    "this classifier's answer, however good or poor the classifier is.",
+    "It is one way to change that answer. There are others, and another method or seed may find "
+    "them.",
+    "It is not a cause and not a treatment: nobody has shown that these connections can be "
+    "changed, nor what else would change with them.",
+)
+
+
+@dataclass(frozen=True)
+class Chip:
+    """A word about the result in a small frame: ``good`` or ``plain``."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True)
+class EditRow:
+    """One edit: removed or added, its nodes and their regions, and if the sentence names it."""
+
+    kind: str
+    cells: tuple[str, ...]
+    said: bool
+
+
+@dataclass(frozen=True)
+class EditTable:
+    """Every edit, as far as the page lists them, and what it says about those it does not."""
+
+    columns: tuple[str, ...]
+    rows: tuple[EditRow, ...]
+    counted: str
+    notes: tuple[str, ...]
+    on_paper: str
+
+
+@dataclass(frozen=True)
+class TurningBrain:
+    """The interactive picture inside the page: its invitation, its data, plotly's packed script."""
+
+    invitation: str
+    data: dict[str, Any]
+    plotly: str
+
+
+@dataclass(frozen=True)
+class PageContext(Context):
+    """Everything that the page shows, from top to bottom."""
+
+    template: ClassVar = "page.html.j2"
+    title: str
+    description: str
+    method: str
+    subject: str
+    found: bool
+    before: str
+    after: str
+    chips: tuple[Chip, ...]
+    statement: str
+    footnotes: tuple[str, ...]
+    tiles: tuple[Fact, ...]
+    tried: tuple[Fact, ...]
+    figures: tuple[PageFigure, ...]
+    unpictured: str
+    view: TurningBrain | None
+    compared: tuple[tuple[str, ...], ...]
+    compared_columns: tuple[str, ...]
+    compared_figure: PageFigure | None
+    edits: EditTable | None
+    limits: tuple[str, ...]
+    classifier: ClassifierCard
+    settings: tuple[Fact, ...]
+    notes: tuple[str, ...]
+    dataset: tuple[Fact, ...]
+    command: str | None
+    versions: str
+    data: dict[str, Any]
 
 
 def write_page(
@@ -109,47 +198,162 @@ def make_page(
     whole = make_scene(story, taxonomy=taxonomy)
     scene = make_scene(story, taxonomy=taxonomy, max_edges=max_edges)
     named = name_stories(stories) if stories else {}
-    pictures = story_figures(story, whole, scene.note, taxonomy=taxonomy, max_edges=max_edges)
-    compared = (
-        part.comparison_table(named)
-        + comparison_figure(named, taxonomy=taxonomy, max_edges=max_edges)
-        if len(named) > 1
-        else ""
-    )
-    view, scripts = _interactive(story, scene) if interactive else ("", "")
-    found = story.result.found
+    beside = named if len(named) > 1 else {}
+    figures: tuple[PageFigure, ...] = ()
+    compared, unpictured = None, ""
+    try:
+        figures = story_figures(story, whole, scene.note, taxonomy=taxonomy, max_edges=max_edges)
+        if beside:
+            compared = comparison_figure(beside, taxonomy=taxonomy, max_edges=max_edges)
+    except MissingExtraError as error:
+        unpictured = str(error)
+    result = story.result
     judged = evaluation if evaluation is not None else story.evaluation
-    body = [
-        part.lead(story),
-        part.key_facts(story),
-        part.section("tried", "What was tried", part.tried(story)),
-        part.section("pictures", "Where" if found else "Where it tried", pictures, view),
-        part.section("comparison", "The methods side by side", compared),
-        part.section("edits-part", "Every edit", part.edits_table(story, whole)),
-        part.section("limits", "What this does not say", part.limits()),
-        part.section("classifier", "The classifier", classifier_card(card, judged)),
-        part.section("method", "Method and parameters", part.method_part(story)),
-        part.section("dataset", "The data", _dataset(dataset)),
-        part.section("reproduce", "Make this page again", _reproduce(command)),
-    ]
-    data = {
-        "denseflip": __version__,
-        "command": command,
-        "story": story.to_dict(),
-        "card": as_mapping(card),
-        "evaluation": as_mapping(judged) or None,
-        "comparison": {name: _brief(other) for name, other in named.items()},
-    }
-    return fill(
-        "page.html",
-        title=esc(headline(story)),
-        description=esc(story.short),
-        style=asset("page.css") + asset("view.css"),
-        body="\n".join(piece for piece in body if piece),
-        data=json_script(data, "denseflip-data"),
-        view=scripts,
-        script=asset("page.js"),
+    page = PageContext(
+        title=headline(story),
+        description=story.short,
+        method=result.method or "",
+        subject=story.subject,
+        found=result.found,
+        before=story.class_name(result.label_before),
+        after=story.class_name(result.label_after),
+        chips=_chips(story),
+        statement=story.statement,
+        footnotes=tuple(story.footnotes),
+        tiles=_tiles(story),
+        tried=_tried(story),
+        figures=figures,
+        unpictured=unpictured,
+        view=_turning(story, scene) if interactive else None,
+        compared=tuple(_compared(name, other) for name, other in beside.items()),
+        compared_columns=(*_COMPARED, "in short"),
+        compared_figure=compared,
+        edits=_edits(story, whole),
+        limits=_LIMITS,
+        classifier=classifier_card(card, judged),
+        settings=_settings(story),
+        notes=tuple(result.notes),
+        dataset=dataset_card(dataset),
+        command=command,
+        versions=_versions(),
+        data={
+            "denseflip": __version__,
+            "command": command,
+            "story": story.to_dict(),
+            "card": as_mapping(card),
+            "evaluation": as_mapping(judged) or None,
+            "comparison": {name: _brief(other) for name, other in named.items()},
+        },
     )
+    return page.render()
+
+
+def _chips(story: Story) -> tuple[Chip, ...]:
+    if not story.result.found:
+        return (Chip("plain", status_words(story)),)
+    tested = ("good", "sentence verified") if story.verified else ("plain", "not verified")
+    return Chip("good", status_words(story)), Chip(*tested)
+
+
+def _tiles(story: Story) -> tuple[Fact, ...]:
+    """The figures at a glance."""
+    r = story.result
+    tiles = [
+        Fact("edges removed" if r.found else "removed when it stopped", f"{len(r.removed):,}"),
+        Fact("edges added" if r.found else "added when it stopped", f"{len(r.added):,}"),
+        Fact("of the edges of either graph", f"{100 * r.relative_distance:.1f} %"),
+        Fact("questions to the classifier", f"{r.calls:,}"),
+    ]
+    if r.minimal is not None:
+        certified = Fact("no change is spare (certified)", "1-minimal")
+        tiles.append(certified if r.minimal else Fact("that no change is spare", "unproven"))
+    return tuple(tiles)
+
+
+def _tried(story: Story) -> tuple[Fact, ...]:
+    """What was tried and how far it went, where nothing was found."""
+    r = story.result
+    if r.found or str(r.status) == "not-needed":
+        return ()
+    return (
+        Fact("How it ended", status_words(story)),
+        Fact("Iterations walked", f"{r.iterations:,}"),
+        Fact("Questions asked", f"{r.calls:,} ({r.distinct_calls:,} different graphs)"),
+        Fact(
+            "Last graph tried",
+            f"{len(r.removed):,} edges removed and {len(r.added):,} added: "
+            f"{100 * r.relative_distance:.1f} % of the edges of either graph",
+        ),
+        Fact("Label of that graph", story.class_name(r.label_after)),
+        Fact("Time", f"{r.elapsed:.2f} s"),
+    )
+
+
+def _edits(story: Story, scene: Scene) -> EditTable | None:
+    """Every edit with the names of its nodes and regions; sorted and filtered by ``page.js``."""
+    result = story.result
+    if not result.edits:
+        return None
+    named = story.named_edits
+    said = {*named.added, *named.removed}
+    names, region_of = story.nodes.names, scene.taxonomy.region_of
+    every = [("removed", p) for p in result.removed] + [("added", p) for p in result.added]
+    rows = []
+    for kind, (u, v) in every[:MAX_ROWS]:
+        cells: tuple[str, ...] = (names[u], names[v])
+        if scene.has_regions:
+            cells = (names[u], region_of(u), names[v], region_of(v))
+        rows.append(EditRow(kind, cells, (u, v) in said))
+    ends = ("node", "region") if scene.has_regions else ("node",)
+    cut = f"The first {MAX_ROWS:,} of {len(every):,} edits; the data in this page hold all."
+    paper = f"On paper the table stops after {ON_PAPER} edits; the page itself has all."
+    return EditTable(
+        columns=("change", *ends, *ends, "in the sentence"),
+        rows=tuple(rows),
+        counted=f"{len(rows):,}",
+        notes=(cut,) if len(every) > MAX_ROWS else (),
+        on_paper=paper if len(rows) > ON_PAPER else "",
+    )
+
+
+def _compared(name: str, story: Story) -> tuple[str, ...]:
+    """One method's row of the comparison, in figures and a sentence."""
+    r = story.result
+    figures = ("–",) * 3
+    if r.found:
+        share = f"{100 * r.relative_distance:.1f} %"
+        figures = (f"{len(r.removed):,}", f"{len(r.added):,}", share)
+    verified = ("yes" if story.verified else "no") if r.found else "–"
+    return (name, str(r.status), *figures, f"{r.calls:,}", verified, story.short)
+
+
+def _settings(story: Story) -> tuple[Fact, ...]:
+    """Method and parameters: enough to run it again."""
+    r = story.result
+    lines = [Fact("method", r.method or "not named"), Fact("seed", setting_words(r.seed))]
+    if r.target is not None:
+        lines.append(Fact("target", story.class_name(r.target)))
+    lines += setting_rows(r.parameters)
+    asked = f"{r.search_calls:,} in the search, {r.refine_calls:,} in the refinement"
+    lines += [
+        Fact("questions", asked),
+        Fact("iterations", f"{r.iterations:,}"),
+        Fact("time", f"{r.elapsed:.2f} s"),
+    ]
+    if r.background_calls:
+        lines.append(Fact("labels of other graphs asked", f"{r.background_calls:,}"))
+    return tuple(lines)
+
+
+def _turning(story: Story, scene: Scene) -> TurningBrain | None:
+    if not story.result.edits:
+        return None
+    try:
+        need("plotly")
+    except MissingExtraError:
+        return None
+    invitation = "Turn the brain round" if scene.in_mni else "Explore it"
+    return TurningBrain(invitation, view_data(scene), packed_plotly())
 
 
 def _brief(story: Story) -> dict[str, Any]:
@@ -162,38 +366,11 @@ def _brief(story: Story) -> dict[str, Any]:
     }
 
 
-def _interactive(story: Story, scene: Any) -> tuple[str, str]:
-    if not story.result.edits:
-        return "", ""
-    try:
-        need("plotly")
-        packed = plotly_script()
-    except MissingExtraError:
-        return "", ""
-    turn = "Turn the brain round" if scene.in_mni else "Explore it"
-    shown = f"""<details class="screen-only" id="interactive">
-<summary>{turn}: hover for names, switch edits and regions on and off</summary>
-<div class="df-view" id="view"><noscript>This part needs JavaScript.</noscript></div></details>"""
-    data = json_script(view_data(scene), "view-data")
-    return shown, f"{data}\n{packed}\n<script>\n{asset('view.js')}\n</script>"
-
-
-def _dataset(card: Any) -> str:
-    about = as_mapping(card)
-    rows = []
-    for key, value in about.items():
-        if isinstance(value, (list, tuple)):
-            value = " ".join(map(str, value))
-        if value not in (None, "", {}) and not isinstance(value, Mapping):
-            rows.append((key.replace("_", " "), esc(value)))
-    return facts(rows, "list") if rows else ""
-
-
-def _reproduce(command: str | None) -> str:
-    numbers = [("Python", platform.python_version())]
+def _versions() -> str:
+    numbers = [f"Python {platform.python_version()}"]
     for package in _PACKAGES:
         try:
-            numbers.append((package, version(package)))
+            numbers.append(f"{package} {version(package)}")
         except PackageNotFoundError:
             continue
-    return part.reproduce(command, __version__, numbers)
+    return f"denseflip {__version__} ({', '.join(numbers)})"

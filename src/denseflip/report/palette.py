@@ -1,7 +1,8 @@
-"""The colours of all pictures: one for what is removed, one for what is added, one per region.
+"""The one set of colours: of still pictures, of the turning brain, of pages and their styles.
 
-Red and blue belong to the edits alone, so no region is given either. The two differ in lightness
-and in dash as well, and so survive a grey print and most colour blindness.
+No colour is written anywhere else. Red and blue belong to the edits alone, so no region is given
+either. The two differ in lightness and in dash as well, and so survive a grey print and most
+colour blindness. Pages and pictures are on white, as print is.
 """
 
 from __future__ import annotations
@@ -10,13 +11,62 @@ import colorsys
 import re
 from collections.abc import Sequence
 
+# ---- what carries meaning -----------------------------------------------------------------
+
 REMOVED = "#e0432f"  # red, the lighter of the two
 ADDED = "#0b4a8f"  # blue, the darker of the two
+REMOVED_INK = "#b92f1d"  # the red of words: darker, for letters are thin
 REMOVED_DASH = (0, (3.2, 1.6))  # matplotlib's on-off form; added edges are solid
+CLASSES = ("#4477aa", "#cc6677")  # the first and the second class of a data set, side by side
+
+# ---- ink and paper ------------------------------------------------------------------------
+
+PAPER = "#ffffff"
 INK = "#1d1f24"
-QUIET = "#5d6470"
-BRAIN = "#aab0ba"
+NOTE = "#43494f"  # words that matter a little less
+QUIET = "#5d6470"  # and less still
+AXIS = "#b9bec7"  # axes, and edges of buttons
+BRAIN = "#aab0ba"  # the outline of a glass brain
+SURFACE = "#c3c8d0"  # and the surface of a turning one
 NODE = "#8b939d"  # nodes that belong to no region
+PALE = "#f6f7f9"  # a matrix cell without edits
+
+PAGE = {  # the custom properties of every page: --ink, --quiet, …
+    "paper": PAPER,
+    "paper-clear": f"{PAPER}00",
+    "ink": INK,
+    "note": NOTE,
+    "quiet": QUIET,
+    "axis": AXIS,
+    "line": "#d9dde3",
+    "hair": "#eceff3",
+    "soft": "#f4f6f8",
+    "hover": "#eef1f5",
+    "control": "#8d94a0",
+    "focus": "#2a6fdb",
+    "shadow": f"{INK}40",
+    "shadow-clear": f"{INK}00",
+    "removed-ink": REMOVED_INK,
+    "added": ADDED,
+    "good": "#1a6b43",
+    "good-line": "#3d9a6a",
+    "good-edge": "#8fc4a8",
+    "good-back": "#eaf6ef",
+    "warning-line": "#c98a00",
+    "warning-back": "#fff8e6",
+}
+VIEW = {  # the colours that view.js draws with
+    "removed": REMOVED,
+    "removedInk": REMOVED_INK,
+    "added": ADDED,
+    "addedInk": ADDED,
+    "ink": INK,
+    "quiet": QUIET,
+    "paper": PAPER,
+    "surface": SURFACE,
+}
+
+# ---- regions ------------------------------------------------------------------------------
 
 _HUES = (
     "#e69f00",  # orange
@@ -35,6 +85,37 @@ _SIDE = re.compile(
     r"^(?P<a>left|right|l|r)[\s_.-]+(?P<rest1>.+)$|^(?P<rest2>.+?)[\s_.,-]+\(?(?P<b>left|right|l|r)\)?$",
     re.IGNORECASE,
 )
+
+
+def css_variables() -> str:
+    """The page's colours as custom properties.
+
+    >>> css_variables()[:24]
+    ':root { --paper: #ffffff'
+    """
+    listed = " ".join(f"--{name}: {colour};" for name, colour in PAGE.items())
+    return f":root {{ {listed} }}"
+
+
+def contrast(one: str, other: str) -> float:
+    """How far two colours stand apart, as WCAG counts it: from 1 to 21.
+
+    >>> round(contrast(INK, PAPER), 1), contrast(PAPER, PAPER)
+    (16.5, 1.0)
+    """
+    low, high = sorted((_luminance(one), _luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def ink_on(ground: str) -> str:
+    """Ink or paper: whichever reads better on this ground."""
+    return max((INK, PAPER), key=lambda ink: contrast(ink, ground))
+
+
+def _luminance(colour: str) -> float:
+    shares = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in shares]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 def split_side(name: str) -> tuple[str, str]:

@@ -12,9 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from denseflip.errors import InvalidParameterError, MissingInputError
+from denseflip.report.brain import check_views, draw_glass, views_aspect
 from denseflip.report.canvas import (
+    NARROW,
+    framed,
+    inside,
     need,
     new_figure,
+    note_lines,
     save_figure,
     style,
     words,
@@ -31,19 +36,13 @@ from denseflip.report.charts import (
     touched_regions,
 )
 from denseflip.report.circle import ALL_NAMED, draw_circle
-from denseflip.report.draw import (
-    LABELLED,
-    check_views,
-    draw_glass,
-    views_aspect,
-)
-from denseflip.report.frame import NARROW, framed, inside, note_lines
 from denseflip.report.palette import QUIET
 from denseflip.report.scene import MAX_EDGES, Scene, make_scene
 
 if TYPE_CHECKING:
     from denseflip.story.story import Story
 
+LABELLED = 12  # nodes are named by themselves up to this many
 MATRIX = 16  # regions shown at most
 _NARROW_MATRIX = 8  # and where the picture is narrow
 

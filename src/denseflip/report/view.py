@@ -5,20 +5,19 @@ One self-contained page, no network: plotly's script is taken from its own packa
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from denseflip.checks import check_new_file
+from denseflip.report.brain import brain_surface
 from denseflip.report.canvas import need
-from denseflip.report.layout import chords, circle_layout, on_circle
-from denseflip.report.markup import asset, esc, fill, json_script, plotly_script
-from denseflip.report.palette import ADDED, REMOVED
+from denseflip.report.circle import chords, circle_layout, on_circle
+from denseflip.report.html import Context, packed_plotly
+from denseflip.report.palette import VIEW
 from denseflip.report.scene import MAX_EDGES, Scene, make_scene
-from denseflip.report.surface import brain_surface
 
 if TYPE_CHECKING:
     from denseflip.story.story import Story
@@ -33,6 +32,26 @@ _SYMBOLS = {  # matplotlib's markers as plotly names them, in three dimensions a
     "h": ("diamond", "hexagon"),
     "X": ("x", "x"),
 }
+
+
+@dataclass(frozen=True)
+class ViewContext(Context):
+    """The page of an interactive picture."""
+
+    template: ClassVar = "view.html.j2"
+    title: str
+    note: str
+    data: dict[str, Any]
+    plotly: str
+
+
+@dataclass(frozen=True)
+class FrameContext(Context):
+    """A page inside a notebook's cell."""
+
+    template: ClassVar = "frame.html.j2"
+    page: str
+    height: int
 
 
 @dataclass(frozen=True)
@@ -51,11 +70,7 @@ class View:
 
     def _repr_html_(self) -> str:
         """The page in a frame of its own."""
-        inner = html.escape(self.html, quote=True)
-        return (
-            f'<iframe srcdoc="{inner}" title="Interactive connectome" width="100%" '
-            f'height="{self.height}" style="border:0"></iframe>'
-        )
+        return FrameContext(self.html, self.height).render()
 
     def __repr__(self) -> str:
         return f"View({len(self.html) / 1e6:.1f} MB of HTML; save_as_html(path) writes it)"
@@ -92,16 +107,13 @@ def view_connectome(
     """
     need("plotly")
     scene = make_scene(story, taxonomy=taxonomy, max_edges=max_edges, title=title)
-    page = fill(
-        "view.html",
-        title=esc(scene.title or "Connectome"),
-        note=f'<p class="note">{esc(scene.note)}</p>' if scene.note else "",
-        style=asset("view.css"),
-        script=asset("view.js"),
-        data=json_script(view_data(scene), "view-data"),
-        plotly=plotly_script(),
+    page = ViewContext(
+        title=scene.title or "Connectome",
+        note=scene.note,
+        data=view_data(scene),
+        plotly=packed_plotly(),
     )
-    view = View(page)
+    view = View(page.render())
     if path is not None:
         view.save_as_html(path, force=force)
     return view
@@ -118,7 +130,7 @@ def view_data(scene: Scene) -> dict[str, Any]:
         "kind": "circle" if flat else "brain" if scene.in_mni else "space",
         "label": scene.title,
         "note": scene.note,
-        "colours": {"removed": REMOVED, "added": ADDED},
+        "colours": VIEW,
         "counts": {"removed": scene.n_removed, "added": scene.n_added},
         "names": list(scene.nodes.names),
         "region": list(scene.taxonomy.index),

@@ -11,9 +11,11 @@ pytest.importorskip("matplotlib", reason="pictures need the extra 'brain'")
 from denseflip import write_page
 from denseflip.counterfactual import Status
 from denseflip.errors import InvalidParameterError
-from denseflip.report import sections
+from denseflip.graph import Nodes
+from denseflip.report import page as page_module
 from denseflip.report.page import make_page
 from denseflip.story.story import Story
+from denseflip.story.vocabulary import Vocabulary
 from stories import make_story, sided_nodes
 
 VOID = {"meta", "img", "source", "input", "br", "link", "hr"}
@@ -143,8 +145,8 @@ def test_the_share_is_of_the_edges_of_either_graph_everywhere():
 )
 def test_the_tile_of_a_minimal_counterfactual(tested, minimal, tile):
     story = dataclasses.replace(tested, result=dataclasses.replace(tested.result, minimal=minimal))
-    said = sections.key_facts(story)
-    assert (Reader(said).text.endswith(tile)) if tile else "spare" not in said
+    said = Reader(make_page(story, interactive=False)).text
+    assert tile in said if tile else "spare" not in said
 
 
 def test_pictures_come_in_a_wide_and_a_narrow_form(page):
@@ -179,6 +181,73 @@ def test_hostile_names_stay_data():
     text = make_page(story, command=bad, interactive=False)
     assert "<script>alert(1)" not in text
     Reader(text)
+
+
+def markup(field: str) -> str:
+    return f"<i>{field}</i> & 'x'"
+
+
+def marked(value, name: str):
+    """Data with markup in every text, keys included, each text named by where it stands."""
+    if isinstance(value, dict):
+        return {markup(f"{name}.{k}"): marked(v, f"{name}.{k}") for k, v in value.items()}
+    if isinstance(value, list):
+        return [marked(v, f"{name}.{i}") for i, v in enumerate(value)]
+    return markup(name) if isinstance(value, str) else value
+
+
+def hostile_story(status: Status) -> Story:
+    """Markup in every text that a story holds."""
+    words = {f.name: f"<i>{f.name}</i> & x" for f in dataclasses.fields(Vocabulary)}
+    nodes = Nodes(
+        tuple(markup(f"name {i}") for i in range(6)),
+        regions={markup("taxonomy"): tuple(markup(f"region {i // 2}") for i in range(6))},
+    )
+    judged = {
+        "accuracy": 0.5, "verdict": markup("verdict"), "warning": markup("warning"),
+        "class_counts": {markup("class one"): 1, markup("class two"): 1},
+        "confusion": [[1, 0], [0, 1]],
+    }  # fmt: skip
+    story = make_story(
+        nodes, [(0, 1)], [(2, 5)], status=status, method=markup("method"),
+        subject=markup("subject"), class_names=(markup("before"), markup("after")),
+        vocabulary=Vocabulary(**words), evaluation=judged,
+    )  # fmt: skip
+    told = dataclasses.replace(
+        story.result,
+        notes=(markup("note"),),
+        parameters=marked({"search": {"type": "DCS", "inner": {"by": "x"}}, "list": ["a"]}, "p"),
+        seed=markup("seed"),
+    )
+    return dataclasses.replace(story, result=told)
+
+
+@pytest.mark.parametrize("status", [Status.FOUND, Status.BUDGET])
+def test_markup_in_any_text_of_a_story_stays_text(status):
+    story = hostile_story(status)
+    text = make_page(
+        story,
+        stories={markup("first"): story, markup("second"): story},
+        card=marked({"preset": "a", "features": {"name": "b"}, "dataset": ["c"]}, "card")
+        | {"preset": markup("preset"), "estimator": {"name": markup("estimator"), "C": "<i>1</i>"}},
+        dataset=marked({"source": "a", "caveats": ["b", "c"]}, "dataset"),
+        command=markup("command"),
+        interactive=True,
+    )
+    reader = Reader(text)
+    assert reader.all("i") == []
+    assert "<i>" not in text
+    shown = (
+        ["subject", "before", "method", "note", "seed", "p.search", "p.list", "p.search.inner"]
+        + ["verdict", "warning", "class one", "class two", "first", "second", "command"]
+        + ["preset", "estimator", "dataset.source", "dataset.caveats.1"]
+        + [f"name {i}" for i in (0, 1, 2, 5)] + [f"region {i}" for i in (0, 1, 2)]
+        + (["after"] if status is Status.FOUND else [])
+    )  # fmt: skip
+    for field in shown:
+        assert markup(field) in reader.text, field
+    assert "<i>caveat</i> & x" in reader.text
+    assert Story.from_dict(embedded(text)["story"]).statement == story.statement
 
 
 def test_nothing_is_fetched_and_scripts_cannot_fetch(page):
@@ -247,7 +316,7 @@ def test_without_matplotlib_the_page_says_how_to_get_pictures(without, sided):
 
 
 def test_many_edits_are_cut_in_the_table_but_not_in_the_data(busy, monkeypatch):
-    monkeypatch.setattr(sections, "MAX_ROWS", 20)
+    monkeypatch.setattr(page_module, "MAX_ROWS", 20)
     text = make_page(busy, interactive=False, max_edges=40)
     body = text[text.index('id="edits"') :]
     assert body[: body.index("</table>")].count("<tr>") == 21

@@ -1,17 +1,30 @@
 from __future__ import annotations
 
 import colorsys
+import re
+from pathlib import Path
 
 import pytest
 
+import denseflip
 from denseflip.report.palette import (
     ADDED,
     MARKERS,
+    PAGE,
+    PALE,
+    PAPER,
     REMOVED,
+    VIEW,
+    contrast,
+    css_variables,
+    ink_on,
     region_colours,
     region_markers,
     split_side,
 )
+
+SOURCE = Path(denseflip.__path__[0])
+TEMPLATES = SOURCE / "report" / "templates"
 
 
 def rgb(colour: str) -> tuple[float, float, float]:
@@ -27,15 +40,94 @@ def test_the_two_kinds_of_edit_differ_on_a_grey_print():
     assert grey(REMOVED) - grey(ADDED) > 0.15
 
 
-def contrast_with_white(colour: str) -> float:
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in rgb(colour)]
-    return 1.05 / (0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] + 0.05)
+def test_contrast_is_that_of_wcag():
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.005)
+    assert contrast("#ffffff", "#777777") == contrast("#777777", "#ffffff")
 
 
 def test_edits_stand_out_from_paper():
     # WCAG asks 3:1 of lines and large signs.
-    assert contrast_with_white(REMOVED) > 3
-    assert contrast_with_white(ADDED) > 4.5
+    assert contrast(REMOVED, PAPER) >= 3
+    assert contrast(ADDED, PAPER) >= 3
+
+
+TEXTS = ("ink", "note", "quiet", "removed-ink", "added", "good")
+GROUNDS = ("paper", "soft", "good-back", "warning-back", "hover")
+
+
+@pytest.mark.parametrize("ground", GROUNDS)
+@pytest.mark.parametrize("text", TEXTS)
+def test_words_can_be_read_on_every_ground_of_the_page(text, ground):
+    assert contrast(PAGE[text], PAGE[ground]) >= 4.5
+
+
+def test_words_on_the_labels_of_the_turning_brain_can_be_read():
+    for kind in ("removedInk", "addedInk"):
+        assert contrast(VIEW["paper"], VIEW[kind]) >= 4.5
+
+
+@pytest.mark.parametrize("colour", [REMOVED, ADDED])
+def test_counts_can_be_read_on_every_shade_of_a_matrix(colour):
+    for share in range(0, 101, 5):
+        shade = "#" + "".join(
+            f"{round(255 * (a + (b - a) * share / 100)):02x}"
+            for a, b in zip(rgb(PALE), rgb(colour), strict=True)
+        )
+        assert contrast(ink_on(shade), shade) >= 4
+
+
+def test_every_colour_of_a_style_is_declared_and_every_declared_one_used():
+    styles = "".join(
+        p.read_text(encoding="utf-8") for p in TEMPLATES.iterdir() if p.suffix in {".css", ".j2"}
+    )
+    assert set(re.findall(r"var\(--([\w-]+)\)", styles)) == set(PAGE)
+    for name, colour in PAGE.items():
+        assert f"--{name}: {colour};" in css_variables()
+    script = (TEMPLATES / "view.js").read_text(encoding="utf-8")
+    used = set(re.findall(r"data\.colours\.(\w+)", script))
+    assert used | {"removed", "added", "removedInk", "addedInk"} == set(VIEW)
+
+
+NAMED = (
+    "aqua|black|blue|brown|cyan|gold|gray|green|grey|lime|magenta|maroon|navy|orange|pink|purple"
+    "|red|salmon|silver|teal|violet|white|yellow"
+)
+LITERAL = re.compile(
+    r"(?<!&)#(?:[0-9a-fA-F]{8}|[0-9a-fA-F]{6}|[0-9a-fA-F]{3,4})\b"
+    r"|\b(?:rgb|hsl|hwb|lab|lch|oklab|oklch)a?\("
+    rf"|[\"'](?:(?:light|dark)?(?:{NAMED})|tab:\w+|C\d|xkcd:.+?)[\"']"
+)
+STYLED = re.compile(rf":[^;{{}}]*\b(?:light|dark)?(?:{NAMED})\b[^;{{}}]*[;}}]")
+
+
+def test_no_colour_is_written_anywhere_else():
+    for path in sorted(SOURCE.rglob("*")):
+        if path.suffix not in {".py", ".j2", ".css", ".js"} or path.name == "palette.py":
+            continue
+        text = path.read_text(encoding="utf-8")
+        found = [m[0] for m in LITERAL.finditer(text)]
+        if path.suffix == ".css":
+            found += [m[0] for m in STYLED.finditer(text)]
+        assert found == [], path
+
+
+@pytest.mark.parametrize(
+    ("text", "caught"),
+    [
+        ("#fff", 1),
+        ("'#0b4a8f'", 1),
+        ("rgba(0, 0, 0, .5)", 1),
+        ('"white"', 1),
+        ('"tab:blue"', 1),
+        ("&#39;", 0),
+        ("red and dashed", 0),
+        ("#edits", 0),
+        ("var(--ink)", 0),
+    ],
+)
+def test_the_search_for_colours_finds_them(text, caught):
+    assert len(LITERAL.findall(text)) == caught
 
 
 @pytest.mark.parametrize("count", [1, 7, 10, 11, 30, 60])

@@ -74,7 +74,7 @@ async function denseflipView(root, dataId, plotlyId) {
     return [
       { ...common, ...line, name: kind, mode: "lines", line: style, hoverinfo: "skip", opacity: flat ? 0.75 : 0.85 },
       { ...common, ...middle, name: kind + " hover", mode: "markers", marker: { size: flat ? 8 : 5, opacity: 0.001, color: data.colours[kind] },
-        text, hovertemplate: "%{text}<extra></extra>", hoverlabel: { bgcolor: data.colours[kind], font: { color: "#fff" } } },
+        text, hovertemplate: "%{text}<extra></extra>", hoverlabel: { bgcolor: data.colours[kind + "Ink"], font: { color: data.colours.paper } } },
     ];
   }
 
@@ -117,7 +117,7 @@ async function denseflipView(root, dataId, plotlyId) {
         textposition: place.x.map((x, i) => outside(x, place.y[i])), hovertemplate: "%{hovertext}<extra></extra>", cliponaxis: false } : {};
       return { type, mode: "markers", name: region.name, ...place, text, visible: regionOn[r], showlegend: false,
         hovertemplate: "%{text}<extra></extra>",
-        marker: { size, color: region.colour, symbol: region.symbol, opacity: 1, line: { color: "#1d1f24", width: flat ? 0.5 : 1 } },
+        marker: { size, color: region.colour, symbol: region.symbol, opacity: 1, line: { color: data.colours.ink, width: flat ? 0.5 : 1 } },
         ...beside };
     });
   }
@@ -127,7 +127,7 @@ async function denseflipView(root, dataId, plotlyId) {
     const [x, y, z] = bounds, middle = (range, share) => range[0] + share * (range[1] - range[0]);
     const marks = [["L", x[0]], ["R", x[1]]].filter(([side]) => near === "both" || near === side);
     return { type, name: "sides", mode: "text", x: marks.map((m) => m[1]), y: marks.map(() => middle(y, 0.78)), z: marks.map(() => middle(z, 0.62)),
-      text: marks.map((m) => m[0]), textfont: { size: 17, color: "#5d6470" }, hoverinfo: "skip", showlegend: false };
+      text: marks.map((m) => m[0]), textfont: { size: 17, color: data.colours.quiet }, hoverinfo: "skip", showlegend: false };
   }
   function look(eye) {
     const share = eye.x / Math.hypot(eye.x, eye.y, eye.z), now = Math.abs(share) < 0.85 ? "both" : share < 0 ? "L" : "R";
@@ -138,7 +138,7 @@ async function denseflipView(root, dataId, plotlyId) {
   function traces() {
     const list = [];
     if (data.surface) {
-      list.push({ type: "mesh3d", name: "brain", ...data.surface, color: "#c3c8d0", opacity: 0.16, hoverinfo: "skip",
+      list.push({ type: "mesh3d", name: "brain", ...data.surface, color: data.colours.surface, opacity: 0.16, hoverinfo: "skip",
         visible: shown.surface, flatshading: false, lighting: { ambient: 0.65, diffuse: 0.6, specular: 0.15, roughness: 0.9 } });
     }
     if (data.hasRegions) (data.arcs || []).forEach((arc) => list.push({ type, mode: "lines", x: arc.line.map((p) => p[0]), y: arc.line.map((p) => p[1]),
@@ -154,7 +154,7 @@ async function denseflipView(root, dataId, plotlyId) {
   const axis = (i) => ({ ...none, range: bounds[i], autorange: false });
   const layout = {
     margin: { l: 0, r: 0, t: 0, b: 0 }, showlegend: false, hovermode: "closest", uirevision: "keep",
-    paper_bgcolor: "#fff", plot_bgcolor: "#fff", autosize: true, dragmode: flat ? "pan" : "turntable",
+    paper_bgcolor: data.colours.paper, plot_bgcolor: data.colours.paper, autosize: true, dragmode: flat ? "pan" : "turntable",
     ...(flat
       ? { xaxis: { ...none, range: named ? [-1.5, 1.5] : [-1.15, 1.15] }, yaxis: { ...none, range: [-1.15, 1.15], scaleanchor: "x" } }
       : { scene: { xaxis: axis(0), yaxis: axis(1), zaxis: axis(2), aspectmode: "manual", aspectratio: { x: spans[0] / unit, y: spans[1] / unit, z: spans[2] / unit }, camera: camera(-1.15, 0.75, 0.7) } }),

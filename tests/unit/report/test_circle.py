@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from denseflip.report.layout import chords, circle_layout, spread
+from denseflip.report.circle import chords, circle_layout, spread
 from denseflip.report.scene import make_scene
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from denseflip.report.surface import brain_surface
+from denseflip.report.brain import brain_surface
 from stories import brain_nodes
 
 

@@ -1,20 +1,23 @@
-"""Drawing into given axes: the glass brain, and what all connectomes share.
+"""The human brain: a glass one seen from the side, from behind and from above, and its surface.
 
-Nothing here makes or writes a figure; `plot` and `comparison` do.
+The surface is for interactive pictures. The meshes that nilearn ships show the cortex alone, and
+the cerebellar nodes of an atlas would hang outside them; ours is whole and comes with the package
+(see ``data/README.md`` for its source).
 """
 
 from __future__ import annotations
 
 from functools import cache
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from denseflip.errors import InvalidParameterError
-from denseflip.report.canvas import words
-from denseflip.report.layout import spread
-from denseflip.report.palette import ADDED, BRAIN, INK, QUIET, REMOVED, REMOVED_DASH
+from denseflip.report.canvas import draw_edges, draw_nodes, words
+from denseflip.report.circle import spread
+from denseflip.report.palette import BRAIN, PAPER, QUIET
 from denseflip.report.scene import Scene
 
 AXES = {"x": (1, 2), "y": (0, 2), "z": (0, 1)}  # coordinates that each view shows
@@ -22,8 +25,6 @@ _EXTENT = {"x": (-109.0, 79.0), "y": (-76.0, 76.0), "z": (-76.0, 76.0)}  # mm, h
 _HEIGHT = 190.0  # mm, the tallest view
 _MIDDLE = {"x": 6.0, "y": 6.0, "z": -15.0}
 _LETTER = 3.1  # mm, the width of a letter of a node's name
-_LEGEND = 23  # regions listed at most
-LABELLED = 12  # nodes are named by themselves up to this many
 
 
 def check_views(views: str) -> str:
@@ -57,12 +58,6 @@ def views_aspect(views: str, *, narrow: bool = False) -> float:
 def _across(row: str) -> float:
     """Width of a row in millimetres; a single view has room for names at both sides."""
     return sum(_EXTENT[v][1] - _EXTENT[v][0] for v in row)
-
-
-def line_style(n_edges: int) -> tuple[float, float]:
-    """Width and opacity that keep few edges bold and many apart."""
-    width = float(np.clip(7.0 / np.sqrt(n_edges + 8), 0.5, 2.0))
-    return width, float(np.clip(1.05 - 0.1 * np.log10(n_edges + 1) ** 1.6, 0.5, 0.95))
 
 
 def draw_glass(ax: Any, scene: Scene, *, views: str, labels: bool, narrow: bool = False) -> None:
@@ -113,69 +108,6 @@ def _places(rows: list[str]) -> list[tuple[str, tuple[float, float, float, float
     return places
 
 
-@cache
-def brain_outline(view: str) -> Any:
-    """Nilearn's drawing of a brain from one direction, as a single path in millimetres.
-
-    Nilearn draws it as hundreds of small patches; one path is drawn ten times as fast.
-    """
-    from matplotlib.figure import Figure
-    from matplotlib.path import Path
-    from nilearn.plotting.glass_brain import plot_brain_schematics
-
-    scratch = Figure().add_subplot()
-    plot_brain_schematics(scratch, view)
-    back = scratch.transData.inverted()
-    return Path.make_compound_path(
-        *(p.get_path().transformed(p.get_transform() + back) for p in scratch.patches)
-    )
-
-
-def draw_edges(ax: Any, segments: dict[str, npt.NDArray[np.float64]], *, size: float) -> None:
-    """Removed pairs as dashed red, added ones as solid blue lines; one collection each.
-
-    ``segments`` holds two points per straight line, or three per curve (the middle one controls).
-    """
-    from matplotlib.collections import PathCollection
-    from matplotlib.path import Path
-
-    width, opacity = line_style(sum(len(s) for s in segments.values()))
-    looks: dict[str, dict[str, Any]] = {
-        "added": {"edgecolors": ADDED, "linestyles": "solid", "zorder": 2},
-        "removed": {"edgecolors": REMOVED, "linestyles": [REMOVED_DASH], "zorder": 3},
-    }
-    for kind, look in looks.items():
-        if len(segments[kind]):
-            curved = segments[kind].shape[1] == 3
-            codes = [Path.MOVETO, Path.CURVE3, Path.CURVE3] if curved else None
-            lines = PathCollection(
-                [Path(points, codes) for points in segments[kind]],
-                facecolors="none",
-                linewidths=width * size,
-                alpha=opacity,
-                **look,
-            )
-            lines.set_gid(kind)
-            ax.add_collection(lines, autolim=False)
-
-
-def draw_nodes(ax: Any, scene: Scene, flat: npt.NDArray[np.float64], scale: float = 1.0) -> None:
-    """Nodes in the colour of their region; larger with more changes, faint without any."""
-    changes = np.bincount(
-        np.asarray([*scene.removed, *scene.added], dtype=np.int64).reshape(-1), minlength=len(flat)
-    )
-    top = max(int(changes.max(initial=0)), 1)
-    for region in range(len(scene.taxonomy.regions)):
-        members = scene.taxonomy.members(region)
-        look = {"c": scene.colours[region], "marker": scene.markers[region]}
-        quiet, busy = members[changes[members] == 0], members[changes[members] > 0]
-        ax.scatter(*flat[quiet].T, s=9 * scale, alpha=0.45, linewidths=0, zorder=4, **look)
-        sizes = scale * (16 + 44 * np.sqrt(changes[busy] / top))
-        ax.scatter(
-            *flat[busy].T, s=sizes, edgecolors=INK, linewidths=0.5 * scale**0.5, zorder=5, **look
-        )
-
-
 def _room(scene: Scene, view: str) -> float:
     """How far apart a view shows the changed nodes: names go where there is room for them."""
     assert scene.points is not None
@@ -206,43 +138,38 @@ def _name_nodes(ax: Any, scene: Scene, flat: npt.NDArray[np.float64]) -> None:
                 va="center",
                 zorder=7,
                 arrowprops={"arrowstyle": "-", "lw": 0.4, "color": QUIET, "shrinkA": 1},
-                path_effects=[effects.withStroke(linewidth=2, foreground="white")],
+                path_effects=[effects.withStroke(linewidth=2, foreground=PAPER)],
             )
 
 
-def edge_handles(scene: Scene) -> list[Any]:
-    """Legend entries for the two kinds of edit, with the counts of all edits."""
-    from matplotlib.lines import Line2D
+@cache
+def brain_outline(view: str) -> Any:
+    """Nilearn's drawing of a brain from one direction, as a single path in millimetres.
 
-    return [
-        Line2D([], [], color=REMOVED, linestyle=REMOVED_DASH, lw=2, label=f"REM {scene.n_removed}"),
-        Line2D([], [], color=ADDED, lw=2, label=f"ADD {scene.n_added}"),
-    ]
+    Nilearn draws it as hundreds of small patches; one path is drawn ten times as fast.
+    """
+    from matplotlib.figure import Figure
+    from matplotlib.path import Path
+    from nilearn.plotting.glass_brain import plot_brain_schematics
+
+    scratch = Figure().add_subplot()
+    plot_brain_schematics(scratch, view)
+    back = scratch.transData.inverted()
+    return Path.make_compound_path(
+        *(p.get_path().transformed(p.get_transform() + back) for p in scratch.patches)
+    )
 
 
-def region_handles(scene: Scene) -> list[Any]:
-    """Legend entries for the regions; of very many, those with most changes."""
-    from matplotlib.lines import Line2D
+@cache
+def brain_surface() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    """Vertices in millimetres of MNI space, and triangles as three vertex numbers each.
 
-    total = scene.endpoints(scene.removed) + scene.endpoints(scene.added)
-    shown = list(range(len(total)))
-    if len(shown) > _LEGEND:
-        shown = sorted(sorted(shown, key=lambda r: (-total[r], r))[:_LEGEND])
-    handles = [
-        Line2D(
-            [],
-            [],
-            color=scene.colours[r],
-            marker=scene.markers[r],
-            ls="",
-            ms=6,
-            mec=INK,
-            mew=0.5,
-            label=words(scene.taxonomy.regions[r], 40),
-        )
-        for r in shown
-    ]
-    if len(shown) < len(total):
-        text = f"and {len(total) - len(shown)} other regions"
-        handles.append(Line2D([], [], ls="", label=text))
-    return handles
+    >>> vertices, faces = brain_surface()
+    >>> vertices.shape, faces.shape
+    ((3002, 3), (6000, 3))
+    """
+    with (files("denseflip.report") / "data" / "mni152_surface.npz").open("rb") as handle:
+        archive = np.load(handle, allow_pickle=False)
+        vertices = archive["vertices"].astype(np.float64) / 10
+        faces = archive["faces"].astype(np.int64)
+    return vertices, faces

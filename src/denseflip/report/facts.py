@@ -1,0 +1,188 @@
+"""What is known about a method, a classifier and a data set, as lines that people can read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from denseflip.report.html import Fact
+
+_UNSET = "not set"
+_SHOWN = ("preset", "features", "estimator", "dataset", "task", "n_graphs", "n_nodes", "seed")
+
+
+@dataclass(frozen=True)
+class Confused:
+    """One true class: how often held-out graphs of it were given each answer."""
+
+    term: str
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class ClassifierCard:
+    """What a classifier is, and how good it is on graphs that it has not seen.
+
+    Attributes
+    ----------
+    about : what it was made from.
+    figures : its honest figures; none where it was never judged.
+    verdict, better : what they come to, and whether that is better than chance.
+    warning : why not to trust it, or empty.
+    confusion : one row per true class.
+    """
+
+    about: tuple[Fact, ...]
+    figures: tuple[Fact, ...] = ()
+    verdict: str = ""
+    better: bool = False
+    warning: str = ""
+    confusion: tuple[Confused, ...] = ()
+
+
+def as_mapping(value: Any) -> dict[str, Any]:
+    """A card or an evaluation as a dictionary; empty if it is neither."""
+    if value is None:
+        return {}
+    if hasattr(value, "to_dict"):
+        value = value.to_dict()
+    elif hasattr(value, "card") and not isinstance(value, Mapping):
+        value = value.card
+    return dict(value) if isinstance(value, Mapping) else {}
+
+
+def classifier_card(card: Any, evaluation: Any) -> ClassifierCard:
+    """The card of a classifier: its dictionary or the fitted oracle, and its evaluation if any."""
+    about = as_mapping(card)
+    judged = as_mapping(evaluation) or as_mapping(about.get("evaluation"))
+    known = {key: about.get(key, judged.get(key)) for key in _SHOWN}
+    lines = tuple(
+        Fact(_plain(key), setting_words(value, unset=False))
+        for key, value in known.items()
+        if value is not None
+    )
+    if "accuracy" not in judged:
+        return ClassifierCard(lines)
+    return ClassifierCard(
+        lines,
+        _figures(judged),
+        verdict=str(judged.get("verdict") or ""),
+        better=judged.get("level") == "better",
+        warning=str(judged.get("warning") or ""),
+        confusion=_confusion(judged),
+    )
+
+
+def dataset_card(card: Any) -> tuple[Fact, ...]:
+    """The card of a data set, line by line: what has a value and is no structure of its own."""
+    lines = []
+    for key, value in as_mapping(card).items():
+        if isinstance(value, (list, tuple)):
+            value = " ".join(map(str, value))
+        if value not in (None, "", {}) and not isinstance(value, Mapping):
+            lines.append(Fact(_plain(key), str(value)))
+    return tuple(lines)
+
+
+def _figures(data: Mapping[str, Any]) -> tuple[Fact, ...]:
+    low, high = data.get("interval") or (None, None)
+    lines = [Fact("accuracy, held-out graphs", _percent(data["accuracy"]))]
+    if low is not None and high is not None:
+        lines.append(Fact("its 95 % interval", f"{_percent(low)} to {_percent(high)}"))
+    if data.get("majority_rate") is not None:
+        lines.append(Fact("always the largest class", _percent(data["majority_rate"])))
+    if data.get("p_value") is not None:
+        lines.append(Fact("permutation test", f"p = {data['p_value']:.3g}"))
+    if data.get("balanced_accuracy") is not None:
+        lines.append(Fact("balanced accuracy", _percent(data["balanced_accuracy"])))
+    if data.get("training_accuracy") is not None:
+        text = f"{_percent(data['training_accuracy'])} (says little: it has seen them)"
+        lines.append(Fact("on its own training graphs", text))
+    if data.get("folds"):
+        text = f"nested cross-validation, {data['folds']} folds × {data.get('repeats', 1)}"
+        if data.get("permutations"):
+            text += f", {data['permutations']} permutations"
+        lines.append(Fact("how it was judged", text))
+    return tuple(lines)
+
+
+def _confusion(data: Mapping[str, Any]) -> tuple[Confused, ...]:
+    matrix, classes = data.get("confusion"), data.get("class_counts")
+    if not matrix or not isinstance(classes, Mapping) or len(matrix) != len(classes):
+        return ()
+    return tuple(Confused(str(name), tuple(row)) for name, row in zip(classes, matrix, strict=True))
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+# ---- settings -----------------------------------------------------------------------------
+
+
+def setting_rows(data: Mapping[str, Any], parent: str = "") -> list[Fact]:
+    """Nested settings as one row for each part; parts within a part follow it.
+
+    >>> for row in setting_rows({"search": {"type": "DCS", "rank": {"by": "degree"}, "limit": None},
+    ...                          "refine": [{"type": "MinimalRefine"}], "exact": True}):
+    ...     print(": ".join(row))
+    search: DCS (limit not set)
+    search: rank: by degree
+    refine: MinimalRefine
+    exact: yes
+    """
+    rows: list[Fact] = []
+    for key, value in data.items():
+        name = f"{parent}: {_plain(key)}" if parent else _plain(key)
+        inner = _parts(value)
+        if not inner:
+            rows.append(Fact(name, setting_words(value)))
+            continue
+        own = {k: v for k, v in value.items() if k not in inner}
+        if own:
+            rows.append(Fact(name, setting_words(own)))
+        rows += setting_rows(inner, name)
+    return rows
+
+
+def setting_words(value: Any, *, unset: bool = True) -> str:
+    """A setting in one line; ``unset`` also names settings of a part that have no value.
+
+    >>> setting_words({"name": "svm", "C": 10000, "scale": False, "seed": None})
+    'svm (C 10000, scale no, seed not set)'
+    >>> setting_words([]), setting_words({"type": "denseflip.search.refine.shuffled_changes"})
+    ('none', 'shuffled changes')
+    """
+    if value is None:
+        return _UNSET
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return ", ".join(setting_words(v, unset=unset) for v in value) or "none"
+    if not isinstance(value, Mapping):
+        return str(value)
+    head = str(value.get("name") or _short(value.get("type")))
+    rest = ", ".join(
+        f"{_plain(k)} {setting_words(v, unset=unset)}"
+        for k, v in value.items()
+        if k not in {"name", "type"} and (unset or v is not None)
+    )
+    return f"{head} ({rest})" if head and rest else head or rest or "none"
+
+
+def _parts(value: Any) -> dict[str, Any]:
+    """The settings of a part that are parts themselves."""
+    if not isinstance(value, Mapping):
+        return {}
+    return {k: v for k, v in value.items() if isinstance(v, Mapping)}
+
+
+def _plain(key: object) -> str:
+    return str(key).replace("_", " ")
+
+
+def _short(kind: object) -> str:
+    """The last part of a dotted name: a class as it is, a function in words."""
+    last = str(kind or "").rsplit(".", 1)[-1]
+    return last if last[:1].isupper() else last.replace("_", " ")
