@@ -1,7 +1,8 @@
 """What a classifier sees of a graph: a row of numbers.
 
 `SpectralFeatures` has its own module; the other three are here, with the table of names. A new
-kind is one frozen dataclass with `transform` and `to_dict`, and one line in `FEATURES`.
+kind is one frozen dataclass with `transform` and `to_dict`, and one line in `FEATURES`. The three
+here are sums over the edges and say so (`PairwiseFeatures`), which makes linear classifiers quick.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from denseflip.errors import (
     MissingInputError,
     UnknownNameError,
 )
-from denseflip.graph import Cells, Graph, Nodes, Taxonomy
+from denseflip.graph import Cells, Codes, Graph, Nodes, Taxonomy
 
 Matrix = npt.NDArray[np.float64]
 
@@ -70,6 +71,16 @@ class EdgeFeatures:
             row[graph.codes - (u + 1) * (u + 2) // 2] = 1
         return out
 
+    def pair_weights(self, slopes: Matrix, codes: Codes, n_nodes: int) -> Matrix:
+        """What an edge at each code adds to each linear score."""
+        u = codes // max(n_nodes, 1)
+        found: Matrix = slopes[:, codes - (u + 1) * (u + 2) // 2]
+        return found
+
+    def largest(self, n_nodes: int) -> float:
+        """The largest value that a column can have."""
+        return 1.0
+
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON-ready form."""
         return {"name": self.name}
@@ -92,6 +103,16 @@ class DegreeFeatures:
         if not graphs:
             return np.zeros((0, n))
         return np.stack([g.degrees() for g in graphs]).astype(np.float64)
+
+    def pair_weights(self, slopes: Matrix, codes: Codes, n_nodes: int) -> Matrix:
+        """What an edge at each code adds to each linear score."""
+        u, v = np.divmod(codes, max(n_nodes, 1))
+        found: Matrix = slopes[:, u] + slopes[:, v]
+        return found
+
+    def largest(self, n_nodes: int) -> float:
+        """The largest value that a column can have."""
+        return float(max(n_nodes - 1, 0))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON-ready form."""
@@ -156,6 +177,18 @@ class RegionFeatures:
         for row, graph in zip(out, graphs, strict=True):
             row[:] = cells.densities(graph)[columns]
         return out
+
+    def pair_weights(self, slopes: Matrix, codes: Codes, n_nodes: int) -> Matrix:
+        """What an edge at each code adds to each linear score."""
+        cells, columns = self._cells
+        by_cell = np.zeros((len(slopes), len(cells)))
+        by_cell[:, columns] = slopes / cells.sizes[columns]
+        found: Matrix = by_cell[:, cells.numbers(codes)]
+        return found
+
+    def largest(self, n_nodes: int) -> float:
+        """The largest value that a column can have."""
+        return 1.0
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON-ready form."""

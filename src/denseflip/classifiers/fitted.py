@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import pickle
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,18 @@ import numpy as np
 import numpy.typing as npt
 
 from denseflip.classifiers.features import Features
-from denseflip.classifiers.heads import Head, NeighbourHead, make_head
+from denseflip.classifiers.heads import (
+    EstimatorHead,
+    Head,
+    LazyEstimator,
+    LinearHead,
+    NeighbourHead,
+    describe_estimator,
+    make_head,
+)
+from denseflip.classifiers.pairwise import PairScores, PairwiseFeatures
 from denseflip.errors import InvalidGraphError, NotFittedError
-from denseflip.graph import Graph
+from denseflip.graph import Codes, Graph
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,58 +32,139 @@ class FittedOracle:
     """A classifier trained here: features of a graph, then a fitted scikit-learn estimator.
 
     Make one with `fit_oracle`, keep it with `save`, get it back with `load_oracle`. A graph's
-    answer does not depend on what else is asked with it.
+    answer does not depend on what else is asked with it. Nearest neighbours and linear estimators
+    answer from plain arrays: scikit-learn is not even imported for them in a worker, or after
+    loading, unless somebody asks for the `estimator`.
 
     Attributes
     ----------
     features : what the estimator sees of a graph.
-    estimator : the fitted estimator; its classes are labels of the data set.
+    trained : the fitted estimator (its classes are labels of the data set), or a `LazyEstimator`.
     class_names : name of each label of the data set it was trained on.
     n_nodes : number of nodes of the graphs it was trained on.
     card : what a reader must know: data, settings, evaluation; JSON-ready.
     """
 
     features: Features
-    estimator: Any
+    trained: Any
     class_names: tuple[str, ...]
     n_nodes: int
     card: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not hasattr(self.estimator, "classes_"):
+        if not isinstance(self.trained, LazyEstimator) and not hasattr(self.trained, "classes_"):
             msg = (
-                f"The estimator {type(self.estimator).__name__} is not fitted (it has no "
+                f"The estimator {type(self.trained).__name__} is not fitted (it has no "
                 "classes_). Train it with fit_oracle(dataset, estimator=…)."
             )
             raise NotFittedError(msg)
 
     @cached_property
-    def classes(self) -> tuple[int, ...]:
-        """The labels it can answer."""
-        return tuple(int(c) for c in self.estimator.classes_)
+    def estimator(self) -> Any:
+        """The fitted scikit-learn estimator."""
+        return self.trained.build() if isinstance(self.trained, LazyEstimator) else self.trained
 
     @cached_property
-    def _head(self) -> Head:
-        return make_head(self.estimator)
+    def classes(self) -> tuple[int, ...]:
+        """The labels it can answer."""
+        if isinstance(self.trained, LazyEstimator):
+            return self.trained.classes
+        return tuple(int(c) for c in self.trained.classes_)
+
+    # ---- answers --------------------------------------------------------------------------
 
     def predict(self, graphs: Sequence[Graph]) -> list[int]:
         """One label per graph."""
         if not len(graphs):
             return []
+        self._check_nodes(graphs)
+        if self._pairs is None:
+            positions = self.head.predict(self.features.transform(graphs))
+        else:
+            positions, sure = self._pairs.decide(graphs)
+            for i in np.flatnonzero(~sure).tolist():
+                positions[i] = self._by_rows(graphs[i])
         classes = self.classes
-        return [classes[i] for i in self._head.predict(self._rows(graphs)).tolist()]
+        return [classes[i] for i in positions.tolist()]
+
+    @property
+    def predict_edits(self) -> Callable[[Graph, Sequence[Codes]], list[int]]:
+        """Labels of a graph with pairs flipped: ``predict_edits(base, [codes, …])``.
+
+        They are those of `predict` on the changed graphs, which are not built. Missing where that
+        would save nothing: it is there for linear estimators on edges, regions or degrees.
+        """
+        if self._pairs is None:
+            msg = f"A {self._kind} on {self.features.name} features sees graphs, not edits."
+            raise AttributeError(msg)
+        return self._predict_edits
+
+    def _predict_edits(self, base: Graph, edits: Sequence[Codes]) -> list[int]:
+        if not len(edits):
+            return []
+        if base.n_nodes != self.n_nodes:
+            self._check_nodes([base])
+        pairs = self._pairs
+        assert pairs is not None
+        if len(edits) == 1:
+            position = pairs.decide_one(base, edits[0])
+            if position is None:
+                position = self._by_rows(base.toggle_codes(edits[0]))
+            return [self.classes[position]]
+        positions, sure = pairs.decide_edits(base, edits)
+        if not sure.all():
+            for i in np.flatnonzero(~sure).tolist():
+                positions[i] = self._by_rows(base.toggle_codes(edits[i]))
+        classes = self.classes
+        return [classes[i] for i in positions.tolist()]
 
     @property
     def predict_proba(self) -> Callable[[Sequence[Graph]], npt.NDArray[np.float64]]:
         """Probabilities per graph and class; missing if the estimator has none."""
-        if isinstance(self._head, NeighbourHead):
-            ask = self._head.predict_proba
-        elif hasattr(self.estimator, "predict_proba"):
-            ask = self.estimator.predict_proba
-        else:
-            msg = f"The estimator {type(self.estimator).__name__} gives no probabilities."
+        head = self.head
+        if isinstance(head, NeighbourHead) or (isinstance(head, LinearHead) and head.logistic):
+            return partial(self._shares, head.predict_proba)
+        if isinstance(self.trained, LazyEstimator) or not hasattr(self.trained, "predict_proba"):
+            msg = f"A {self._kind} gives no probabilities."
             raise AttributeError(msg)
-        return lambda graphs: np.asarray(ask(self._rows(graphs)), dtype=np.float64)
+        return partial(self._shares, self.trained.predict_proba)
+
+    def _shares(self, ask: Callable[[Any], Any], graphs: Sequence[Graph]) -> Any:
+        if not len(graphs):
+            return np.zeros((0, len(self.classes)))
+        self._check_nodes(graphs)
+        return np.asarray(ask(self.features.transform(graphs)), dtype=np.float64)
+
+    @cached_property
+    def head(self) -> Head:
+        """What answers rows of features."""
+        if isinstance(self.trained, LazyEstimator):
+            return self.trained.head
+        return make_head(self.trained)
+
+    @cached_property
+    def _pairs(self) -> PairScores | None:
+        features, head = self.features, self.head
+        if features.any_size or not isinstance(features, PairwiseFeatures):
+            return None
+        return PairScores(head, features, self.n_nodes) if isinstance(head, LinearHead) else None
+
+    def _by_rows(self, graph: Graph) -> int:
+        """Position of a graph's class, by its row of features."""
+        return int(self.head.predict(self.features.transform([graph]))[0])
+
+    def _check_nodes(self, graphs: Iterable[Graph]) -> None:
+        if self.features.any_size:
+            return
+        for i, graph in enumerate(graphs):
+            if graph.n_nodes != self.n_nodes:
+                msg = (
+                    f"Graph {i} has {graph.n_nodes} nodes, but this classifier was trained on "
+                    f"graphs with {self.n_nodes} ({self.features.name} features depend on it)."
+                )
+                raise InvalidGraphError(msg)
+
+    # ---- card and travel ------------------------------------------------------------------
 
     def name_of(self, label: int) -> str:
         """Name of a label."""
@@ -92,21 +183,25 @@ class FittedOracle:
 
         return write_oracle(self, path, force=force)
 
-    def _rows(self, graphs: Sequence[Graph]) -> npt.NDArray[np.float64]:
-        if not self.features.any_size:
-            for i, graph in enumerate(graphs):
-                if graph.n_nodes != self.n_nodes:
-                    msg = (
-                        f"Graph {i} has {graph.n_nodes} nodes, but this classifier was trained on "
-                        f"graphs with {self.n_nodes} ({self.features.name} features depend on it)."
-                    )
-                    raise InvalidGraphError(msg)
-        return self.features.transform(graphs)
+    @property
+    def description(self) -> str:
+        """The estimator in one line."""
+        return describe_estimator(self.trained)
+
+    @property
+    def _kind(self) -> str:
+        return self.description.partition("(")[0]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in self.__dict__.items() if k != "_head"}
+        """What travels to a worker: the head's arrays, and the estimator, unpacked if asked for."""
+        trained = self.trained
+        if not isinstance(trained, LazyEstimator) and not isinstance(self.head, EstimatorHead):
+            packed = partial(pickle.loads, pickle.dumps(trained))
+            trained = LazyEstimator(self.head, self.classes, self.description, packed)
+        names = ("features", "class_names", "n_nodes", "card")
+        return {"trained": trained, **{name: getattr(self, name) for name in names}}
 
     def __repr__(self) -> str:
-        kind = self.card.get("preset") or type(self.estimator).__name__
         data = self.card.get("dataset", {}).get("name", "?")
+        kind = self.card.get("preset") or self._kind
         return f"FittedOracle({kind!r}, features={self.features.name!r}, trained on {data!r})"

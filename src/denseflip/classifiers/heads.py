@@ -1,14 +1,16 @@
-"""Quick, exact answers of fitted scikit-learn estimators.
+"""Quick, exact answers of fitted scikit-learn estimators, from plain arrays.
 
 A search asks one classifier thousands of questions, a few graphs at a time, and most of a call to
 scikit-learn at that size is checking. The two kinds of estimator that the presets use are read out
-once and answered with NumPy, row by row, so that a row's answer never depends on its neighbours in
-the batch. Any other estimator answers for itself.
+once and answered with NumPy, so a worker that only asks never imports scikit-learn. A row's answer
+does not depend on its neighbours in the batch. Any other estimator answers for itself.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,6 +18,8 @@ import numpy.typing as npt
 
 Matrix = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int64]
+
+EPSILON = float(np.finfo(np.float64).eps)
 
 
 class Head(Protocol):
@@ -27,6 +31,31 @@ class Head(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
+class LazyEstimator:
+    """A fitted estimator that is built when somebody asks for it, and a head that answers without.
+
+    Attributes
+    ----------
+    head : answers as the estimator would.
+    classes : the labels, in the order of positions.
+    description : the estimator in one line.
+    build : makes the fitted scikit-learn estimator.
+    """
+
+    head: Head
+    classes: tuple[int, ...]
+    description: str
+    build: Callable[[], Any]
+
+
+def describe_estimator(estimator: Any) -> str:
+    """An estimator in one line."""
+    if isinstance(estimator, LazyEstimator):
+        return estimator.description
+    return " ".join(repr(estimator).split())
+
+
+@dataclass(frozen=True, eq=False)
 class NeighbourHead:
     """A vote of the `k` nearest training rows.
 
@@ -34,6 +63,9 @@ class NeighbourHead:
     distance are equal: there the earlier training row votes, while scikit-learn leaves it to the
     state of its heap. Equal votes go to the first class. Distances are taken from differences:
     more exact than expanded squares, and the same for a row alone as for a row in a batch.
+
+    Who votes is found by expanded squares first, for all rows at once. Where the k-th and the next
+    are so near that rounding might have swapped them, the differences decide.
     """
 
     rows: Matrix
@@ -41,14 +73,39 @@ class NeighbourHead:
     k: int
     n_classes: int
 
+    @cached_property
+    def _expanded(self) -> tuple[Matrix, Matrix, Matrix]:
+        """Training rows as columns, without what is 0 in all; their squares; votes by class."""
+        used = np.flatnonzero(self.rows.any(axis=0))
+        width = int(used[-1]) + 1 if len(used) else 0
+        columns = np.ascontiguousarray(self.rows[:, :width].T)
+        squares = np.einsum("ij,ij->j", columns, columns)
+        return columns, squares, np.eye(self.n_classes)[self.labels]
+
     def votes(self, rows: Matrix) -> Positions:
         """Votes per class for each row."""
-        out = np.empty((len(rows), self.n_classes), dtype=np.int64)
-        for i, row in enumerate(rows):
-            gap = self.rows - row
-            nearest = np.argsort(np.einsum("ij,ij->i", gap, gap), kind="stable")[: self.k]
-            out[i] = np.bincount(self.labels[nearest], minlength=self.n_classes)
+        k = self.k
+        if k >= len(self.rows):
+            every = np.bincount(self.labels, minlength=self.n_classes)
+            return np.tile(every, (len(rows), 1)).astype(np.int64)
+        columns, squares, by_class = self._expanded
+        # Squared distances, but for a term that is the same for all training rows.
+        near = rows[:, : len(columns)] @ columns
+        near *= -2
+        near += squares
+        edge = np.partition(near, (k - 1, k), axis=1)[:, k - 1 : k + 1]
+        out = ((near <= edge[:, :1]) @ by_class).astype(np.int64)
+        # Twice the rounding error of either way to take the distances.
+        reach = np.sqrt(np.einsum("ij,ij->i", rows, rows)) + np.sqrt(squares.max())
+        slack = 4 * EPSILON * (rows.shape[1] + 8) * reach * reach
+        for i in np.flatnonzero(~(edge[:, 1] - edge[:, 0] > slack)).tolist():
+            out[i] = self._exact(rows[i])
         return out
+
+    def _exact(self, row: Matrix) -> Positions:
+        gap = self.rows - row
+        nearest = np.argsort(np.einsum("ij,ij->i", gap, gap), kind="stable")[: self.k]
+        return np.bincount(self.labels[nearest], minlength=self.n_classes)
 
     def predict(self, rows: Matrix) -> Positions:
         """Position of the class of each row."""
@@ -61,23 +118,50 @@ class NeighbourHead:
 
 @dataclass(frozen=True, eq=False)
 class LinearHead:
-    """The sign (two classes) or the largest (more classes) of linear scores."""
+    """The sign (two classes) or the largest (more classes) of linear scores.
 
-    weights: Matrix  # (1, d) for two classes, else (n_classes, d)
+    Attributes
+    ----------
+    weights : (1, d) for two classes, else (n_classes, d).
+    offset : added to the scores.
+    shift, scale : taken off a row, then divided by, if given.
+    logistic : whether the scores are those of a logistic regression and so give probabilities.
+    """
+
+    weights: Matrix
     offset: Matrix
     shift: Matrix | None = None
     scale: Matrix | None = None
+    logistic: bool = False
 
-    def predict(self, rows: Matrix) -> Positions:
-        """Position of the class of each row."""
+    def scores(self, rows: Matrix) -> Matrix:
+        """One column for two classes, else one per class; each row by itself."""
         if self.shift is not None:
             rows = rows - self.shift
         if self.scale is not None:
             rows = rows / self.scale
-        scores = np.array([self.weights @ row for row in rows]) + self.offset
+        return np.array([self.weights @ row for row in rows]) + self.offset
+
+    def predict(self, rows: Matrix) -> Positions:
+        """Position of the class of each row."""
+        return self.decide(self.scores(rows))
+
+    def decide(self, scores: Matrix) -> Positions:
+        """Position of the class for each row of scores."""
         if len(self.weights) == 1:
             return (scores[:, 0] > 0).astype(np.int64)
         return np.asarray(scores.argmax(axis=1), dtype=np.int64)
+
+    def predict_proba(self, rows: Matrix) -> Matrix:
+        """Logistic (two classes) or normalised exponentials (more) of the scores."""
+        scores = self.scores(rows)
+        if len(self.weights) == 1:
+            small = np.exp(-np.abs(scores[:, 0]))  # never overflows
+            less, more = small / (1 + small), 1 / (1 + small)
+            second = scores[:, 0] > 0
+            return np.column_stack((np.where(second, less, more), np.where(second, more, less)))
+        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return np.asarray(powers / powers.sum(axis=1, keepdims=True), dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,27 +179,85 @@ class EstimatorHead:
 
 def make_head(estimator: Any) -> Head:
     """The quickest head that answers as the fitted estimator does."""
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.neighbors import KNeighborsClassifier
-    from sklearn.pipeline import Pipeline
-    from sklearn.preprocessing import StandardScaler
-    from sklearn.svm import SVC, LinearSVC
-
     shift = scale = None
     last = estimator
-    if type(estimator) is Pipeline:
+    if _is(estimator, "Pipeline"):
         steps = [step for _, step in estimator.steps]
-        if len(steps) != 2 or type(steps[0]) is not StandardScaler:
+        if len(steps) != 2 or not _is(steps[0], "StandardScaler"):
             return EstimatorHead(estimator)
         shift, scale, last = steps[0].mean_, steps[0].scale_, steps[1]
-    if type(last) is KNeighborsClassifier and shift is None and scale is None:
+    if _is(last, "KNeighborsClassifier") and shift is None and scale is None:
         plain = last.weights == "uniform" and last.effective_metric_ == "euclidean"
         if plain and isinstance(last._fit_X, np.ndarray) and last._y.ndim == 1:
             rows = np.ascontiguousarray(last._fit_X, dtype=np.float64)
             labels = np.asarray(last._y, dtype=np.int64)
             return NeighbourHead(rows, labels, int(last.n_neighbors), len(last.classes_))
-    linear_svc = type(last) is SVC and last.kernel == "linear" and len(last.classes_) == 2
-    if linear_svc or type(last) in {LogisticRegression, LinearSVC}:
+    linear_svc = _is(last, "SVC") and last.kernel == "linear" and len(last.classes_) == 2
+    if linear_svc or _is(last, "LogisticRegression", "LinearSVC"):
         weights = np.ascontiguousarray(last.coef_, dtype=np.float64)
-        return LinearHead(weights, np.asarray(last.intercept_, dtype=np.float64), shift, scale)
+        offset = np.asarray(last.intercept_, dtype=np.float64)
+        return LinearHead(weights, offset, shift, scale, _is_logistic(last))
     return EstimatorHead(estimator)
+
+
+def _is(estimator: Any, *names: str) -> bool:
+    """Whether an object is of one of scikit-learn's classes itself; importing none of them."""
+    kind = type(estimator)
+    return kind.__name__ in names and kind.__module__.split(".")[0] == "sklearn"
+
+
+def _is_logistic(estimator: Any) -> bool:
+    """Whether probabilities are the logistic or normalised exponentials of the scores."""
+    if not _is(estimator, "LogisticRegression"):
+        return False
+    several = getattr(estimator, "multi_class", "auto")  # a setting of older releases
+    if len(estimator.classes_) == 2:
+        return several != "multinomial"
+    return several != "ovr" and estimator.solver != "liblinear"
+
+
+# ---- as plain parts, for files --------------------------------------------------------------
+
+
+def head_to_parts(head: Head) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]] | None:
+    """A JSON-ready description and arrays; None for an estimator that answers for itself."""
+    if isinstance(head, NeighbourHead):
+        described = {"kind": "neighbours", "k": head.k, "n_classes": head.n_classes}
+        return described, {"rows": head.rows, "labels": head.labels}
+    if isinstance(head, LinearHead):
+        optional = {"shift": head.shift, "scale": head.scale}
+        given = {name: array for name, array in optional.items() if array is not None}
+        arrays = {"weights": head.weights, "offset": head.offset, **given}
+        return {"kind": "linear", "logistic": head.logistic}, arrays
+    return None
+
+
+def head_from_parts(described: Mapping[str, Any], arrays: Mapping[str, Any]) -> Head:
+    """Inverse of `head_to_parts`; a ValueError or KeyError if the parts do not fit together."""
+    if described["kind"] == "neighbours":
+        rows, k = _floats(arrays["rows"], 2), int(described["k"])
+        labels = np.asarray(arrays["labels"], dtype=np.int64)
+        n_classes = int(described["n_classes"])
+        inside = len(labels) == 0 or 0 <= labels.min() <= labels.max() < n_classes
+        if labels.shape != (len(rows),) or not inside or not k >= 1:
+            msg = "the parts of its nearest neighbours do not fit together"
+            raise ValueError(msg)
+        return NeighbourHead(rows, labels, k, n_classes)
+    if described["kind"] == "linear":
+        weights, offset = _floats(arrays["weights"], 2), _floats(arrays["offset"], 1)
+        others = {name: _floats(arrays[name], 1) for name in ("shift", "scale") if name in arrays}
+        wrong = [name for name, array in others.items() if len(array) != weights.shape[1]]
+        if wrong or len(offset) != len(weights):
+            msg = "the parts of its linear scores do not fit together"
+            raise ValueError(msg)
+        return LinearHead(weights, offset, **others, logistic=bool(described["logistic"]))
+    msg = f"a head of an unknown kind, {described['kind']!r}"
+    raise ValueError(msg)
+
+
+def _floats(array: Any, ndim: int) -> Matrix:
+    made = np.ascontiguousarray(array, dtype=np.float64)
+    if made.ndim != ndim:
+        msg = f"an array of {made.ndim} dimensions in place of {ndim}"
+        raise ValueError(msg)
+    return made

@@ -1,30 +1,39 @@
 """Classifiers in files without pickle.
 
-A file is a zip with two members: ``card.json`` (format, version, features, classes, card), to be
-read by anyone, and ``estimator.skops``, which skops loads from a list of types it may build. A
-type outside that list is refused before anything is built.
+A file is a zip with up to three members: ``card.json`` (format, version, features, classes, card),
+to be read by anyone; ``estimator.skops``, which skops loads from a list of types it may build (a
+type outside that list is refused before anything is built); and, for the estimators that answer
+from plain arrays, ``head.npz`` with those arrays. With them the estimator stays unopened until
+somebody asks for it, so that asking needs no scikit-learn. Files of the first release have no
+``head.npz``, and it reads files that do.
 """
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
 import os
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from denseflip.checks import check_new_file
 from denseflip.classifiers.features import FEATURES, features_from_dict
 from denseflip.classifiers.fitted import FittedOracle
+from denseflip.classifiers.heads import LazyEstimator, head_from_parts, head_to_parts
 from denseflip.errors import DenseflipError, FileFormatError, InvalidParameterError
 
 FORMAT = "denseflip-oracle"
 VERSION = 1
 SUFFIX = ".dfo"
-CARD, _ESTIMATOR = "card.json", "estimator.skops"
+CARD, _ESTIMATOR, _HEAD = "card.json", "estimator.skops", "head.npz"
 
 # Besides what skops itself trusts (estimators of scikit-learn, NumPy arrays): the compiled parts
 # that fitted neighbours and trees hold. None of them runs code from the file.
@@ -57,7 +66,7 @@ def write_oracle(oracle: FittedOracle, path: str | Path, *, force: bool = False)
     except Exception as error:  # skops raises several kinds for what it cannot write
         msg = f"The estimator {type(oracle.estimator).__name__} cannot be saved safely: {error}"
         raise InvalidParameterError(msg) from error
-    header = {
+    header: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
         "features": described,
@@ -66,6 +75,17 @@ def write_oracle(oracle: FittedOracle, path: str | Path, *, force: bool = False)
         "card": dict(oracle.card),
         "written_with": {"scikit-learn": sklearn.__version__, "skops": skops.__version__},
     }
+    members = {_ESTIMATOR: estimator}
+    parts = head_to_parts(oracle.head)
+    if parts is not None:
+        described, arrays = parts
+        members[_HEAD] = _pack(arrays)
+        header["head"] = {
+            **described,
+            "classes": list(oracle.classes),
+            "estimator": oracle.description,
+            "estimator_sha256": hashlib.sha256(estimator).hexdigest(),
+        }
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with (
@@ -73,7 +93,8 @@ def write_oracle(oracle: FittedOracle, path: str | Path, *, force: bool = False)
             zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive,
         ):
             archive.writestr(CARD, json.dumps(header, indent=2, ensure_ascii=False))
-            archive.writestr(_ESTIMATOR, estimator)
+            for name, data in members.items():
+                archive.writestr(name, data)
         os.chmod(temporary, 0o644)
         os.replace(temporary, target)
     except BaseException:
@@ -95,7 +116,8 @@ def load_oracle(path: str | Path, *, trusted: Iterable[str] = ()) -> FittedOracl
     ------
     FileFormatError
         If the file is missing, damaged, of another kind or version, or holds a type that is
-        neither known to be safe nor in `trusted`; nothing in it has run then.
+        neither known to be safe nor in `trusted`; nothing in it has run then. If the file holds
+        the arrays to answer from, its estimator is looked at only when it is asked for.
     """
     source = Path(path)
     if not source.is_file():
@@ -109,10 +131,12 @@ def load_oracle(path: str | Path, *, trusted: Iterable[str] = ()) -> FittedOracl
                 raise FileFormatError(msg)
             header = _check_header(json.loads(archive.read(CARD)), source)
             data = archive.read(_ESTIMATOR)
-        estimator = _load_estimator(data, (*TRUSTED, *trusted), source)
+            arrays = archive.read(_HEAD) if _HEAD in archive.namelist() else None
+        build = partial(_load_estimator, data, (*TRUSTED, *trusted), source)
+        lazy = _lazy_estimator(header, data, arrays, build)
         return FittedOracle(
             features_from_dict(header["features"]),
-            estimator,
+            lazy or build(),
             tuple(str(x) for x in header["class_names"]),
             int(header["n_nodes"]),
             header["card"],
@@ -141,6 +165,27 @@ def _check_header(header: Any, source: Path) -> dict[str, Any]:
         )
         raise FileFormatError(msg)
     return header
+
+
+def _pack(arrays: Mapping[str, Any]) -> bytes:
+    packed = io.BytesIO()
+    np.savez(packed, **arrays)
+    return packed.getvalue()
+
+
+def _lazy_estimator(
+    header: Mapping[str, Any], data: bytes, arrays: bytes | None, build: Any
+) -> LazyEstimator | None:
+    """The head of a file; None without one, or if its estimator is not the one it was read from."""
+    described = header.get("head")
+    if arrays is None or described is None:
+        return None
+    if described["estimator_sha256"] != hashlib.sha256(data).hexdigest():
+        return None
+    with np.load(io.BytesIO(arrays), allow_pickle=False) as packed:
+        head = head_from_parts(described, packed)
+    classes = tuple(int(c) for c in described["classes"])
+    return LazyEstimator(head, classes, str(described["estimator"]), build)
 
 
 def _load_estimator(data: bytes, trusted: tuple[str, ...], source: Path) -> Any:

@@ -11,6 +11,7 @@ from denseflip._version import __version__
 from denseflip.checks import renamed
 from denseflip.classifiers.features import FEATURES, Features, make_features
 from denseflip.classifiers.fitted import FittedOracle
+from denseflip.classifiers.heads import describe_estimator
 from denseflip.classifiers.recipes import (
     EstimatorRecipe,
     LinearSvmRecipe,
@@ -178,7 +179,7 @@ def fit_design(
     with single_thread():
         rng = np.random.default_rng([seed, 2])
         value = select(recipe, recipe.prepare(rows), y, np.arange(len(y)), inner_folds, rng)
-        estimator = recipe.estimator(value).fit(rows, labels)
+        trained = recipe.fit(value, rows, labels)
     card = {
         "denseflip": __version__,
         "preset": design.preset,
@@ -189,16 +190,11 @@ def fit_design(
             "class_counts": dataset.class_counts(),
         },
         "features": design.features.name,
-        "estimator": describe_estimator(estimator),
+        "estimator": describe_estimator(trained),
         "chosen": {recipe.parameter: value} if recipe.parameter else {},
         "seed": seed,
     }
-    return FittedOracle(design.features, estimator, dataset.class_names, dataset.n_nodes, card)
-
-
-def describe_estimator(estimator: Any) -> str:
-    """An estimator in one line."""
-    return " ".join(repr(estimator).split())
+    return FittedOracle(design.features, trained, dataset.class_names, dataset.n_nodes, card)
 
 
 def check_classes(dataset: Dataset, folds: int | None = None) -> None:

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from denseflip.classifiers.heads import LazyEstimator, NeighbourHead
 from denseflip.classifiers.logistic import compact, fit_logistic
 
 Matrix = npt.NDArray[np.float64]
@@ -44,6 +46,10 @@ class Recipe(Protocol):
         """An unfitted scikit-learn estimator with this setting."""
         ...
 
+    def fit(self, value: Any, rows: Matrix, labels: Positions) -> Any:
+        """A scikit-learn estimator with this setting, fitted, or a `LazyEstimator` of one."""
+        ...
+
     def prepare(self, rows: Matrix) -> Any:
         """Compute what all splits share."""
         ...
@@ -69,8 +75,19 @@ class NeighboursRecipe:
 
         return KNeighborsClassifier(n_neighbors=value, algorithm="brute")
 
+    def fit(self, value: int, rows: Matrix, labels: Positions) -> LazyEstimator:
+        """The votes of these rows, without scikit-learn until the estimator is asked for."""
+        classes, positions = np.unique(labels, return_inverse=True)
+        setting = "" if value == 5 else f", n_neighbors={value}"  # 5 is scikit-learn's default
+        return LazyEstimator(
+            NeighbourHead(np.ascontiguousarray(rows), positions, value, len(classes)),
+            tuple(classes.tolist()),
+            f"KNeighborsClassifier(algorithm='brute'{setting})",
+            partial(_fit, self, value, rows, labels),
+        )
+
     def prepare(self, rows: Matrix) -> Matrix:
-        """Squared distances between all rows, as `NeighbourHead` takes them."""
+        """Squared distances between all rows, as `NeighbourHead` takes them in the end."""
         out = np.empty((len(rows), len(rows)))
         for i, row in enumerate(rows):
             gap = rows - row
@@ -109,6 +126,10 @@ class LinearSvmRecipe:
         from sklearn.svm import SVC
 
         return SVC(kernel="linear", C=value)
+
+    def fit(self, value: float, rows: Matrix, labels: Positions) -> Any:
+        """A fitted estimator with this C."""
+        return _fit(self, value, rows, labels)
 
     def prepare(self, rows: Matrix) -> Matrix:
         """Inner products of all rows: all that such a machine sees of them."""
@@ -174,6 +195,10 @@ class LogisticRecipe:
 
         return LogisticRegression(C=value, max_iter=10_000, tol=1e-6)
 
+    def fit(self, value: float, rows: Matrix, labels: Positions) -> Any:
+        """A fitted estimator with this C."""
+        return _fit(self, value, rows, labels)
+
     def prepare(self, rows: Matrix) -> Matrix:
         """The rows, rotated into as many columns as there are rows if that is fewer.
 
@@ -221,6 +246,10 @@ class EstimatorRecipe:
 
         return clone(self.given)
 
+    def fit(self, value: None, rows: Matrix, labels: Positions) -> Any:
+        """A fitted copy."""
+        return _fit(self, value, rows, labels)
+
     def prepare(self, rows: Matrix) -> Matrix:
         """The rows as they are."""
         return rows
@@ -236,6 +265,11 @@ class EstimatorRecipe:
         """Train a copy on the train rows."""
         fits = (self.estimator(v).fit(prepared[train], y[train]) for v in values)
         return np.stack([fit.predict(prepared[test]) for fit in fits]).astype(np.int64)
+
+
+def _fit(recipe: Recipe, value: Any, rows: Matrix, labels: Positions) -> Any:
+    """A scikit-learn estimator, fitted."""
+    return recipe.estimator(value).fit(rows, labels)
 
 
 def stratified_folds(y: Positions, folds: int, rng: np.random.Generator) -> Positions:

@@ -6,17 +6,17 @@ Only for reproducing its tables and figures: it was chosen on the data it was ju
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from denseflip._version import __version__
-from denseflip.classifiers.crossval import evaluate
+from denseflip.classifiers.crossval import confusion_table, evaluate, f1_of
 from denseflip.classifiers.evaluation import Evaluation
 from denseflip.classifiers.fitted import FittedOracle
-from denseflip.classifiers.presets import describe_estimator
+from denseflip.classifiers.heads import describe_estimator
 from denseflip.classifiers.recipes import NeighboursRecipe
 from denseflip.classifiers.spectral import SpectralFeatures
 from denseflip.datasets import Dataset
@@ -62,9 +62,6 @@ def fit_published(dataset: Dataset) -> PublishedFit:
     highest accuracy on the fold's *test* part is taken (the first of equals), the folds are sorted
     by that accuracy, and the third one's classifier is the result.
     """
-    from sklearn.metrics import f1_score
-    from sklearn.model_selection import KFold
-
     labels = dataset.label_array()
     _check(dataset, labels)
     rows = PUBLISHED_FEATURES.transform(dataset.graphs)
@@ -73,17 +70,17 @@ def fit_published(dataset: Dataset) -> PublishedFit:
     recipe = NeighboursRecipe(grid=tuple(_NEIGHBOURS))
     distances = recipe.prepare(x)
     folds: list[tuple[float, int, npt.NDArray[np.int64]]] = []
-    for train, test in KFold(_FOLDS, shuffle=True, random_state=_SEED).split(x):
+    for train, test in _published_folds(len(x)):
         right = recipe.answers(distances, y, train, test, recipe.grid) == y[test]
         best = int(right.sum(axis=1).argmax())  # the first of equals
         folds.append((float(right[best].mean()), recipe.grid[best], train))
     folds.sort(key=lambda fold: -fold[0])
     _, k, train = folds[_TAKE]
-    estimator = recipe.estimator(k).fit(x[train], y[train])
-    oracle = FittedOracle(PUBLISHED_FEATURES, estimator, dataset.class_names, dataset.n_nodes, {})
+    trained = recipe.fit(k, x[train], y[train])
+    oracle = FittedOracle(PUBLISHED_FEATURES, trained, dataset.class_names, dataset.n_nodes, {})
     answers = np.asarray(oracle.predict(dataset.graphs))
     accuracy = float(np.mean(answers == labels))
-    f1 = float(f1_score(labels, answers))
+    f1 = f1_of(confusion_table(labels, answers, 2))
     card = {
         "denseflip": __version__,
         "preset": "published",
@@ -94,7 +91,7 @@ def fit_published(dataset: Dataset) -> PublishedFit:
             "class_counts": dataset.class_counts(),
         },
         "features": PUBLISHED_FEATURES.name,
-        "estimator": describe_estimator(estimator),
+        "estimator": describe_estimator(trained),
         "chosen": {"n_neighbors": k},
         "training": {"accuracy": accuracy, "f1": f1},
         "caveats": [
@@ -139,7 +136,7 @@ def evaluate_published(
     return replace(
         judged,
         preset="published",
-        estimator=describe_estimator(fitted.oracle.estimator),
+        estimator=fitted.oracle.description,
         training_accuracy=fitted.accuracy,
         training_f1=fitted.f1,
     )
@@ -154,6 +151,16 @@ def _published_order(labels: npt.NDArray[np.int64]) -> list[int]:
     both: list[int] = zero + one
     rng.shuffle(both)
     return both
+
+
+def _published_folds(
+    n_rows: int,
+) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
+    """Train and test rows of each fold, as scikit-learn's shuffled ``KFold`` deals them."""
+    rows = np.arange(n_rows)
+    np.random.RandomState(_SEED).shuffle(rows)
+    for part in np.array_split(rows, _FOLDS):
+        yield np.setdiff1d(np.arange(n_rows), part), np.sort(part)
 
 
 def _check(dataset: Dataset, labels: npt.NDArray[np.int64]) -> None:

@@ -1,15 +1,20 @@
 from __future__ import annotations
 
+import os
 import pickle
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
 from cohorts import make_cohort
 from denseflip.classifiers.features import EdgeFeatures
 from denseflip.classifiers.fitted import FittedOracle
-from denseflip.classifiers.presets import fit_oracle
+from denseflip.classifiers.presets import PRESETS, fit_oracle
 from denseflip.errors import InvalidGraphError, NotFittedError
 from denseflip.graph import Graph
 
@@ -48,6 +53,66 @@ def test_it_travels_to_a_worker():
     again = pickle.loads(pickle.dumps(oracle))
     assert again.predict(COHORT.graphs) == before
     assert again.card == oracle.card
+
+
+PRELUDE = """
+import pickle, sys
+from cohorts import make_cohort
+graphs = make_cohort().graphs
+"""
+
+
+@pytest.mark.parametrize(
+    ("preset", "code"),
+    [
+        *((preset, "oracle = pickle.load(open('it.pickle', 'rb'))") for preset in PRESETS),
+        *((preset, "from denseflip import load_oracle; oracle = load_oracle('it.dfo')")
+          for preset in PRESETS),
+        ("sf-knn", "from denseflip import fit_oracle; oracle = fit_oracle(make_cohort())"),
+    ],
+)  # fmt: skip
+def test_asking_imports_no_scikit_learn(preset, code, tmp_path):
+    """In a worker, after loading, and for nearest neighbours even when they are trained there."""
+    oracle = fit_oracle(COHORT, preset)
+    (tmp_path / "it.pickle").write_bytes(pickle.dumps(oracle))
+    oracle.save(tmp_path / "it.dfo")
+    script = f"{PRELUDE}{code}\nprint(oracle.predict(graphs), 'sklearn' in sys.modules)"
+    paths = [str(Path(__file__).parents[2]), *sys.path]
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    assert done.stdout == f"{oracle.predict(COHORT.graphs)} False\n"
+
+
+def test_the_estimator_is_there_when_asked_for():
+    for preset in PRESETS:
+        oracle = fit_oracle(COHORT, preset)
+        again = pickle.loads(pickle.dumps(oracle))
+        for one in (oracle, again, again.with_card(note="x")):
+            assert " ".join(repr(one.estimator).split()) == oracle.card["estimator"]
+            assert oracle.classes == tuple(one.estimator.classes_)
+            rows = one.features.transform(COHORT.graphs)
+            assert one.predict(COHORT.graphs) == one.estimator.predict(rows).tolist()
+
+
+def test_edits_where_they_can_be_answered():
+    base, edits = COHORT.graphs[0], [np.array([1]), np.array([14, 2, 3]), np.empty(0, np.int64)]
+    changed = [base.toggle_codes(e) for e in edits]
+    for preset in ("edges-svm", "edges-logistic", "regions-logistic"):
+        oracle = fit_oracle(COHORT, preset)
+        assert oracle.predict_edits(base, edits) == oracle.predict(changed)
+        assert oracle.predict_edits(base, []) == []
+        with pytest.raises(InvalidGraphError, match="5 nodes"):
+            oracle.predict_edits(Graph.from_edges(5, []), edits)
+    assert not hasattr(fit_oracle(COHORT), "predict_edits")
+    forest = RandomForestClassifier(3, random_state=0)
+    assert not hasattr(fit_oracle(COHORT, features="edges", estimator=forest), "predict_edits")
 
 
 def test_the_card_can_be_added_to_without_changing_the_first():

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
@@ -9,7 +11,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from denseflip.classifiers.heads import EstimatorHead, LinearHead, NeighbourHead, make_head
+from denseflip.classifiers.heads import (
+    EstimatorHead,
+    LinearHead,
+    NeighbourHead,
+    head_from_parts,
+    head_to_parts,
+    make_head,
+)
 
 
 def problem(classes=2, n=60, d=20, seed=0):
@@ -57,6 +66,61 @@ def test_a_linear_svm_of_two_classes_is_read_out():
     head = make_head(estimator)
     assert isinstance(head, LinearHead)
     assert np.array_equal(estimator.classes_[head.predict(asked)], estimator.predict(asked))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        KNeighborsClassifier(4),
+        LogisticRegression(),
+        LogisticRegression(C=1e6, max_iter=1000),
+        make_pipeline(StandardScaler(), LogisticRegression(solver="newton-cg")),
+    ],
+    ids=str,
+)
+def test_probabilities_are_those_of_the_estimator(estimator, classes):
+    x, y, asked = problem(classes)
+    head = make_head(estimator.fit(x, y))
+    asked = np.concatenate((asked, 1e4 * asked))  # where the exponential would overflow
+    shares = head.predict_proba(asked)
+    np.testing.assert_allclose(shares, estimator.predict_proba(asked), rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    assert np.array_equal(shares.argmax(axis=1), head.predict(asked))
+
+
+@pytest.mark.parametrize("estimator", [LinearSVC(), SVC(kernel="linear")], ids=str)
+def test_a_machine_without_probabilities_has_none(estimator):
+    x, y, _ = problem()
+    assert not make_head(estimator.fit(x, y)).logistic
+
+
+def test_of_so_few_rows_all_vote():
+    head = NeighbourHead(np.zeros((2, 1)), np.array([1, 1]), 3, 2)
+    assert head.votes(np.ones((4, 1))).tolist() == [[0, 2]] * 4
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        KNeighborsClassifier(4),
+        LogisticRegression(),
+        make_pipeline(StandardScaler(), LogisticRegression()),
+        RandomForestClassifier(2, random_state=0),
+    ],
+    ids=str,
+)
+def test_a_head_in_plain_parts(estimator):
+    x, y, asked = problem()
+    head = make_head(estimator.fit(x, y))
+    parts = head_to_parts(head)
+    if isinstance(head, EstimatorHead):
+        assert parts is None
+        return
+    described, arrays = parts
+    again = head_from_parts(json.loads(json.dumps(described)), arrays)
+    assert np.array_equal(again.predict(asked), head.predict(asked))
+    assert np.array_equal(again.predict_proba(asked), head.predict_proba(asked))
 
 
 def test_ties_are_broken_as_by_scikit_learn():

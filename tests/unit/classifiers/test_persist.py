@@ -5,6 +5,7 @@ import json
 import os
 import zipfile
 
+import numpy as np
 import pytest
 import skops.io
 from sklearn.ensemble import RandomForestClassifier
@@ -49,7 +50,7 @@ def test_other_estimators_of_scikit_learn(estimator, tmp_path):
 def test_the_card_is_readable_without_denseflip(tmp_path):
     path = fit_oracle(COHORT).save(tmp_path / "it.dfo")
     with zipfile.ZipFile(path) as archive:
-        assert sorted(archive.namelist()) == ["card.json", "estimator.skops"]
+        assert sorted(archive.namelist()) == ["card.json", "estimator.skops", "head.npz"]
         header = json.loads(archive.read("card.json"))
     assert header["format"] == "denseflip-oracle"
     assert header["version"] == 1
@@ -81,6 +82,74 @@ def rewrite(path, **members):
         for name, data in parts.items():
             if data is not None:
                 archive.writestr(name, data)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_files_of_the_first_release_are_read(preset, tmp_path):
+    """They hold the estimator alone."""
+    oracle = fit_oracle(COHORT, preset)
+    path = oracle.save(tmp_path / "it.dfo")
+    with zipfile.ZipFile(path) as archive:
+        header = json.loads(archive.read("card.json"))
+    del header["head"]
+    rewrite(path, card_json=json.dumps(header), head_npz=None)
+    again = load_oracle(path)
+    assert type(again.trained) is type(oracle.estimator)
+    assert again.predict(COHORT.graphs) == oracle.predict(COHORT.graphs)
+    assert again.description == oracle.description
+
+
+def test_an_estimator_that_is_not_the_heads_is_looked_at_at_once(tmp_path):
+    path = fit_oracle(COHORT, "edges-svm").save(tmp_path / "it.dfo")
+    other = fit_oracle(COHORT, "edges-logistic")
+    rewrite(path, estimator_skops=skops.io.dumps(other.estimator))
+    again = load_oracle(path)
+    assert type(again.trained).__name__ == "LogisticRegression"
+    assert again.predict(COHORT.graphs) == other.predict(COHORT.graphs)
+
+
+def test_an_estimator_is_built_when_asked_for(tmp_path, monkeypatch):
+    oracle = fit_oracle(COHORT, "regions-logistic")
+    path = oracle.save(tmp_path / "it.dfo")
+    again = load_oracle(path)
+    path.unlink()  # what was loaded needs no file
+    assert again.estimator.steps[1][1].C == oracle.estimator.steps[1][1].C
+    assert again.estimator is again.estimator
+    assert again.save(path).is_file()
+    tree = KNeighborsClassifier(3, algorithm="kd_tree")
+    path = fit_oracle(COHORT, features="edges", estimator=tree).save(tmp_path / "tree.dfo")
+    known = persist.TRUSTED
+    monkeypatch.setattr(persist, "TRUSTED", ())
+    refused = load_oracle(path)
+    assert refused.predict(COHORT.graphs)  # from the arrays
+    with pytest.raises(FileFormatError, match=r"not known to be safe: .*KDTree"):
+        refused.estimator  # noqa: B018 - now the file's estimator is looked at
+    assert load_oracle(path, trusted=known).estimator.n_neighbors == 3
+
+
+@pytest.mark.parametrize("preset", ["sf-knn", "edges-svm"])
+def test_arrays_that_do_not_fit_are_refused(preset, tmp_path):
+    path = fit_oracle(COHORT, preset).save(tmp_path / "it.dfo")
+    with zipfile.ZipFile(path) as archive:
+        header = json.loads(archive.read("card.json"))
+        arrays = dict(np.load(io.BytesIO(archive.read("head.npz"))))
+    name = "labels" if preset == "sf-knn" else "offset"
+    for bad in (np.zeros(3), np.zeros((2, 2)), np.full(24, 9)):
+        packed = io.BytesIO()
+        np.savez(packed, **{**arrays, name: bad})
+        rewrite(path, head_npz=packed.getvalue())
+        with pytest.raises(FileFormatError, match=r"fit together|dimensions"):
+            load_oracle(path)
+    rewrite(path, head_npz=b"nothing")
+    with pytest.raises(FileFormatError, match="cannot be read"):
+        load_oracle(path)
+    packed = io.BytesIO()
+    np.savez(packed, **arrays)
+    rewrite(path, head_npz=packed.getvalue())
+    header["head"]["kind"] = "other"
+    rewrite(path, card_json=json.dumps(header))
+    with pytest.raises(FileFormatError, match="unknown kind, 'other'"):
+        load_oracle(path)
 
 
 def test_files_that_are_something_else(tmp_path):

@@ -5,6 +5,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
+from denseflip.classifiers.features import EdgeFeatures
+from denseflip.classifiers.fitted import FittedOracle
 from denseflip.classifiers.recipes import (
     EstimatorRecipe,
     LinearSvmRecipe,
@@ -44,6 +46,18 @@ def test_quick_answers_are_those_of_the_estimator(recipe, d, classes):
     for value, answers in zip(recipe.grid, got, strict=True):
         estimator = recipe.estimator(value).fit(x[train], y[train])
         assert answers.tolist() == estimator.predict(x[test]).tolist(), value
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda r: type(r).__name__)
+def test_what_is_fitted_is_the_estimator(recipe):
+    x, y = problem(3)
+    for value in recipe.grid:
+        oracle = FittedOracle(EdgeFeatures(), recipe.fit(value, x, 2 * y), ("a",) * 5, 1)
+        estimator = recipe.estimator(value).fit(x, 2 * y)
+        assert oracle.classes == (0, 2, 4)
+        assert oracle.description == " ".join(repr(estimator).split())
+        assert repr(oracle.estimator) == repr(estimator)
+        assert np.array_equal(2 * oracle.head.predict(x + 0.1), estimator.predict(x + 0.1))
 
 
 def test_more_neighbours_than_rows_means_all_rows():

@@ -1,0 +1,177 @@
+"""Linear classifiers whose features are sums over edges, answered from the edges themselves.
+
+Such a score is an offset and the sum of one weight per edge, so a graph that differs from another
+by a few pairs differs in score by those pairs' weights: no row of features and not even a graph is
+built. Sums in another order round in another way; a score too near to a decision to be sure of is
+left to the rows.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from denseflip.classifiers.heads import EPSILON, LinearHead
+from denseflip.graph import Codes, Graph
+
+Matrix = npt.NDArray[np.float64]
+
+_TABLE = 4_000_000  # weights kept in a table by pair code; beyond, they are worked out
+_KEEP = 8  # bases whose scores are kept
+
+
+@runtime_checkable
+class PairwiseFeatures(Protocol):
+    """Features of which every column is a sum over the edges."""
+
+    def pair_weights(self, slopes: Matrix, codes: Codes, n_nodes: int) -> Matrix:
+        """What an edge at each code adds to each linear score, of shape (scores, codes).
+
+        `slopes` has one row per score and one column per feature.
+        """
+        ...
+
+    def largest(self, n_nodes: int) -> float:
+        """The largest value that a column can have."""
+        ...
+
+
+@dataclass
+class _Base:
+    """A graph that others are told from: its scores, and what flipping each pair would add."""
+
+    graph: Graph
+    scores: Matrix
+    flips: Matrix | None = None  # by code; made at the first question
+
+    def __post_init__(self) -> None:
+        self.first = float(self.scores[0])
+        self.size = self.graph.n_edges
+
+
+class PairScores:
+    """The scores of a linear head on pairwise features, and which decisions they settle.
+
+    Parameters
+    ----------
+    head : linear scores.
+    features : what the head sees of a graph.
+    n_nodes : number of nodes of the graphs.
+
+    Examples
+    --------
+    >>> from denseflip.classifiers.features import EdgeFeatures
+    >>> head = LinearHead(np.array([[1.0, -2.0, 3.0]]), np.array([-0.5]))
+    >>> pairs = PairScores(head, EdgeFeatures(), 3)  # weights of (0, 1), (0, 2) and (1, 2)
+    >>> base = Graph.from_edges(3, [(0, 1)])
+    >>> positions, sure = pairs.decide_edits(base, [np.array([5]), np.array([1, 2])])
+    >>> positions.tolist(), sure.tolist()  # scores 3.5 and -2.5
+    ([1, 0], [True, True])
+    """
+
+    def __init__(self, head: LinearHead, features: PairwiseFeatures, n_nodes: int) -> None:
+        shift = np.zeros(head.weights.shape[1]) if head.shift is None else head.shift
+        self._head, self._features, self._n = head, features, n_nodes
+        self._slopes = head.weights if head.scale is None else head.weights / head.scale
+        self._offset = head.offset - self._slopes @ shift
+        sizes = np.abs(self._slopes) @ (features.largest(n_nodes) + np.abs(shift))
+        # Rounding error per addition, of a sum of terms whose sizes add up to this at most.
+        self._error = EPSILON * float((sizes + np.abs(head.offset)).max())
+        self._terms = 2 * self._slopes.shape[1] + 16  # additions behind any score, both ways
+        self._table = self._make_table() if len(self._slopes) * n_nodes**2 <= _TABLE else None
+        self._bases: OrderedDict[int, _Base] = OrderedDict()
+
+    def decide(
+        self, graphs: Sequence[Graph]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+        """Position of each graph's class, and whether it is sure."""
+        codes = [g.codes for g in graphs]
+        scores = self._sums(self._weights(np.concatenate(codes)), codes) + self._offset
+        return self._settle(scores, max(map(len, codes)))
+
+    def decide_edits(
+        self, base: Graph, edits: Sequence[Codes]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+        """Position of the class of `base` with each of the edits, and whether it is sure."""
+        known = self._base(base)
+        joined = edits[0] if len(edits) == 1 else np.concatenate(edits)
+        scores = self._sums(self._flips(known, joined), edits) + known.scores
+        return self._settle(scores, known.size + max(map(len, edits)))
+
+    def decide_one(self, base: Graph, codes: Codes) -> int | None:
+        """`decide_edits` for a single question; None if it is not sure."""
+        known = self._bases.get(id(base))
+        if known is None or known.flips is None or len(self._slopes) > 1:
+            positions, sure = self.decide_edits(base, [codes])
+            return int(positions[0]) if sure[0] else None
+        score = known.first + float(np.add.reduce(known.flips[0].take(codes)))
+        slack = self._error * (self._terms + known.size + len(codes))
+        if -slack <= score <= slack or score != score:
+            return None
+        return int(score > 0)
+
+    def _settle(
+        self, scores: Matrix, terms: int
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+        """Decide, and compare the margin with the error that this sum and the rows' can have."""
+        slack = self._error * (self._terms + terms)
+        if len(self._slopes) == 1:
+            margin = np.abs(scores[:, 0])
+        else:
+            top = np.partition(scores, -2, axis=1)
+            margin = (top[:, -1] - top[:, -2]) / 2
+        return self._head.decide(scores), margin > slack
+
+    # ---- sums -----------------------------------------------------------------------------
+
+    def _sums(self, weights: Matrix, parts: Sequence[Codes]) -> Matrix:
+        """Weights (one row per score) summed over each part: one row per part."""
+        if len(parts) == 1:
+            total: Matrix = np.add.reduce(weights, axis=1, keepdims=True).T
+            return total
+        owner = np.repeat(np.arange(len(parts)), [len(p) for p in parts])
+        return np.stack([np.bincount(owner, w, len(parts)) for w in weights], axis=1)
+
+    def _weights(self, codes: Codes) -> Matrix:
+        if self._table is None:
+            return self._features.pair_weights(self._slopes, codes, self._n)
+        return self._table.take(codes, axis=1)
+
+    def _make_table(self) -> Matrix:
+        n = self._n
+        u, v = np.triu_indices(n, 1)
+        codes = u * n + v
+        table = np.zeros((len(self._slopes), n * n))
+        table[:, codes] = self._features.pair_weights(self._slopes, codes, n)
+        return table
+
+    # ---- bases ----------------------------------------------------------------------------
+
+    def _base(self, graph: Graph) -> _Base:
+        # Kept by identity: the graph is held here, so its id cannot pass to another one.
+        known = self._bases.get(id(graph))
+        if known is None:
+            weights = self._weights(graph.codes)
+            known = self._bases[id(graph)] = _Base(graph, weights.sum(axis=1) + self._offset)
+            while len(self._bases) > _KEEP:
+                self._bases.popitem(last=False)
+        return known
+
+    def _flips(self, base: _Base, codes: Codes) -> Matrix:
+        """What flipping each pair adds to the scores of a base."""
+        if self._table is not None:
+            if base.flips is None:
+                base.flips = self._table.copy()
+                base.flips[:, base.graph.codes] *= -1
+            return base.flips.take(codes, axis=1)
+        weights = self._weights(codes)
+        held = base.graph.codes
+        if len(held):
+            there = held.take(held.searchsorted(codes), mode="clip") == codes
+            weights[:, there] *= -1
+        return weights
