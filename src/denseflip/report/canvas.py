@@ -216,7 +216,7 @@ def region_handles(scene: Scene) -> list[Any]:
     """Legend entries for the regions; of very many, those with most changes."""
     from matplotlib.lines import Line2D
 
-    total = scene.endpoints(scene.removed) + scene.endpoints(scene.added)
+    total = scene.ends
     shown = list(range(len(total)))
     if len(shown) > _LEGEND:
         shown = sorted(sorted(shown, key=lambda r: (-total[r], r))[:_LEGEND])
@@ -279,9 +279,7 @@ def draw_edges(ax: Any, segments: dict[str, npt.NDArray[np.float64]], *, size: f
 
 def draw_nodes(ax: Any, scene: Scene, flat: npt.NDArray[np.float64], scale: float = 1.0) -> None:
     """Nodes in the colour of their region; larger with more changes, faint without any."""
-    changes = np.bincount(
-        np.asarray([*scene.removed, *scene.added], dtype=np.int64).reshape(-1), minlength=len(flat)
-    )
+    changes = scene.changes
     top = max(int(changes.max(initial=0)), 1)
     for region in range(len(scene.taxonomy.regions)):
         members = scene.taxonomy.members(region)

@@ -25,15 +25,14 @@ def bar_regions(scenes: Sequence[Scene], top: int) -> list[int]:
     """
     total = np.zeros(len(scenes[0].taxonomy.regions))
     for scene in scenes:
-        ends = scene.endpoints(scene.removed) + scene.endpoints(scene.added)
-        total += ends / max(int(ends.sum()), 1)
+        total += scene.ends / max(int(scene.ends.sum()), 1)
     order = [int(r) for r in np.argsort(-total, kind="stable") if total[r]]
     return order if len(order) <= top else order[: top - 1]
 
 
 def bar_table(scene: Scene, regions: Sequence[int]) -> tuple[list[str], npt.NDArray[np.int64]]:
     """Names and ends of removed and added pairs, region by region, all others summed up last."""
-    counts = np.stack([scene.endpoints(scene.removed), scene.endpoints(scene.added)])
+    counts = np.stack([scene.cells.ends(pairs) for pairs in (scene.removed, scene.added)])
     names = [words(scene.taxonomy.regions[r], LETTERS) for r in regions]
     shown = counts[:, list(regions)]
     rest = counts.sum(axis=1) - shown.sum(axis=1)
@@ -111,9 +110,8 @@ def bar_handles(scene: Scene) -> list[Any]:
 
 
 def touched_regions(scene: Scene, top: int) -> list[int]:
-    """Regions with edits, in the order of the taxonomy; the ``top`` with most if there are more."""
-    total = scene.endpoints(scene.removed) + scene.endpoints(scene.added)
-    busiest = [int(r) for r in np.argsort(-total, kind="stable") if total[r]]
+    """Regions with edits, in their own order; the ``top`` with most if there are more."""
+    busiest = [int(r) for r in np.argsort(-scene.ends, kind="stable") if scene.ends[r]]
     return sorted(busiest[:top])
 
 

@@ -237,6 +237,6 @@ def _busiest(scene: Scene, groups: list[Group]) -> list[Group]:
     """The arcs that are named where there is no room for all: those with most changes."""
     if len(groups) <= _NAMED:
         return groups
-    total = scene.endpoints(scene.removed) + scene.endpoints(scene.added)
+    total = scene.ends
     chosen = sorted(groups, key=lambda g: (-total[g.region], g.start))[:_NAMED]
     return sorted((g for g in chosen if total[g.region]), key=lambda g: g.start)

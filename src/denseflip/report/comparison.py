@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from denseflip.checks import renamed
 from denseflip.errors import InvalidParameterError
+from denseflip.graph import Taxonomy
 from denseflip.report.brain import check_views, draw_glass, views_aspect
 from denseflip.report.canvas import (
     NARROW,
@@ -33,10 +35,11 @@ _BAR_ROWS = 8
 _WIDTH = 3.3  # inches of one column
 
 
+@renamed(taxonomy="regions")
 def plot_comparison(
     stories: Sequence[Story] | Mapping[str, Story],
     *,
-    taxonomy: str | None = None,
+    regions: str | Taxonomy | None = None,
     max_edges: int | None = MAX_EDGES,
     views: str = "z",
     columns: int = COLUMNS,
@@ -50,7 +53,7 @@ def plot_comparison(
     Parameters
     ----------
     stories : one story per method, or a mapping from the name to show to its story.
-    views, taxonomy, max_edges : as in `plot_connectome`; the default view is from above.
+    views, regions, max_edges : as in `plot_connectome`; the default view is from above.
     columns : pictures in a row at most.
     title, path, force : as in `plot_connectome`.
     narrow : for the width of a phone: two in a row, without the bars.
@@ -66,10 +69,10 @@ def plot_comparison(
         raise InvalidParameterError(msg)
     need("matplotlib")
     scenes = {
-        name: make_scene(story, taxonomy=taxonomy, max_edges=max_edges, title=name)
+        name: make_scene(story, regions=regions, max_edges=max_edges, title=name)
         for name, story in named.items()
     }
-    everything = {name: make_scene(story, taxonomy=taxonomy) for name, story in named.items()}
+    everything = {name: make_scene(story, regions=regions) for name, story in named.items()}
     first = next(iter(scenes.values()))
     if first.in_mni:
         need("nilearn")
@@ -77,9 +80,9 @@ def plot_comparison(
     across = NARROW / 2 if narrow else _WIDTH  # inches of one column
     rows = -(-len(scenes) // columns)
     picture = across * min(views_aspect(views), 1.15) if first.in_mni else across
-    regions = bar_regions(list(everything.values()), _BAR_ROWS)
+    shown = bar_regions(list(everything.values()), _BAR_ROWS)
     with_bars = first.has_regions and not narrow
-    bars = 0.3 * min(len(regions) + 1, _BAR_ROWS) + 0.4 if with_bars else 0.0
+    bars = 0.3 * min(len(shown) + 1, _BAR_ROWS) + 0.4 if with_bars else 0.0
     cell = 0.5 + picture + bars + (0.15 if narrow else 0.35)
     with style():
         handles = region_handles(first) if first.has_regions else []
@@ -109,7 +112,7 @@ def plot_comparison(
             top = height - head - legend - (i // columns) * cell
             base = _picture(figure, scene, named[name], (left, top), (across, picture), views)
             if bars:
-                _bars(figure, everything[name], regions, (left, base), bars)
+                _bars(figure, everything[name], shown, (left, base), bars)
         for k, note in enumerate(notes):
             place = (foot - 0.15 - 0.18 * k) / height
             figure.text(0.5, place, words(note), ha="center", fontsize=NOTE, color=QUIET)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from denseflip.graph import Taxonomy
 from denseflip.report.canvas import png_bytes, svg_text
 from denseflip.report.comparison import plot_comparison
 from denseflip.report.html import data_uri
@@ -40,7 +41,7 @@ class PageFigure:
 
 
 def story_figures(
-    story: Story, scene: Scene, note: str, *, taxonomy: str | None, max_edges: int | None
+    story: Story, scene: Scene, note: str, *, regions: str | Taxonomy | None, max_edges: int | None
 ) -> tuple[PageFigure, ...]:
     """The connectome, the bars and the matrix of one story, as figures with captions.
 
@@ -53,7 +54,7 @@ def story_figures(
     """
     if not story.result.edits:
         return ()
-    same: dict[str, Any] = {"taxonomy": taxonomy, "title": ""}
+    same: dict[str, Any] = {"regions": regions, "title": ""}
     state = "" if story.result.found else " of the last graph tried, which did not flip the label"
     connectome = [
         plot_connectome(story, max_edges=max_edges, narrow=n, **same) for n in (False, True)
@@ -75,11 +76,11 @@ def story_figures(
 
 
 def comparison_figure(
-    stories: Mapping[str, Story], *, taxonomy: str | None, max_edges: int | None
+    stories: Mapping[str, Story], *, regions: str | Taxonomy | None, max_edges: int | None
 ) -> PageFigure:
     """All methods side by side, as one figure."""
     pictures = [
-        plot_comparison(stories, taxonomy=taxonomy, max_edges=max_edges, title="", narrow=n)
+        plot_comparison(stories, regions=regions, max_edges=max_edges, title="", narrow=n)
         for n in (False, True)
     ]
     words = "; ".join(
@@ -106,7 +107,7 @@ def _busiest(scene: Scene) -> str:
     sentences = []
     for kind, pairs in (("removed", scene.removed), ("added", scene.added)):
         if pairs:
-            ends = scene.endpoints(pairs)
+            ends = scene.cells.ends(pairs)
             order = sorted(range(len(ends)), key=lambda r: (-ends[r], r))[:3]
             named = ", ".join(
                 f"{scene.taxonomy.regions[r]} {100 * ends[r] / ends.sum():.0f} %"
@@ -118,16 +119,14 @@ def _busiest(scene: Scene) -> str:
 
 
 def _pairs(scene: Scene) -> str:
-    names = scene.taxonomy.regions
+    """The pairs of regions with most changes, for the same readers."""
     sentences = []
     for kind, pairs in (("removed", scene.removed), ("added", scene.added)):
-        counts = scene.matrix(pairs)
-        cells = [(int(counts[a, b]), a, b) for a in range(len(names)) for b in range(a + 1)]
-        top = [c for c in sorted(cells, key=lambda c: (-c[0], c[1:]))[:3] if c[0]]
-        if top:
+        fullest = list(scene.cells.tally(pairs).items())[:3]
+        if fullest:
             said = ", ".join(
-                f"{n} {'within ' + names[a] if a == b else names[b] + ' – ' + names[a]}"
-                for n, a, b in top
+                f"{count} {'within ' if a == b else ''}{scene.cells.name((a, b))}"
+                for (a, b), count in fullest
             )
             sentences.append(f"Most {kind}: {said}.")
     return " ".join(sentences)

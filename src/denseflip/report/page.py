@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from denseflip._version import __version__
-from denseflip.checks import check_new_file
+from denseflip.checks import check_new_file, renamed
 from denseflip.errors import InvalidParameterError, MissingExtraError
+from denseflip.graph import Taxonomy
 from denseflip.report.canvas import need
 from denseflip.report.comparison import name_stories
 from denseflip.report.facts import (
@@ -121,6 +122,7 @@ class PageContext(Context):
     data: dict[str, Any]
 
 
+@renamed(taxonomy="regions")
 def write_page(
     story: Story,
     path: str | Path,
@@ -131,7 +133,7 @@ def write_page(
     evaluation: Any = None,
     dataset: Any = None,
     command: str | None = None,
-    taxonomy: str | None = None,
+    regions: str | Taxonomy | None = None,
     max_edges: int | None = MAX_EDGES,
     interactive: bool = True,
 ) -> Path:
@@ -147,7 +149,7 @@ def write_page(
     evaluation : its honest evaluation; by default the story's, else the card's.
     dataset : a data set's card, or its dictionary, with source and citation.
     command : the command line that makes this page again.
-    taxonomy, max_edges : as in `plot_connectome`.
+    regions, max_edges : as in `plot_connectome`.
     interactive : put the turning brain into the page (1.5 MB, shown on demand).
 
     Returns
@@ -167,7 +169,7 @@ def write_page(
     check_new_file(target, force=force)
     text = make_page(
         story, stories=stories, card=card, evaluation=evaluation, dataset=dataset, command=command,
-        taxonomy=taxonomy, max_edges=max_edges, interactive=interactive,
+        regions=regions, max_edges=max_edges, interactive=interactive,
     )  # fmt: skip
     # Written beside and then moved: a page is there whole or not at all.
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".page-", suffix=".html")
@@ -182,6 +184,7 @@ def write_page(
     return target
 
 
+@renamed(taxonomy="regions")
 def make_page(
     story: Story,
     *,
@@ -190,21 +193,21 @@ def make_page(
     evaluation: Any = None,
     dataset: Any = None,
     command: str | None = None,
-    taxonomy: str | None = None,
+    regions: str | Taxonomy | None = None,
     max_edges: int | None = MAX_EDGES,
     interactive: bool = True,
 ) -> str:
     """The text of the page that `write_page` writes."""
-    whole = make_scene(story, taxonomy=taxonomy)
-    scene = make_scene(story, taxonomy=taxonomy, max_edges=max_edges)
+    whole = make_scene(story, regions=regions)
+    scene = make_scene(story, regions=regions, max_edges=max_edges)
     named = name_stories(stories) if stories else {}
     beside = named if len(named) > 1 else {}
     figures: tuple[PageFigure, ...] = ()
     compared, unpictured = None, ""
     try:
-        figures = story_figures(story, whole, scene.note, taxonomy=taxonomy, max_edges=max_edges)
+        figures = story_figures(story, whole, scene.note, regions=regions, max_edges=max_edges)
         if beside:
-            compared = comparison_figure(beside, taxonomy=taxonomy, max_edges=max_edges)
+            compared = comparison_figure(beside, regions=regions, max_edges=max_edges)
     except MissingExtraError as error:
         unpictured = str(error)
     result = story.result

@@ -1,9 +1,9 @@
 """Static pictures of one story. Each returns a matplotlib figure and can write it.
 
-Shared arguments: ``taxonomy`` picks the regions, ``max_edges`` how many edits are drawn at most,
-``title`` the headline (None makes one, an empty text leaves it out), ``path`` writes the picture
-(.png, .svg or .pdf; an existing file only with ``force``), ``ax`` draws into axes of yours,
-``narrow`` lays it out for the width of a phone.
+Shared arguments: ``regions`` picks those to colour and count by, ``max_edges`` how many edits are
+drawn at most, ``title`` the headline (None makes one, an empty text leaves it out), ``path`` writes
+the picture (.png, .svg or .pdf; an existing file only with ``force``), ``ax`` draws into axes of
+yours, ``narrow`` lays it out for the width of a phone.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from denseflip.checks import renamed
 from denseflip.errors import InvalidParameterError, MissingInputError
+from denseflip.graph import Taxonomy
 from denseflip.report.brain import check_views, draw_glass, views_aspect
 from denseflip.report.canvas import (
     NARROW,
@@ -47,10 +49,11 @@ MATRIX = 16  # regions shown at most
 _NARROW_MATRIX = 8  # and where the picture is narrow
 
 
+@renamed(taxonomy="regions")
 def plot_connectome(
     story: Story,
     *,
-    taxonomy: str | None = None,
+    regions: str | Taxonomy | None = None,
     max_edges: int | None = MAX_EDGES,
     views: str = "xyz",
     labels: bool | None = None,
@@ -67,7 +70,8 @@ def plot_connectome(
     Parameters
     ----------
     story : the told counterfactual, from `describe`.
-    taxonomy : regions to colour by; None takes the story's.
+    regions : those to colour by, for example ``"lobe"`` or ``"lobe*hemisphere"``; None takes the
+        story's.
     max_edges : draw at most so many edits, an even sample of each pair of regions; the picture
         says how many were left out. None draws all.
     views : any of ``x`` (side), ``y`` (back), ``z`` (top), in this order.
@@ -80,10 +84,10 @@ def plot_connectome(
     """
     check_views(views)
     need("matplotlib")
-    scene = make_scene(story, taxonomy=taxonomy, max_edges=max_edges, title=title)
+    scene = make_scene(story, regions=regions, max_edges=max_edges, title=title)
     if not scene.in_mni:
         return plot_circle(
-            story, taxonomy=taxonomy, max_edges=max_edges, labels=labels, title=title,
+            story, regions=regions, max_edges=max_edges, labels=labels, title=title,
             path=path, force=force, ax=ax, narrow=narrow,
         )  # fmt: skip
     need("nilearn")
@@ -100,10 +104,11 @@ def plot_connectome(
     return save_figure(figure, path, force=force)
 
 
+@renamed(taxonomy="regions")
 def plot_circle(
     story: Story,
     *,
-    taxonomy: str | None = None,
+    regions: str | Taxonomy | None = None,
     max_edges: int | None = MAX_EDGES,
     labels: bool | None = None,
     title: str | None = None,
@@ -117,7 +122,7 @@ def plot_circle(
     Arguments as in `plot_connectome`.
     """
     need("matplotlib")
-    scene = make_scene(story, taxonomy=taxonomy, max_edges=max_edges, title=title)
+    scene = make_scene(story, regions=regions, max_edges=max_edges, title=title)
     few = len(scene.touched) <= LABELLED
     if not scene.has_regions:
         few = few or scene.nodes.n_nodes <= ALL_NAMED
@@ -135,10 +140,11 @@ def plot_circle(
     return save_figure(figure, path, force=force)
 
 
+@renamed(taxonomy="regions")
 def plot_regions(
     story: Story,
     *,
-    taxonomy: str | None = None,
+    regions: str | Taxonomy | None = None,
     top: int = BARS,
     title: str | None = None,
     path: str | Path | None = None,
@@ -156,14 +162,14 @@ def plot_regions(
     """
     need("matplotlib")
     _positive("top", top)
-    scene = _with_regions(story, taxonomy, title)
-    regions = bar_regions([scene], top)
+    scene = _with_regions(story, regions, title)
+    shown = bar_regions([scene], top)
     with style():
         if ax is not None:
-            draw_bars(ax, scene, regions)
+            draw_bars(ax, scene, shown)
             ax.set_title(words(scene.title), fontsize=10)
             return save_figure(ax.figure, path, force=force)
-        names, _ = bar_table(scene, regions)
+        names, _ = bar_table(scene, shown)
         width = NARROW if narrow else 7.6
         body = (0.66 if narrow else 0.42) * max(len(names), 2) + 0.1
         base = 1.05 if narrow else 0.85
@@ -174,7 +180,7 @@ def plot_regions(
         host = figure.add_axes(
             (margin / width, base / height, 1 - (margin + 0.3) / width, body / height)
         )
-        draw_bars(host, scene, regions, narrow=narrow)
+        draw_bars(host, scene, shown, narrow=narrow)
         host.set_xlabel("share of changed ends, % of each kind", fontsize=8.5, color=QUIET)
         write_headline(figure, scene.title)
         figure.legend(
@@ -184,10 +190,11 @@ def plot_regions(
     return save_figure(figure, path, force=force)
 
 
+@renamed(taxonomy="regions")
 def plot_region_matrix(
     story: Story,
     *,
-    taxonomy: str | None = None,
+    regions: str | Taxonomy | None = None,
     top: int = MATRIX,
     title: str | None = None,
     path: str | Path | None = None,
@@ -202,12 +209,12 @@ def plot_region_matrix(
     """
     need("matplotlib")
     _positive("top", top)
-    scene = _with_regions(story, taxonomy, title)
+    scene = _with_regions(story, regions, title)
     shown = touched_regions(scene, min(top, _NARROW_MATRIX) if narrow else top)
     names = [words(scene.taxonomy.regions[r], LETTERS) for r in shown]
     tables = {
-        "removed": scene.matrix(scene.removed)[shown][:, shown],
-        "added": scene.matrix(scene.added)[shown][:, shown],
+        "removed": scene.cells.matrix(scene.removed)[shown][:, shown],
+        "added": scene.cells.matrix(scene.added)[shown][:, shown],
     }
     scale = max((int(t.max(initial=0)) for t in tables.values()), default=1)
     hidden = len(touched_regions(scene, len(scene.taxonomy.regions))) - len(shown)
@@ -250,8 +257,8 @@ def _panels(names: list[str], *, title: str, note: str, narrow: bool) -> tuple[A
     return figure, hosts
 
 
-def _with_regions(story: Story, taxonomy: str | None, title: str | None) -> Scene:
-    scene = make_scene(story, taxonomy=taxonomy, title=title)
+def _with_regions(story: Story, regions: str | Taxonomy | None, title: str | None) -> Scene:
+    scene = make_scene(story, regions=regions, title=title)
     if not scene.has_regions:
         msg = (
             "This picture counts edits by region, but the nodes have no regions. Give a node table "

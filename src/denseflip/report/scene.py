@@ -1,12 +1,11 @@
 """`Scene`: a story reduced to what a picture shows. Every `plot_` and `view_` starts here.
 
-Because all of them do, they share one vocabulary of arguments: ``taxonomy`` (regions to colour
+Because all of them do, they share one vocabulary of arguments: ``regions`` (those to colour
 and count by), ``max_edges`` (draw no more than so many) and ``title``.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from denseflip.errors import InvalidParameterError
-from denseflip.graph import Nodes, Pair, Taxonomy
+from denseflip.graph import Cells, Nodes, Pair, Taxonomy
+from denseflip.graph.pairs import decode
 from denseflip.report.palette import NODE, region_colours, region_markers, split_side
 
 if TYPE_CHECKING:
@@ -94,31 +94,31 @@ class Scene:
         return tuple(split_side(name)[1] for name in self.nodes.names)
 
     @cached_property
+    def changes(self) -> npt.NDArray[np.int64]:
+        """How many drawn edits each node has."""
+        ends = np.asarray([*self.removed, *self.added], dtype=np.int64).reshape(-1)
+        return np.bincount(ends, minlength=self.nodes.n_nodes)
+
+    @property
     def touched(self) -> npt.NDArray[np.int64]:
         """Nodes with at least one drawn edit, ascending."""
-        return np.unique(np.asarray([*self.removed, *self.added], dtype=np.int64).reshape(-1))
+        return np.flatnonzero(self.changes)
 
-    def endpoints(self, pairs: Sequence[Pair]) -> npt.NDArray[np.int64]:
-        """How many ends of the pairs lie in each region."""
-        ends = self.taxonomy.array[np.asarray(pairs, dtype=np.int64).reshape(-1)]
-        return np.bincount(ends, minlength=len(self.taxonomy.regions))
+    @cached_property
+    def cells(self) -> Cells:
+        """Regions two by two: everything that is counted by region is counted here."""
+        return Cells(self.taxonomy)
 
-    def matrix(self, pairs: Sequence[Pair]) -> npt.NDArray[np.int64]:
-        """How many of the pairs join each two regions: symmetric, each pair once on a diagonal."""
-        size = len(self.taxonomy.regions)
-        counts = np.zeros((size, size), dtype=np.int64)
-        for u, v in pairs:
-            a, b = self.taxonomy.index[u], self.taxonomy.index[v]
-            counts[a, b] += 1
-            if a != b:
-                counts[b, a] += 1
-        return counts
+    @cached_property
+    def ends(self) -> npt.NDArray[np.int64]:
+        """How many ends of drawn edits lie in each region."""
+        return self.cells.ends([*self.removed, *self.added])
 
 
 def make_scene(
     story: Story,
     *,
-    taxonomy: str | None = None,
+    regions: str | Taxonomy | None = None,
     max_edges: int | None = None,
     title: str | None = None,
 ) -> Scene:
@@ -127,16 +127,17 @@ def make_scene(
     Parameters
     ----------
     story : the told counterfactual.
-    taxonomy : regions to use instead of the story's own.
+    regions : those to use instead of the story's own: a column of the node table, two of them
+        crossed (``"lobe*hemisphere"``), or a `Taxonomy`.
     max_edges : draw at most so many edits, an even sample of each pair of regions; None: all.
     title : headline; None makes one, an empty text leaves it out.
 
     Raises
     ------
     InvalidParameterError
-        If ``max_edges`` is not a positive number.
+        If ``max_edges`` is not a positive number, or the regions are those of other nodes.
     UnknownNameError
-        If there is no such taxonomy.
+        If the node table has no such regions.
     """
     whole = isinstance(max_edges, (int, np.integer)) and not isinstance(max_edges, bool)
     if max_edges is not None and (not whole or max_edges < 1):
@@ -144,12 +145,12 @@ def make_scene(
         raise InvalidParameterError(msg)
     result = story.result
     nodes = story.nodes
-    known = nodes.taxonomy(taxonomy) if taxonomy else story.taxonomy
-    regions = known or Taxonomy("nodes", ("nodes",), (0,) * nodes.n_nodes)
+    known = _taxonomy(story, regions)
+    used = known or Taxonomy("nodes", ("nodes",), (0,) * nodes.n_nodes)
     removed, added = tuple(result.removed), tuple(result.added)
     drawn_removed, drawn_added, note = removed, added, ""
     if max_edges is not None and len(removed) + len(added) > max_edges:
-        drawn_removed, drawn_added = thin(removed, added, regions, max_edges)
+        drawn_removed, drawn_added = thin(removed, added, used, max_edges)
         total, kept = len(removed) + len(added), len(drawn_removed) + len(drawn_added)
         sample = "an even sample of each pair of regions" if known else "an even sample"
         note = (
@@ -158,7 +159,7 @@ def make_scene(
         )
     return Scene(
         nodes,
-        regions,
+        used,
         drawn_removed,
         drawn_added,
         len(removed),
@@ -169,15 +170,28 @@ def make_scene(
     )
 
 
+def _taxonomy(story: Story, regions: str | Taxonomy | None) -> Taxonomy | None:
+    if isinstance(regions, Taxonomy):
+        if len(regions.index) != story.nodes.n_nodes:
+            msg = (
+                f"regions sorts {len(regions.index)} nodes; the graph has {story.nodes.n_nodes}. "
+                "Use regions of the same nodes."
+            )
+            raise InvalidParameterError(msg)
+        return regions
+    return story.nodes.taxonomy(regions) if regions else story.taxonomy
+
+
 def thin(
     removed: Sequence[Pair], added: Sequence[Pair], taxonomy: Taxonomy, keep: int
 ) -> tuple[tuple[Pair, ...], tuple[Pair, ...]]:
     """Sample ``keep`` edits so that every pair of regions keeps its share, by largest remainder."""
-    groups: dict[tuple[int, int, int], list[Pair]] = defaultdict(list)
-    for kind, pairs in enumerate((removed, added)):
-        for u, v in sorted(pairs):
-            a, b = sorted((taxonomy.index[u], taxonomy.index[v]))
-            groups[kind, a, b].append((u, v))
+    cells = Cells(taxonomy)
+    groups = {
+        (kind, *cell): decode(codes, cells.n_nodes)
+        for kind, pairs in enumerate((removed, added))
+        for cell, codes in cells.split(pairs).items()
+    }
     total = len(removed) + len(added)
     quota = {key: keep * len(pairs) / total for key, pairs in groups.items()}
     seats = {key: int(share) for key, share in quota.items()}

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from denseflip.checks import check_new_file
+from denseflip.checks import check_new_file, renamed
+from denseflip.graph import Taxonomy
 from denseflip.report.brain import brain_surface
 from denseflip.report.canvas import need
 from denseflip.report.circle import chords, circle_layout, on_circle
@@ -76,10 +77,11 @@ class View:
         return f"View({len(self.html) / 1e6:.1f} MB of HTML; save_as_html(path) writes it)"
 
 
+@renamed(taxonomy="regions")
 def view_connectome(
     story: Story,
     *,
-    taxonomy: str | None = None,
+    regions: str | Taxonomy | None = None,
     max_edges: int | None = MAX_EDGES,
     title: str | None = None,
     path: str | Path | None = None,
@@ -92,7 +94,7 @@ def view_connectome(
 
     Parameters
     ----------
-    story, taxonomy, max_edges, title : as in `plot_connectome`.
+    story, regions, max_edges, title : as in `plot_connectome`.
     path, force : write the page too; an existing file only with ``force``.
 
     Returns
@@ -106,7 +108,7 @@ def view_connectome(
         If plotly is not installed.
     """
     need("plotly")
-    scene = make_scene(story, taxonomy=taxonomy, max_edges=max_edges, title=title)
+    scene = make_scene(story, regions=regions, max_edges=max_edges, title=title)
     page = ViewContext(
         title=scene.title or "Connectome",
         note=scene.note,
@@ -122,10 +124,6 @@ def view_connectome(
 def view_data(scene: Scene) -> dict[str, Any]:
     """What ``view.js`` draws, as plain data."""
     flat = scene.points is None
-    counts = np.bincount(
-        np.asarray([*scene.removed, *scene.added], dtype=np.int64).reshape(-1),
-        minlength=scene.nodes.n_nodes,
-    )
     data: dict[str, Any] = {
         "kind": "circle" if flat else "brain" if scene.in_mni else "space",
         "label": scene.title,
@@ -134,7 +132,7 @@ def view_data(scene: Scene) -> dict[str, Any]:
         "counts": {"removed": scene.n_removed, "added": scene.n_added},
         "names": list(scene.nodes.names),
         "region": list(scene.taxonomy.index),
-        "changes": counts.tolist(),
+        "changes": scene.changes.tolist(),
         "regions": [
             {"name": name, "colour": colour, "symbol": _SYMBOLS[marker][1 if flat else 0]}
             for name, colour, marker in zip(

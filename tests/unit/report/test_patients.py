@@ -24,7 +24,7 @@ def story_of(name: str, patient: int, method: str):
 
 def shares(story, kind: str) -> dict[str, float]:
     scene = make_scene(story)
-    ends = scene.endpoints(getattr(scene, kind))
+    ends = scene.cells.ends(getattr(scene, kind))
     return {
         region: float(count / ends.sum())
         for region, count in zip(scene.taxonomy.regions, ends, strict=True)

@@ -229,11 +229,11 @@ def test_matrix_leaves_out_quiet_regions(brain, busy):
     )
 
 
-def test_other_taxonomies(brain):
-    said = texts(plot_regions(brain, taxonomy="hemisphere"))
+def test_other_regions(brain):
+    said = texts(plot_regions(brain, regions="hemisphere"))
     assert {"L", "R"} <= set(said)
     with pytest.raises(UnknownNameError, match="Unknown taxonomy"):
-        plot_regions(brain, taxonomy="nowhere")
+        plot_regions(brain, regions="nowhere")
 
 
 @pytest.mark.parametrize("draw", [plot_regions, plot_region_matrix])

@@ -34,20 +34,35 @@ def test_max_edges_must_be_positive(brain, value):
         make_scene(brain, max_edges=value)
 
 
-def test_unknown_taxonomy_lists_the_known_ones(brain):
+def test_unknown_regions_list_the_known_ones(brain):
     with pytest.raises(UnknownNameError, match="lobe"):
-        make_scene(brain, taxonomy="lobes")
+        make_scene(brain, regions="lobes")
+
+
+def test_regions_may_be_a_taxonomy_of_the_same_nodes(brain):
+    halves = Taxonomy.from_labels("half", ["first"] * 58 + ["second"] * 58)
+    assert make_scene(brain, regions=halves).taxonomy is halves
+    with pytest.raises(InvalidParameterError, match="sorts 2 nodes; the graph has 116"):
+        make_scene(brain, regions=Taxonomy.from_labels("t", ["a", "b"]))
+
+
+def test_changes_are_counted_by_node_and_by_region():
+    nodes = Nodes(tuple("abcde"), regions={"part": ("x", "x", "y", "y", "z")})
+    scene = make_scene(make_story(nodes, [(0, 1), (0, 2)], [(2, 3)]))
+    assert scene.changes.tolist() == [2, 1, 2, 1, 0]
+    assert scene.touched.tolist() == [0, 1, 2, 3]
+    assert scene.ends.tolist() == [3, 3, 0]
 
 
 def test_endpoints_and_matrix_count_every_edit(brain):
     scene = make_scene(brain)
     regions = scene.taxonomy.regions
-    ends = dict(zip(regions, scene.endpoints(scene.removed).tolist(), strict=True))
+    ends = dict(zip(regions, scene.cells.ends(scene.removed).tolist(), strict=True))
     assert ends["Frontal Lobe"] == 20
     assert sum(ends.values()) == 20
     inside = regions.index("Occipital Lobe")
-    assert scene.matrix(scene.added)[inside, inside] == 6
-    assert scene.matrix(scene.added).sum() == 6
+    assert scene.cells.matrix(scene.added)[inside, inside] == 6
+    assert scene.cells.matrix(scene.added).sum() == 6
 
 
 def test_aal_is_in_mni_space_and_a_mouse_is_not(brain):
