@@ -152,7 +152,7 @@ vocabularies = st.sampled_from(
 
 
 def tell(case: Case, **options: object) -> Story:
-    return describe(case.result, case.nodes, case.oracle, taxonomy=case.taxonomy, **options)
+    return describe(case.result, case.nodes, case.oracle, regions=case.taxonomy, **options)
 
 
 def reapply(story: Story) -> Graph:
@@ -185,7 +185,7 @@ def test_a_verified_sentence_about_nodes_flips_the_oracle(case, words) -> None:
 @given(cases(), st.booleans())
 def test_the_text_names_exactly_what_the_verification_holds(case, with_oracle) -> None:
     oracle = case.oracle if with_oracle else None
-    story = describe(case.result, case.nodes, oracle, taxonomy=case.taxonomy)
+    story = describe(case.result, case.nodes, oracle, regions=case.taxonomy)
     said = read_statement(story.statement, story.taxonomy, story.vocabulary)
     position = {name: i for i, name in enumerate(story.taxonomy.regions)}
     for change in ("less", "more", "mixed"):

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from denseflip.cli.common import err_console, out_console, print_json, this_command
+from denseflip.cli.common import err_console, out_console, print_json, spell, this_command
 from denseflip.cli.data import fetch_one
 
 MethodOption = Annotated[
@@ -105,6 +105,7 @@ def methods(json: JsonOption = False) -> None:
 
 
 def explain(
+    context: typer.Context,
     source: Annotated[
         str, typer.Argument(help="A data set (name or file), or a graph file.", metavar="SOURCE")
     ],
@@ -186,6 +187,8 @@ def explain(
         typer.echo(f"{story.statement}\n")
         for note in story.footnotes:
             typer.echo(f"* {note}")
+        if spelled := spell(context.command, (), story.parameters):
+            typer.echo(f"*{spelled}")
         typer.echo(f"\n{story.result}")
     if out is not None:
         for path in write_outputs(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, get_args
 
+from denseflip.checks import renamed
 from denseflip.counterfactual import Counterfactual, Label
 from denseflip.errors import InvalidParameterError, UnknownNameError
 from denseflip.graph import Nodes, Taxonomy
@@ -16,12 +17,13 @@ from denseflip.story.verify import BUDGET, verify
 from denseflip.story.vocabulary import Vocabulary
 
 
+@renamed(taxonomy="regions")
 def describe(
     result: Counterfactual,
     nodes: Nodes | None = None,
     oracle: Oracle | Any = None,
     *,
-    taxonomy: str | Taxonomy | None = None,
+    regions: str | Taxonomy | None = None,
     vocabulary: str | Vocabulary = "auto",
     subject: str | int | None = None,
     class_names: Mapping[Label, str] | Sequence[str] | None = None,
@@ -41,7 +43,7 @@ def describe(
     nodes : names and regions of the nodes; without regions the sentence speaks of nodes.
     oracle : the classifier that the result is about. Without it the sentence is not tested, and
         names everything that was changed.
-    taxonomy : which regions to speak of, for example ``"lobe"`` or ``"lobe*hemisphere"``; by
+    regions : which regions to speak of, for example ``"lobe"`` or ``"lobe*hemisphere"``; by
         default those that the method worked with, else the first of the node table.
     vocabulary : ``"auto"``, one of ``"brain"``, ``"connectome"``, ``"network"``, ``"mouse"``,
         ``"graph"``, or a `Vocabulary` of your own. ``"auto"`` speaks of activation only over the
@@ -80,14 +82,14 @@ def describe(
         raise InvalidParameterError(msg)
     nodes = nodes or Nodes.numbered(result.original.n_nodes)
     nodes.check_fits(result.original.n_nodes)
-    regions = _taxonomy(taxonomy, nodes, result)
+    taxonomy = _taxonomy(regions, nodes, result)
     black_box = None if oracle is None else coerce_oracle(oracle)
     words = _vocabulary(vocabulary, nodes)
-    units = Units.of(result.edits, nodes, regions)
+    units = Units.of(result.edits, nodes, taxonomy)
     return Story(
         result=result,
         nodes=nodes,
-        taxonomy=regions,
+        taxonomy=taxonomy,
         subject=words.called(subject),
         class_names=_class_names(class_names, oracle),
         verification=verify(result, units, black_box, share=share, budget=budget),
@@ -102,8 +104,8 @@ def _taxonomy(
 ) -> Taxonomy | None:
     if isinstance(wanted, Taxonomy):
         if len(wanted.index) != nodes.n_nodes:
-            msg = f"The taxonomy sorts {len(wanted.index)} nodes; the graph has {nodes.n_nodes}."
-            raise InvalidParameterError(msg)
+            msg = f"The regions sort {len(wanted.index)} nodes; the graph has {nodes.n_nodes}."
+            raise InvalidParameterError(msg, parameter="regions")
         return wanted
     if wanted is not None:
         return nodes.taxonomy(wanted)

@@ -1,5 +1,8 @@
 """What a sentence names, put into words and read back from them.
 
+Regions are written with an article where one belongs, and never so that one could be mistaken for
+another.
+
 What the words denote, exactly:
 
 - ``in A, B and C`` (or ``within``): inside A, inside B, inside C;
@@ -14,14 +17,16 @@ What the words denote, exactly:
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from denseflip.checks import renamed, renamed_names
 from denseflip.errors import FileFormatError
 from denseflip.graph import Taxonomy
-from denseflip.story.names import reader, written
-from denseflip.story.units import Unit
+from denseflip.graph.nodes import CROSS
+from denseflip.story.units import NODE_PREFIX, Unit
 from denseflip.story.vocabulary import VOCABULARIES, Vocabulary
 
 Tone = Literal["less", "more", "mostly less", "mostly more", "even"]
@@ -29,6 +34,22 @@ _KINDS = ("in", "between", "at")
 _TONES: tuple[Tone, ...] = ("less", "more", "mostly less", "mostly more", "even")
 _EACH = " and each of "
 _MANY = 400  # beyond so many pairs nobody reads the list, and looking for complete sets takes long
+
+
+_SIDES = {"L": "left", "R": "right", "M": "midline"}
+_ALONE = {"L": "left hemisphere", "R": "right hemisphere", "M": "midline"}
+_SIDE_TAXONOMIES = {"hemisphere", "side"}
+_UNSAFE = re.compile(r"[,;:()“”\n\r\t]| and |^\s|\s$|^$")
+_RESERVED = {"in", "within", "between", "at", "each", "and", "then", "the"}
+# A single word takes an article if it is a noun such as these; "Frontal" or "Visual" takes none.
+_NOUN = re.compile(
+    r"(?:lobes?|lobules?|gyrus|gyri|sulcus|sulci|cortex|cortices|fossa|insula|structures?|areas?|"
+    r"regions?|networks?|systems?|poles?|tracts?|matter|hemispheres?|midline|brain|stem|cerebrum|"
+    r"cerebellum|vermis|thalamus|prethalamus|amygdala|hippocampus|hippocampi|striatum|pallium|"
+    r"pallidum|encephalon|putamen|caudate|nucleus|nuclei|ganglia|cuneus|pons|medulla|tectum|"
+    r"pretectum|tegmentum|septum|isthmus|cingulum|operculum)$",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -53,8 +74,8 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Said:
-    """What one sentence says: the units it names, by direction."""
+class NamedUnits:
+    """What a statement names, by direction: the units with less, with more, and with both."""
 
     less: frozenset[Unit]
     more: frozenset[Unit]
@@ -125,15 +146,16 @@ def clause(named: Sequence[tuple[Unit, int, int]], taxonomy: Taxonomy, words: Vo
     return _join(pieces, comma=True)
 
 
+@renamed(taxonomy="regions")
 def read_statement(
-    text: str, taxonomy: Taxonomy, vocabulary: str | Vocabulary | None = None
-) -> Said:
+    text: str, regions: Taxonomy, vocabulary: str | Vocabulary | None = None
+) -> NamedUnits:
     """Read back what a statement names.
 
     Parameters
     ----------
     text : a statement in the standard form.
-    taxonomy : the regions it was made with.
+    regions : the regions it was made with.
     vocabulary : its words; by default whichever of denseflip's own fits.
 
     Raises
@@ -147,12 +169,12 @@ def read_statement(
         own = isinstance(vocabulary, Vocabulary)
         tried = [vocabulary if own else Vocabulary.named(str(vocabulary))]  # type: ignore[list-item]
     for words in tried:
-        reading = _Reading(text, taxonomy, words)
+        reading = _Reading(text, regions, words)
         for start in re.finditer(" had ", text):
             said = reading.clause(start.end())
             if said is not None:
                 return said
-    msg = f"Not a statement about the taxonomy {taxonomy.name!r}: {text[:80]!r}."
+    msg = f"Not a statement about the regions {regions.name!r}: {text[:80]!r}."
     raise FileFormatError(msg)
 
 
@@ -214,7 +236,7 @@ class _Reading:
         units = "|".join(re.escape(u) for u in (words.unit, words.units))
         self.counts = re.compile(rf" \([\d,]+ (?:{units}) (?:more|fewer), [\d,]+ (?:more|fewer)\)")
 
-    def clause(self, at: int) -> Said | None:
+    def clause(self, at: int) -> NamedUnits | None:
         """What the clause that starts here says, if it is one and ends in ", then"."""
         said: dict[str, set[Unit]] = {"less": set(), "more": set(), "mixed": set()}
         opening = self._opening(at)
@@ -234,7 +256,7 @@ class _Reading:
             if (counts := self.counts.match(self.text, at)) is not None:
                 at = counts.end()
             if self.text.startswith(", then ", at):
-                return Said(*(frozenset(said[c]) for c in ("less", "more", "mixed")))
+                return NamedUnits(*(frozenset(said[c]) for c in ("less", "more", "mixed")))
             after = self._separator(at)
             opening = None if after is None else self._opening(after)
         return None
@@ -293,3 +315,80 @@ def _large_clique(left: dict[int, set[int]], rank: dict[int, int]) -> tuple[int,
         if len(members) > len(best):
             best = tuple(members)
     return tuple(sorted(best, key=rank.__getitem__))
+
+
+# ---- names of regions -----------------------------------------------------------------------
+
+
+def readable(taxonomy: Taxonomy) -> tuple[str, ...]:
+    """Region names with a hemisphere spelled out: ``Frontal Lobe L`` is ``left Frontal Lobe``."""
+    parts = taxonomy.name.split(CROSS)
+    if parts[-1] not in _SIDE_TAXONOMIES:
+        return taxonomy.regions
+    names = []
+    for region in taxonomy.regions:
+        head, _, side = region.rpartition(" ")
+        if len(parts) == 1:
+            names.append(_ALONE.get(region, region))
+        else:
+            names.append(f"{_SIDES[side]} {head}" if head and side in _SIDES else region)
+    return tuple(names) if len(set(names)) == len(names) else taxonomy.regions
+
+
+def with_article(name: str) -> str:
+    """The name as it stands in a sentence.
+
+    >>> with_article("Frontal Lobe"), with_article("Insula & Cingulate Gyri"), with_article("V1")
+    ('the Frontal Lobe', 'the Insula & Cingulate Gyri', 'V1')
+    >>> with_article("Frontal"), with_article("left Frontal"), with_article("left isocortex")
+    ('Frontal', 'left Frontal', 'the left isocortex')
+    """
+    first = name.split(" ")[0]
+    if name.startswith(NODE_PREFIX) or (first.lower() == "the" and " " in name):
+        return name
+    if first.lower() in _RESERVED:
+        return f"the {name}"
+    head, _, rest = name.partition(" ")
+    sided = rest if rest and head.lower() in _SIDES.values() else name
+    code = len(name) == 1 or any(c.isdigit() for c in name)
+    bare = " " not in sided and not (sided.isalpha() and _NOUN.search(sided))
+    return name if code or bare else f"the {name}"
+
+
+def written(taxonomy: Taxonomy, phrases: Iterable[str] = ()) -> tuple[str, ...]:
+    """Every region as a sentence writes it, each different and each readable back.
+
+    A name that could be mistaken for something else (it holds a comma, an "and", one of the
+    sentence's own phrases, or reads like another region) stands in quotation marks.
+    """
+    names = readable(taxonomy)
+    texts = [with_article(name) for name in names]
+    often = Counter(texts)
+    own = [p.strip() for p in phrases]
+    return tuple(
+        _quoted(name) if _UNSAFE.search(name) or often[text] > 1 or _holds(name, own) else text
+        for name, text in zip(names, texts, strict=True)
+    )
+
+
+def _holds(name: str, phrases: list[str]) -> bool:
+    return any(p and p in name for p in phrases)
+
+
+def _quoted(name: str) -> str:
+    return "“" + name.replace("”", "””") + "”"
+
+
+def reader(texts: tuple[str, ...]) -> tuple[re.Pattern[str], Mapping[str, int]]:
+    """A pattern that matches one written region, the longest first, and where it stands."""
+    position = {text: i for i, text in enumerate(texts)}
+    longest = sorted(texts, key=lambda t: (-len(t), t))
+    # A plain name ends where a separator follows, so "V1" is not read in "V12".
+    plain = "|".join(re.escape(t) for t in longest if not t.startswith("“"))
+    quoted = "|".join(re.escape(t) + "(?!”)" for t in longest if t.startswith("“"))
+    after = r"(?=,| and | \(|\.|;|$)"
+    either = "|".join(x for x in (quoted, f"(?:{plain}){after}" if plain else "") if x)
+    return re.compile(either or "(?!)"), position
+
+
+__getattr__ = renamed_names(__name__, {"Said": "NamedUnits"})

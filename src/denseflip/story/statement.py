@@ -1,28 +1,43 @@
-"""The sentences of a story: short, standard and detailed, found or not."""
+"""The sentences of a story: short, standard and detailed, found or not; and its footnotes.
+
+What they advise is told in the library's parameters. A skin that spells these in another way finds
+their names beside the text and adds its own spelling.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Any, NamedTuple
 
+from denseflip.checks import renamed_names
 from denseflip.counterfactual import Counterfactual, Label, Status
 from denseflip.story.phrases import clause
 from denseflip.story.units import Unit, Units
 from denseflip.story.verify import NamedPair, Verification
 from denseflip.story.vocabulary import Vocabulary
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 _SHORT_NAMES = 4  # the short form spells out up to this many region pairs
 _MOST = 0.8  # beside what the sentence names, name what makes up this share of the edits …
 _REST_NAMES = 6  # … if it is no more than this
+_LONG = 10  # region pairs in a sentence beyond which it is hard to read
+_REGIONS_HINT = (
+    "No regions are known, so this speaks of nodes. To speak of regions, give a node table with a "
+    "region column as nodes (Nodes.read_csv reads one)."
+)
+
+
+class Advice(NamedTuple):
+    """What to try next, and the parameters that this speaks of."""
+
+    text: str = ""
+    parameters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Telling:
-    """All that the sentences are made of.
+class Sentences:
+    """The sentences of a story, made of what was found, tested, and how things are called.
 
     Attributes
     ----------
@@ -180,7 +195,7 @@ class Telling:
             far = f"It asked {_many(result.calls, 'question')} and kept no change."
         return (
             f"{self._opening} No change that leads to {wanted} was found: {self._method} "
-            f"{self._ending} {far} {self._next_knob}"
+            f"{self._ending} {far} {self.advice.text}"
         )
 
     @property
@@ -193,34 +208,36 @@ class Telling:
             return f"reached its limit of {_many(limit, 'iteration')} {status}."
         return f"tried all that it tries {status}."
 
-    @property
-    def _next_knob(self) -> str:
-        name = self.result.method.split("+")[0]
-        if self.result.status is Status.BUDGET:
-            calls = self.result.calls
-            return (
-                f"Next: raise --budget (it asked {calls:,}; try {10 * calls}) or --time-limit "
-                "(in Python budget and time_limit), or take a method that asks less, such as "
-                "--method dat."
+    @cached_property
+    def advice(self) -> Advice:
+        """What to try next where nothing was found; empty otherwise."""
+        result = self.result
+        if result.status in (Status.FOUND, Status.NOT_NEEDED):
+            return Advice()
+        name = result.method.split("+")[0]
+        if result.status is Status.BUDGET:
+            return Advice(
+                f"Next: raise budget (it asked {result.calls:,}; try {10 * result.calls}) or "
+                "time_limit, or take a method that asks less, such as dat.",
+                ("budget", "time_limit", "method"),
             )
         if name in ("dat", "medoid"):
-            return (
-                "Next: give a data set with graphs that the classifier puts in that class "
-                "(--background; in Python background), or take another method, such as "
-                "--method tri."
+            return Advice(
+                "Next: give a data set with graphs that the classifier puts in that class as "
+                "background, or take another method, such as tri.",
+                ("background", "method"),
             )
-        limit = _limit(self.result)
-        bit = limit is not None and self.result.iterations >= limit
+        limit = _limit(result)
         raised = ""
-        if bit and limit is not None:
-            raised = (
-                f"raise max_iterations (it was {limit:,}; try --set max_iterations={10 * limit}), "
-                "or "
-            )
+        knobs: tuple[str, ...] = ("method", "background")
+        if limit is not None and result.iterations >= limit:
+            raised = f"raise max_iterations (it was {limit:,}; try {10 * limit}), or "
+            knobs = ("max_iterations", *knobs)
         other = "cli" if name == "tri" else "tri"
-        return (
-            f"Next: {raised}take another method (--method {other}; or, with a data set as "
-            "--background, --method dat, which finds one whenever the data set holds one)."
+        return Advice(
+            f"Next: {raised}take another method ({other}; or, with a data set as background, dat, "
+            "which finds one whenever the data set holds one).",
+            knobs,
         )
 
     # ---- helpers ------------------------------------------------------------------------
@@ -275,3 +292,69 @@ def _limit(result: Counterfactual) -> int | None:
     search = result.parameters.get("search")
     limit = search.get("max_iterations") if isinstance(search, dict) else None
     return limit if isinstance(limit, int) else None
+
+
+# ---- footnotes ----------------------------------------------------------------------------
+
+
+def classifier_note(evaluation: Any) -> str | None:
+    """What an evaluation says of the classifier; that there is none, if there is none.
+
+    Parameters
+    ----------
+    evaluation : an `Evaluation`, its dictionary form, or anything with ``better_than_chance`` or
+        ``level``, and ``verdict``.
+    """
+    if evaluation is None:
+        return (
+            "How well the classifier does on graphs it has not seen was not given: judge it first "
+            "(evaluate); an explanation is worth no more than what it explains."
+        )
+    better = _get(evaluation, "better_than_chance")
+    if better is None:
+        better = _get(evaluation, "level") == "better"
+    if better:
+        return str(_get(evaluation, "verdict") or "") or None
+    verdict = _get(evaluation, "verdict") or "The classifier is not better than chance."
+    warning = _get(evaluation, "warning")
+    return f"{verdict} {warning}" if warning else str(verdict)
+
+
+def footnotes(sentences: Sentences, evaluation: Any, *, has_regions: bool) -> tuple[str, ...]:
+    """What a reader must know beside the sentence, the most important first."""
+    result, words = sentences.result, sentences.words
+    notes: list[str | None] = [classifier_note(evaluation)]
+    if result.found:
+        notes += [sentences.tested, sentences.rest]
+        if result.minimal is True:
+            notes.append(
+                f"No single one of the counterfactual's {words.count(result.distance)} can be left "
+                "as it was without losing the flip (certified one by one)."
+            )
+        elif result.minimal is False:
+            notes.append("That no single change can be left out could not be certified.")
+    notes.extend(result.notes)
+    notes.append(shape_advice(sentences, has_regions=has_regions).text)
+    notes.append(words.caveat)
+    return tuple(note for note in notes if note)
+
+
+def shape_advice(sentences: Sentences, *, has_regions: bool) -> Advice:
+    """What would make the sentence better to read; empty if nothing has to."""
+    if not has_regions:
+        return Advice(_REGIONS_HINT, ("nodes",))
+    n_named = len(sentences.verification.named)
+    if n_named <= _LONG:
+        return Advice()
+    return Advice(
+        f"That is a long list ({n_named} region pairs). Coarser regions, or a refined result (a "
+        "method with +min), make the sentence shorter.",
+        ("regions", "method"),
+    )
+
+
+def _get(thing: Any, name: str) -> Any:
+    return thing.get(name) if isinstance(thing, Mapping) else getattr(thing, name, None)
+
+
+__getattr__ = renamed_names(__name__, {"Telling": "Sentences"})

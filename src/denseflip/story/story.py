@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, Self
 
+from denseflip.checks import renamed
 from denseflip.counterfactual import Counterfactual, Label
 from denseflip.errors import FileFormatError, MissingInputError
 from denseflip.graph import Edits, Nodes, Taxonomy
-from denseflip.story.footnotes import footnotes
 from denseflip.story.regions import RegionTable
-from denseflip.story.statement import Telling
+from denseflip.story.statement import Sentences, footnotes, shape_advice
 from denseflip.story.units import Units
 from denseflip.story.verify import Verification
 from denseflip.story.vocabulary import Vocabulary
@@ -49,12 +49,12 @@ class Story:
     evaluation: Any = None
     form: Form = "standard"
 
-    # ---- the telling --------------------------------------------------------------------
+    # ---- the sentences ------------------------------------------------------------------
 
     @cached_property
-    def telling(self) -> Telling:
-        """What the sentences are made of."""
-        return Telling(
+    def sentences(self) -> Sentences:
+        """All that the story says of the result, in sentences."""
+        return Sentences(
             self.result,
             self.verification,
             self.units,
@@ -66,17 +66,17 @@ class Story:
     @property
     def statement(self) -> str:
         """The standard sentence; it names `verification.named` and nothing else."""
-        return self.telling.standard
+        return self.sentences.standard
 
     @property
     def short(self) -> str:
         """One line."""
-        return self.telling.short
+        return self.sentences.short
 
     @property
     def detailed(self) -> str:
         """The sentence with counts, distance, calls and its test."""
-        return self.telling.detailed
+        return self.sentences.detailed
 
     @property
     def verified(self) -> bool:
@@ -86,29 +86,31 @@ class Story:
     @property
     def tested(self) -> str:
         """Whether and how the sentence was tested, in words."""
-        return self.telling.tested
+        return self.sentences.tested
 
     @property
     def rest(self) -> str | None:
         """What else was changed without need, in words; None if the sentence names everything."""
-        return self.telling.rest
+        return self.sentences.rest
 
     @property
     def footnotes(self) -> tuple[str, ...]:
         """What a reader must know beside the sentence."""
-        return footnotes(
-            self.result,
-            tested=self.tested,
-            rest=self.telling.rest,
-            words=self.vocabulary,
-            evaluation=self.evaluation,
-            has_regions=self.taxonomy is not None,
-            n_named=len(self.verification.named),
-        )
+        return footnotes(self.sentences, self.evaluation, has_regions=self.taxonomy is not None)
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The parameters that sentence and footnotes advise to change.
+
+        They are named as in Python; a skin that spells them in another way adds its own spelling,
+        as it does for errors.
+        """
+        shape = shape_advice(self.sentences, has_regions=self.taxonomy is not None)
+        return tuple(dict.fromkeys(self.sentences.advice.parameters + shape.parameters))
 
     def class_name(self, label: Label) -> str:
         """A label by its name."""
-        return self.telling.class_name(label)
+        return self.sentences.class_name(label)
 
     def node_name(self, node: int) -> str:
         """Name of a node."""
@@ -126,14 +128,15 @@ class Story:
         """The edits sorted into what the sentence can name."""
         return Units.of(self.result.edits, self.nodes, self.taxonomy)
 
+    @renamed(taxonomy="regions")
     def regions(
-        self, taxonomy: str | Taxonomy | None = None, *, edits: Literal["all", "named"] = "all"
+        self, regions: str | Taxonomy | None = None, *, edits: Literal["all", "named"] = "all"
     ) -> RegionTable:
         """The edits by region.
 
         Parameters
         ----------
-        taxonomy : which regions; by default those of the sentence.
+        regions : which regions; by default those of the sentence.
         edits : all of the result, or only those that the sentence names.
 
         Raises
@@ -141,9 +144,9 @@ class Story:
         MissingInputError
             If the nodes have no regions.
         """
-        if isinstance(taxonomy, str):
-            taxonomy = self.nodes.taxonomy(taxonomy)
-        chosen = taxonomy or self.taxonomy or self.nodes.taxonomy()
+        if isinstance(regions, str):
+            regions = self.nodes.taxonomy(regions)
+        chosen = regions or self.taxonomy or self.nodes.taxonomy()
         return RegionTable(chosen, self.named_edits if edits == "named" else self.result.edits)
 
     # ---- forms --------------------------------------------------------------------------

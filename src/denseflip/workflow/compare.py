@@ -129,7 +129,7 @@ def compare(
                 result,
                 nodes,
                 box,
-                taxonomy=regions,
+                regions=regions,
                 subject=known.name or None if subject is None else subject,
                 class_names=known.class_names if class_names is None else class_names,
                 evaluation=evaluation,

@@ -77,7 +77,7 @@ def tell(
         result,
         known.nodes,
         oracle,
-        taxonomy=regions,
+        regions=regions,
         subject=known.name or None,
         class_names=known.class_names,
         share=share,

@@ -19,7 +19,7 @@ def test_the_statement_is_tested_as_the_story_tests_it(method, taxonomy):
         result = explain(graph, ORACLE, method, nodes=DATA.nodes, background=DATA.graphs)
         if not result.found:
             continue
-        story = describe(result, DATA.nodes, ORACLE, taxonomy=taxonomy)
+        story = describe(result, DATA.nodes, ORACLE, regions=taxonomy)
         row = statement_test(result, ORACLE, DATA.nodes.taxonomy(taxonomy))
         assert row["statement_verified"] == story.verified
         assert row["statement_pairs"] == len(story.verification.named)

@@ -70,10 +70,10 @@ def test_class_names_and_evaluation_come_from_the_oracle() -> None:
 
 def test_the_taxonomy_may_be_named_crossed_or_given() -> None:
     assert describe(RESULT, NODES).taxonomy.name == "part"
-    crossed = describe(RESULT, NODES, taxonomy="part*hemisphere")
+    crossed = describe(RESULT, NODES, regions="part*hemisphere")
     assert "within left North" in crossed.statement
     own = Taxonomy.from_labels("mine", ["one", "one", "one", "two", "two", "two"])
-    story = describe(RESULT, NODES, taxonomy=own)
+    story = describe(RESULT, NODES, regions=own)
     assert "within one" in story.statement
     assert Story.from_dict(story.to_dict()) == story
 
@@ -82,7 +82,7 @@ def test_the_regions_that_the_method_worked_with_are_the_default() -> None:
     facts = {"parameters": {"search": {"regions": "hemisphere"}}}
     result = Counterfactual(Status.FOUND, ORIGINAL, RESULT.edits, 0, 1, **facts)
     assert describe(result, NODES).taxonomy.name == "hemisphere"
-    assert describe(result, NODES, taxonomy="part").taxonomy.name == "part"
+    assert describe(result, NODES, regions="part").taxonomy.name == "part"
 
 
 # ---- bad input ----------------------------------------------------------------------------
@@ -93,15 +93,15 @@ def test_the_regions_that_the_method_worked_with_are_the_default() -> None:
     [
         ({"form": "long"}, UnknownNameError, "Unknown form 'long'"),
         ({"vocabulary": "brian"}, UnknownNameError, "Did you mean 'brain'"),
-        ({"taxonomy": "lobes"}, UnknownNameError, "Unknown taxonomy 'lobes'"),
+        ({"regions": "lobes"}, UnknownNameError, "Unknown taxonomy 'lobes'"),
         ({"share": 2}, InvalidParameterError, "share must be a number from 0 to 1; got 2"),
         ({"share": "all"}, InvalidParameterError, "share must be"),
         ({"budget": 1}, InvalidParameterError, "budget must be .* at least 2; got 1"),
         ({"class_names": "ab"}, InvalidParameterError, "class_names must be"),
         (
-            {"taxonomy": Taxonomy.from_labels("x", ["a"])},
+            {"regions": Taxonomy.from_labels("x", ["a"])},
             InvalidParameterError,
-            "sorts 1 nodes; the graph has 6",
+            "sort 1 nodes; the graph has 6",
         ),
     ],
 )
@@ -117,9 +117,16 @@ def test_the_nodes_of_another_graph_are_refused() -> None:
 
 def test_regions_asked_for_where_there_are_none() -> None:
     with pytest.raises(MissingInputError, match="no regions"):
-        describe(RESULT, Nodes.numbered(6), taxonomy="lobe")
+        describe(RESULT, Nodes.numbered(6), regions="lobe")
     with pytest.raises(MissingInputError, match="no regions"):
         describe(RESULT).regions()
+
+
+def test_the_old_name_of_regions_points_to_the_new_one() -> None:
+    with pytest.raises(InvalidParameterError, match="describe: taxonomy is called regions now"):
+        describe(RESULT, NODES, taxonomy="part")
+    with pytest.raises(InvalidParameterError, match="taxonomy is called regions now"):
+        describe(RESULT, NODES).regions(taxonomy="part")
 
 
 # ---- without regions ----------------------------------------------------------------------
@@ -133,7 +140,8 @@ def test_few_edits_without_regions_are_named_pair_by_pair() -> None:
         "the graph would have been labelled 1."
     )
     assert "1 of 3 edges, 1 of 3 pairs of nodes" in story.tested
-    assert any("region column: --nodes nodes.csv (in Python" in n for n in story.footnotes)
+    assert any("region column as nodes (Nodes.read_csv reads one)" in n for n in story.footnotes)
+    assert story.parameters == ("nodes",)
 
 
 def test_many_edits_without_regions_are_told_by_node() -> None:
@@ -188,7 +196,7 @@ def test_a_good_classifier_is_called_so_in_one_note() -> None:
 
 def test_an_unjudged_classifier_is_called_so() -> None:
     note = describe(RESULT, NODES, oracle).footnotes[0]
-    assert "was not given: judge it first (denseflip evaluate);" in note
+    assert "was not given: judge it first (evaluate);" in note
 
 
 def test_notes_and_minimality_of_the_search_are_passed_on() -> None:
@@ -213,10 +221,10 @@ def test_a_long_sentence_suggests_coarser_regions() -> None:
     pairs = tuple((i, i + 1) for i in range(n - 1))
     nodes = Nodes.from_groups(n, {f"Part {i}": [i] for i in range(n)})
     result = Counterfactual(Status.FOUND, Graph.from_edges(n, []), Edits(pairs), 0, 1)
-    notes = describe(result, nodes).footnotes
-    assert any(
-        "a long list (13 region pairs). Coarser regions (--regions;" in note for note in notes
-    )
+    story = describe(result, nodes)
+    long = "a long list (13 region pairs). Coarser regions, or a refined"
+    assert any(long in note for note in story.footnotes)
+    assert story.parameters == ("regions", "method")
 
 
 # ---- the numbers and the forms -------------------------------------------------------------

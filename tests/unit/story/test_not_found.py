@@ -24,7 +24,10 @@ def test_exhausted_says_what_was_tried_how_far_it_went_and_what_to_do() -> None:
     assert "tri tried all that it tries (status: exhausted)." in story.statement
     assert f"{len(story.result.removed)} connections removed" in story.statement
     assert f"{story.result.calls} questions" in story.statement
-    assert "Next: take another method (--method cli;" in story.statement
+    assert (
+        "Next: take another method (cli; or, with a data set as background," in story.statement
+    )
+    assert story.parameters == ("method", "background")
     assert not story.verified
     assert story.verification.named == ()
     assert story.detailed == story.statement
@@ -37,15 +40,17 @@ def test_budget_names_the_budget() -> None:
     story = describe(explain(GRAPH, stubborn, "edg", budget=2), NODES, stubborn)
     assert story.result.status is Status.BUDGET
     assert "spent its budget of questions or time first (status: budget)" in story.statement
-    assert "Next: raise --budget (it asked 2; try 20) or --time-limit (in Python" in story.statement
+    assert "Next: raise budget (it asked 2; try 20) or time_limit, or take" in story.statement
+    assert story.parameters == ("budget", "time_limit", "method")
 
 
 def test_an_iteration_limit_is_named_with_its_value() -> None:
     result = explain(GRAPH, stubborn, make_method("edg", max_iterations=2))
-    text = describe(result, NODES).statement
+    story = describe(result, NODES)
+    text = story.statement
     assert "edg reached its limit of 2 iterations (status: exhausted)." in text
-    assert "raise max_iterations (it was 2; try --set max_iterations=20), or take" in text
-    assert "another method (--method tri;" in text
+    assert "raise max_iterations (it was 2; try 20), or take another method (tri;" in text
+    assert story.parameters == ("max_iterations", "method", "background")
 
 
 def test_a_limit_that_was_not_reached_is_not_blamed() -> None:
@@ -56,7 +61,11 @@ def test_a_limit_that_was_not_reached_is_not_blamed() -> None:
 
 def test_a_data_set_method_asks_for_a_better_background() -> None:
     result = Counterfactual(Status.EXHAUSTED, GRAPH, Edits(), 1, 1, method="dat+bw")
-    assert "(--background; in Python background)" in describe(result, NODES).statement
+    story = describe(result, NODES)
+    assert (
+        "puts in that class as background, or take another method, such as tri" in story.statement
+    )
+    assert story.parameters == ("background", "method")
 
 
 def test_not_needed_is_said_plainly() -> None:

@@ -6,9 +6,26 @@ import itertools
 
 import pytest
 
-from denseflip.errors import FileFormatError, UnknownNameError
+from denseflip import Nodes
+from denseflip.datasets.atlas import load_aal
+from denseflip.errors import (
+    FileFormatError,
+    InvalidParameterError,
+    RenamedError,
+    UnknownNameError,
+)
 from denseflip.graph import Taxonomy
-from denseflip.story.phrases import Group, clause, group, read_statement
+from denseflip.story import phrases
+from denseflip.story.phrases import (
+    Group,
+    clause,
+    group,
+    read_statement,
+    readable,
+    reader,
+    with_article,
+    written,
+)
 from denseflip.story.vocabulary import VOCABULARIES, Vocabulary
 
 PLAIN = Vocabulary()
@@ -97,10 +114,101 @@ def test_a_subject_that_talks_like_a_sentence_does_not_confuse() -> None:
     ],
 )
 def test_what_is_no_statement_is_refused(text) -> None:
-    with pytest.raises(FileFormatError, match="Not a statement about the taxonomy 'part'"):
+    with pytest.raises(FileFormatError, match="Not a statement about the regions 'part'"):
         read_statement(text, Taxonomy.from_labels("part", ("North", "South")))
 
 
 def test_an_unknown_vocabulary_is_refused() -> None:
     with pytest.raises(UnknownNameError, match="vocabulary"):
         read_statement("x", Taxonomy.from_labels("part", ("North",)), "brains")
+
+
+# ---- names of regions -----------------------------------------------------------------------
+
+
+def parts(*names: str) -> Taxonomy:
+    return Taxonomy.from_labels("part", names)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("Frontal Lobe", "the Frontal Lobe"),
+        ("Insula & Cingulate Gyri", "the Insula & Cingulate Gyri"),
+        ("Frontal", "Frontal"),
+        ("left Frontal", "left Frontal"),
+        ("Insula", "the Insula"),
+        ("hindbrain", "the hindbrain"),
+        ("within", "the within"),
+        ("frontal_lobe", "frontal_lobe"),
+        ("Default Mode", "the Default Mode"),
+        ("left isocortex", "the left isocortex"),
+        ("The Hague", "The Hague"),
+        ("the insula", "the insula"),
+        ("V1", "V1"),
+        ("Network 7", "Network 7"),
+        ("A", "A"),
+        ("node x", "node x"),
+        ("in 3", "the in 3"),
+        ("the", "the the"),
+    ],
+)
+def test_article(name, text) -> None:
+    assert with_article(name) == text
+
+
+def test_hemispheres_are_spelled_out() -> None:
+    aal = load_aal()
+    assert "left Frontal Lobe" in readable(aal.taxonomy("lobe*hemisphere"))
+    assert "midline Posterior Fossa" in readable(aal.taxonomy("lobe*hemisphere"))
+    assert set(readable(aal.taxonomy("hemisphere"))) == {
+        "left hemisphere",
+        "right hemisphere",
+        "midline",
+    }
+    assert readable(aal.taxonomy("lobe")) == aal.taxonomy("lobe").regions
+
+
+def test_spelling_out_never_joins_two_regions() -> None:
+    nodes = Nodes(
+        ("a", "b"), regions={"part": ("left X", "X"), "hemisphere": ("left hemisphere", "L")}
+    )
+    taxonomy = nodes.taxonomy("hemisphere")
+    assert readable(taxonomy) == taxonomy.regions
+
+
+@pytest.mark.parametrize(
+    ("names", "texts"),
+    [
+        (("A1", "B1"), ("A1", "B1")),
+        (("Insula, left", "B"), ("“Insula, left”", "B")),
+        (("A and B", "C"), ("“A and B”", "C")),
+        (("Lobe", "the Lobe"), ("“Lobe”", "“the Lobe”")),
+        (("say “A”",), ("“say “A”””",)),
+        ((" A", "B "), ("“ A”", "“B ”")),
+        (("A (old)",), ("“A (old)”",)),
+    ],
+)
+def test_what_could_be_mistaken_is_quoted(names, texts) -> None:
+    assert written(parts(*names)) == texts
+
+
+def test_the_sentences_own_phrases_are_quoted() -> None:
+    taxonomy = parts("more edges in 3", "X")
+    assert written(taxonomy, ["more edges in "]) == ("“more edges in 3”", "X")
+
+
+def test_the_longest_name_is_read() -> None:
+    taxonomy = parts("V1", "V12", "Frontal", "Frontal Lobe")
+    pattern, position = reader(written(taxonomy))
+    for i, text in enumerate(written(taxonomy)):
+        match = pattern.match(f"{text}, then")
+        assert match is not None
+        assert position[match.group()] == i
+
+
+def test_old_names_point_to_the_new_ones() -> None:
+    with pytest.raises(RenamedError, match="Said is called NamedUnits now"):
+        phrases.Said  # noqa: B018
+    with pytest.raises(InvalidParameterError, match="taxonomy is called regions now"):
+        read_statement("x", taxonomy=parts("North"))
