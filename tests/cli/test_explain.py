@@ -61,6 +61,14 @@ def test_methods_lists_every_method_and_suffix(capsys: pytest.CaptureFixture[str
     assert call(capsys, "methods")[0] == 0
 
 
+def test_advice_is_spelled_as_it_is_typed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("explain", "g.csv", "--oracle", "box:first", "--method", "edg", "--budget", "1")
+    code, out, _ = call(capsys, *words)
+    assert code == 0
+    assert "Next: raise budget (it asked 1; try 10) or time_limit" in out
+    assert "* On the command line: --budget, --time-limit, --method, --nodes nodes.csv.\n" in out
+
+
 @pytest.mark.parametrize("name", ["g.csv", "g.npy", "g.graphml"])
 def test_explain_reads_a_graph_file_of_any_form(
     folder: Path, capsys: pytest.CaptureFixture[str], name: str

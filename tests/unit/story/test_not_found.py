@@ -24,9 +24,7 @@ def test_exhausted_says_what_was_tried_how_far_it_went_and_what_to_do() -> None:
     assert "tri tried all that it tries (status: exhausted)." in story.statement
     assert f"{len(story.result.removed)} connections removed" in story.statement
     assert f"{story.result.calls} questions" in story.statement
-    assert (
-        "Next: take another method (cli; or, with a data set as background," in story.statement
-    )
+    assert "Next: take another method (cli; or, with a data set as background," in story.statement
     assert story.parameters == ("method", "background")
     assert not story.verified
     assert story.verification.named == ()

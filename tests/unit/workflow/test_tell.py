@@ -32,7 +32,7 @@ def test_tell_is_explain_and_describe():
     story = tell(subject, linked, "cli", regions="parity", share=0.5, seed=3)
     result = explain(subject.graph, linked, "cli", nodes=subject.nodes, seed=3)
     by_hand = describe(
-        result, subject.nodes, linked, taxonomy="parity", share=0.5, subject="Graph 1"
+        result, subject.nodes, linked, regions="parity", share=0.5, subject="Graph 1"
     )
     assert story.result.edits == result.edits
     assert story.statement == by_hand.statement
