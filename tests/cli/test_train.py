@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from cohorts import make_cohort
-from denseflip.cli.app import app
-from denseflip.cli.common import run
 from denseflip.classifiers.evaluation import Evaluation
 from denseflip.classifiers.persist import load_oracle
+from denseflip.cli.app import app
+from denseflip.cli.common import run
 
 QUICK = ["--repeats", "2", "--permutations", "19"]
 
@@ -66,7 +66,7 @@ def test_an_existing_file_is_noticed_before_the_long_part(cohort, monkeypatch, c
 
 
 def test_train_prints_json(cohort, capsys):
-    arguments = ["train", cohort, "-p", "regions-logistic", "--taxonomy", "side", "--json", *QUICK]
+    arguments = ["train", cohort, "-p", "regions-logistic", "--regions", "side", "--json", *QUICK]
     assert run(app, arguments) == 0
     data = json.loads(capsys.readouterr().out)
     assert data["file"] == "cohort-regions-logistic.dfo"
@@ -123,7 +123,7 @@ def test_the_published_classifier_by_name(cohort, capsys):
         (["cohort.dfd", "--folds", "13"], "Too few graphs in data set 'cohort' for 13 folds"),
         (["cohort.dfd", "--folds", "1"], "'folds' must be"),
         (["cohort.dfd", "--repeats", "0"], "'repeats' must be"),
-        (["cohort.dfd", "-p", "regions-logistic", "--taxonomy", "lobes"], "taxonomy 'lobes'"),
+        (["cohort.dfd", "-p", "regions-logistic", "--regions", "lobes"], "taxonomy 'lobes'"),
         (["plain.dfd", "-p", "regions-logistic"], "this data set has none"),
         (["single.dfd"], "belong to one class"),
         (["missing.dfd"], "no such file"),
@@ -165,3 +165,9 @@ def test_a_newcomers_two_commands(tmp_path, monkeypatch, capsys):
     oracle = load_oracle("study.dfo")
     assert sorted(oracle.class_names) == ["control", "patient"]
     assert oracle.card["evaluation"]["level"] == "better"
+
+
+def test_the_old_option_points_to_the_new_one(cohort, capsys):
+    for command in ("train", "evaluate"):
+        assert run(app, [command, cohort, "--taxonomy", "side", *QUICK]) == 2
+        assert "it is called --regions now" in " ".join(capsys.readouterr().err.split())

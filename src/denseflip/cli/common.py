@@ -36,6 +36,18 @@ def print_json(data: Any) -> None:
     typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
 
 
+def old_option(old: str, new: str) -> Any:
+    """An option of an older release, hidden, that points to what it is called now."""
+
+    def point(value: str | None) -> str | None:
+        if value is not None:
+            msg = f"it is called {new} now; write {new} {value}."
+            raise typer.BadParameter(msg)
+        return value
+
+    return typer.Option(old, hidden=True, callback=point)
+
+
 def this_command() -> str:
     """The command line that was typed, to be typed again."""
     return shlex.join(["denseflip", *sys.argv[1:]])

@@ -7,17 +7,16 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from denseflip.cli.common import err_console, out_console, print_json, progress
+from denseflip.cli.common import err_console, old_option, out_console, print_json, progress
 
 if TYPE_CHECKING:
     from denseflip.classifiers.evaluation import Evaluation
     from denseflip.datasets import Dataset
-
-PUBLISHED = "published"
+    from denseflip.experiments.refs import Trainer
 
 DatasetArgument = Annotated[
     str,
@@ -35,9 +34,10 @@ PresetOption = Annotated[
         "published (as the paper's printed numbers were made).",
     ),
 ]
-TaxonomyOption = Annotated[
+RegionsOption = Annotated[
     str | None, typer.Option(help="Which regions, for regions-logistic (default: the first).")
 ]
+TaxonomyOption = Annotated[str | None, old_option("--taxonomy", "--regions")]
 FoldsOption = Annotated[int, typer.Option(help="Folds of the cross-validation.")]
 RepeatsOption = Annotated[int, typer.Option(help="How often it is repeated with new folds.")]
 PermutationsOption = Annotated[
@@ -55,6 +55,7 @@ def train(
         Path | None,
         typer.Option("--out", "-o", help="File for the classifier [DATASET-PRESET.dfo]."),
     ] = None,
+    regions: RegionsOption = None,
     taxonomy: TaxonomyOption = None,
     folds: FoldsOption = 5,
     repeats: RepeatsOption = 10,
@@ -71,19 +72,18 @@ def train(
     from denseflip.classifiers.persist import SUFFIX
     from denseflip.classifiers.presets import fit_oracle
     from denseflip.cli.data import open_dataset
-    from denseflip.paper.classifier import published_oracle
 
-    _check_preset(preset)
+    trainer = _trainer(preset)
     data = open_dataset(dataset)
     target = check_new_file(out or Path(_file_name(data.name, preset) + SUFFIX), force=force)
     evaluation = None
     if not skip_evaluation:
-        evaluation = _evaluate(data, preset, taxonomy, folds, repeats, permutations, seed)
+        evaluation = _evaluate(data, preset, regions, folds, repeats, permutations, seed)
     _say(f"Training {preset} on all {len(data)} graphs of {data.name} …")
-    if preset == PUBLISHED:
-        oracle = published_oracle(data)
+    if trainer is not None:
+        oracle: Any = trainer.fit(data)
     else:
-        oracle = fit_oracle(data, preset=preset, regions=taxonomy, seed=seed)
+        oracle = fit_oracle(data, preset=preset, regions=regions, seed=seed)
     oracle = oracle.with_card(evaluation=evaluation.to_dict() if evaluation else None)
     oracle.save(target, force=force)
     if as_json:
@@ -104,6 +104,7 @@ def train(
 def evaluate(
     dataset: DatasetArgument,
     preset: PresetOption = "sf-knn",
+    regions: RegionsOption = None,
     taxonomy: TaxonomyOption = None,
     folds: FoldsOption = 5,
     repeats: RepeatsOption = 10,
@@ -119,10 +120,10 @@ def evaluate(
     from denseflip.checks import check_new_file
     from denseflip.cli.data import open_dataset
 
-    _check_preset(preset)
+    _trainer(preset)
     target = check_new_file(out, force=force) if out else None
     data = open_dataset(dataset)
-    evaluation = _evaluate(data, preset, taxonomy, folds, repeats, permutations, seed)
+    evaluation = _evaluate(data, preset, regions, folds, repeats, permutations, seed)
     if target:
         text = json.dumps(evaluation.to_dict(), indent=2, ensure_ascii=False)
         target.write_text(text + "\n", encoding="utf-8")
@@ -134,29 +135,29 @@ def evaluate(
         out_console().print(f"Written: {target}", markup=False)
 
 
-def _check_preset(preset: str) -> None:
-    from denseflip.classifiers.presets import PRESETS
-    from denseflip.errors import UnknownNameError
+def _trainer(preset: str) -> Trainer | None:
+    """What trains a classifier that is no preset; None for a preset. Unknown names are refused."""
+    from denseflip.experiments.refs import TRAINERS, preset_oracle
 
-    if preset not in (*PRESETS, PUBLISHED):
-        raise UnknownNameError("preset", preset, (*PRESETS, PUBLISHED))
+    preset_oracle(preset)  # knows all names
+    return TRAINERS.get(preset)
 
 
 def _evaluate(
     data: Dataset,
     preset: str,
-    taxonomy: str | None,
+    regions: str | None,
     folds: int,
     repeats: int,
     permutations: int,
     seed: int,
 ) -> Evaluation:
     from denseflip.classifiers.crossval import evaluate as judge
-    from denseflip.paper.classifier import evaluate_published
 
+    trainer = _trainer(preset)
     with _bar(f"{preset} on {data.name}", repeats, permutations) as report:
-        if preset == PUBLISHED:
-            return evaluate_published(
+        if trainer is not None:
+            return trainer.evaluate(
                 data,
                 folds=folds,
                 repeats=repeats,
@@ -167,7 +168,7 @@ def _evaluate(
         return judge(
             data,
             preset,
-            regions=taxonomy,
+            regions=regions,
             folds=folds,
             repeats=repeats,
             permutations=permutations,
