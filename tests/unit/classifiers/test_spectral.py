@@ -114,7 +114,9 @@ def test_large_graphs_give_the_dense_answer(features, monkeypatch):
     blocks = [nx.gnp_random_graph(200, 0.05, seed=3), nx.path_graph(9), nx.path_graph(2)]
     graph = Graph.from_networkx(nx.disjoint_union_all([*blocks, nx.empty_graph(3)]))
     dense = features.transform([graph])
-    monkeypatch.setattr(spectral, "DENSE_BELOW", 100)
+    monkeypatch.setattr(spectral, "STACK_BELOW", 100)
+    assert np.abs(dense - features.transform([graph])).max() < 1e-12  # by component
+    monkeypatch.setattr(spectral, "sparse_is_quicker", lambda size, count: size >= 100)
     sparse = features.transform([graph])
     assert np.abs(dense - sparse).max() < 1e-12
     assert np.array_equal(sparse, features.transform([graph]))  # no random start
@@ -130,6 +132,19 @@ def test_a_thousand_nodes_are_solved_sparse_without_a_dense_matrix(monkeypatch):
     monkeypatch.setattr(np.linalg, "eigvalsh", refuse)
     got = SpectralFeatures(10).transform([graph])[0]
     assert np.abs(got - expected).max() < 1e-10
+
+
+@pytest.mark.parametrize(("width", "sparse"), [(200, False), (20, True)])
+def test_the_solver_follows_size_and_number_of_values(width, sparse, monkeypatch):
+    graph = random_graph(700, 0.02, 0)
+    used = []
+    eigvalsh = np.linalg.eigvalsh
+    monkeypatch.setattr(
+        np.linalg, "eigvalsh", lambda *a, **k: (used.append(1), eigvalsh(*a, **k))[1]
+    )
+    got = SpectralFeatures(width).transform([graph])[0]
+    assert bool(used) is not sparse
+    assert np.abs(got - sparse_small(graph, width)).max() < 1e-10
 
 
 def sparse_small(graph, count):
