@@ -13,7 +13,10 @@ from denseflip.counterfactual import Status
 from denseflip.errors import InvalidParameterError
 from denseflip.graph import Nodes
 from denseflip.report import page as page_module
+from denseflip.report.figures import PHONE
+from denseflip.report.html import environment
 from denseflip.report.page import make_page
+from denseflip.report.scene import status_words
 from denseflip.story.story import Story
 from denseflip.story.vocabulary import Vocabulary
 from stories import make_story, sided_nodes
@@ -290,6 +293,22 @@ def test_nothing_found_says_what_was_tried_and_how_far_it_went(status):
     assert "The iteration limit of 11 was reached." in reader.text
     assert "sentence verified" not in reader.text
     assert any("last graph tried" in w for w in reader.words)
+
+
+@pytest.mark.parametrize("status", list(Status))
+def test_every_way_a_search_ends_has_a_page_and_words(status):
+    edits = () if status is Status.NOT_NEEDED else ([(0, 1)], [(2, 3)])
+    story = make_story(sided_nodes(), *edits, status=status)
+    reader = Reader(make_page(story, interactive=False))
+    said = status_words(story)
+    assert said != str(status)
+    assert said in reader.text
+
+
+def test_numbers_that_the_style_repeats_are_those_of_the_page():
+    style = environment().globals["asset"]("page.css")
+    assert f"nth-child(n+{page_module.ON_PAPER + 1})" in style
+    assert f"@media (max-width: {PHONE}px)" in style
 
 
 def test_not_needed_has_no_pictures():
