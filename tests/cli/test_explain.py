@@ -216,6 +216,16 @@ def test_compare_gives_a_row_per_method_even_where_one_does_not_apply(
     assert "not applicable" in out
 
 
+def test_compare_spells_the_advice_of_its_rows_once(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    args = ("compare", "g.csv", "--oracle", "box:first", "--methods", "edg,obs", "--budget", "1")
+    code, out, err = call(capsys, *args)
+    assert code == 0, err
+    said = "On the command line: --budget, --time-limit, --methods"
+    assert out.count("On the command line") == out.count(said) == 1
+
+
 def test_values_on_the_command_line_become_plain_values() -> None:
     assert [parse_value(x) for x in ("none", "True", "3", "0.5", "full")] == [
         None,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -50,6 +49,8 @@ def old_option(old: str, new: str) -> Any:
 
 def this_command() -> str:
     """The command line that was typed, to be typed again."""
+    import shlex
+
     return shlex.join(["denseflip", *sys.argv[1:]])
 
 
@@ -80,7 +81,12 @@ def progress(description: str = "") -> Any:
 
 
 #: Parameters of the library whose options on the command line have other names.
-_OPTIONS = {"dataset": ("background",), "keep": ("percentile", "threshold", "edges")}
+_OPTIONS = {
+    "dataset": ("background",),
+    "folder": ("out",),
+    "keep": ("percentile", "threshold", "edges"),
+    "method": ("method", "methods"),
+}
 #: What may follow an option, where its name does not say it.
 _VALUES = {
     "background": "DATASET",
@@ -101,6 +107,7 @@ def spell(app: Callable[..., Any], args: Sequence[str], parameters: Sequence[str
         return ""
     options = _options(app, args)
     names = [o for p in parameters for o in _OPTIONS.get(p, (p,))]
+    names = list(dict.fromkeys(names))
     said = [f"{options[o]} {_VALUES.get(o, '')}".strip() for o in names if o in options]
     if "settings" in options:
         from denseflip.search.methods import methods

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from denseflip.cli.common import err_console, out_console, print_json, this_command
+from denseflip.cli.common import err_console, out_console, print_json, spell, this_command
 from denseflip.cli.data import fetch_one
 from denseflip.cli.explain import (
     BackgroundOption,
@@ -25,6 +25,7 @@ from denseflip.cli.explain import (
     ShareOption,
     TargetOption,
     ThresholdOption,
+    TimeOption,
 )
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 
 def compare(
+    context: typer.Context,
     source: Annotated[
         str, typer.Argument(help="A data set (name or file), or a graph file.", metavar="SOURCE")
     ],
@@ -51,6 +53,7 @@ def compare(
     edges: EdgesOption = None,
     target: TargetOption = None,
     budget: BudgetOption = None,
+    time_limit: TimeOption = None,
     seed: SeedOption = 0,
     regions: RegionsOption = None,
     share: ShareOption = 0.0,
@@ -95,6 +98,7 @@ def compare(
                 target=subject.label_of(target),
                 budget=budget,
                 seed=seed,
+                time_limit=time_limit,
                 regions=regions,
                 share=share,
                 progress=lambda name: status.update(f"{name} searches …"),
@@ -106,6 +110,9 @@ def compare(
         out_console().print(comparison_table(rows))
         for row in rows:
             typer.echo(f"\n{row.method}: {row.sentence}")
+        advice = dict.fromkeys(p for row in rows for p in row.parameters)
+        if spelled := spell(context.command, (), tuple(advice)):
+            typer.echo(f"\n{spelled.strip()}")
     if out is not None:
         for path in write_outputs(
             rows, out, box, dataset=subject.dataset, command=this_command(), force=force

@@ -137,9 +137,9 @@ class Store:
             if not _try_lock(handle):
                 msg = (
                     f"{self.folder}: another process is writing results here. Wait for it to end, "
-                    "or use another folder (--out)."
+                    "or use another folder."
                 )
-                raise StoreError(msg)
+                raise StoreError(msg, parameter="folder")
             with _disk_errors(self.folder):
                 self._parts.mkdir(exist_ok=True)
                 for torn in self._parts.glob(".tmp-*"):

@@ -262,9 +262,9 @@ def _with_regions(story: Story, regions: str | Taxonomy | None, title: str | Non
     if not scene.has_regions:
         msg = (
             "This picture counts edits by region, but the nodes have no regions. Give a node table "
-            "with a region column: --nodes nodes.csv (in Python Nodes.read_csv('nodes.csv'))."
+            "with a region column: nodes=Nodes.read_csv('nodes.csv')."
         )
-        raise MissingInputError(msg)
+        raise MissingInputError(msg, parameter="nodes")
     return scene
 
 

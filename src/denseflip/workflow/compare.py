@@ -25,11 +25,20 @@ COMPARED = ("blocks", "tri", "cli", "rcli", "con", "edg", "dat", "dat+bw")
 
 @dataclass(frozen=True)
 class Compared:
-    """One method's row: its story, or why it does not apply here."""
+    """One method's row: its story, or why it does not apply here.
+
+    Attributes
+    ----------
+    method : its name.
+    story : what it found, told; None if it does not apply.
+    reason : why it does not apply.
+    parameters : the parameters that its sentence, or the reason, advises to change.
+    """
 
     method: str
     story: Story | None
     reason: str = ""
+    parameters: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The result's fields, the statement and its verification, in plain JSON-ready form."""
@@ -123,7 +132,7 @@ def compare(
                     time_limit=time_limit,
                 )
             except MissingInputError as error:
-                yield Compared(method.name, None, str(error))
+                yield Compared(method.name, None, str(error), error.parameters)
                 continue
             story = describe(
                 result,
@@ -135,6 +144,6 @@ def compare(
                 evaluation=evaluation,
                 share=share,
             )
-            yield Compared(method.name, story)
+            yield Compared(method.name, story, parameters=story.parameters)
 
     return rows()
