@@ -21,6 +21,7 @@ Matrix = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int64]
 
 EPSILON = float(np.finfo(np.float64).eps)
+_MORE_THAN_HALF, _LESS_THAN_ONE = 0.5 + EPSILON, 1 - 4 * EPSILON  # by more than rounding
 
 
 class Head(Protocol):
@@ -178,14 +179,20 @@ class LinearHead:
         return np.asarray(scores.argmax(axis=1), dtype=np.int64)
 
     def predict_proba(self, rows: Matrix) -> Matrix:
-        """Logistic (two classes) or normalised exponentials (more) of the scores."""
+        """Logistic (two classes) or normalised exponentials (more) of the scores.
+
+        The likeliest class is that of `predict`, even where rounding would leave a tie.
+        """
         scores = self.scores(rows)
         if len(self.weights) == 1:
             small = np.exp(-np.abs(scores[:, 0]))  # never overflows
             less, more = small / (1 + small), 1 / (1 + small)
             second = scores[:, 0] > 0
+            more = np.where(second, np.maximum(more, _MORE_THAN_HALF), more)
             return np.column_stack((np.where(second, less, more), np.where(second, more, less)))
         powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+        powers = np.minimum(powers, _LESS_THAN_ONE)
+        powers[np.arange(len(scores)), scores.argmax(axis=1)] = 1
         return np.asarray(powers / powers.sum(axis=1, keepdims=True), dtype=np.float64)
 
 

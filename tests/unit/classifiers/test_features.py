@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 
 from denseflip.classifiers.features import (
-    FEATURES,
     DegreeFeatures,
     EdgeFeatures,
-    Features,
     RegionFeatures,
     features_from_dict,
     make_features,
@@ -71,23 +69,6 @@ def test_regions_equal_a_count_over_the_adjacency():
                 k = len(block)
                 expected.append(block.mean() if r != s else block.sum() / (k * (k - 1)))
         np.testing.assert_allclose(features.transform([graph])[0], expected, rtol=1e-15)
-
-
-@pytest.mark.parametrize("name", FEATURES)
-def test_every_kind_keeps_the_protocol(name):
-    features = make_features(name, NODES)
-    assert isinstance(features, Features)
-    assert features.name == name
-    again = features_from_dict(features.to_dict())
-    assert again == features
-    graphs = random_graphs(5, 4)
-    rows = features.transform(graphs)
-    assert rows.dtype == np.float64
-    assert len(rows) == 4
-    assert np.array_equal(again.transform(graphs), rows)
-    alone = np.concatenate([features.transform([g]) for g in graphs])
-    assert np.array_equal(alone, rows)
-    assert features.transform([]).shape[0] == 0
 
 
 def test_a_named_taxonomy_is_used():

@@ -22,13 +22,13 @@ COHORT = make_cohort()
 
 
 def test_probabilities_where_the_estimator_has_them():
-    for preset in ("sf-knn", "edges-logistic"):
-        oracle = fit_oracle(COHORT, preset=preset)
-        shares = oracle.predict_proba(COHORT.graphs)
-        assert shares.shape == (len(COHORT), 2)
-        np.testing.assert_allclose(shares.sum(axis=1), 1)
-        assert oracle.predict(COHORT.graphs) == shares.argmax(axis=1).tolist()
-    assert not hasattr(fit_oracle(COHORT, preset="edges-svm"), "predict_proba")
+    assert not hasattr(fit_oracle(COHORT, "edges-svm"), "predict_proba")
+    forest = RandomForestClassifier(3, random_state=0)
+    oracle = fit_oracle(COHORT, features="edges", estimator=forest)
+    rows = oracle.features.transform(COHORT.graphs)
+    expected = oracle.estimator.predict_proba(rows)
+    assert np.array_equal(oracle.predict_proba(COHORT.graphs), expected)
+    assert oracle.predict_proba([]).shape == (0, 2)
 
 
 def test_no_graphs_no_labels():

@@ -89,6 +89,17 @@ def test_probabilities_are_those_of_the_estimator(estimator, classes):
     assert np.array_equal(shares.argmax(axis=1), head.predict(asked))
 
 
+def test_the_likeliest_class_is_the_answer_even_in_a_tie():
+    """A score of 1e-20 is an answer, but no probability can tell it from one half."""
+    two = LinearHead(np.array([[1.0]]), np.zeros(1), logistic=True)
+    rows = np.array([[1e-20], [0.0], [-1e-20]])
+    assert two.predict(rows).tolist() == [1, 0, 0]
+    assert two.predict_proba(rows).argmax(axis=1).tolist() == [1, 0, 0]
+    three = LinearHead(np.array([[1.0], [-1.0], [2.0]]), np.zeros(3), logistic=True)
+    assert three.predict(rows).tolist() == [2, 0, 1]
+    assert three.predict_proba(rows).argmax(axis=1).tolist() == [2, 0, 1]
+
+
 @pytest.mark.parametrize("estimator", [LinearSVC(), SVC(kernel="linear")], ids=str)
 def test_a_machine_without_probabilities_has_none(estimator):
     x, y, _ = problem()

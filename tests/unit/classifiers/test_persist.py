@@ -23,19 +23,6 @@ from denseflip.errors import FileFormatError, InvalidParameterError
 COHORT = make_cohort()
 
 
-@pytest.mark.parametrize("preset", PRESETS)
-def test_saved_and_loaded_is_the_same(preset, tmp_path):
-    oracle = fit_oracle(COHORT, preset=preset).with_card(evaluation={"accuracy": 0.5})
-    path = oracle.save(tmp_path / "it.dfo")
-    again = load_oracle(path)
-    assert again.predict(COHORT.graphs) == oracle.predict(COHORT.graphs)
-    assert again.card == oracle.card
-    assert again.features == oracle.features
-    assert again.class_names == oracle.class_names
-    assert again.n_nodes == oracle.n_nodes
-    assert again.classes == oracle.classes
-
-
 @pytest.mark.parametrize(
     "estimator",
     [RandomForestClassifier(3, random_state=0), KNeighborsClassifier(3, algorithm="kd_tree")],
