@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -154,6 +154,58 @@ def codes_from_networkx(
     return len(nodes), np.sort(encode_pairs(edges, len(nodes), source=source))
 
 
+def to_adjacency(graph: Graph, dtype: npt.DTypeLike = np.float64) -> npt.NDArray[Any]:
+    """Dense 0/1 matrix; of a near copy by copying its root's matrix and flipping what differs."""
+    n = graph.n_nodes
+    out = np.empty((1, n * n), dtype=dtype)
+    _fill(out, [graph])
+    return out.reshape(n, n)
+
+
+def stack_adjacency(graphs: Sequence[Graph], dtype: npt.DTypeLike = np.float64) -> npt.NDArray[Any]:
+    """Dense adjacencies of several graphs over one node set, shape (k, n, n)."""
+    graphs = list(graphs)
+    n = graphs[0].n_nodes if graphs else 0
+    out = np.empty((len(graphs), n * n), dtype=dtype)
+    _fill(out, graphs)
+    return out.reshape(len(graphs), n, n)
+
+
+def _fill(rows: npt.NDArray[Any], graphs: Sequence[Graph]) -> None:
+    """Write each graph's flat adjacency into a row."""
+    for row, graph in zip(rows, graphs, strict=True):
+        root = graph.root
+        if root is graph:
+            _write(row, graph)
+            continue
+        kept = _kept.get(root.n_nodes)
+        if kept is None or kept[0] is not root:
+            if root.n_nodes**2 > _KEEP:
+                _write(row, graph)
+                continue
+            matrix = np.empty(root.n_nodes**2, dtype=np.uint8)
+            _write(matrix, root)
+            _kept.clear()
+            _kept[root.n_nodes] = kept = (root, matrix)
+        row[:] = kept[1]
+        both = _both(graph.difference(root), graph.n_nodes)
+        row[both] = 1 - kept[1][both]
+
+
+def _write(row: npt.NDArray[Any], graph: Graph) -> None:
+    row[:] = 0
+    row[_both(graph.codes, graph.n_nodes)] = 1
+
+
+def _both(codes: Codes, n: int) -> Codes:
+    """Flat positions of (u, v), which is the code itself, and of (v, u)."""
+    return np.concatenate((codes, codes * n - codes // max(n, 1) * (n * n - 1)))
+
+
+_KEEP = 4_000_000  # entries of a root's matrix that are kept for its near copies
+_kept: dict[int, tuple[Graph, npt.NDArray[np.uint8]]] = {}  # of the root met last, no more
+
+
 def to_sparse(graph: Graph) -> sp.csr_array:
     """CSR adjacency with float64 ones, both directions of every edge."""
     import scipy.sparse as sp
@@ -174,8 +226,3 @@ def to_networkx(graph: Graph) -> nx.Graph:
     out.add_nodes_from(range(graph.n_nodes))
     out.add_edges_from(graph.edges())
     return out
-
-
-def stack_adjacency(graphs: Iterable[Graph]) -> npt.NDArray[np.float64]:
-    """Dense adjacencies of several graphs over one node set, shape (k, n, n)."""
-    return np.stack([g.to_adjacency() for g in graphs])

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -22,6 +21,8 @@ from denseflip.graph.pairs import (
     count_shared,
     decode,
     encode_pairs,
+    key_of,
+    odd_ones,
     toggled,
 )
 
@@ -30,13 +31,18 @@ if TYPE_CHECKING:
     import scipy.sparse as sp
 
 _LITTLE_ENDIAN = np.dtype("<i8")
+_NEAR = 1024  # flips that a copy may always be away from its root
+_NOTHING: Codes = np.empty(0, dtype=np.int64)
+_NOTHING.setflags(write=False)
 
 
 class Graph:
     """An immutable, undirected, simple graph over the fixed nodes ``0 .. n_nodes - 1``.
 
-    It is stored as one sorted array of pair codes ``u * n_nodes + v`` with ``u < v``, so memory
-    grows with the number of edges. Equal content means equal graphs and equal hashes.
+    It is one sorted array of pair codes ``u * n_nodes + v`` with ``u < v``, so memory grows with
+    the number of edges. A changed copy is lazy: it knows the graph it was made from and the pairs
+    that were flipped, so making it costs what changed, and the array is made when somebody asks.
+    Equal content means equal graphs and equal hashes.
 
     Build one with `from_edges`, `from_adjacency`, `from_sparse` or `from_networkx`; all of them
     check their input and say what is wrong with it.
@@ -52,14 +58,41 @@ class Graph:
     True
     """
 
-    # No __slots__: cached_property needs a __dict__, and the cached forms are worth it.
+    # A root has its codes from the start. A copy has a parent, the pairs flipped since, and the
+    # root at the end of that line. Slots that are empty are filled when somebody asks.
+    __slots__ = (
+        "__weakref__",
+        "_codes",
+        "_difference",
+        "_digest",
+        "_far",
+        "_flipped",
+        "_key",
+        "_n",
+        "_pairs",
+        "_parent",
+        "_root",
+    )
+
     _n: int
     _codes: Codes
+    _root: Graph
+    _parent: Graph | None
+    _flipped: tuple[int, ...] | Codes
+    _far: int  # how many flips lie between this graph and its root, repeats counted
+    _difference: Codes
+    _key: int
+    _digest: bytes
+    _pairs: Codes
 
     def __init__(self, n_nodes: int, codes: Codes) -> None:
         """Take over sorted, unique, valid codes. Internal: use the ``from_`` constructors."""
         codes.setflags(write=False)
-        self.__dict__.update(_n=n_nodes, _codes=codes)
+        _set_n(self, n_nodes)
+        _set_codes(self, codes)
+        _set_root(self, self)
+        _set_parent(self, None)
+        _set_far(self, 0)
 
     def __setattr__(self, name: str, value: object) -> None:
         msg = f"Graph is immutable; cannot set {name!r}. Use toggle() to get a changed copy."
@@ -132,7 +165,7 @@ class Graph:
     @property
     def n_edges(self) -> int:
         """Number of edges."""
-        return len(self._codes)
+        return len(self.codes)
 
     @property
     def n_pairs(self) -> int:
@@ -142,14 +175,24 @@ class Graph:
     @property
     def codes(self) -> Codes:
         """Sorted, read-only array of pair codes ``u * n_nodes + v``, ``u < v``."""
-        return self._codes
+        try:
+            return self._codes
+        except AttributeError:
+            codes = toggled(self._root.codes, self._since_root())
+            codes.setflags(write=False)
+            _set_codes(self, codes)
+            return codes
 
-    @cached_property
+    @property
     def pairs(self) -> Codes:
         """Read-only array of shape (n_edges, 2) with ``u < v`` in each row, sorted."""
-        pairs = np.stack(np.divmod(self._codes, max(self._n, 1)), axis=1)
-        pairs.flags.writeable = False
-        return pairs
+        try:
+            return self._pairs
+        except AttributeError:
+            pairs = np.stack(np.divmod(self.codes, max(self._n, 1)), axis=1)
+            pairs.flags.writeable = False
+            _set_pairs(self, pairs)
+            return pairs
 
     def edges(self) -> list[Pair]:
         """The edges as a sorted list of ``(u, v)`` with ``u < v``."""
@@ -161,23 +204,41 @@ class Graph:
         if u < 0 or v >= self._n:
             return False
         code = u * self._n + v
-        at = int(np.searchsorted(self._codes, code))
-        return at < len(self._codes) and int(self._codes[at]) == code
+        at = int(np.searchsorted(self.codes, code))
+        return at < len(self.codes) and int(self.codes[at]) == code
 
     def degrees(self) -> Codes:
         """Number of neighbours of every node."""
         return np.bincount(self.pairs.ravel(), minlength=self._n).astype(np.int64)
 
     @property
+    def key(self) -> int:
+        """A number of 128 bits that stands for the content within this version of denseflip.
+
+        The words of the edges combined by exclusive or, so a copy's key costs what was flipped.
+        For files and ids take `digest`, which never changes.
+        """
+        try:
+            return self._key
+        except AttributeError:
+            parent = self._parent
+            if parent is None:
+                key = key_of(self._codes) ^ key_of((self._n,), salt=1)
+            else:
+                key = parent.key ^ key_of(self._flipped)
+            _set_key(self, key)
+            return key
+
+    @property
     def digest(self) -> bytes:
         """16 bytes that stand for the content: equal graphs, equal digests, on any machine."""
-        # Kept by hand: the lock in `cached_property` costs as much as the rest of a question.
-        digest: bytes | None = self.__dict__.get("_digest")
-        if digest is None:
-            content = self._codes.astype(_LITTLE_ENDIAN, copy=False).tobytes()
+        try:
+            return self._digest
+        except AttributeError:
+            content = self.codes.astype(_LITTLE_ENDIAN, copy=False).tobytes()
             digest = hashlib.sha256(self._n.to_bytes(8, "little") + content).digest()[:16]
-            self.__dict__["_digest"] = digest
-        return digest
+            _set_digest(self, digest)
+            return digest
 
     # ---- change -------------------------------------------------------------------------
 
@@ -185,18 +246,85 @@ class Graph:
         """Return the graph with each of these pairs flipped: removed if present, else added."""
         return self.toggle_codes(encode_pairs(pairs, self._n, source="pairs to toggle"))
 
-    def toggle_codes(self, codes: Codes) -> Graph:
-        """`toggle` for pairs already encoded (unique, in any order). O(n_edges)."""
-        return Graph(self._n, toggled(self._codes, codes)) if len(codes) else self
+    def toggle_codes(self, codes: tuple[int, ...] | Codes) -> Graph:
+        """`toggle` for pairs already encoded (valid, unique, in any order). O(len(codes))."""
+        if not len(codes):
+            return self
+        if isinstance(codes, np.ndarray) and codes.flags.writeable:
+            codes = codes.copy()  # what the caller does with it later must not change this graph
+        far = self._far + len(codes)
+        if self._far > _NEAR and self._far > 2 * len(self._root._codes):
+            self._take_root()
+            far = len(codes)
+        copy = _new(Graph)
+        _set_n(copy, self._n)
+        _set_root(copy, self._root)
+        _set_parent(copy, self)
+        _set_flipped(copy, codes)
+        _set_far(copy, far)
+        return copy
+
+    @property
+    def root(self) -> Graph:
+        """The graph that this one is a near copy of; itself if it was made from scratch."""
+        return self._root
+
+    def difference(self, other: Graph) -> Codes:
+        """Sorted codes of the pairs on which the two graphs differ.
+
+        Costs what differs if one is a near copy of the other, as in a search, else O(n_edges).
+        """
+        other = self.check_same_nodes(other)
+        if self._root is other._root:
+            if other._root is other:
+                return self._since_root()
+            return toggled(self._since_root(), other._since_root())
+        return toggled(self.codes, other.codes)
+
+    def _since_root(self) -> Codes:
+        """Sorted codes of the pairs flipped between the root and this graph."""
+        try:
+            return self._difference
+        except AttributeError:
+            pass
+        line: list[tuple[int, ...] | Codes] = []
+        graph: Graph = self
+        known = _NOTHING
+        while graph._parent is not None:
+            try:
+                known = graph._difference
+                break
+            except AttributeError:
+                line.append(graph._flipped)
+                graph = graph._parent
+        if len(line) > 1:
+            flipped = odd_ones(np.concatenate([np.asarray(f, dtype=np.int64) for f in line]))
+        else:
+            flipped = np.asarray(line[0] if line else (), dtype=np.int64)
+        known = toggled(known, flipped)
+        known.setflags(write=False)
+        _set_difference(self, known)
+        return known
+
+    def _take_root(self) -> None:
+        """Let go of a root that has become farther away than the graph is large."""
+        key, codes = self.key, self.codes
+        _set_key(self, key)
+        _set_codes(self, codes)
+        _set_parent(self, None)
+        _set_difference(self, _NOTHING)
+        _set_root(self, self)
+        _set_far(self, 0)
 
     def __xor__(self, other: Graph) -> list[Pair]:
         """Pairs on which the two graphs differ, sorted."""
-        return decode(np.setxor1d(self._codes, self.check_same_nodes(other)._codes, True), self._n)
+        return decode(self.difference(other), self._n)
 
     def distance(self, other: Graph) -> int:
         """Number of pairs on which the two graphs differ, ``|E △ E'|``."""
-        shared = count_shared(self._codes, self.check_same_nodes(other)._codes)
-        return self.n_edges + other.n_edges - 2 * shared
+        if self._root is self.check_same_nodes(other)._root:
+            return len(self.difference(other))
+        return self.n_edges + other.n_edges - 2 * count_shared(self.codes, other.codes)
 
     def relative_distance(self, other: Graph) -> float:
         """`distance` over ``|E ∪ E'|``; 0 if both graphs are empty."""
@@ -215,11 +343,9 @@ class Graph:
 
     def to_adjacency(self, dtype: npt.DTypeLike = np.float64) -> npt.NDArray[Any]:
         """Dense symmetric 0/1 matrix of shape (n, n), a fresh copy each time."""
-        n, codes = self._n, self._codes
-        out = np.zeros(n * n, dtype=dtype)
-        out[codes] = 1  # a code u * n + v is the flat position of (u, v) …
-        out[codes * n - codes // max(n, 1) * (n * n - 1)] = 1  # … and this is v * n + u
-        return out.reshape(n, n)
+        from denseflip.graph import convert
+
+        return convert.to_adjacency(self, dtype)
 
     def to_sparse(self) -> sp.csr_array:
         """SciPy CSR array of shape (n, n) with ones at both ends of every edge."""
@@ -252,13 +378,35 @@ class Graph:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Graph):
             return NotImplemented
-        return self._n == other._n and np.array_equal(self._codes, other._codes)
+        if self is other:
+            return True
+        # Equal content is equal keys; the codes are compared as well, since keys are only words.
+        return self.key == other.key and self._n == other._n and self._same_codes(other)
+
+    def _same_codes(self, other: Graph) -> bool:
+        if self._root is other._root:
+            return np.array_equal(self._since_root(), other._since_root())
+        return np.array_equal(self.codes, other.codes)
 
     def __hash__(self) -> int:
-        return int.from_bytes(self.digest[:8], "little", signed=True)
+        return hash(self.key)
 
     def __repr__(self) -> str:
         return f"Graph(n_nodes={self._n}, n_edges={self.n_edges})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (type(self), (self._n, self._codes.copy()))
+        return (type(self), (self._n, self.codes.copy()))
+
+
+# A slot's own setter passes by `__setattr__`, which keeps everybody else out.
+_new = object.__new__
+_set_n = Graph.__dict__["_n"].__set__
+_set_codes = Graph.__dict__["_codes"].__set__
+_set_root = Graph.__dict__["_root"].__set__
+_set_parent = Graph.__dict__["_parent"].__set__
+_set_flipped = Graph.__dict__["_flipped"].__set__
+_set_far = Graph.__dict__["_far"].__set__
+_set_difference = Graph.__dict__["_difference"].__set__
+_set_key = Graph.__dict__["_key"].__set__
+_set_digest = Graph.__dict__["_digest"].__set__
+_set_pairs = Graph.__dict__["_pairs"].__set__

@@ -41,12 +41,12 @@ class Edits:
     @classmethod
     def between(cls, original: Graph, changed: Graph) -> Edits:
         """The edits that turn ``original`` into ``changed``."""
-        changed = original.check_same_nodes(changed)
-        n = original.n_nodes
-        return cls(
-            added=tuple(decode(np.setdiff1d(changed.codes, original.codes, True), n)),
-            removed=tuple(decode(np.setdiff1d(original.codes, changed.codes, True), n)),
-        )
+        differ = changed.difference(original)
+        gone = np.isin(differ, original.codes, assume_unique=True)
+        edits = object.__new__(cls)  # sorted, disjoint and clean: nothing to check
+        object.__setattr__(edits, "added", tuple(decode(differ[~gone], original.n_nodes)))
+        object.__setattr__(edits, "removed", tuple(decode(differ[gone], original.n_nodes)))
+        return edits
 
     @property
     def pairs(self) -> tuple[Pair, ...]:

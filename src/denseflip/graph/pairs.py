@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,9 @@ Pair = tuple[int, int]
 Codes = npt.NDArray[np.int64]
 
 _SPLICE = 300  # with so many codes per toggle, cutting is cheaper than sorting (measured)
+_FEW = 64  # up to so many codes a loop in Python is quicker than arrays
+_64 = (1 << 64) - 1
+_GOLDEN, _MIX_A, _MIX_B = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 _MAX_NODES = 3_000_000_000  # codes must fit in 63 bits
 
 
@@ -92,10 +96,62 @@ def _is_whole(x: object) -> bool:
     )
 
 
+def odd_ones(codes: Codes) -> Codes:
+    """The codes that occur an odd number of times, sorted: flips of which pairs remain."""
+    values, counts = np.unique(codes, return_counts=True)
+    odd: Codes = values[counts % 2 == 1]
+    return odd
+
+
+def key_of(codes: Iterable[int] | Codes, *, salt: int = 0) -> int:
+    """128 bits that stand for a set of codes: one word each, combined by exclusive or.
+
+    So the key of a set with one code more or less is the key and that code's word combined. The
+    words are those of two rounds of SplitMix64 (Steele, Lea & Flood 2014): as good as random, the
+    same everywhere.
+
+    >>> key_of([3, 8]) == key_of([8]) ^ key_of([3])
+    True
+    """
+    if not isinstance(codes, np.ndarray):
+        if not hasattr(codes, "__len__") or len(codes) <= _FEW:  # type: ignore[arg-type]
+            key = 0
+            for code in codes:
+                key ^= _word(code, salt)
+            return key
+        codes = np.fromiter(codes, dtype=np.int64, count=len(codes))  # type: ignore[arg-type]
+    elif len(codes) <= _FEW:
+        return key_of(codes.tolist(), salt=salt)
+    high = _mixed(codes.astype(np.uint64) + np.uint64(salt << 62))
+    return int(np.bitwise_xor.reduce(high)) << 64 | int(np.bitwise_xor.reduce(_mixed(high)))
+
+
+@lru_cache(maxsize=1 << 18)
+def _word(code: int, salt: int) -> int:
+    high = _mix((code + (salt << 62)) & _64)
+    return high << 64 | _mix(high)
+
+
+def _mix(z: int) -> int:
+    z = (z + _GOLDEN) & _64
+    z = ((z ^ (z >> 30)) * _MIX_A) & _64
+    z = ((z ^ (z >> 27)) * _MIX_B) & _64
+    return z ^ (z >> 31)
+
+
+def _mixed(z: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    z = z + np.uint64(_GOLDEN)  # whole numbers of 64 bits wrap round, as they should
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(_MIX_A)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(_MIX_B)
+    return z ^ (z >> np.uint64(31))
+
+
 def toggled(codes: Codes, toggles: Codes) -> Codes:
     """Sorted codes with each of ``toggles`` (unique, any order) flipped. O(len(codes))."""
+    if not len(codes):
+        return np.sort(toggles)
     if len(toggles) * _SPLICE <= len(codes):
-        return _splice(codes, np.sort(toggles))
+        return _splice(codes, np.sort(toggles)) if len(toggles) else codes
     merged = _merged(codes, toggles)
     # A code that occurs twice was present and is toggled away.
     keep = np.empty(len(merged), dtype=bool)
