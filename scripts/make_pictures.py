@@ -17,9 +17,9 @@ from denseflip import (
     plot_region_matrix,
     plot_regions,
 )
-from denseflip.paper.methods import published_method
-from denseflip.paper.classifier import published_oracle
 from denseflip.classifiers.presets import fit_oracle
+from denseflip.paper.classifier import published_oracle
+from denseflip.paper.methods import published_method
 from denseflip.report.canvas import png_bytes
 from denseflip.story.story import Story
 

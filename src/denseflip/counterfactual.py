@@ -48,7 +48,6 @@ class Ask(StrEnum):
 
     YES = "yes"  # ask; a flip ends the search
     NO = "no"  # do not ask
-    IGNORED = "ignored"  # ask and count, but go on whatever the answer (published profile)
     KNOWN = "known"  # the answer was counted before (a background graph): heed it, count nothing
 
 
@@ -93,11 +92,16 @@ class Step(NamedTuple):
             data["block"],
             data["structure"],
             tuple((u, v) for u, v in data["toggled"]),
-            Ask(data["ask"]),
+            _read_ask(data["ask"]),
             tuple(data["nodes"]),
             data["name"],
             data["iteration"],
         )
+
+
+def _read_ask(word: str) -> Ask:
+    # Version 0.1 had a question whose answer was not heeded; asked it was.
+    return Ask.YES if word == "ignored" else Ask(word)
 
 
 @dataclass(frozen=True)

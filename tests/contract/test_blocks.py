@@ -33,8 +33,15 @@ def problem(g, seed=0):
     # One graph of the other class at least, where there is one.
     known = Background([g, complete(g.n_nodes), empty(g.n_nodes), path(g.n_nodes)])
     rng = np.random.default_rng(seed)
-    session = Session(oracle)
-    return Problem(g, label, None, halves(g.n_nodes), known, rng, oracle, session)
+    return Problem(
+        g,
+        label,
+        None,
+        halves(g.n_nodes),
+        known,
+        rng,
+        label_background=lambda: known.labels(Session(oracle)),
+    )
 
 
 @pytest.mark.parametrize("name", RANKS)

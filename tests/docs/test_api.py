@@ -80,6 +80,7 @@ def test_explain_is_called_like_this():
         "*seed=0",
         "*time_limit=None",
         "*batch=64",
+        "*on_event=None",
     ]
 
 

@@ -67,7 +67,7 @@ def test_the_trace_leads_to_the_result():
 
 def test_the_dictionary_form_leads_back():
     result = make(
-        trace=(Step("sparsify", "clique", ((0, 1),), Ask.IGNORED, (0, 1), "A – B", 2),),
+        trace=(Step("sparsify", "clique", ((0, 1),), Ask.KNOWN, (0, 1), "A – B", 2),),
         parameters={"search": {"type": "X", "limit": None}},
         notes=("a remark",),
         minimal=True,
@@ -147,3 +147,8 @@ def test_a_real_result_shows_itself():
     result = explain(triangle_with_tail(), lambda a: int(a[0, 1]), "cli+min")
     assert "1-minimal" in str(result)
     assert "Counterfactual by cli+min, seed 0" in str(result)
+
+
+def test_a_trace_of_the_first_version_is_read():
+    data = Step("sparsify", "clique", ((0, 1),)).to_dict() | {"ask": "ignored"}
+    assert Step.from_dict(data).ask is Ask.YES  # asked it was, though its answer was not heeded

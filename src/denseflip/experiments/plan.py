@@ -9,6 +9,7 @@ from itertools import product
 from denseflip.counterfactual import Label
 from denseflip.datasets import Dataset
 from denseflip.errors import ConfigError
+from denseflip.experiments.refs import build_method
 from denseflip.experiments.spec import (
     DataSpec,
     Job,
@@ -17,7 +18,7 @@ from denseflip.experiments.spec import (
     OracleSpec,
     RunSpec,
 )
-from denseflip.search.methods import METHODS, REGIONS
+from denseflip.search.problem import REGIONS
 
 
 @dataclass(frozen=True)
@@ -110,8 +111,7 @@ def make_plan(matrix: Matrix) -> Plan:
 
 def needs_regions(method: MethodSpec) -> bool:
     """Whether a method cannot run without regions."""
-    entry = METHODS.get(method.name.split("+")[0])
-    return entry is not None and REGIONS in entry.needs
+    return REGIONS in build_method(method).needs
 
 
 def choose_graphs(

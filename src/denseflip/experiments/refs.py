@@ -21,7 +21,7 @@ from denseflip.datasets import Dataset, load_dataset
 from denseflip.errors import ConfigError, DatasetError, UnknownNameError
 from denseflip.experiments.spec import PLAIN, DataSpec, MethodSpec, OracleSpec, dataset_digest
 from denseflip.oracles.protocol import Oracle
-from denseflip.search.methods import Recipe, make_method
+from denseflip.search.methods import Method, make_method
 
 if TYPE_CHECKING:
     from denseflip.classifiers.evaluation import Evaluation
@@ -48,14 +48,14 @@ class Trainer:
 
 
 PLUG_INS = ("denseflip.paper.profile",)
-MAKERS: dict[str, Callable[..., Recipe]] = {PLAIN: make_method}
+MAKERS: dict[str, Callable[..., Method]] = {PLAIN: make_method}
 READINGS: dict[str, Callable[[Counterfactual], tuple[float, int]]] = {PLAIN: _plainly}
 TRAINERS: dict[str, Trainer] = {}
 
 
 def register_reading(
     name: str,
-    make: Callable[..., Recipe],
+    make: Callable[..., Method],
     read: Callable[[Counterfactual], tuple[float, int]],
 ) -> None:
     """Add a reading of the methods.
@@ -205,7 +205,7 @@ def method_spec(
     return MethodSpec(recipe.name, given, recipe.parameters, reading)
 
 
-def build_method(spec: MethodSpec) -> Recipe:
+def build_method(spec: MethodSpec) -> Method:
     """The method of a spec, ready to run."""
     return _find(MAKERS, spec.reading, "reading")(spec.name, **spec.parameters)
 

@@ -9,11 +9,11 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.counterfactual import Counterfactual, Label
+from denseflip.counterfactual import Counterfactual
 from denseflip.errors import InvalidParameterError
 from denseflip.graph import Codes, Graph
 from denseflip.oracles.protocol import Oracle
-from denseflip.oracles.session import Session
+from denseflip.oracles.session import Session, open_session
 
 _SMALL = 4096  # up to so many nodes a table of all pairs is small, and the quickest way
 
@@ -71,7 +71,7 @@ def robustness(
     shaken = [
         graph.toggle_codes(_random_codes(graph.n_nodes, n_flips, rng)) for _ in range(repeats)
     ]
-    labels = _ask_all(oracle, shaken)
+    labels = [answer.label for answer in open_session(oracle).ask_all(shaken)]
     return sum(label == result.label_after for label in labels) / repeats
 
 
@@ -96,20 +96,14 @@ def is_minimal(result: Counterfactual, oracle: Oracle | Session) -> bool:
         return False
     if result.minimal:
         return True
-    graph, pairs = result.counterfactual, result.edits.pairs
-    for start in range(0, len(pairs), 64):
-        undone = [graph.toggle([pair]) for pair in pairs[start : start + 64]]
-        for label in _ask_all(oracle, undone):
-            wanted = result.target
-            if label != result.label_before if wanted is None else label == wanted:
-                return False
-    return True
-
-
-def _ask_all(oracle: Oracle | Session, graphs: Sequence[Graph]) -> list[Label]:
-    session = oracle if isinstance(oracle, Session) else Session(oracle)
-    session.prefetch(graphs)
-    return [session.ask(graph) for graph in graphs]
+    graph, wanted = result.counterfactual, result.target
+    spare = open_session(oracle).first(
+        ((pair, graph.toggle([pair])) for pair in result.edits.pairs),
+        lambda answer: (
+            answer.label != result.label_before if wanted is None else answer.label == wanted
+        ),
+    )
+    return spare is None
 
 
 def _jaccard(a: set[tuple[int, int]], b: set[tuple[int, int]]) -> float:

@@ -7,14 +7,11 @@ measures want to know how many that takes; `story` says which, and tells it.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator
-from itertools import islice
 from typing import NamedTuple
 
 from denseflip.counterfactual import Counterfactual, Label
 from denseflip.graph import Cells, Codes, Graph, Taxonomy
 from denseflip.oracles.session import Session
-
-_LOOK_AHEAD = 32
 
 
 class Sufficient(NamedTuple):
@@ -47,16 +44,14 @@ def first_flip(
     session : the way to the oracle; every number of parts that is tried is one question.
     lengths : numbers of parts to ask about; by default all.
     """
-    todo, batch = _growing(result.original, parts, lengths), 1
-    while ahead := list(islice(todo, batch)):
-        session.prefetch([graph for _, graph in ahead])
-        for k, graph in ahead:
-            label = session.ask(graph)
-            wanted = result.target
-            if label != result.label_before if wanted is None else label == wanted:
-                return Flip(k, label)
-        batch = min(2 * batch, _LOOK_AHEAD)
-    return None
+    wanted = result.target
+    hit = session.first(
+        _growing(result.original, parts, lengths),
+        lambda answer: (
+            answer.label != result.label_before if wanted is None else answer.label == wanted
+        ),
+    )
+    return None if hit is None else Flip(hit.item, hit.answer.label)
 
 
 def _growing(

@@ -1,8 +1,9 @@
-"""`Background`: the graphs of a data set and what an oracle says of them."""
+"""`Background`: the graphs of a data set, what an oracle says of them, and what sets them apart."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ class Background:
     """Graphs over one node set that a search may look at.
 
     Keep one `Background` for all the graphs you explain: the oracle is asked about each of its
-    graphs once, not once per explanation.
+    graphs once, and what its classes differ in is counted once, not once per explanation.
     """
 
     def __init__(self, graphs: Iterable[Graph]) -> None:
@@ -38,6 +39,7 @@ class Background:
                 )
                 raise InvalidGraphError(msg)
         self._known: tuple[Oracle, list[Label]] | None = None
+        self._contrasts: dict[tuple[tuple[int, ...], tuple[int, ...]], Contrast] = {}
 
     @classmethod
     def of(cls, source: Any) -> Background:
@@ -49,18 +51,70 @@ class Background:
     def __len__(self) -> int:
         return len(self.graphs)
 
-    def labels(self, oracle: Oracle, session: Session) -> list[Label]:
+    def labels(self, session: Session) -> list[Label]:
         """The oracle's label of every graph, evaluated once per oracle."""
+        oracle = session.oracle
         if self._known is None or not _same(self._known[0], oracle):
             self._known = (oracle, session.label_background(self.graphs))
         else:
             session.remember(self.graphs, self._known[1])
         return self._known[1]
 
+    def contrast(self, current: Sequence[int], target: Sequence[int]) -> Contrast:
+        """`Contrast` between two sets of these graphs, given by their positions; kept."""
+        key = (tuple(current), tuple(target))
+        if key not in self._contrasts:
+            if len(self._contrasts) >= _KEPT:
+                self._contrasts.clear()
+            self._contrasts[key] = Contrast.between(
+                [self.graphs[i] for i in key[0]], [self.graphs[i] for i in key[1]]
+            )
+        return self._contrasts[key]
+
+
+_KEPT = 16  # contrasts held: classes times classes of one oracle, and a little more
+
 
 def _same(a: Oracle, b: Oracle) -> bool:
     # A bare function is wrapped anew for every explanation; it is the function that counts.
     return a is b or (isinstance(a, CallableOracle) and a == b)
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """Frequency of each pair in one set of graphs less its frequency in another; 0 elsewhere.
+
+    Attributes
+    ----------
+    codes : the pairs that are not equally frequent in both, sorted.
+    values : their contrast times ``scale``: whole numbers, so that equal contrasts compare equal
+        and ties are settled by the pair, as they should be.
+    scale : what a contrast of 1 is in ``values``.
+    """
+
+    codes: Codes
+    values: Codes
+    scale: int = 1
+
+    @classmethod
+    def between(cls, current: Sequence[Graph], target: Sequence[Graph]) -> Contrast:
+        """Contrast of the original's class with the target class."""
+        n_current, n_target = max(len(current), 1), max(len(target), 1)
+        a_codes, a = pair_counts(current)
+        b_codes, b = pair_counts(target)
+        codes = np.union1d(a_codes, b_codes)
+        values = np.zeros(len(codes), dtype=np.int64)
+        values[np.searchsorted(codes, a_codes)] += a * n_target
+        values[np.searchsorted(codes, b_codes)] -= b * n_current
+        keep = values != 0
+        return cls(codes[keep], values[keep], n_current * n_target)
+
+    def at(self, codes: Codes) -> Codes:
+        """The contrast of these pairs, times ``scale``."""
+        if not len(self.codes):
+            return np.zeros(len(codes), dtype=np.int64)
+        where = np.minimum(np.searchsorted(self.codes, codes), len(self.codes) - 1)
+        return np.where(self.codes[where] == codes, self.values[where], 0)
 
 
 def pair_counts(graphs: Iterable[Graph]) -> tuple[Codes, Codes]:

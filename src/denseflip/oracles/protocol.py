@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from denseflip.counterfactual import Label
 from denseflip.errors import OracleError
@@ -13,12 +13,32 @@ from denseflip.graph import Graph
 _PLAIN = (int, str, bool)
 
 
+class Answer(NamedTuple):
+    """What an oracle says of a graph.
+
+    Attributes
+    ----------
+    label : the label.
+    confidence : the probability of that label, where the oracle gives one and was asked for it.
+    probabilities : the probability of every class by its label, likewise.
+    """
+
+    label: Label
+    confidence: float | None = None
+    probabilities: Mapping[Label, float] | None = None
+
+
 @runtime_checkable
 class Oracle(Protocol):
     """A black box that labels graphs.
 
     The one method takes several graphs so that a classifier can answer them in one go. Labels are
     numbers or strings. The answer for a graph must not depend on when or beside what it is asked.
+
+    An oracle may offer more, and a `Session` makes use of it: ``predict_edits(base, edits)``, the
+    labels of ``base`` with the pairs of each array of codes flipped, without building a graph;
+    ``classes``, the labels that it knows; ``predict_proba(graphs)``, one row of probabilities per
+    graph in the order of ``classes``.
     """
 
     def predict(self, graphs: Sequence[Graph]) -> Sequence[Any]:
@@ -68,3 +88,23 @@ def clean_label(answer: Any) -> Label:
         msg = f"The oracle returned {answer} as a label; a label must be a finite number."
         raise OracleError(msg)
     return answer
+
+
+def clean_probabilities(rows: Any, n_graphs: int, classes: Sequence[Label]) -> list[Answer]:
+    """An oracle's probabilities as answers: the likeliest label and how likely it is."""
+    table = [list(row) for row in check_answers(rows, n_graphs)]
+    answers = []
+    for row in table:
+        values = [float(p) for p in row]
+        if len(values) != len(classes):
+            msg = f"The oracle gave {len(values)} probabilities for {len(classes)} classes."
+            raise OracleError(msg)
+        if not all(-1e-9 <= p <= 1 + 1e-9 for p in values) or abs(sum(values) - 1) > 1e-3:
+            msg = (
+                "An oracle's probabilities lie between 0 and 1 and sum to 1; got "
+                f"{[round(p, 4) for p in values]!r:.80}."
+            )
+            raise OracleError(msg)
+        best = max(range(len(values)), key=values.__getitem__)
+        answers.append(Answer(classes[best], values[best], dict(zip(classes, values, strict=True))))
+    return answers

@@ -1,51 +1,122 @@
-"""One search's dealings with its oracle: counting, cache, budget, checks."""
+"""`Session`: the only door to an oracle. It counts, caches, keeps the budget and checks answers.
+
+Engine, refiners, certificates, sentence tests and measures all ask through one; what looking ahead
+costs and how far it goes is in `pace`.
+"""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import suppress
-from typing import Any
+from itertools import islice
+from typing import Any, Generic, NamedTuple, TypeVar
+from weakref import WeakKeyDictionary
 
 from denseflip.counterfactual import Label
 from denseflip.errors import DenseflipError, InvalidParameterError, OracleError, whole_number
 from denseflip.graph import Graph
-from denseflip.oracles.protocol import Oracle, check_answers, clean_label, clean_labels
+from denseflip.oracles.pace import Odds, Pace
+from denseflip.oracles.protocol import (
+    Answer,
+    Oracle,
+    check_answers,
+    clean_label,
+    clean_probabilities,
+)
+
+T = TypeVar("T")
+
+MAX_BATCH = 64
+_MAX_EDGES_AHEAD = 8_000_000  # graphs held at once, counted in edges: bounds the memory
 
 
 class BudgetSpentError(Exception):
     """Signals, inside a search, that no further question may be asked. Never reaches a user."""
 
 
+class Event(NamedTuple):
+    """What happened in a session, for progress bars, live pages and logs.
+
+    Attributes
+    ----------
+    kind : ``"question"``, graphs go to the oracle; ``"answer"``, one question of the walk was
+        answered; ``"step"``, a search made a step; ``"best"``, a better counterfactual is known.
+    calls : questions counted so far.
+    graph : the graph that the event is about; of several, the last.
+    answer : the oracle's answer, if it is about one.
+    value : the number of graphs of a question; the `Step` of a step; the number of edits of a best.
+    """
+
+    kind: str
+    calls: int
+    graph: Graph | None = None
+    answer: Answer | None = None
+    value: Any = None
+
+
+class Hit(NamedTuple, Generic[T]):
+    """The first accepted candidate: what it is, its graph, and the oracle's answer."""
+
+    item: T
+    graph: Graph
+    answer: Answer
+
+
 class Session:
     """Ask an oracle on behalf of one search.
 
-    `ask` is a question of the one-by-one walk and counts, answered from the cache or not, so that
-    the number of calls depends on nothing but the method. `prefetch` looks ahead: it evaluates
-    several graphs in one batch and counts nothing.
+    Every question of the one-by-one walk counts, whether the cache answers it or the oracle, so
+    that the number of calls depends on nothing but the method. Looking ahead counts nothing.
 
     Parameters
     ----------
     oracle : the black box.
     budget : how many questions may be counted; None for no limit.
     time_limit : seconds after which no further question is asked; None for no limit.
+    max_batch : look ahead by at most so many graphs; 1 to ask one by one. Changes speed only.
+    confidence : whether to ask for probabilities too (`Answer.confidence`); the oracle must then
+        offer ``predict_proba`` and ``classes``.
+    on_event : called with an `Event` whenever something happens.
+
+    Attributes
+    ----------
+    calls : questions counted so far.
+    background_calls : questions about background graphs, counted apart.
+    evaluations : graphs that the oracle was given, looking ahead included.
+    predictions : how often the oracle was called, with however many graphs.
     """
 
     def __init__(
-        self, oracle: Oracle, *, budget: int | None = None, time_limit: float | None = None
+        self,
+        oracle: Oracle,
+        *,
+        budget: int | None = None,
+        time_limit: float | None = None,
+        max_batch: int = MAX_BATCH,
+        confidence: bool = False,
+        on_event: Callable[[Event], object] | None = None,
     ) -> None:
         if time_limit is not None and not (isinstance(time_limit, (int, float)) and time_limit > 0):
             msg = f"time_limit must be a positive number of seconds; got {time_limit!r}."
             raise InvalidParameterError(msg)
-        self._oracle = oracle
+        self.oracle = oracle
+        self.on_event = on_event
         self._budget = None if budget is None else whole_number("budget", budget, minimum=1)
         self._deadline = None if time_limit is None else time.monotonic() + time_limit
-        self._answers: dict[bytes, Label] = {}
-        self._counted: set[bytes] = set()
+        self._max_batch = whole_number("batch", max_batch, minimum=1)
+        self._classes = _classes(oracle) if confidence else None
+        self._predict_edits = getattr(oracle, "predict_edits", None)
+        self._pace = _pace_of(oracle)
+        self._answers: dict[int, Answer] = {}
+        self._counted: set[int] = set()
         self.calls = 0
         self.background_calls = 0
         self.evaluations = 0
+        self.predictions = 0
+
+    # ---- how it stands ------------------------------------------------------------------
 
     @property
     def distinct(self) -> int:
@@ -62,90 +133,240 @@ class Session:
         """Whether the time limit has passed."""
         return self._deadline is not None and time.monotonic() > self._deadline
 
-    def ask(self, graph: Graph) -> Label:
-        """The graph's label, as one counted question.
+    def check_time(self) -> None:
+        """Raise `BudgetSpentError` if the time limit has passed."""
+        if self._deadline is not None and time.monotonic() > self._deadline:
+            raise BudgetSpentError
+
+    def tell(self, kind: str, graph: Graph | None = None, value: Any = None) -> None:
+        """Let the listener know of something that is not a question (a step, a best so far)."""
+        if self.on_event is not None:
+            self.on_event(Event(kind, self.calls, graph, None, value))
+
+    # ---- questions that count -----------------------------------------------------------
+
+    def ask(self, graph: Graph) -> Answer:
+        """The oracle's answer, as one counted question.
 
         Raises
         ------
         BudgetSpentError
             If the budget or the time is spent.
         """
-        self.charge(1)
-        digest = graph.digest
-        self._counted.add(digest)
-        label = self._answers.get(digest)
-        return self.peek(graph) if label is None else label
-
-    def charge(self, n: int) -> None:
-        """Count ``n`` questions without asking anything (answers known from elsewhere)."""
-        self.check_time()
-        if self._budget is not None and self.calls + n > self._budget:
+        if self._deadline is not None:
+            self.check_time()
+        if self._budget is not None and self.calls >= self._budget:
             raise BudgetSpentError
-        self.calls += n
+        self.calls += 1
+        key = graph.key
+        self._counted.add(key)
+        answer = self._answers.get(key)
+        if answer is None:
+            answer = self._answers[key] = self._one(graph)
+        if self.on_event is not None:
+            self.on_event(Event("answer", self.calls, graph, answer))
+        return answer
 
-    def check_time(self) -> None:
-        """Raise `BudgetSpentError` if the time limit has passed."""
-        if self._deadline is not None and time.monotonic() > self._deadline:
-            raise BudgetSpentError
+    def ask_all(self, graphs: Iterable[Graph]) -> list[Answer]:
+        """The answers about several graphs, evaluated together; each counts as one question.
 
-    def peek(self, graph: Graph) -> Label:
-        """The graph's label, uncounted."""
-        answers, digest = self._answers, graph.digest
-        if digest not in answers:
-            answers[digest] = clean_labels(self._predict([graph]), 1)[0]
-        return answers[digest]
-
-    def prefetch(self, graphs: Sequence[Graph]) -> None:
-        """Evaluate those graphs that are not in the cache, in one batch.
-
-        Graphs on which the oracle fails are left out: the error is for the question itself, which
-        the walk may never come to.
+        With a budget that ends before the last of them, none is asked.
         """
-        new = {digest: g for g in graphs if (digest := g.digest) not in self._answers}
-        if len(new) < 2:  # nothing to gain over the question itself
-            return
-        try:
-            answers = self._predict(list(new.values()))
-        except DenseflipError:
-            return
-        for digest, answer in zip(new, check_answers(answers, len(new)), strict=True):
-            with suppress(OracleError):
-                self._answers[digest] = clean_label(answer)
+        graphs = list(graphs)
+        self.check_time()
+        if len(graphs) > self.remaining:
+            raise BudgetSpentError
+        for start in range(0, len(graphs), self._max_batch):
+            self._prefetch(graphs[start : start + self._max_batch])
+        return [self.ask(graph) for graph in graphs]
+
+    def first(
+        self,
+        candidates: Iterable[tuple[T, Graph]],
+        accept: Callable[[Answer], bool],
+        *,
+        odds: Odds | None = None,
+    ) -> Hit[T] | None:
+        """The first candidate whose answer is accepted, or None if there is none.
+
+        Parameters
+        ----------
+        candidates : pairs of anything and a graph, made lazily, as if every answer were no: which
+            graph comes next may not depend on the answers about those before.
+        accept : says whether an answer is a yes.
+        odds : how likely a yes is; give the same one to calls that belong together.
+
+        Notes
+        -----
+        Result and number of calls are those of the walk one by one, whatever the look-ahead.
+        """
+        odds = Odds() if odds is None else odds
+        walk = self.ahead(candidates, odds)
+        for item, graph in walk:
+            answer = self.ask(graph)
+            if accept(answer):
+                walk.close()
+                odds.count(0, yes=True)
+                return Hit(item, graph, answer)
+        return None
+
+    def ahead(
+        self, candidates: Iterable[tuple[T, Graph]], odds: Odds | None = None
+    ) -> Generator[tuple[T, Graph], None, None]:
+        """Hand candidates through, the next few evaluated together before they come out.
+
+        The caller asks about each as it comes, and stops asking for more at a yes. An error that
+        making the candidates raises is kept until the walk gets there.
+        """
+        odds = Odds() if odds is None else odds
+        pace = self._pace
+        source = iter(candidates)
+        cap = self._max_batch
+        while True:
+            n = min(odds.best_batch(pace), cap)
+            failure: Exception | None = None
+            some: list[tuple[T, Graph]] = []
+            started = time.perf_counter()
+            try:
+                if n > 1:
+                    for candidate in islice(source, n):
+                        some.append(candidate)  # noqa: PERF402 - kept if a later one fails
+                else:
+                    some.extend(islice(source, 1))
+            except Exception as error:  # for the walk to raise when, and if, it gets there
+                failure = error
+            if some:
+                pace.record_making(len(some), time.perf_counter() - started)
+                if len(some) > 1:
+                    self._prefetch_allowed([graph for _, graph in some])
+                    cap = min(cap, max(1, _MAX_EDGES_AHEAD // max(1, some[0][1].root.n_edges)))
+            handed = 0
+            try:
+                for candidate in some:
+                    handed += 1
+                    yield candidate
+            finally:
+                odds.count(handed)
+            if failure is not None:
+                raise failure
+            if len(some) < n:
+                return
+
+    # ---- questions that are counted elsewhere -------------------------------------------
+
+    def peek(self, graph: Graph) -> Answer:
+        """The oracle's answer, uncounted."""
+        key = graph.key
+        answer = self._answers.get(key)
+        if answer is None:
+            answer = self._answers[key] = self._one(graph)
+        return answer
 
     def label_background(self, graphs: Sequence[Graph]) -> list[Label]:
         """Labels of background graphs, counted apart from the search."""
-        self.prefetch(graphs)
-        labels = [self.peek(g) for g in graphs]
+        self._prefetch(graphs)
+        labels = [self.peek(g).label for g in graphs]
         self.background_calls += len(graphs)
         return labels
 
     def remember(self, graphs: Sequence[Graph], labels: Sequence[Label]) -> None:
         """Take over labels of background graphs that the oracle gave in another session."""
-        self._answers.update((g.digest, y) for g, y in zip(graphs, labels, strict=True))
+        if self._classes is None:
+            for g, label in zip(graphs, labels, strict=True):
+                self._answers.setdefault(g.key, Answer(label))
         self.background_calls += len(graphs)
 
     def charge_background(self, graphs: Sequence[Graph]) -> None:
         """Count a question per background graph as part of the search itself (`dat`)."""
         self.charge(len(graphs))
-        self._counted.update(g.digest for g in graphs)
+        self._counted.update(g.key for g in graphs)
+
+    def charge(self, n: int) -> None:
+        """Count ``n`` questions without asking anything: all of them, or none past the budget."""
+        self.check_time()
+        if n > self.remaining:
+            raise BudgetSpentError
+        self.calls += n
 
     def confirm(self, graphs: Sequence[Graph]) -> None:
         """Ask again, past the cache, and raise if the oracle has changed its mind."""
-        answers = clean_labels(self._predict(graphs), len(graphs))
-        for graph, again in zip(graphs, answers, strict=True):
-            first = self._answers.get(graph.digest, again)
-            if again != first:
+        answers = check_answers(self._call(self.oracle.predict, graphs, graphs), len(graphs))
+        for graph, again in zip(graphs, map(clean_label, answers), strict=True):
+            known = self._answers.get(graph.key)
+            if known is not None and again != known.label:
                 msg = (
-                    f"The oracle changed its mind: it labelled the same graph {first!r} at first "
-                    f"and {again!r} when asked again. A counterfactual of an oracle that is not "
-                    "deterministic means nothing: fix its seed, or switch off dropout and the like."
+                    f"The oracle changed its mind: it labelled the same graph {known.label!r} at "
+                    f"first and {again!r} when asked again. A counterfactual of an oracle that is "
+                    "not deterministic means nothing: fix its seed, or switch off dropout and the "
+                    "like."
                 )
                 raise OracleError(msg)
 
-    def _predict(self, graphs: Sequence[Graph]) -> Any:
-        self.evaluations += len(graphs)
+    # ---- the oracle itself --------------------------------------------------------------
+
+    def _prefetch_allowed(self, graphs: Sequence[Graph]) -> None:
+        """Look ahead, but never at what the budget or the time would not let the walk ask."""
+        if self._budget is not None:
+            graphs = graphs[: max(0, self._budget - self.calls)]
+        if not self.out_of_time:
+            self._prefetch(graphs)
+
+    def _prefetch(self, graphs: Sequence[Graph]) -> None:
+        """Evaluate those graphs that are not in the cache, in one batch.
+
+        Graphs on which the oracle fails are left out: the error is for the question itself, which
+        the walk may never come to.
+        """
+        known = self._answers
+        new = {key: g for g in graphs if (key := g.key) not in known}
+        if len(new) < 2:  # nothing to gain over the question itself
+            return
         try:
-            return self._oracle.predict(graphs)
+            answers = self._evaluate(list(new.values()))
+        except _CountError:
+            raise
+        except DenseflipError:
+            return
+        for key, answer in zip(new, answers, strict=True):
+            if isinstance(answer, Answer):
+                known[key] = answer
+            else:
+                with suppress(OracleError):
+                    known[key] = Answer(clean_label(answer))
+
+    def _one(self, graph: Graph) -> Answer:
+        answer = self._evaluate([graph])[0]
+        return answer if isinstance(answer, Answer) else Answer(clean_label(answer))
+
+    def _evaluate(self, graphs: Sequence[Graph]) -> Sequence[Any]:
+        """One raw label, or one `Answer`, per graph."""
+        if self.on_event is not None:
+            self.on_event(Event("question", self.calls, graphs[-1], None, len(graphs)))
+        n = len(graphs)
+        started = time.perf_counter()
+        if self._classes is not None:
+            rows = self._call(self.oracle.predict_proba, graphs, graphs)  # type: ignore[attr-defined]
+            self._pace.record(n, time.perf_counter() - started)
+            return clean_probabilities(rows, n, self._classes)
+        root = graphs[0].root
+        if self._predict_edits is not None and all(
+            g.root is root and g is not root for g in graphs
+        ):
+            edits = [g.difference(root) for g in graphs]
+            given = self._call(self._predict_edits, graphs, root, edits)
+        else:
+            given = self._call(self.oracle.predict, graphs, graphs)
+        self._pace.record(n, time.perf_counter() - started)
+        try:
+            return check_answers(given, n)
+        except OracleError as error:
+            raise _CountError(str(error)) from error
+
+    def _call(self, function: Callable[..., Any], graphs: Sequence[Graph], *given: Any) -> Any:
+        self.evaluations += len(graphs)
+        self.predictions += 1
+        try:
+            return function(*given)
         except DenseflipError:
             raise
         except Exception as error:
@@ -153,7 +374,39 @@ class Session:
             msg = (
                 f"The oracle raised {type(error).__name__}: {error} (asked about {len(graphs)} "
                 f"graph(s) with {first.n_nodes} nodes; the first has {first.n_edges} edges). "
-                f"It was given {getattr(self._oracle, 'given', 'a list of denseflip Graphs')}; if "
+                f"It was given {getattr(self.oracle, 'given', 'a list of denseflip Graphs')}; if "
                 "it wants another form, wrap it: as_oracle(function, input=…, batch=…)."
             )
             raise OracleError(msg) from error
+
+
+class _CountError(OracleError):
+    """The oracle answered with the wrong number of labels, or with no sequence at all."""
+
+
+def open_session(oracle: Oracle | Session, **options: Any) -> Session:
+    """A session of its own for an oracle; one that is given already, as it is."""
+    return oracle if isinstance(oracle, Session) else Session(oracle, **options)
+
+
+def _classes(oracle: Oracle) -> tuple[Label, ...]:
+    classes = getattr(oracle, "classes", None)
+    if not hasattr(oracle, "predict_proba") or classes is None:
+        msg = (
+            "This oracle gives no confidence: it has no predict_proba(graphs) with one "
+            "probability per class, or does not name its classes. Take a classifier that does, or "
+            "a method that needs labels only."
+        )
+        raise OracleError(msg)
+    return tuple(clean_label(c) for c in classes)
+
+
+_paces: WeakKeyDictionary[Any, Pace] = WeakKeyDictionary()
+
+
+def _pace_of(oracle: Oracle) -> Pace:
+    """What is known of this oracle's speed, from earlier sessions too."""
+    try:
+        return _paces.setdefault(oracle, Pace())
+    except TypeError:  # it cannot be a key: unhashable, or without weak references
+        return Pace()

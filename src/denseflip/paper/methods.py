@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,13 +22,23 @@ from denseflip.counterfactual import Ask, Counterfactual, Step
 from denseflip.errors import UnknownNameError
 from denseflip.graph import Graph, Taxonomy
 from denseflip.graph.cells import Cells
-from denseflip.graph.density import harmonic_centrality, two_hop
+from denseflip.graph.density import two_hop
+from denseflip.oracles.session import Session
 from denseflip.paper.orders import changes, looped_swaps, shuffled_changes
+from denseflip.search.baselines import replace_by
 from denseflip.search.blocks import DENSIFY, SPARSIFY, State
 from denseflip.search.dcs import DCS
 from denseflip.search.densify import clique_size
-from denseflip.search.methods import Recipe, tri
-from denseflip.search.problem import Method, Problem
+from denseflip.search.engine import walk
+from denseflip.search.methods import Method, tri
+from denseflip.search.problem import (
+    BACKGROUND,
+    REGIONS,
+    Conversation,
+    Problem,
+    Stream,
+    Walk,
+)
 from denseflip.search.refine import BackwardRefine, Candidate, Refine
 from denseflip.search.sparsify import CliqueSparsify
 
@@ -83,14 +93,14 @@ class PublishedTriangles:
 class PublishedClosest:
     """DAT with the authors' distance: self-loops counted, rounded, ties to the lowest index."""
 
-    def __call__(self, problem: Problem) -> Iterator[Step]:
-        """Yield one step: the change into the closest graph of another class."""
+    needs: ClassVar[frozenset[str]] = frozenset({BACKGROUND})
+
+    def __call__(self, problem: Problem, session: Session) -> Walk:
+        """Change the original into the closest graph of another class."""
         _, others = problem.split_background("dat")
-        assert problem.session is not None
-        assert problem.background is not None
-        problem.session.charge(len(problem.background))
+        session.charge(len(problem.background_labels))
         chosen = min(others, key=lambda g: published_distance(problem.graph, g))
-        yield Step("replace", "graph", tuple(problem.graph ^ chosen), ask=Ask.KNOWN, iteration=1)
+        return replace_by(problem, chosen, session)
 
 
 # ---- cliques ----------------------------------------------------------------------------
@@ -104,7 +114,7 @@ class PublishedRegionRank:
     lobes come in the order of `LOBES`, others behind them in the order of the node table.
     """
 
-    needs = frozenset({"regions"})
+    needs: ClassVar[frozenset[str]] = frozenset({REGIONS})
 
     def __call__(self, problem: Problem) -> npt.NDArray[np.int64]:
         """Every node once: lobe by lobe."""
@@ -191,11 +201,8 @@ class PublishedRegionDensify:
 
 def _by_use(state: State, last: npt.NDArray[np.bool_]) -> list[int]:
     """Nodes by (last, uses in removed cliques, harmonic centrality in the original, index)."""
-    key = "published harmonic"
-    if key not in state.memory:
-        state.memory[key] = harmonic_centrality(state.original)
     index = np.arange(state.original.n_nodes)
-    order: list[int] = np.lexsort((index, state.memory[key], state.counts, last)).tolist()
+    order: list[int] = np.lexsort((index, state.problem.harmonic, state.counts, last)).tolist()
     return order
 
 
@@ -209,6 +216,11 @@ class HalfOfTheNodes:
 
     search: DCS
 
+    @property
+    def needs(self) -> frozenset[str]:
+        """What the search needs."""
+        return self.search.needs
+
     def __call__(self, problem: Problem) -> Iterator[Step]:
         """Yield the steps of the search up to that limit."""
         limit = problem.graph.n_nodes // 2
@@ -216,6 +228,33 @@ class HalfOfTheNodes:
             if step.iteration > limit:
                 return
             yield step
+
+
+@dataclass(frozen=True)
+class PublishedRegionCliques:
+    """RCLI: the question after a removal is asked and counted, but its answer is not heeded (D7).
+
+    To ask and not to listen is no quirk of a stream, so this is a conversation round one.
+    """
+
+    search: HalfOfTheNodes = HalfOfTheNodes(
+        DCS(
+            rank=PublishedRegionRank(),
+            sparsify=PublishedSparsify(Ask.YES),
+            densify=PublishedRegionDensify(),
+            max_iterations=None,
+        )
+    )
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What the search needs."""
+        return self.search.needs
+
+    def __call__(self, problem: Problem, session: Session) -> Walk:
+        """Walk the steps, deaf after every removal."""
+        steps = self.search(problem)
+        return walk(problem, steps, session, heed=lambda step: step.block != SPARSIFY)
 
 
 @dataclass(frozen=True)
@@ -229,15 +268,14 @@ class PublishedEdgeBackward:
     def __call__(self, candidate: Candidate) -> None:
         """Refine up to the first failure."""
         uses = Counter(v for pair in candidate.pairs for v in pair)
-        for pair in sorted(changes(candidate), key=lambda p: uses[p[0]] + uses[p[1]]):
-            if not candidate.undo([pair]):
-                return
+        order = sorted(changes(candidate), key=lambda p: uses[p[0]] + uses[p[1]])
+        candidate.undo_while([pair] for pair in order)
 
 
 # ---- by name ----------------------------------------------------------------------------
 
 
-def _cliques() -> Method:
+def _cliques() -> HalfOfTheNodes:
     return HalfOfTheNodes(
         DCS(
             sparsify=PublishedSparsify(Ask.NO),
@@ -247,20 +285,9 @@ def _cliques() -> Method:
     )
 
 
-def _region_cliques() -> Method:
-    return HalfOfTheNodes(
-        DCS(
-            rank=PublishedRegionRank(),
-            sparsify=PublishedSparsify(Ask.IGNORED),
-            densify=PublishedRegionDensify(),
-            max_iterations=None,
-        )
-    )
-
-
 @dataclass(frozen=True)
 class _Published:
-    build: Callable[[], Method]
+    build: Callable[[], Stream | Conversation]
     refine: tuple[Refine, ...] = ()
 
 
@@ -268,14 +295,14 @@ PUBLISHED: dict[str, _Published] = {
     "edg": _Published(PublishedSwaps),
     "tri": _Published(PublishedTriangles),
     "cli": _Published(_cliques),
-    "rcli": _Published(_region_cliques),
-    "rcli+bw": _Published(_region_cliques, (PublishedEdgeBackward(),)),
+    "rcli": _Published(PublishedRegionCliques),
+    "rcli+bw": _Published(PublishedRegionCliques, (PublishedEdgeBackward(),)),
     "dat": _Published(PublishedClosest),
     "dat+bw": _Published(PublishedClosest, (BackwardRefine(order=shuffled_changes),)),
 }
 
 
-def published_method(name: str, graph: Any = None, nodes: Any = None) -> Recipe:
+def published_method(name: str, graph: Any = None, nodes: Any = None) -> Method:
     """The paper's method of this name, to be given to `explain`.
 
     Parameters
@@ -292,7 +319,7 @@ def published_method(name: str, graph: Any = None, nodes: Any = None) -> Recipe:
     if key not in PUBLISHED:
         raise UnknownNameError("published method", name, PUBLISHED)
     entry = PUBLISHED[key]
-    return Recipe(key, entry.build(), entry.refine)
+    return Method(key, entry.build(), entry.refine)
 
 
 def published_measures(result: Counterfactual) -> dict[str, Any]:

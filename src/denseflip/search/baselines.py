@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
+from typing import ClassVar
 
 import numpy as np
 
 from denseflip.counterfactual import Ask, Step
 from denseflip.errors import whole_number
 from denseflip.graph import Codes, Graph, Pair
+from denseflip.oracles.session import Session
 from denseflip.search.orders import all_unjoined
-from denseflip.search.problem import Problem
+from denseflip.search.problem import BACKGROUND, Problem, StopSearch, Walk
 
 _DENSE_PAIRS = 5_000_000  # up to here all unjoined pairs are shuffled at once
-
-PairSource = Callable[[Problem], tuple[Iterable[Pair], Iterable[Pair]]]
 
 
 def shuffled(problem: Problem) -> tuple[Iterator[Pair], Iterator[Pair]]:
@@ -53,23 +53,18 @@ class EdgeSwap:
     Parameters
     ----------
     max_iterations : stop after so many.
-    source : where the pairs come from; by default both lists shuffled once. In a list of removals
-        an entry ``(u, u)`` stands for removing nothing (the published runs held such, D10).
     """
 
     max_iterations: int = 2000
-    source: PairSource = shuffled
 
     def __post_init__(self) -> None:
         whole_number("max_iterations", self.max_iterations)
 
     def __call__(self, problem: Problem) -> Iterator[Step]:
         """Yield one swap per iteration."""
-        removals, additions = self.source(problem)
-        pairs = zip(removals, additions, strict=False)
-        for i, (gone, new) in enumerate(islice(pairs, self.max_iterations), start=1):
-            toggled = (gone, new) if gone[0] != gone[1] else (new,)
-            yield Step("swap", "edge", toggled, iteration=i)
+        pairs = zip(*shuffled(problem), strict=False)
+        for i, swap in enumerate(islice(pairs, self.max_iterations), start=1):
+            yield Step("swap", "edge", swap, Ask.YES, (), "", i)
         if next(pairs, None) is not None:
             problem.note(f"The iteration limit of {self.max_iterations} was reached.")
 
@@ -87,6 +82,11 @@ class Bidirectional:
     data_driven: bool = False
     batch: int = 5
     max_iterations: int = 2000
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The background, if the pairs are drawn by it."""
+        return frozenset({BACKGROUND}) if self.data_driven else frozenset()
 
     def __post_init__(self) -> None:
         whole_number("batch", self.batch, minimum=1)
@@ -141,23 +141,39 @@ def _weighted(codes: Codes, weights: Codes, rng: np.random.Generator) -> Codes:
 class ClosestGraph:
     """The closest background graph that the oracle puts in another class (paper: DAT).
 
+    A conversation, though a short one: it consists of the labels of the background, and each of
+    them counts as a question of the search.
+
     Parameters
     ----------
     medoid : take that class's medoid instead, the member closest to all the others.
     """
 
     medoid: bool = False
+    needs: ClassVar[frozenset[str]] = frozenset({BACKGROUND})
 
-    def __call__(self, problem: Problem) -> Iterator[Step]:
-        """Yield one step: the change into that graph."""
+    def __call__(self, problem: Problem, session: Session) -> Walk:
+        """Change the original into that graph in one step."""
         name = "medoid" if self.medoid else "dat"
-        if problem.background is not None and problem.session is not None:
+        if problem.background is not None:
             # Before the labels are asked: a search may not spend what it was not given.
-            problem.session.charge_background(problem.background.graphs)
-        _, others = problem.split_background(name)
+            session.charge_background(problem.background.graphs)
+        try:
+            _, others = problem.split_background(name)
+        except StopSearch:
+            return replace_by(problem, problem.graph, session)
         if self.medoid:
             costs = [sum(g.relative_distance(h) for h in others) for g in others]
         else:
             costs = [problem.graph.relative_distance(g) for g in others]
-        chosen = others[int(np.argmin(costs))]
-        yield Step("replace", "graph", tuple(problem.graph ^ chosen), ask=Ask.KNOWN, iteration=1)
+        return replace_by(problem, others[int(np.argmin(costs))], session)
+
+
+def replace_by(problem: Problem, graph: Graph, session: Session) -> Walk:
+    """The walk that takes a background graph, whose label is known and counted, as the answer.
+
+    The original itself stands for having looked at all of them in vain.
+    """
+    toggled = tuple(problem.graph ^ graph)
+    step = Step("replace", "graph", toggled, ask=Ask.KNOWN, iteration=1)
+    return problem.end(graph, session.peek(graph).label, [step])

@@ -5,7 +5,8 @@ A block is any callable of the right shape; a function will do. To write one, se
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import combinations
 from typing import Any, Protocol
 
@@ -16,12 +17,10 @@ from denseflip.counterfactual import Step
 from denseflip.graph import Graph, Pair
 from denseflip.graph.density import neighbour_sets
 from denseflip.search.problem import Problem
+from denseflip.search.problem import StopSearch as StopSearch
 
 SPARSIFY, DENSIFY = "sparsify", "densify"
-
-
-class StopSearch(Exception):
-    """Raised by a block that has nothing left to offer anywhere: the stream ends."""
+Turn = Callable[[int], Iterable[Step]]  # a block at work in one search: called with a node
 
 
 class State:
@@ -37,7 +36,6 @@ class State:
     removed_now, added_now : edges taken away and put in during this iteration.
     sparsified_now : whether this iteration has called sparsify.
     last_removed, last_size : edges and nodes of the structure taken away last.
-    memory : a place for a block's own things, by the block's ``id``.
     """
 
     def __init__(self, problem: Problem, ranking: npt.NDArray[np.int64]) -> None:
@@ -54,10 +52,23 @@ class State:
         self.sparsified_now = False
         self.last_removed = 0
         self.last_size = 0
-        self.memory: dict[Any, Any] = {}
+        self._turns: dict[Any, Turn] = {}
         self._original_neighbours: list[set[int]] | None = None
         self._neighbours: list[set[int]] | None = None
         self._log: list[Pair] = []
+
+    def turn(self, block: Block | StatefulBlock) -> Turn:
+        """A block ready to be called with a node.
+
+        A block that keeps state is started once in a search, and an equal block goes on where it
+        is: it makes no difference whether one block is kept or a new one is built at every call.
+        """
+        start = getattr(block, "start", None)
+        if start is None:
+            return partial(block, self)
+        if block not in self._turns:
+            self._turns[block] = start(self)
+        return self._turns[block]
 
     @property
     def original_neighbours(self) -> list[set[int]]:
@@ -135,6 +146,18 @@ class Block(Protocol):
 
     def __call__(self, state: State, node: int) -> Iterable[Step]:
         """Yield steps; the state follows each of them before the next is asked for."""
+        ...
+
+
+class StatefulBlock(Block, Protocol):
+    """A block that keeps something between its calls: an order it walks, cliques it has found.
+
+    It must be hashable (a frozen dataclass is), and be called as ``state.turn(self)(node)`` if it
+    is called directly.
+    """
+
+    def start(self, state: State) -> Turn:
+        """Begin a search: return what is called with each node, with its state in a closure."""
         ...
 
 

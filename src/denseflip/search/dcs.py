@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import cycle
 
@@ -13,9 +14,18 @@ from denseflip.errors import (
     check_callable,
     whole_number,
 )
-from denseflip.search.blocks import DENSIFY, SPARSIFY, Block, Rank, Schedule, State, StopSearch
+from denseflip.search.blocks import (
+    DENSIFY,
+    SPARSIFY,
+    Block,
+    Rank,
+    Schedule,
+    State,
+    StopSearch,
+    Turn,
+)
 from denseflip.search.densify import CliqueDensify, PairDensify
-from denseflip.search.problem import Problem
+from denseflip.search.problem import Problem, needs_of
 from denseflip.search.rank import as_rank, check_ranking
 from denseflip.search.refine import Refine
 from denseflip.search.schedule import as_schedule
@@ -78,6 +88,11 @@ class DCS:
         object.__setattr__(self, "densify", _as_block(self.densify, DENSIFIERS, DENSIFY))
         object.__setattr__(self, "schedule", as_schedule(self.schedule))
 
+    @property
+    def needs(self) -> frozenset[str]:
+        """What the blocks need, together."""
+        return needs_of(self.rank, self.sparsify, self.densify, self.schedule)
+
     def __call__(self, problem: Problem) -> Iterator[Step]:
         """Yield the steps of the search."""
         assert not isinstance(self.rank, str)
@@ -85,17 +100,23 @@ class DCS:
         n = problem.graph.n_nodes
         ranking = check_ranking(self.rank(problem), n)
         state = State(problem, ranking)
-        cursors = {SPARSIFY: cycle(ranking.tolist()), DENSIFY: cycle(ranking[::-1].tolist())}
+        # A node with nothing to take away is passed over; to put nothing in is an answer.
+        blocks = {
+            SPARSIFY: (state.turn(self.sparsify), cycle(ranking.tolist()), True),  # type: ignore[arg-type]
+            DENSIFY: (state.turn(self.densify), cycle(ranking[::-1].tolist()), False),  # type: ignore[arg-type]
+        }
+        once = self.questions == "iteration"
+        limit = math.inf if self.max_iterations is None else self.max_iterations
         idle = 0  # iterations in a row that changed nothing
         for number, turns in enumerate(self.schedule(problem), start=1):
-            if self.max_iterations is not None and number > self.max_iterations:
+            if number > limit:
                 problem.note(f"The iteration limit of {self.max_iterations} was reached.")
                 return
             state.start_iteration()
             idle += 1
+            steps: Iterable[Step] = _turns(state, turns, blocks)
             try:
-                steps: Iterable[Step] = self._turns(state, turns, cursors)
-                if self.questions == "iteration":
+                if once:  # the question comes when the iteration is complete
                     steps = _asked_last(list(steps))
                 for step in steps:
                     idle = 0
@@ -105,34 +126,36 @@ class DCS:
             if idle > n:
                 return
 
-    def _turns(
-        self, state: State, turns: tuple[str, ...], cursors: dict[str, cycle[int]]
-    ) -> Iterator[Step]:
-        for turn in turns:
-            if turn not in cursors:
-                msg = f"A schedule yields tuples of 'sparsify' and 'densify'; got {turns!r}."
-                raise InvalidParameterError(msg)
-            block = self.sparsify if turn == SPARSIFY else self.densify
-            assert not isinstance(block, str)
-            for _ in range(state.original.n_nodes):
-                acted = False
-                for step in block(state, next(cursors[turn])):
-                    acted = True
-                    state.apply(step)
-                    yield step
-                # A node with nothing to take away is passed over; to put nothing in is an answer.
-                if acted or turn == DENSIFY:
-                    break
-            else:
-                raise StopSearch
+
+def _turns(
+    state: State, turns: tuple[str, ...], blocks: Mapping[str, tuple[Turn, cycle[int], bool]]
+) -> Iterator[Step]:
+    """The steps of one iteration: each block at its next node."""
+    for turn in turns:
+        if turn not in blocks:
+            msg = f"A schedule yields tuples of 'sparsify' and 'densify'; got {turns!r}."
+            raise InvalidParameterError(msg)
+        block, nodes, pass_over = blocks[turn]
+        for _ in range(state.original.n_nodes):
+            acted = False
+            for step in block(next(nodes)):
+                acted = True
+                state.apply(step)
+                yield step
+            if acted or not pass_over:
+                break
+        else:
+            raise StopSearch
 
 
 def _asked_last(steps: list[Step]) -> list[Step]:
     """The steps of one iteration with a single question, after the last (D3)."""
     last = len(steps) - 1
-    for i, (block, structure, toggled, _, nodes, name, iteration) in enumerate(steps):
+    for i, step in enumerate(steps):
         ask = Ask.YES if i == last else Ask.NO
-        steps[i] = Step(block, structure, toggled, ask, nodes, name, iteration)
+        if step.ask is not ask:
+            block, structure, toggled, _, nodes, name, iteration = step
+            steps[i] = Step(block, structure, toggled, ask, nodes, name, iteration)
     return steps
 
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from denseflip.counterfactual import Ask, Step
+from denseflip.counterfactual import Step
 from denseflip.errors import InvalidParameterError, whole_number
-from denseflip.graph.density import harmonic_centrality, two_hop
-from denseflip.search.blocks import DENSIFY, State, StopSearch
-from denseflip.search.sparsify import pair_score
+from denseflip.graph.density import two_hop
+from denseflip.search.blocks import DENSIFY, State, Turn
+from denseflip.search.sparsify import PairSparsify, check_score, pair_score, pair_turn
 
 _TRIANGLE = 3  # edges to add when nothing was taken away yet
 
@@ -30,17 +30,23 @@ class PairDensify:
     score: str = "triangles"
     reverse: bool = False
 
-    def __call__(self, state: State, node: int) -> tuple[Step]:
+    @property
+    def needs(self) -> frozenset[str]:
+        """The background, where the score is taken from it."""
+        return PairSparsify(self.score).needs
+
+    def __post_init__(self) -> None:
+        check_score(self.score)
+
+    def __call__(self, state: State, node: int) -> Iterable[Step]:
         """Give the addition of one edge."""
-        order = state.memory.get(id(self))
-        if order is None:
-            score = pair_score(state, self.score)
-            order = score.unjoined(state.original, descending=self.reverse)
-            state.memory[id(self)] = order
-        pair = next(order, None)
-        if pair is None:
-            raise StopSearch
-        return (Step(DENSIFY, "edge", (pair,), Ask.YES, pair, "", state.iteration),)
+        return state.turn(self)(node)
+
+    def start(self, state: State) -> Turn:
+        """Begin the order of unjoined pairs."""
+        score = pair_score(state, self.score)
+        order = score.unjoined(state.original, descending=self.reverse)
+        return pair_turn(order, DENSIFY, state)
 
 
 @dataclass(frozen=True)
@@ -60,30 +66,20 @@ class CliqueDensify:
         +1 as the prose suggests (D5).
     ties : what decides between nodes of equal count: ``"rank"`` or ``"harmonic"`` (centrality in
         the original, lowest first: the periphery).
-    size : ``"missing"``, the edges removed less the edges added in this iteration; or
-        ``"removed+k"``, the edges removed plus the clique's size (published profile).
-    repeat : whether to go on until as many edges were added as removed.
-    ask : whether the oracle is asked after each clique added.
     """
 
     slack: int = 10
     step: int = -1
     ties: str = "rank"
-    size: str = "missing"
-    repeat: bool = True
-    ask: Ask = Ask.YES
 
     def __post_init__(self) -> None:
-        allowed = {"ties": ("rank", "harmonic"), "size": ("missing", "removed+k")}
-        for name, values in allowed.items():
-            if getattr(self, name) not in values:
-                msg = f"{name} must be one of {', '.join(values)}; got {getattr(self, name)!r}."
-                raise InvalidParameterError(msg)
+        if self.ties not in ("rank", "harmonic"):
+            msg = f"ties must be one of rank, harmonic; got {self.ties!r}."
+            raise InvalidParameterError(msg)
         whole_number("slack", self.slack)
         if self.step not in (-1, 0, 1):
             msg = f"step must be -1, 0 or 1; got {self.step!r}."
             raise InvalidParameterError(msg)
-        object.__setattr__(self, "ask", Ask(self.ask))
 
     def __call__(self, state: State, node: int) -> Iterator[Step]:
         """Yield the addition of one clique, or of several until the iteration is balanced."""
@@ -91,22 +87,19 @@ class CliqueDensify:
         wanted = state.removed_now if state.sparsified_now else state.last_removed or _TRIANGLE
         added = 0
         while added < wanted:
-            chosen = self._choose(state, node, wanted - added, wanted)
+            chosen = self._choose(state, node, wanted - added)
             if chosen is None:
                 return
             new = state.missing(chosen)
             state.counts[chosen] += self.step
             added += len(new)
-            yield Step(DENSIFY, "clique", new, ask=self.ask, nodes=tuple(sorted(chosen)))
-            if not self.repeat:
-                return
+            yield Step(DENSIFY, "clique", new, nodes=tuple(sorted(chosen)))
 
-    def _choose(self, state: State, node: int, lacking: int, removed: int) -> list[int] | None:
+    def _choose(self, state: State, node: int, lacking: int) -> list[int] | None:
         """The nodes to join, or None if no allowed choice adds an edge."""
         k = state.last_size or _TRIANGLE
-        wanted = lacking if self.size == "missing" else removed + k
         cap = min(k + self.slack, state.original.n_nodes)
-        m = min(max(2, clique_size(wanted)), cap)
+        m = min(max(2, clique_size(lacking)), cap)
         order = self._order(state, node)
         near = state.neighbours
         inside: set[int] = set()  # joined with one another: one more node, one more look
@@ -120,12 +113,7 @@ class CliqueDensify:
         n = state.original.n_nodes
         near = np.zeros(n, dtype=bool)
         near[list(two_hop(node, state.neighbours))] = True
-        if self.ties == "harmonic":
-            if "harmonic" not in state.memory:
-                state.memory["harmonic"] = harmonic_centrality(state.original)
-            tie = state.memory["harmonic"]
-        else:
-            tie = -state.position
+        tie = state.problem.harmonic if self.ties == "harmonic" else -state.position
         order: list[int] = np.lexsort((np.arange(n), tie, state.counts, ~near)).tolist()
         return order
 

@@ -1,107 +1,128 @@
-"""The engine: walk a method's stream of steps until the oracle's label changes.
+"""The engine: hold a search's conversation with the oracle until the label changes.
 
-A stream does not depend on the oracle's answers until a flip, so the engine may look ahead: it
-builds 1, 2, 4, … graphs and has them evaluated in one batch. What it reports, the result and the
-number of calls, is that of the walk one question at a time, whatever the size of the batches.
+A blind stream is walked: the engine applies its steps, asks where a step says so, and stops at the
+first answer that is a counterfactual. The session looks ahead meanwhile; what is reported, the
+result and the number of calls, is that of the walk one question at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
 
-import numpy as np
-
-from denseflip.counterfactual import Ask, Label, Status, Step
+from denseflip.counterfactual import Ask, Status, Step
 from denseflip.errors import InvalidParameterError
 from denseflip.graph import Graph
 from denseflip.oracles.session import BudgetSpentError, Session
-from denseflip.search.problem import Problem
+from denseflip.search.problem import (
+    Conversation,
+    Problem,
+    StopSearch,
+    Stream,
+    Walk,
+    is_conversation,
+)
 
-MAX_BATCH = 64
-_MAX_LOOK_AHEAD_EDGES = 8_000_000  # graphs held at once, counted in edges: bounds the memory
 
-
-@dataclass
-class Walk:
-    """Where a walk ended."""
-
-    status: Status
-    graph: Graph
-    label: Label
-    trace: list[Step]
+def search(problem: Problem, method: Stream | Conversation, session: Session) -> Walk:
+    """Run a search of either kind; always gives where it ended."""
+    if not is_conversation(method):
+        return walk(problem, method(problem), session)  # type: ignore[arg-type, call-arg]
+    try:
+        ended = method(problem, session)  # type: ignore[call-arg]
+    except BudgetSpentError:
+        if problem.best is None:
+            return Walk(Status.BUDGET, problem.graph, problem.label)
+        problem.note("The budget was spent while the search was still improving its answer.")
+        return problem.best
+    except StopSearch:
+        return problem.best or Walk(Status.EXHAUSTED, problem.graph, problem.label)
+    if not isinstance(ended, Walk):
+        msg = (
+            "A conversation gives back a Walk (problem.end(graph, label)); got "
+            f"{type(ended).__name__}."
+        )
+        raise InvalidParameterError(msg)
+    return ended
 
 
 def walk(
-    problem: Problem, stream: Iterator[Step], session: Session, *, max_batch: int = MAX_BATCH
+    problem: Problem,
+    stream: Iterable[Step],
+    session: Session,
+    *,
+    heed: Callable[[Step], bool] | None = None,
 ) -> Walk:
     """Walk the stream, ask the oracle, stop at the first flip.
 
     Steps after the last question are dropped: nobody has seen the graph they lead to.
+
+    Parameters
+    ----------
+    problem, stream, session : what is explained, the steps, and the door to the oracle.
+    heed : which questions may end the walk, by the step before them; by default all of them. A
+        question that is not heeded is asked and counted like any other.
     """
-    ended = Walk(Status.EXHAUSTED, problem.graph, problem.label, [])
-    batch, tip = 1, problem.graph
-    cap = max(1, min(max_batch, _MAX_LOOK_AHEAD_EDGES // max(1, problem.graph.n_edges)))
-    n_notes = 0
-    while True:
-        try:
-            ahead, failure = _look_ahead(problem, stream, tip, min(batch, cap), session)
-            # Never evaluate what the budget would not let the walk ask.
-            allowed = int(min(len(ahead), session.remaining))
-            if not session.out_of_time:
-                session.prefetch([question.graph for question in ahead[:allowed]])
-            for question in ahead:
-                n_notes, tip = question.n_notes, question.graph
-                ask = question.steps[-1].ask
-                label = session.peek(tip) if ask is Ask.KNOWN else session.ask(tip)
-                ended.graph, ended.label = tip, label
-                ended.trace.extend(question.steps)
-                if ask is not Ask.IGNORED and problem.accepts(label):
-                    ended.status = Status.FOUND
-                    break
-            else:
-                n_notes = len(problem.notes)
-                if failure is not None:
-                    raise failure
-                if ahead:
-                    batch *= 2
-                    continue
-        except BudgetSpentError:
-            ended.status = Status.BUDGET
-        del problem.notes[n_notes:]  # remarks on what lies beyond the end of the walk
-        return ended
-
-
-class _Question(NamedTuple):
-    """A graph to ask about, the steps that lead to it, and the remarks made by then."""
-
-    graph: Graph
-    steps: list[Step]
-    n_notes: int
-
-
-def _look_ahead(
-    problem: Problem, stream: Iterator[Step], tip: Graph, n_questions: int, session: Session
-) -> tuple[list[_Question], Exception | None]:
-    """The next questions, and the error that the stream met behind the last of them, if any."""
-    ahead: list[_Question] = []
-    steps: list[Step] = []
-    pending: set[int] = set()
+    ended = Walk(Status.EXHAUSTED, problem.graph, problem.label)
+    trace = ended.trace
+    notes = problem.notes
+    n_notes = len(notes)  # remarks made by the time of the last question
     try:
-        while len(ahead) < n_questions and (step := next(stream, None)) is not None:
+        for (steps, made), graph in session.ahead(_questions(problem, stream, session)):
+            n_notes, last = made, steps[-1]
+            # The answer about a background graph was counted before: heed it, count nothing.
+            answer = session.peek(graph) if last.ask is Ask.KNOWN else session.ask(graph)
+            ended.graph, ended.label = graph, answer.label
+            trace.extend(steps)
+            if session.on_event is not None:
+                session.tell("step", graph, last)
+            if problem.accepts(answer.label) and (heed is None or heed(last)):
+                ended.status = Status.FOUND
+                break
+        else:
+            n_notes = len(notes)
+    except BudgetSpentError:
+        ended.status = Status.BUDGET
+    del notes[n_notes:]  # remarks on what lies beyond the end of the walk
+    return ended
+
+
+def _questions(
+    problem: Problem, stream: Iterable[Step], session: Session
+) -> Iterator[tuple[tuple[list[Step], int], Graph]]:
+    """Graphs to ask about, each with the steps that lead to it and the remarks made by then."""
+    tip, n, notes = problem.graph, problem.graph.n_nodes, problem.notes
+    steps: list[Step] = []
+    codes: list[int] = []
+    check_time = session.check_time
+    try:
+        for step in stream:
             if type(step) is not Step or type(step.ask) is not Ask:
                 step = _cleaned(step)
             steps.append(step)
-            pending ^= _codes(step, tip.n_nodes)
+            for u, v in step.toggled:
+                if not 0 <= u < v < n:
+                    raise _wrong(step, n)
+                codes.append(u * n + v)
             if step.ask is not Ask.NO:
-                tip = tip.toggle_codes(np.fromiter(pending, dtype=np.int64, count=len(pending)))
-                ahead.append(_Question(tip, steps, len(problem.notes)))
-                steps, pending = [], set()
-            session.check_time()
-    except Exception as error:  # for the walk to raise when, and if, it gets there
-        return ahead, error
-    return ahead, None
+                if len(codes) > 1 and len(set(codes)) != len(codes):
+                    codes = _left_over(steps, n)
+                tip = tip.toggle_codes(tuple(codes))
+                yield (steps, len(notes)), tip
+                steps, codes = [], []
+            check_time()
+    except StopSearch:
+        return
+
+
+def _left_over(steps: list[Step], n: int) -> list[int]:
+    """Pairs toggled by steps between two questions; what is toggled twice is as it was."""
+    pending: set[int] = set()
+    for step in steps:
+        once = {u * n + v for u, v in step.toggled}
+        if len(once) != len(step.toggled):
+            raise _wrong(step, n)
+        pending ^= once
+    return sorted(pending)
 
 
 def _cleaned(step: object) -> Step:
@@ -116,12 +137,8 @@ def _cleaned(step: object) -> Step:
         raise InvalidParameterError(msg) from error
 
 
-def _codes(step: Step, n_nodes: int) -> set[int]:
-    codes = {u * n_nodes + v for u, v in step.toggled if 0 <= u < v < n_nodes}
-    if len(codes) != len(step.toggled):
-        msg = (
-            f"A step may toggle each pair (u, v) once, with 0 <= u < v < {n_nodes}; the block "
-            f"{step.block!r} yielded {step.toggled!r:.80}."
-        )
-        raise InvalidParameterError(msg)
-    return codes
+def _wrong(step: Step, n_nodes: int) -> InvalidParameterError:
+    return InvalidParameterError(
+        f"A step may toggle each pair (u, v) once, with 0 <= u < v < {n_nodes}; the block "
+        f"{step.block!r} yielded {step.toggled!r:.80}."
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,17 +20,17 @@ from denseflip.graph import Edits, Graph, Nodes
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
 from denseflip.oracles.protocol import Oracle, clean_label
-from denseflip.oracles.session import BudgetSpentError, Session
-from denseflip.search.engine import MAX_BATCH, walk
-from denseflip.search.methods import Recipe, as_recipe
-from denseflip.search.problem import Method, Problem
+from denseflip.oracles.session import MAX_BATCH, BudgetSpentError, Event, Session
+from denseflip.search.engine import search
+from denseflip.search.methods import Method, as_method
+from denseflip.search.problem import CONFIDENCE, Conversation, Problem, Stream, check_given
 from denseflip.search.refine import Candidate
 
 
 def explain(
     graph: Graph | Any,
     oracle: Oracle | Any,
-    method: str | Recipe | Method = "tri",
+    method: str | Method | Stream | Conversation = "tri",
     *,
     nodes: Nodes | None = None,
     background: Any = None,
@@ -38,6 +39,7 @@ def explain(
     seed: int = 0,
     time_limit: float | None = None,
     batch: int = MAX_BATCH,
+    on_event: Callable[[Event], object] | None = None,
 ) -> Counterfactual:
     """Find a graph close to the given one that the oracle labels differently.
 
@@ -48,7 +50,8 @@ def explain(
     oracle : the classifier: anything with ``predict(graphs)``, or a function of an adjacency array
         (see `as_oracle` for other forms).
     method : a name (``denseflip.methods()`` lists them), possibly with refinements behind ``+``;
-        or a `DCS`, or any callable that yields steps.
+        or a `DCS`, or any callable: of a problem, that yields steps, or of a problem and a session,
+        that asks for itself (see `denseflip.search.problem`).
     nodes : names and regions of the nodes; some methods need regions.
     background : the data set's graphs, for the methods that look at them. Keep one
         `Background` when explaining many graphs: its labels are asked only once.
@@ -57,6 +60,7 @@ def explain(
     seed : seed of the one random generator of the search.
     time_limit : seconds after which the search stops with what it has.
     batch : look ahead by at most this many graphs; changes speed only, never the result.
+    on_event : called with an `Event` at every question, answer and step, for progress and logs.
 
     Returns
     -------
@@ -73,7 +77,7 @@ def explain(
     started = time.perf_counter()
     graph = _as_graph(graph)
     oracle = coerce_oracle(oracle)
-    recipe = as_recipe(method)
+    ready = as_method(method)
     seed = whole_number("seed", seed)
     batch = whole_number("batch", batch, minimum=1)
     target = None if target is None else _check_target(target)
@@ -89,55 +93,82 @@ def explain(
     classes = getattr(oracle, "classes", None)
     if target is not None and classes is not None and target not in classes:
         raise UnknownNameError("target", str(target), map(str, classes))
-    session = Session(oracle, budget=budget, time_limit=time_limit)
-    label = session.ask(graph)
-    rng = np.random.default_rng(seed)
-    problem = Problem(graph, label, target, nodes, known, rng, oracle, session)
-
-    if target is not None and label == target:
-        return _result(problem, recipe, seed, started, status=Status.NOT_NEEDED)
-    found = walk(problem, iter(recipe.stream(problem)), session, max_batch=batch)
+    for need in sorted(ready.needs, reverse=True):
+        check_given(need, ready.name.split("+")[0], nodes, known)
+    session = Session(
+        oracle,
+        budget=budget,
+        time_limit=time_limit,
+        max_batch=batch,
+        confidence=CONFIDENCE in ready.needs,
+        on_event=on_event,
+    )
+    problem = Problem(
+        graph,
+        session.ask(graph).label,
+        target,
+        nodes,
+        known,
+        np.random.default_rng(seed),
+        label_background=lambda: () if known is None else known.labels(session),
+        check_time=session.check_time,
+    )
+    if target is not None and problem.label == target:
+        return _result(problem, session, ready, seed, started, status=Status.NOT_NEEDED)
+    found = search(problem, ready.search, session)
     searched = session.calls
     # How much of the generator the search drew depends on how far it looked ahead.
     problem.rng = np.random.default_rng((seed, 1))
-    candidate = Candidate(problem, found, session)
+    facts: dict[str, Any] = {}
     if found.status is Status.FOUND:
+        candidate = Candidate(problem, found, session)
         try:
-            for refine in recipe.refiners:
+            for refine in ready.refiners:
                 refine(candidate)
         except BudgetSpentError:
             problem.note("The budget was spent during refinement; the result may be refined more.")
         session.confirm([graph, candidate.graph])
+        found.graph, found.label = candidate.graph, candidate.label
+        facts = {"minimal": candidate.minimal}
+        found.trace += candidate.steps
+    searches = [step.iteration for step in found.trace if step.block != "refine"]
     return _result(
         problem,
-        recipe,
+        session,
+        ready,
         seed,
         started,
         status=found.status,
-        edits=Edits.between(graph, candidate.graph),
-        label_after=candidate.label,
+        edits=Edits.between(graph, found.graph),
+        label_after=found.label,
         search_calls=searched,
         refine_calls=session.calls - searched,
-        iterations=max((step.iteration for step in found.trace), default=0),
-        trace=(*found.trace, *candidate.steps),
-        minimal=candidate.minimal,
+        iterations=max(searches, default=0),
+        trace=tuple(found.trace),
+        **facts,
     )
 
 
 def _result(
-    problem: Problem, recipe: Recipe, seed: int, started: float, *, status: Status, **facts: Any
+    problem: Problem,
+    session: Session,
+    method: Method,
+    seed: int,
+    started: float,
+    *,
+    status: Status,
+    **facts: Any,
 ) -> Counterfactual:
-    assert problem.session is not None
     return Counterfactual(
         status=status,
         original=problem.graph,
         label_before=problem.label,
         target=problem.target,
-        method=recipe.name,
-        parameters=recipe.parameters,
+        method=method.name,
+        parameters=method.parameters,
         seed=seed,
-        background_calls=problem.session.background_calls,
-        distinct_calls=problem.session.distinct,
+        background_calls=session.background_calls,
+        distinct_calls=session.distinct,
         notes=tuple(problem.notes),
         elapsed=time.perf_counter() - started,
         **{"edits": Edits(), "label_after": problem.label, **facts},

@@ -6,7 +6,7 @@ A name may carry refinements: ``rcli+bw``, ``dat+bw``, ``cli+min``, ``tri+bw+min
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,13 +15,19 @@ from denseflip.search.baselines import Bidirectional, ClosestGraph, EdgeSwap
 from denseflip.search.blocks import Rank, Schedule
 from denseflip.search.dcs import DCS
 from denseflip.search.densify import CliqueDensify, PairDensify
-from denseflip.search.problem import Method, describe_parameters
+from denseflip.search.problem import (
+    BACKGROUND,
+    CONFIDENCE,
+    REGIONS,
+    Conversation,
+    Stream,
+    describe_parameters,
+    needs_of,
+)
 from denseflip.search.rank import RegionRank
 from denseflip.search.refine import REFINERS, Refine, as_refiners
 from denseflip.search.region_blocks import RegionBlocks
 from denseflip.search.sparsify import CliqueSparsify, PairSparsify
-
-REGIONS, BACKGROUND = "regions", "background"
 
 
 @dataclass(frozen=True)
@@ -40,18 +46,23 @@ class MethodInfo:
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """A method ready to run: its name, its stream of steps and its refinements."""
+class Method:
+    """A method ready to run: its name, its search of either kind, and its refinements."""
 
     name: str
-    stream: Method
+    search: Stream | Conversation
     refiners: tuple[Refine, ...] = ()
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What must be given beside graph and oracle: regions, a background, a confidence."""
+        return needs_of(self.search, *self.refiners)
 
     @property
     def parameters(self) -> dict[str, Any]:
         """All parameters in plain JSON-ready form."""
         return {
-            "search": describe_parameters(self.stream),
+            "search": describe_parameters(self.search),
             "refine": describe_parameters(self.refiners),
         }
 
@@ -148,22 +159,21 @@ def medoid() -> ClosestGraph:
 
 @dataclass(frozen=True)
 class _Entry:
-    build: Callable[..., Method]
-    needs: tuple[str, ...] = ()
+    build: Callable[..., Stream | Conversation]
     refine: tuple[str, ...] = ()  # refinements that belong to the method itself
 
 
 METHODS: dict[str, _Entry] = {
     "tri": _Entry(tri),
     "cli": _Entry(cli),
-    "rcli": _Entry(rcli, (REGIONS,)),
-    "con": _Entry(con, (BACKGROUND,)),
-    "blocks": _Entry(blocks, (REGIONS, BACKGROUND)),
+    "rcli": _Entry(rcli),
+    "con": _Entry(con),
+    "blocks": _Entry(blocks),
     "edg": _Entry(edg),
-    "obs": _Entry(obs, (), ("bw",)),
-    "dbs": _Entry(dbs, (BACKGROUND,), ("bw",)),
-    "dat": _Entry(dat, (BACKGROUND,)),
-    "medoid": _Entry(medoid, (BACKGROUND,)),
+    "obs": _Entry(obs, ("bw",)),
+    "dbs": _Entry(dbs, ("bw",)),
+    "dat": _Entry(dat),
+    "medoid": _Entry(medoid),
 }
 ALIASES = {"clique": "cli", "triangle": "tri", "region-clique": "rcli", "contrast": "con"}
 
@@ -178,7 +188,7 @@ def methods() -> list[MethodInfo]:
         MethodInfo(
             name,
             (inspect.getdoc(entry.build) or "").splitlines()[0],
-            entry.needs,
+            _in_order(needs_of(entry.build())),
             tuple(inspect.signature(entry.build).parameters),
         )
         for name, entry in METHODS.items()
@@ -189,7 +199,11 @@ def methods() -> list[MethodInfo]:
     return listed + suffixes
 
 
-def make_method(name: str, /, **parameters: Any) -> Recipe:
+def _in_order(needs: frozenset[str]) -> tuple[str, ...]:
+    return tuple(need for need in (REGIONS, BACKGROUND, CONFIDENCE) if need in needs)
+
+
+def make_method(name: str, /, **parameters: Any) -> Method:
     """Build a named method, with refinements behind ``+`` and parameters of its own.
 
     >>> make_method("cli+min", max_iterations=50).name
@@ -205,16 +219,16 @@ def make_method(name: str, /, **parameters: Any) -> Recipe:
         if key not in known:
             raise UnknownNameError(f"parameter of {base!r}", key, known)
     try:
-        stream = entry.build(**parameters)
+        search = entry.build(**parameters)
     except TypeError as error:
         msg = f"Wrong value among the parameters of {base!r} ({parameters}): {error}."
         raise InvalidParameterError(msg) from error
-    return Recipe("+".join([base, *suffixes]), stream, as_refiners((*entry.refine, *suffixes)))
+    return Method("+".join([base, *suffixes]), search, as_refiners((*entry.refine, *suffixes)))
 
 
-def as_recipe(method: str | Recipe | Method) -> Recipe:
-    """A recipe of a name, of a composition such as `DCS`, or of any callable `Method`."""
-    if isinstance(method, Recipe):
+def as_method(method: str | Method | Stream | Conversation) -> Method:
+    """A method of a name, of a composition such as `DCS`, or of any callable search."""
+    if isinstance(method, Method):
         return method
     if isinstance(method, str):
         return make_method(method)
@@ -222,12 +236,6 @@ def as_recipe(method: str | Recipe | Method) -> Recipe:
         msg = f"method must be a name, a DCS or a callable; got {type(method).__name__}."
         raise InvalidParameterError(msg)
     if isinstance(method, DCS):
-        return Recipe("dcs", replace(method, refine=()), as_refiners(method.refine))
+        return Method("dcs", replace(method, refine=()), as_refiners(method.refine))
     name = getattr(method, "__name__", type(method).__name__).lower()
-    return Recipe(name, method)
-
-
-def check_needs(recipe: Recipe, given: Mapping[str, bool]) -> tuple[str, ...]:
-    """What the method needs and was not given, by name (``regions``, ``background``)."""
-    entry = METHODS.get(recipe.name.split("+")[0])
-    return tuple(need for need in (entry.needs if entry else ()) if not given.get(need, False))
+    return Method(name, method)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from denseflip.graph import Codes, Graph, Pair
-from denseflip.search.problem import Contrast
+from denseflip.oracles.background import Contrast
 
 _DENSE_PAIRS = 2_000_000  # up to here all unjoined pairs are sorted at once
 

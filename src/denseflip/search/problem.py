@@ -1,27 +1,45 @@
-"""`Problem`: what a method may look at; `Method`: what a method is."""
+"""`Problem`: what a method may look at; `Stream` and `Conversation`: the two kinds of search."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.counterfactual import Label, Step
+from denseflip.counterfactual import Label, Status, Step
 from denseflip.errors import MissingInputError
-from denseflip.graph import Codes, Graph, Nodes, Taxonomy
-from denseflip.graph.density import count_triangles
-from denseflip.oracles.background import Background, pair_counts
-from denseflip.oracles.protocol import Oracle
-from denseflip.oracles.session import Session
+from denseflip.graph import Graph, Nodes, Taxonomy
+from denseflip.graph.density import count_triangles, harmonic_centrality
+from denseflip.oracles.background import Background, Contrast
+
+if TYPE_CHECKING:
+    from denseflip.oracles.session import Session
+
+REGIONS, BACKGROUND, CONFIDENCE = "regions", "background", "confidence"
+
+
+class StopSearch(Exception):
+    """Raised by a method or block that has nothing left, or nothing at all: the search ends."""
+
+
+@dataclass
+class Walk:
+    """Where a search ended: how, at which graph, with which label, by which steps."""
+
+    status: Status
+    graph: Graph
+    label: Label
+    trace: list[Step] = field(default_factory=list)
 
 
 @dataclass
 class Problem:
-    """One graph to explain, with everything a method may look at.
+    """One graph to explain, with everything a method may look at; the oracle is not part of it.
 
     Attributes
     ----------
@@ -32,6 +50,11 @@ class Problem:
     background : the data set's graphs, or None.
     rng : the one random generator of this search.
     notes : a method appends what the reader of the result should know.
+    label_background : gives the oracle's labels of the background; called when they are first
+        looked at, since not every method does.
+    check_time : raises when the time is up; for work that is long between two questions.
+    best : the best counterfactual met so far, kept by a conversation (`keep`) for the case that
+        its budget ends.
     """
 
     graph: Graph
@@ -40,9 +63,10 @@ class Problem:
     nodes: Nodes | None = None
     background: Background | None = None
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
-    oracle: Oracle | None = None
-    session: Session | None = None
     notes: list[str] = field(default_factory=list)
+    label_background: Callable[[], Sequence[Label]] = tuple
+    check_time: Callable[[], None] = lambda: None
+    best: Walk | None = None
 
     def accepts(self, label: Label) -> bool:
         """Whether a graph with this label is a counterfactual."""
@@ -53,100 +77,126 @@ class Problem:
         if text not in self.notes:
             self.notes.append(text)
 
-    @cached_property
+    def end(self, graph: Graph, label: Label, trace: Sequence[Step] | None = None) -> Walk:
+        """A walk that ends at this graph, found if its label is accepted.
+
+        Without a trace it has a single step, from the original straight there.
+        """
+        if trace is None:
+            toggled = tuple(self.graph ^ graph)
+            trace = [Step("search", "edges", toggled, iteration=1)] if toggled else []
+        status = Status.FOUND if self.accepts(label) else Status.EXHAUSTED
+        return Walk(status, graph, label, list(trace))
+
+    def keep(self, graph: Graph, label: Label, trace: Sequence[Step] | None = None) -> Walk:
+        """Remember a counterfactual as the best so far, in case the budget ends; give its walk."""
+        self.best = self.end(graph, label, trace)
+        return self.best
+
+    # ---- what is known of the graph and its nodes ---------------------------------------
+
+    @property
     def triangles(self) -> npt.NDArray[np.int64]:
         """Triangles through each node of the original."""
-        return count_triangles(self.graph)
+        return _triangles(self.graph)
+
+    @property
+    def harmonic(self) -> npt.NDArray[np.float64]:
+        """Harmonic centrality of each node of the original."""
+        return _harmonic(self.graph)
 
     def taxonomy(self, name: str | None, needed_by: str) -> Taxonomy:
         """The taxonomy a method needs, or an error that says how to give it."""
-        if self.nodes is None or not self.nodes.regions:
-            msg = (
-                f"The method {needed_by!r} needs to know which region each node belongs to, and "
-                "no regions were given. Give a node table with a region column: --nodes nodes.csv "
-                "(in Python nodes=Nodes(names, regions={'region': (...)})), or take a method "
-                "without regions, such as 'cli'."
-            )
-            raise MissingInputError(msg)
+        check_given(REGIONS, needed_by, self.nodes, self.background)
+        assert self.nodes is not None
         return self.nodes.taxonomy(name)
 
+    # ---- what is known of the other graphs ----------------------------------------------
+
     @cached_property
-    def background_labels(self) -> list[Label]:
+    def background_labels(self) -> Sequence[Label]:
         """The oracle's label of every background graph."""
-        assert self.background is not None
-        assert self.oracle is not None
-        assert self.session is not None
-        return self.background.labels(self.oracle, self.session)
+        return self.label_background()
+
+    @cached_property
+    def _sides(self) -> tuple[list[int], list[int]]:
+        labels = list(enumerate(self.background_labels))
+        same = [i for i, y in labels if y == self.label]
+        return same, [i for i, y in labels if self.accepts(y)]
 
     def split_background(self, needed_by: str) -> tuple[list[Graph], list[Graph]]:
-        """Background graphs that the oracle puts in the original's class, and in the target's."""
-        if self.background is None or not len(self.background):
-            msg = (
-                f"The method {needed_by!r} needs background graphs (the data set), and none were "
-                "given. Name the data set: --background DATA (in Python "
-                "background=dataset.graphs), or take a method without, such as 'tri'."
-            )
-            raise MissingInputError(msg)
-        pairs = list(zip(self.background.graphs, self.background_labels, strict=True))
-        same = [g for g, y in pairs if y == self.label]
-        other = [g for g, y in pairs if self.accepts(y)]
+        """Background graphs that the oracle puts in the original's class, and in the target's.
+
+        Raises
+        ------
+        MissingInputError
+            If there is no background.
+        StopSearch
+            If the oracle puts none of its graphs in the target class: the search ends with that
+            note, since to have found nothing is a result.
+        """
+        graphs = self._background(needed_by).graphs
+        same, other = self._sides
         if not other:
             wanted = "another class" if self.target is None else f"the class {self.target!r}"
-            msg = (
-                f"The method {needed_by!r} needs at least one background graph that the oracle "
-                f"puts in {wanted}; it puts all {len(pairs)} in "
-                f"{sorted({str(y) for _, y in pairs})}. Give a larger background."
+            self.note(
+                f"{needed_by!r} looks at background graphs of {wanted}, and the oracle puts all "
+                f"{len(graphs)} in {sorted({str(y) for y in self.background_labels})}. Give a "
+                "larger background."
             )
-            raise MissingInputError(msg)
-        return same, other
+            raise StopSearch
+        return [graphs[i] for i in same], [graphs[i] for i in other]
 
     def contrast(self, needed_by: str) -> Contrast:
         """How much more often the original's class joins a pair than the target class does."""
-        if not hasattr(self, "_contrast"):
-            self._contrast = Contrast.between(*self.split_background(needed_by))
-        return self._contrast
+        self.split_background(needed_by)
+        return self._background(needed_by).contrast(*self._sides)
+
+    def _background(self, needed_by: str) -> Background:
+        check_given(BACKGROUND, needed_by, self.nodes, self.background)
+        assert self.background is not None
+        return self.background
 
 
-@dataclass(frozen=True)
-class Contrast:
-    """Frequency of each pair in one set of graphs less its frequency in another; 0 elsewhere.
+def check_given(
+    need: str, needed_by: str, nodes: Nodes | None, background: Background | None
+) -> None:
+    """Say so, and how to give it, if a method needs regions or a background and has none."""
+    if need == REGIONS and (nodes is None or not nodes.regions):
+        msg = (
+            f"The method {needed_by!r} needs to know which region each node belongs to, and no "
+            "regions were given. Give a node table with a region column: "
+            "nodes=Nodes.read_csv('nodes.csv'), or nodes=Nodes(names, regions={'region': (...)}); "
+            "or take a method without regions, such as 'cli'."
+        )
+        raise MissingInputError(msg, parameter="nodes")
+    if need == BACKGROUND and (background is None or not len(background)):
+        msg = (
+            f"The method {needed_by!r} needs background graphs (the data set), and none were "
+            "given. Name the data set: background=dataset.graphs; or take a method without, such "
+            "as 'tri'."
+        )
+        raise MissingInputError(msg, parameter="background")
 
-    Attributes
-    ----------
-    codes : the pairs that are not equally frequent in both, sorted.
-    values : their contrast times ``scale``: whole numbers, so that equal contrasts compare equal
-        and ties are settled by the pair, as they should be.
-    scale : what a contrast of 1 is in ``values``.
-    """
 
-    codes: Codes
-    values: Codes
-    scale: int = 1
+# Graphs of one data set are explained by several methods in turn: what they all count is kept.
+@lru_cache(maxsize=256)
+def _triangles(graph: Graph) -> npt.NDArray[np.int64]:
+    counts = count_triangles(graph)
+    counts.setflags(write=False)
+    return counts
 
-    @classmethod
-    def between(cls, current: Sequence[Graph], target: Sequence[Graph]) -> Contrast:
-        """Contrast of the original's class with the target class."""
-        n_current, n_target = max(len(current), 1), max(len(target), 1)
-        a_codes, a = pair_counts(current)
-        b_codes, b = pair_counts(target)
-        codes = np.union1d(a_codes, b_codes)
-        values = np.zeros(len(codes), dtype=np.int64)
-        values[np.searchsorted(codes, a_codes)] += a * n_target
-        values[np.searchsorted(codes, b_codes)] -= b * n_current
-        keep = values != 0
-        return cls(codes[keep], values[keep], n_current * n_target)
 
-    def at(self, codes: Codes) -> Codes:
-        """The contrast of these pairs, times ``scale``."""
-        if not len(self.codes):
-            return np.zeros(len(codes), dtype=np.int64)
-        where = np.minimum(np.searchsorted(self.codes, codes), len(self.codes) - 1)
-        return np.where(self.codes[where] == codes, self.values[where], 0)
+@lru_cache(maxsize=256)
+def _harmonic(graph: Graph) -> npt.NDArray[np.float64]:
+    values = harmonic_centrality(graph)
+    values.setflags(write=False)
+    return values
 
 
 @runtime_checkable
-class Method(Protocol):
-    """A search method: called with a problem, it yields the steps to walk.
+class Stream(Protocol):
+    """A search that only proposes: called with a problem, it yields the steps to walk.
 
     The stream may not depend on the oracle's answers: that is what lets the engine look ahead.
     """
@@ -156,10 +206,36 @@ class Method(Protocol):
         ...
 
 
+@runtime_checkable
+class Conversation(Protocol):
+    """A search that listens: it asks what it wants, when it wants, through the session."""
+
+    def __call__(self, problem: Problem, session: Session) -> Walk:
+        """Search, and say where it ended."""
+        ...
+
+
+def is_conversation(search: Stream | Conversation) -> bool:
+    """Whether a search takes the session as well, told by its parameters."""
+    try:
+        signature = inspect.signature(search)
+    except (TypeError, ValueError):  # a callable that does not show its parameters
+        return False
+    needed = [
+        p
+        for p in signature.parameters.values()
+        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty
+    ]
+    return len(needed) == 2
+
+
+def needs_of(*parts: object) -> frozenset[str]:
+    """What these searches, blocks or rankings declare to need, together."""
+    return frozenset().union(*(getattr(part, "needs", ()) for part in parts))
+
+
 def describe_parameters(value: Any) -> Any:
     """A method, block or value in plain JSON-ready form, with the names of its types."""
-    from dataclasses import fields, is_dataclass
-
     if is_dataclass(value) and not isinstance(value, type):
         inner = {f.name: describe_parameters(getattr(value, f.name)) for f in fields(value)}
         return {"type": type(value).__name__, **inner}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,11 +13,10 @@ from denseflip.errors import InvalidParameterError, UnknownNameError, check_call
 from denseflip.graph.density import (
     clustering,
     core_numbers,
-    harmonic_centrality,
     region_densities,
 )
 from denseflip.search.blocks import Rank
-from denseflip.search.problem import Problem
+from denseflip.search.problem import BACKGROUND, REGIONS, Problem
 
 Ints = npt.NDArray[np.int64]
 
@@ -31,6 +31,11 @@ class ScoreRank:
     """Nodes by one number each, highest first, ties by index."""
 
     by: str = "triangles"
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The background, for the contrast."""
+        return frozenset({BACKGROUND}) if self.by == "contrast" else frozenset()
 
     def __call__(self, problem: Problem) -> Ints:
         """Every node once, densest first."""
@@ -53,14 +58,10 @@ class RegionRank:
     Parameters
     ----------
     levels : taxonomies from coarse to fine; empty for the node table's default one.
-    self_loops : count a loop at every node among a region's edges and pairs (published profile).
-    tie_order : region names in the order that decides between equally dense regions; the others
-        follow in the order of the node table.
     """
 
+    needs: ClassVar[frozenset[str]] = frozenset({REGIONS})
     levels: tuple[str, ...] = ()
-    self_loops: bool = False
-    tie_order: tuple[str, ...] = ()
 
     def __call__(self, problem: Problem) -> Ints:
         """Every node once: region by region, densest first."""
@@ -69,10 +70,8 @@ class RegionRank:
         for level in self.levels or (None,):
             name = level if name is None else f"{name}*{level}"
             taxonomy = problem.taxonomy(name, "rcli")
-            density = region_densities(problem.graph, taxonomy, self_loops=self.self_loops)
-            place = {r: i for i, r in enumerate((*self.tie_order, *taxonomy.regions)[::-1])}
-            ties = np.array([-place[r] for r in taxonomy.regions])
-            keys += [-density[taxonomy.array], ties[taxonomy.array]]
+            density = region_densities(problem.graph, taxonomy)
+            keys += [-density[taxonomy.array], taxonomy.array]
         keys += [-problem.triangles, np.arange(problem.graph.n_nodes)]
         return np.lexsort(tuple(reversed(keys)))
 
@@ -91,7 +90,7 @@ SCORES: dict[str, Callable[[Problem], npt.NDArray[np.generic]]] = {
     "degree": lambda p: p.graph.degrees(),
     "clustering": lambda p: clustering(p.graph),
     "core": lambda p: core_numbers(p.graph),
-    "harmonic": lambda p: harmonic_centrality(p.graph),
+    "harmonic": lambda p: p.harmonic,
     "contrast": _contrast_at_nodes,
 }
 

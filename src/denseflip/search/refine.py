@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import Protocol
 
-import numpy as np
-
 from denseflip.counterfactual import Ask, Label, Step
 from denseflip.errors import InvalidParameterError, UnknownNameError, check_callable, whole_number
-from denseflip.graph import Graph, Pair
+from denseflip.graph import Cells, Graph, Pair
+from denseflip.oracles.pace import Odds
+from denseflip.oracles.protocol import Answer
 from denseflip.oracles.session import Session
-from denseflip.search.engine import Walk
-from denseflip.search.problem import Problem
+from denseflip.search.problem import Problem, Walk
 
+_WASTE = 4.0  # refinement may evaluate so many times more than it asks, where that is quicker
 _KEEP_ALONE = 8  # keeping one part alone hardly ever works when parts are smaller than this
 
 
 class Candidate:
     """A counterfactual being refined.
 
-    Its one operation, `undo`, asks the oracle about the graph with some edits undone and keeps
-    that graph if it is still a counterfactual. So whatever a refiner does, and whenever it is
-    interrupted, the flip is never lost and no edit is ever added.
+    Its operations ask the oracle about the graph with some edits undone and keep that graph if it
+    is still a counterfactual. So whatever a refiner does, and whenever it is interrupted, the flip
+    is never lost and no edit is ever added.
     """
 
     def __init__(self, problem: Problem, found: Walk, session: Session) -> None:
@@ -37,25 +37,80 @@ class Candidate:
         self.search_steps: Sequence[Step] = tuple(found.trace)
         self.steps: list[Step] = []
         self.minimal: bool | None = None
+        self._odds = Odds(_WASTE, memory=64)
+        self._run_odds = Odds(_WASTE, memory=64)
 
     def undo(self, pairs: Iterable[Pair], structure: str = "edge") -> bool:
         """Undo these edits if the graph stays a counterfactual; say whether it did."""
+        return self.undo_first((pairs,), structure) is not None
+
+    def undo_first(self, choices: Iterable[Iterable[Pair]], structure: str = "edge") -> int | None:
+        """Undo the first choice of edits that leaves a counterfactual; say which, or None.
+
+        The choices are tried in order, each by itself. They are made lazily and may not depend on
+        the answers, so that several can be evaluated together: most answers are no.
+        """
+
+        def graphs() -> Iterator[tuple[tuple[int, tuple[Pair, ...]], Graph]]:
+            for i, pairs in enumerate(choices):
+                chosen = self._chosen(pairs)
+                yield (i, chosen), self._without(self.graph, chosen)
+
+        hit = self.session.first(graphs(), self._accepts, odds=self._odds)
+        if hit is None:
+            return None
+        self._keep(hit.item[1], hit.graph, hit.answer.label, structure)
+        return hit.item[0]
+
+    def undo_while(self, choices: Iterable[Iterable[Pair]], structure: str = "edge") -> int:
+        """Undo choice after choice, each on top of those before, up to the first that loses the
+        flip; say how many were undone.
+        """
+
+        def graphs() -> Iterator[tuple[tuple[Pair, ...], Graph]]:
+            graph = self.graph
+            for pairs in choices:
+                chosen = self._chosen(pairs)
+                graph = self._without(graph, chosen)
+                yield chosen, graph
+
+        undone = 0
+        walk = self.session.ahead(graphs(), self._run_odds)
+        for chosen, graph in walk:
+            answer = self.session.ask(graph)
+            if not self._accepts(answer):
+                walk.close()
+                self._run_odds.count(0, yes=True)  # here it is the no that ends the run
+                break
+            self._keep(chosen, graph, answer.label, structure)
+            undone += 1
+        return undone
+
+    def _accepts(self, answer: Answer) -> bool:
+        return self.problem.accepts(answer.label)
+
+    def _chosen(self, pairs: Iterable[Pair]) -> tuple[Pair, ...]:
         chosen = tuple(sorted(pairs))
         if not self.pairs.issuperset(chosen) or len(set(chosen)) != len(chosen):
             msg = f"A refiner may undo edits of the counterfactual, each once; got {chosen!r:.80}."
             raise InvalidParameterError(msg)
-        n = self.graph.n_nodes
-        codes = np.array([u * n + v for u, v in chosen], dtype=np.int64)
-        graph = self.graph.toggle_codes(codes)  # edits are checked pairs: no need to check again
-        label = self.session.ask(graph)
-        if not self.problem.accepts(label):
-            return False
+        return chosen
+
+    @staticmethod
+    def _without(graph: Graph, chosen: tuple[Pair, ...]) -> Graph:
+        n = graph.n_nodes  # edits are checked pairs: no need to check again
+        return graph.toggle_codes(tuple([u * n + v for u, v in chosen]))
+
+    def _keep(self, chosen: tuple[Pair, ...], graph: Graph, label: Label, structure: str) -> None:
         self.graph, self.label = graph, label
         if self.minimal:
             self.minimal = False  # a certificate holds for one set of edits only
         self.pairs.difference_update(chosen)
-        self.steps.append(Step("refine", structure, chosen, ask=Ask.YES))
-        return True
+        step = Step("refine", structure, chosen, ask=Ask.YES)
+        self.steps.append(step)
+        if self.session.on_event is not None:
+            self.session.tell("step", graph, step)
+            self.session.tell("best", graph, len(self.pairs))
 
     def structures(self) -> list[list[Pair]]:
         """The edits grouped by the structure that made them, later structures first claim.
@@ -72,11 +127,10 @@ class Candidate:
         whole = len(groups) == 1 or all(len(g) == 1 for g in groups.values())
         nodes = self.problem.nodes
         if whole and nodes is not None and nodes.regions:
-            index = nodes.taxonomy().index
+            cells = Cells(nodes.taxonomy())
             groups = {}
-            for u, v in sorted(self.pairs):
-                cell = (min(index[u], index[v]), max(index[u], index[v]))
-                groups.setdefault(cell, []).append((u, v))
+            for pair in sorted(self.pairs):
+                groups.setdefault(cells.cell(*pair), []).append(pair)
         return list(groups.values())
 
 
@@ -121,16 +175,36 @@ class BackwardRefine:
 
     def __call__(self, candidate: Candidate) -> None:
         """Refine until one change is left, the queue is empty or the questions are used up."""
-        queue = self.order(candidate)
-        k, asked = self.start, 0
-        while queue and len(candidate.pairs) > 1 and asked < self.max_questions:
-            chosen, queue = queue[:k], queue[k:]
-            asked += 1
-            if candidate.undo(chosen):
-                k += 1
-            elif k > 1:
-                queue.extend(chosen)
-                k -= 1
+        queue = list(self.order(candidate))
+        head, k, asked = 0, self.start, 0
+        while len(candidate.pairs) > 1:
+            places: list[tuple[int, int, int]] = []
+            left = self.max_questions - asked
+            hit = candidate.undo_first(_handfuls(queue, head, k, left, places))
+            if hit is None:
+                return
+            asked += hit + 1
+            head, end, k = places[hit]
+            del queue[end:]  # what was put back only in looking ahead
+            k += 1
+
+
+def _handfuls(
+    queue: list[Pair], head: int, k: int, most: int, places: list[tuple[int, int, int]]
+) -> Iterator[list[Pair]]:
+    """Handfuls to undo, as if every answer were no.
+
+    The queue is read from ``head`` and only grows at its end, so where it stands at each handful is
+    told by two numbers, which go to ``places`` with the handful's size.
+    """
+    while head < len(queue) and len(places) < most:
+        chosen = queue[head : head + k]
+        head += len(chosen)
+        places.append((head, len(queue), k))
+        yield chosen
+        if k > 1:
+            queue.extend(chosen)
+            k -= 1
 
 
 @dataclass(frozen=True)
@@ -144,9 +218,8 @@ class EdgeBackwardRefine:
     def __call__(self, candidate: Candidate) -> None:
         """Refine up to the first failure."""
         uses = Counter(v for pair in candidate.pairs for v in pair)
-        for pair in sorted(candidate.pairs, key=lambda p: (uses[p[0]] + uses[p[1]], p)):
-            if len(candidate.pairs) == 1 or not candidate.undo([pair]):
-                return
+        order = sorted(candidate.pairs, key=lambda p: (uses[p[0]] + uses[p[1]], p))
+        candidate.undo_while([pair] for pair in order[:-1])  # the last change is kept
 
 
 @dataclass(frozen=True)
@@ -179,15 +252,21 @@ def _ddmin(units: list[list[Pair]], candidate: Candidate, kind: str) -> None:
         bounds = [len(units) * i // parts for i in range(parts + 1)]
         chunks = [units[a:b] for a, b in pairwise(bounds)]
         if 2 < parts <= _KEEP_ALONE:  # with two parts, keeping one is undoing the other
-            alone = next((c for c in chunks if candidate.undo(_others(units, c), kind)), None)
+            alone = candidate.undo_first((_others(units, c) for c in chunks), kind)
             if alone is not None:
-                units, parts = alone, 2
+                units, parts = chunks[alone], 2
                 continue
         kept: list[list[Pair]] = []
-        for i, chunk in enumerate(chunks):
-            last = not kept and i == len(chunks) - 1  # undoing it would give the original back
-            if last or not candidate.undo(chain.from_iterable(chunk), kind):
+        start = 0
+        while start < len(chunks):
+            tried = chunks[start:]
+            if len(tried) == 1 and not kept:
+                tried = []  # undoing it would give the original back
+            hit = candidate.undo_first((chain.from_iterable(c) for c in tried), kind)
+            stop = len(chunks) if hit is None else start + hit
+            for chunk in chunks[start:stop]:
                 kept += chunk
+            start = stop + 1
         if len(kept) == len(units) and parts == len(units):
             return
         units, parts = kept, 2 * parts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from denseflip.counterfactual import Step
 from denseflip.errors import InvalidParameterError
 from denseflip.graph import Cells, Graph
 from denseflip.graph.cells import Ints
-from denseflip.search.problem import Problem
+from denseflip.search.problem import BACKGROUND, REGIONS, Problem
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class RegionBlocks:
 
     regions: str | None = None
     strength: str | float = "mean"
+    needs: ClassVar[frozenset[str]] = frozenset({REGIONS, BACKGROUND})
 
     def __post_init__(self) -> None:
         s = self.strength

@@ -10,9 +10,11 @@ import numpy as np
 
 from denseflip.counterfactual import Ask, Step
 from denseflip.errors import InvalidParameterError, whole_number
+from denseflip.graph import Pair
 from denseflip.graph.density import maximal_cliques_through
-from denseflip.search.blocks import SPARSIFY, State, StopSearch, pairs_among
+from denseflip.search.blocks import SPARSIFY, State, StopSearch, Turn, pairs_among
 from denseflip.search.orders import ContrastScore, NodeSum, PairScore, joined
+from denseflip.search.problem import BACKGROUND
 
 
 @dataclass(frozen=True)
@@ -29,27 +31,52 @@ class PairSparsify:
     score: str = "triangles"
     reverse: bool = False
 
-    def __call__(self, state: State, node: int) -> tuple[Step]:
+    @property
+    def needs(self) -> frozenset[str]:
+        """The background, where the score is taken from it."""
+        return _NEEDS[self.score]
+
+    def __post_init__(self) -> None:
+        check_score(self.score)
+
+    def __call__(self, state: State, node: int) -> Iterable[Step]:
         """Give the removal of one edge."""
-        order = state.memory.get(id(self))
-        if order is None:
-            score = pair_score(state, self.score)
-            order = joined(state.original, score, descending=not self.reverse)
-            state.memory[id(self)] = order
+        return state.turn(self)(node)
+
+    def start(self, state: State) -> Turn:
+        """Begin the order of edges."""
+        score = pair_score(state, self.score)
+        order = joined(state.original, score, descending=not self.reverse)
+        return pair_turn(order, SPARSIFY, state)
+
+
+def pair_turn(order: Iterator[Pair], block: str, state: State) -> Turn:
+    """A block that changes the next pair of an order, whatever node it is called with."""
+
+    def turn(node: int) -> tuple[Step]:
         pair = next(order, None)
         if pair is None:
             raise StopSearch
-        return (Step(SPARSIFY, "edge", (pair,), Ask.YES, pair, "", state.iteration),)
+        return (Step(block, "edge", (pair,), Ask.YES, pair, "", state.iteration),)
+
+    return turn
+
+
+_NEEDS = {"triangles": frozenset[str](), "contrast": frozenset({BACKGROUND})}
+
+
+def check_score(name: str) -> None:
+    """Say so if there is no score of pairs of this name."""
+    if name not in _NEEDS:
+        msg = f"score must be 'triangles' or 'contrast'; got {name!r}."
+        raise InvalidParameterError(msg)
 
 
 def pair_score(state: State, name: str) -> PairScore:
     """The named score of pairs."""
     if name == "triangles":
         return NodeSum(state.problem.triangles)
-    if name == "contrast":
-        return ContrastScore(state.problem.contrast("con"))
-    msg = f"score must be 'triangles' or 'contrast'; got {name!r}."
-    raise InvalidParameterError(msg)
+    return ContrastScore(state.problem.contrast("con"))
 
 
 @dataclass(frozen=True)
@@ -65,19 +92,21 @@ class CliqueSparsify:
         total contrast, that is, which the target class has least.
     max_cliques : look at no more than this many cliques through one node; the result says so
         when that bites.
-    ask : whether the oracle is asked after the removal, and whether its answer counts.
     """
 
     select: str = "overlap"
     max_cliques: int = 100_000
-    ask: Ask = Ask.YES
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The background, where cliques are chosen by contrast."""
+        return frozenset({BACKGROUND}) if self.select == "contrast" else frozenset()
 
     def __post_init__(self) -> None:
         if self.select not in {"overlap", "contrast"}:
             msg = f"select must be 'overlap' or 'contrast'; got {self.select!r}."
             raise InvalidParameterError(msg)
         whole_number("max_cliques", self.max_cliques, minimum=1)
-        object.__setattr__(self, "ask", Ask(self.ask))
 
     def __call__(self, state: State, node: int) -> Iterator[Step]:
         """Yield the removal of one clique; nothing at a node without edges."""
@@ -88,15 +117,14 @@ class CliqueSparsify:
         if next(source, None) is not None:
             state.problem.note(
                 f"Node {node} lies in more than {self.max_cliques} maximal cliques; only the first "
-                f"{self.max_cliques} were compared. Raise max_cliques (--set "
-                "max_cliques=…) to compare more."
+                f"{self.max_cliques} were compared. Raise max_cliques to compare more."
             )
         clique = min(cliques, key=self._preference(state))
         state.removed_structures.append(frozenset(clique))
         state.counts[list(clique)] += 1
         state.last_size = len(clique)
         gone = state.present(clique)
-        yield Step(SPARSIFY, "clique", gone, ask=self.ask, nodes=clique)
+        yield Step(SPARSIFY, "clique", gone, nodes=clique)
 
     def _preference(self, state: State):  # type: ignore[no-untyped-def]
         if self.select == "contrast":
@@ -108,8 +136,7 @@ class CliqueSparsify:
                 return (-int(contrast.at(codes).sum()), -len(clique), clique)
 
             return by_contrast
-        before = state.memory.setdefault(id(self), [])  # masks, brought up to date
-        before.extend(map(_mask, state.removed_structures[len(before) :]))
+        before = [_mask(nodes) for nodes in state.removed_structures]
 
         def by_overlap(clique: tuple[int, ...]) -> tuple[int, int, tuple[int, ...]]:
             mask = _mask(clique)

@@ -175,13 +175,13 @@ def verify(
         return Verification(False, named, result.edits, result.label_after, 0, n, tested=False)
     session = oracle if isinstance(oracle, Session) else Session(oracle)
     before = session.calls
-    _check_original(result, session.ask(result.original))
+    _check_original(result, session.ask(result.original).label)
     lengths = list(range(units.holding(share), n + 1))
     if len(lengths) > budget - 1:
         lengths = [*lengths[: max(0, budget - 2)], n]
     flip = first_flip(result, units.parts, session, lengths=set(lengths))
     if flip is None:
-        label = session.ask(result.counterfactual)
+        label = session.ask(result.counterfactual).label
         msg = (
             f"The oracle gives {label!r} for the counterfactual, but the result says "
             f"{result.label_after!r}. {_SAME}"

@@ -13,7 +13,7 @@ from denseflip.graph import Graph, Nodes, Taxonomy
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
 from denseflip.search.explain import explain
-from denseflip.search.methods import Recipe, as_recipe
+from denseflip.search.methods import Method, as_method
 from denseflip.story.describe import describe
 from denseflip.story.story import Story
 from denseflip.workflow.subject import Subject
@@ -71,7 +71,7 @@ class Compared:
 def compare(
     graph: Graph | Subject,
     oracle: Any,
-    methods: Sequence[str | Recipe] = COMPARED,
+    methods: Sequence[str | Method] = COMPARED,
     *,
     nodes: Nodes | None = None,
     background: Any = None,
@@ -110,7 +110,7 @@ def compare(
     """
     known = graph if isinstance(graph, Subject) else Subject(graph, "")
     box = coerce_oracle(oracle)
-    ready = [as_recipe(method) for method in ([methods] if isinstance(methods, str) else methods)]
+    ready = [as_method(method) for method in ([methods] if isinstance(methods, str) else methods)]
     nodes = known.nodes if nodes is None else nodes
     background = known.background if background is None else background
     shared = None if background is None else Background.of(background)

@@ -10,7 +10,7 @@ from denseflip.graph import Graph, Taxonomy
 from denseflip.oracles.open import open_oracle
 from denseflip.oracles.protocol import Oracle
 from denseflip.search.explain import explain
-from denseflip.search.methods import Recipe
+from denseflip.search.methods import Method
 from denseflip.story.describe import describe
 from denseflip.story.story import Story
 from denseflip.workflow.subject import Subject
@@ -43,7 +43,7 @@ def oracle_for(
 def tell(
     subject: Subject | Graph,
     oracle: Any,
-    method: str | Recipe = "tri",
+    method: str | Method = "tri",
     *,
     target: Label | None = None,
     budget: int | None = None,

@@ -23,11 +23,11 @@ def test_labels_are_asked_once_per_oracle():
     oracle = Counting()
     for _ in range(3):
         session = Session(oracle)
-        assert background.labels(oracle, session) == [3, 6]
+        assert background.labels(session) == [3, 6]
         assert session.background_calls == 2
     assert oracle.asked == 2
     other = Counting()
-    assert background.labels(other, Session(other)) == [3, 6]
+    assert background.labels(Session(other)) == [3, 6]
     assert other.asked == 2
 
 
@@ -41,19 +41,19 @@ def test_equal_functions_are_one_oracle_however_often_wrapped():
     background = Background([path(4), complete(4)])
     for _ in range(3):
         oracle = as_oracle(edges, "graph")
-        background.labels(oracle, Session(oracle))
+        background.labels(Session(oracle))
     assert len(asked) == 2
     another_form = as_oracle(lambda g: 0, "graph")
-    assert background.labels(another_form, Session(another_form)) == [0, 0]
+    assert background.labels(Session(another_form)) == [0, 0]
 
 
 def test_known_labels_need_no_further_question():
     background = Background([path(4), complete(4)])
     oracle = Counting()
-    background.labels(oracle, Session(oracle))
+    background.labels(Session(oracle))
     session = Session(oracle)
-    background.labels(oracle, session)
-    assert session.peek(complete(4)) == 6
+    background.labels(session)
+    assert session.peek(complete(4)).label == 6
     assert session.evaluations == 0
 
 
@@ -87,3 +87,13 @@ def test_pair_counts():
     assert codes.tolist() == [1, 2, 5]
     assert counts.tolist() == [2, 1, 2]
     assert [len(x) for x in pair_counts([])] == [0, 0]
+
+
+def test_what_the_classes_differ_in_is_counted_once():
+    background = Background([path(3), complete(3), empty(3)])
+    contrast = background.contrast([0], [1, 2])
+    assert background.contrast((0,), (1, 2)) is contrast
+    assert contrast.codes.tolist() == [1, 2, 5]
+    assert contrast.values.tolist() == [1, -1, 1]  # in halves: 1 - 1/2, 0 - 1/2, 1 - 1/2
+    assert contrast.scale == 2
+    assert background.contrast([1, 2], [0]).values.tolist() == [-1, 1, -1]

@@ -5,6 +5,7 @@ import math
 import pytest
 
 from denseflip.errors import InvalidParameterError, NotFittedError, OracleError
+from denseflip.oracles.pace import Odds
 from denseflip.oracles.session import BudgetSpentError, Session
 from graphs import complete, empty, path
 
@@ -26,24 +27,143 @@ class Recording:
 def test_a_question_counts_every_time_but_is_evaluated_once():
     oracle = Recording()
     session = Session(oracle)
-    assert [session.ask(g) for g in (A, B, A, A)] == [3, 6, 3, 3]
+    assert [session.ask(g).label for g in (A, B, A, A)] == [3, 6, 3, 3]
     assert session.calls == 4
     assert session.distinct == 2
     assert session.evaluations == 2
     assert oracle.batches == [[A], [B]]
 
 
-def test_looking_ahead_evaluates_in_one_batch_and_counts_nothing():
+class Always(Odds):
+    """Look ahead by so many, whatever the pace."""
+
+    def __init__(self, n):
+        super().__init__()
+        self.n = n
+
+    def best_batch(self, pace):
+        return self.n
+
+
+def numbered(*graphs):
+    return list(enumerate(graphs))
+
+
+def test_the_first_yes_is_that_of_the_walk_one_by_one():
+    for n in (1, 2, 3, 64):
+        oracle = Recording()
+        session = Session(oracle)
+        hit = session.first(numbered(C, A, B, path(3)), lambda a: a.label == 3, odds=Always(n))
+        assert (hit.item, hit.graph, hit.answer.label) == (1, A, 3)
+        assert session.calls == session.distinct == 2
+        assert session.evaluations >= 2
+        none = session.first(numbered(C, A, B), lambda a: a.label == 9, odds=Always(n))
+        assert none is None
+        assert session.calls == 5
+        assert session.first([], lambda a: True) is None
+
+
+def test_looking_ahead_evaluates_in_one_batch_what_is_not_known():
     oracle = Recording()
     session = Session(oracle)
     session.ask(A)
-    session.prefetch([A, B, C, B])
+    session.first(numbered(A, B, C, B), lambda a: False, odds=Always(4))
     assert oracle.batches == [[A], [B, C]]
-    assert session.calls == 1
-    assert session.ask(C) == 0
-    assert len(oracle.batches) == 2
-    session.prefetch([A, B])
-    assert len(oracle.batches) == 2
+    assert session.calls == 5
+
+
+def test_candidates_are_drawn_no_further_than_looked_at():
+    drawn = []
+
+    def candidates():
+        for g in (C, A, B):
+            drawn.append(g)
+            yield g, g
+
+    Session(Recording()).first(candidates(), lambda a: a.label == 0, odds=Always(2))
+    assert drawn == [C, A]
+
+
+def test_an_error_in_making_candidates_comes_when_the_walk_gets_there():
+    def candidates():
+        yield 0, C
+        yield 1, A
+        msg = "no more"
+        raise RuntimeError(msg)
+
+    session = Session(Recording())
+    assert session.first(candidates(), lambda a: a.label == 3, odds=Always(9)).item == 1
+    with pytest.raises(RuntimeError, match="no more"):
+        session.first(candidates(), lambda a: False, odds=Always(9))
+    assert session.calls == 4
+
+
+def test_several_questions_at_once_are_all_counted_or_none():
+    oracle = Recording()
+    session = Session(oracle, budget=4, max_batch=2)
+    assert [a.label for a in session.ask_all([A, B, A])] == [3, 6, 3]
+    assert (session.calls, session.distinct, session.predictions) == (3, 2, 1)
+    with pytest.raises(BudgetSpentError):
+        session.ask_all([A, B])
+    assert session.calls == 3
+
+
+def test_the_listener_hears_of_questions_and_answers():
+    heard = []
+    session = Session(Recording(), on_event=heard.append)
+    session.first(numbered(C, A, B), lambda a: a.label == 3, odds=Always(3))
+    session.tell("best", A, 2)
+    assert [(e.kind, e.calls, e.value) for e in heard] == [
+        ("question", 0, 3),
+        ("answer", 1, None),
+        ("answer", 2, None),
+        ("best", 2, 2),
+    ]
+    assert heard[1].answer.label == 0
+    assert heard[2].graph == A
+
+
+def test_near_copies_are_asked_about_by_their_edits_where_the_oracle_can():
+    asked = []
+
+    class Linear(Recording):
+        def predict_edits(self, base, edits):
+            asked.append((base, [e.tolist() for e in edits]))
+            return [base.n_edges + 100 + len(e) for e in edits]
+
+    session = Session(Linear())
+    assert session.ask(A).label == 3
+    near = [A.toggle([(0, 2)]), A.toggle([(0, 2)]).toggle([(0, 3)])]
+    assert [a.label for a in session.ask_all(near)] == [104, 105]
+    assert asked == [(A, [[2], [2, 3]])]
+    assert session.evaluations == 3
+
+
+def test_a_confidence_comes_with_the_label_where_it_is_asked_for():
+    class Sure:
+        classes = ("few", "many")
+
+        def predict(self, graphs):
+            return [self.classes[g.n_edges > 4] for g in graphs]
+
+        def predict_proba(self, graphs):
+            return [[1 - g.n_edges / 8, g.n_edges / 8] for g in graphs]
+
+    session = Session(Sure(), confidence=True)
+    answer = session.ask(A)
+    assert answer == ("few", 0.625, {"few": 0.625, "many": 0.375})
+    assert [a.confidence for a in session.ask_all([B, C])] == [0.75, 1.0]
+    assert Session(Sure()).ask(A) == ("few", None, None)
+    session.confirm([A, B])
+    with pytest.raises(OracleError, match="gives no confidence"):
+        Session(Recording(), confidence=True)
+
+    class Unsure(Sure):
+        def predict_proba(self, graphs):
+            return [[0.9, 0.4] for _ in graphs]
+
+    with pytest.raises(OracleError, match="sum to 1"):
+        Session(Unsure(), confidence=True).ask(A)
 
 
 def test_equal_graphs_share_an_answer():
@@ -64,7 +184,7 @@ def test_the_budget_ends_the_questions_not_the_peeking():
     with pytest.raises(BudgetSpentError):
         session.ask(A)
     assert session.calls == 2
-    assert session.peek(B) == 6
+    assert session.peek(B).label == 6
     assert Session(Recording()).remaining == math.inf
 
 
@@ -102,14 +222,14 @@ def test_the_background_is_counted_apart():
     other = Session(oracle)
     other.remember([A, B], [3, 6])
     assert other.background_calls == 2
-    assert other.ask(B) == 6
+    assert other.ask(B).label == 6
     assert other.evaluations == 0
 
 
 def test_a_failure_ahead_is_kept_for_the_question_itself():
     session = Session(Recording(fails_at=[C]))
-    session.prefetch([A, B, C])
-    assert session.ask(A) == 3
+    assert session.first(numbered(A, B, C), lambda a: a.label == 6, odds=Always(3)).item == 1
+    assert session.evaluations == 5  # together, then each by itself
     with pytest.raises(OracleError, match=r"ValueError: no idea .*with 4 nodes; the first has 0"):
         session.ask(C)
     with pytest.raises(OracleError, match=r"no idea"):
@@ -122,8 +242,8 @@ def test_a_bad_label_ahead_is_kept_for_the_question_itself():
             return [None if g == C else 1 for g in graphs]
 
     session = Session(Oracle())
-    session.prefetch([A, B, C])
-    assert session.ask(B) == 1
+    session.first(numbered(A, B, C), lambda a: True, odds=Always(3))
+    assert session.ask(B).label == 1
     assert session.evaluations == 3
     with pytest.raises(OracleError, match=r"None as a label"):
         session.ask(C)
@@ -135,9 +255,9 @@ def test_the_wrong_number_of_labels_is_an_error_at_once():
             return [1]
 
     session = Session(Oracle())
-    assert session.ask(A) == 1
+    assert session.ask(A).label == 1
     with pytest.raises(OracleError, match=r"returned 1 label\(s\) for 2 graph\(s\)"):
-        session.prefetch([B, C])
+        session.ask_all([B, C])
 
 
 def test_the_librarys_own_errors_pass_through():

@@ -104,7 +104,7 @@ def test_a_lone_node_is_a_clique_of_one():
     (step,) = PublishedSparsify(Ask.NO)(state, 5)
     assert (step.toggled, step.nodes, step.ask) == ((), (5,), Ask.NO)
     assert state.counts.tolist() == [0, 0, 0, 0, 0, 1]
-    (step,) = PublishedSparsify(Ask.IGNORED)(state, 0)
+    (step,) = PublishedSparsify(Ask.YES)(state, 0)
     assert step.toggled == ((0, 1), (0, 2), (1, 2))
 
 
@@ -122,7 +122,7 @@ def test_one_clique_is_added_with_an_edge_for_every_loop():
 def test_region_densify_grows_until_a_size_pays_back():
     state = state_of(TRIANGLE)
     state.start_iteration()
-    (gone,) = PublishedSparsify(Ask.IGNORED)(state, 0)
+    (gone,) = PublishedSparsify(Ask.YES)(state, 0)
     state.apply(gone)
     sizes = []
     for step in PublishedRegionDensify()(state, 5):

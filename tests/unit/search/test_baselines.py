@@ -46,14 +46,6 @@ def test_swaps_end_at_their_limit_and_say_so():
     assert whole.notes == []
 
 
-def test_an_entry_for_a_self_loop_removes_nothing():  # D10
-    def source(problem):
-        return [(0, 0), (0, 1)], [(0, 2), (0, 3)]
-
-    steps = [s.toggled for s in EdgeSwap(source=source)(problem(path(4)))]
-    assert steps == [((0, 2),), ((0, 1), (0, 3))]
-
-
 def test_pairs_too_many_to_list_are_drawn_one_by_one(monkeypatch):
     monkeypatch.setattr(baselines, "_DENSE_PAIRS", 0)
     g = path(6)

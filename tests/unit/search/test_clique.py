@@ -160,9 +160,10 @@ def test_contrast_may_choose_the_clique_instead_of_overlap():
         def predict(self, graphs):
             return [int(h in many) for h in graphs]
 
-    oracle = Oracle()
-    problem = Problem(g, 0, background=Background(few + many), oracle=oracle)
-    problem.session = Session(oracle)
+    background = Background(few + many)
+    problem = Problem(
+        g, 0, background=background, label_background=lambda: background.labels(Session(Oracle()))
+    )
     method = DCS(rank=by_number, sparsify=CliqueSparsify(select="contrast"), densify=nothing)
     assert next(method(problem)).toggled == ((0, 4), (0, 5), (4, 5))
 
@@ -270,8 +271,8 @@ def test_widening_stops_at_the_size_of_the_removed_clique_plus_the_slack(slack, 
 def test_the_slack_caps_the_first_choice_too():
     g = empty(9)
     state = make_state(g, removed=6, size=3)  # 6 edges would take 4 nodes
-    first = densified(state, 8, slack=0, repeat=False)
-    assert first == [((6, 7), (6, 8), (7, 8))]
+    first = densified(state, 8, slack=0)[0]
+    assert first == ((6, 7), (6, 8), (7, 8))
 
 
 def test_densify_is_repeated_until_the_iteration_is_balanced():
@@ -289,12 +290,6 @@ def test_nothing_removed_means_nothing_added():
     g = graph(5, clique(0, 1))
     blocks = [block for block, _ in steps(g, 3)]
     assert blocks == ["sparsify", "densify", "sparsify"]  # node 1's clique is gone already
-
-
-def test_the_published_size_adds_the_clique_size_to_the_edges():
-    g = empty(9)
-    state = make_state(g, removed=6, size=4)  # 6 + 4 = 10 edges: 5 nodes, in one call
-    assert densified(state, 8, size="removed+k", repeat=False) == [tuple(clique(4, 5, 6, 7, 8))]
 
 
 # ---- which node, how often, which question ----------------------------------------------
@@ -337,12 +332,6 @@ def test_a_question_follows_the_removal_and_each_addition():  # D7
         ("densify", Ask.YES),
         ("densify", Ask.YES),
     ]
-
-
-@pytest.mark.parametrize("ask", [Ask.NO, Ask.IGNORED])
-def test_the_question_after_the_removal_may_be_left_out_or_ignored(ask):
-    method = DCS(sparsify=CliqueSparsify(ask=ask))
-    assert [s.ask for s in islice(method(Problem(two_cliques(), 0)), 2)] == [ask, Ask.YES]
 
 
 def test_one_question_per_iteration_if_so_wished():

@@ -10,6 +10,8 @@ import pytest
 from denseflip import Step, explain
 from denseflip.counterfactual import Ask, Status
 from denseflip.errors import OracleError
+from denseflip.oracles import session
+from denseflip.oracles.pace import Odds
 from denseflip.search import engine
 from denseflip.search.methods import make_method
 from graphs import complete, empty, graph, path
@@ -31,14 +33,34 @@ class Counting:
         return [int(g.has_edge(*self.pair)) for g in graphs]
 
 
-def test_batches_grow_by_doubling_up_to_the_largest_allowed():
-    oracle = Counting((0, 1))
-    g = complete(12)  # 66 edges; (0, 1) is removed first, so look at another pair
-    oracle.pair = (10, 11)  # the last
-    result = explain(g, oracle, remove_one_by_one, batch=16)
-    assert oracle.batches[:6] == [1, 1, 2, 4, 8, 16]
-    assert result.calls == 67
+class Timed(Counting):
+    """An oracle that takes its time by a clock of its own."""
+
+    def __init__(self, pair, cost, monkeypatch):
+        super().__init__(pair)
+        self.cost, self.now = cost, 0.0
+        monkeypatch.setattr(session.time, "perf_counter", lambda: self.now)
+
+    def predict(self, graphs):
+        self.now += self.cost(len(graphs))
+        return super().predict(graphs)
+
+
+def test_batches_grow_where_a_call_is_dear_up_to_the_largest_allowed(monkeypatch):
+    oracle = Timed((38, 39), lambda n: 1.0, monkeypatch)  # the last pair of 780
+    result = explain(complete(40), oracle, remove_one_by_one, batch=16)
+    assert oracle.batches[:3] == [1, 1, 1]
+    assert max(oracle.batches) == 16
+    assert len(oracle.batches) < 160
+    assert result.calls == 781
     assert result.found
+
+
+def test_a_batch_that_helps_nothing_is_not_made(monkeypatch):
+    oracle = Timed((38, 39), lambda n: n**1.2, monkeypatch)
+    explain(complete(40), oracle, remove_one_by_one)
+    assert max(oracle.batches) <= 4
+    assert oracle.batches[40:-1] == [1] * (len(oracle.batches) - 41)
 
 
 def test_nothing_is_evaluated_beyond_the_budget():
@@ -61,10 +83,11 @@ def test_a_budget_that_just_reaches_the_flip_is_enough():
 
 
 def test_the_look_ahead_is_bounded_in_edges(monkeypatch):
-    monkeypatch.setattr(engine, "_MAX_LOOK_AHEAD_EDGES", 3 * 66)
-    oracle = Counting((10, 11))
-    explain(complete(12), oracle, remove_one_by_one)
-    assert max(oracle.batches) == 3
+    monkeypatch.setattr(session, "_MAX_EDGES_AHEAD", 3 * 780)
+    monkeypatch.setattr(Odds, "best_batch", lambda self, pace: 50)
+    oracle = Counting((38, 39))
+    explain(complete(40), oracle, remove_one_by_one)
+    assert max(oracle.batches[2:]) == 3
 
 
 def test_steps_not_asked_about_are_joined_and_those_at_the_end_dropped():
@@ -79,10 +102,13 @@ def test_steps_not_asked_about_are_joined_and_those_at_the_end_dropped():
     assert len(result.trace) == 2
 
 
-def test_an_ignored_answer_counts_but_does_not_end_the_search():
-    def method(problem):
-        yield Step("sparsify", "edge", ((0, 1),), Ask.IGNORED)
-        yield Step("sparsify", "edge", ((1, 2),), Ask.YES)
+def test_an_answer_that_is_not_heeded_counts_but_does_not_end_the_search():
+    def steps(problem):
+        yield Step("sparsify", "edge", ((0, 1),), name="deaf")
+        yield Step("sparsify", "edge", ((1, 2),))
+
+    def method(problem, session):
+        return engine.walk(problem, steps(problem), session, heed=lambda s: s.name != "deaf")
 
     result = explain(path(4), lambda a: int(a[0, 1]), method)
     assert result.found
@@ -195,10 +221,10 @@ def test_refinement_does_not_depend_on_how_much_randomness_the_search_drew(batch
             problem.rng.random(3)
             yield Step("sparsify", "edge", (tuple(pair),))
 
-    from denseflip.search.methods import Recipe
+    from denseflip.search.methods import Method
     from denseflip.search.refine import BackwardRefine
 
-    recipe = Recipe("draws", draws, (BackwardRefine(),))
+    recipe = Method("draws", draws, (BackwardRefine(),))
     g = complete(9)
     expected = explain(g, lambda a: int(a[2, 3]), recipe, batch=1)
     got = explain(g, lambda a: int(a[2, 3]), recipe, batch=batch)

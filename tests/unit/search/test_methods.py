@@ -3,10 +3,11 @@ from __future__ import annotations
 import pytest
 
 from denseflip import DCS, explain, make_method, methods
-from denseflip.errors import InvalidParameterError, UnknownNameError
-from denseflip.search.methods import ALIASES, METHODS, as_recipe, check_needs
+from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError
+from denseflip.search.methods import ALIASES, METHODS, as_method
 from denseflip.search.problem import describe_parameters
 from denseflip.search.refine import BackwardRefine, MinimalRefine
+from denseflip.search.sparsify import CliqueSparsify
 from graphs import path
 
 
@@ -33,11 +34,23 @@ def test_the_list_has_every_method_and_suffix_with_a_line_each():
     assert "(needs regions, background)" in str(next(m for m in methods() if m.name == "blocks"))
 
 
-def test_needs_are_checked_by_name():
-    recipe = make_method("blocks+min")
-    assert check_needs(recipe, {}) == ("regions", "background")
-    assert check_needs(recipe, {"regions": True}) == ("background",)
-    assert check_needs(as_recipe(DCS()), {}) == ()
+def test_what_a_method_needs_follows_from_its_parts():
+    assert make_method("blocks+min").needs == {"regions", "background"}
+    assert as_method(DCS()).needs == set()
+    assert as_method(DCS(rank="contrast")).needs == {"background"}
+    assert as_method(DCS(rank="regions", sparsify=CliqueSparsify(select="contrast"))).needs == {
+        "regions",
+        "background",
+    }
+
+    def mine(problem):
+        return iter(())
+
+    assert as_method(mine).needs == set()
+    mine.needs = {"regions"}
+    assert as_method(mine).needs == {"regions"}
+    with pytest.raises(MissingInputError, match="'mine' needs to know which region"):
+        explain(path(4), lambda a: 0, mine)
 
 
 def test_names_are_forgiving_and_aliases_stand_for_methods():
@@ -54,7 +67,7 @@ def test_suffixes_are_refinements_in_order():
 
 
 def test_parameters_are_checked():
-    assert make_method("cli", max_iterations=3).stream.max_iterations == 3
+    assert make_method("cli", max_iterations=3).search.max_iterations == 3
     message = "Unknown parameter of 'cli' 'max_iteration'. Did you mean 'max_iterations'"
     with pytest.raises(UnknownNameError, match=message):
         make_method("cli", max_iteration=3)
@@ -70,10 +83,10 @@ def test_every_parameter_of_every_method_can_be_given():
 
 
 def test_a_recipe_of_a_composition_carries_its_refinements():
-    recipe = as_recipe(DCS(refine="min"))
+    recipe = as_method(DCS(refine="min"))
     assert recipe.name == "dcs"
     assert recipe.refiners == (MinimalRefine(),)
-    assert as_recipe(recipe) is recipe
+    assert as_method(recipe) is recipe
 
 
 def test_a_callable_object_is_named_by_its_class():

@@ -7,7 +7,7 @@ import pytest
 from denseflip import DCS, Step, explain
 from denseflip.errors import InvalidParameterError, UnknownNameError
 from denseflip.graph import Graph
-from denseflip.search.methods import Recipe
+from denseflip.search.methods import Method
 from denseflip.search.refine import (
     BackwardRefine,
     Candidate,
@@ -24,21 +24,36 @@ def all_at_once(problem):
 
 
 def refined(g, label, *refiners, stream=all_at_once, **options):
-    return explain(g, label, Recipe("test", stream, refiners), **options)
+    return explain(g, label, Method("test", stream, refiners), **options)
 
 
 def tried(monkeypatch):
     """Record every attempt to undo, as (structure, pairs, kept)."""
     log = []
-    undo = Candidate.undo
+    first, run = Candidate.undo_first, Candidate.undo_while
 
-    def recorded(self, pairs, structure="edge"):
-        pairs = tuple(pairs)
-        kept = undo(self, pairs, structure)
-        log.append((structure, tuple(sorted(pairs)), kept))
-        return kept
+    def recorded(undo, ends):
+        def method(self, choices, structure="edge"):
+            made = []
 
-    monkeypatch.setattr(Candidate, "undo", recorded)
+            def noted():
+                for pairs in choices:
+                    made.append(tuple(sorted(pairs)))
+                    yield made[-1]
+
+            asked = self.session.calls
+            got = undo(self, noted(), structure)
+            n = self.session.calls - asked  # choices made beyond were only looked at ahead
+            log.extend((structure, pairs, not ends) for pairs in made[: n - 1])
+            if n:
+                last = got is not None if ends else got == n
+                log.append((structure, made[n - 1], last))
+            return got
+
+        return method
+
+    monkeypatch.setattr(Candidate, "undo_first", recorded(first, True))
+    monkeypatch.setattr(Candidate, "undo_while", recorded(run, False))
     return log
 
 

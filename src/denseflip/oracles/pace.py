@@ -1,0 +1,104 @@
+"""How far to look ahead: what an oracle's answers cost, and how likely the next one ends a walk.
+
+Nothing here changes a result. A walk that asks one by one until an answer is yes may have the next
+few graphs evaluated together; those behind the yes were evaluated for nothing. `Pace` knows from
+the clock what a call and a graph cost, `Odds` how often the answer was yes; together they give the
+number of graphs that costs least per question.
+"""
+
+from __future__ import annotations
+
+import math
+
+WASTE = 0.10  # share of the questions by which a blind walk may evaluate more than it asks
+_FORGET = 0.9  # what an old measurement weighs after each new one
+_UNTRIED = 1.0  # a call costs as much as a graph, until measured
+_TRIALS = 4  # batches to see before the clock is believed
+
+
+class Pace:
+    """What an oracle's answers cost: so much a call and so much a graph, by the clock.
+
+    Both come from a line fitted to the sizes and times of past calls, recent ones weighing more.
+    An oracle that is slower in batches than alone gets a call that costs nothing, and so is asked
+    one by one.
+    """
+
+    __slots__ = ("_last", "_n", "_s", "_ss", "_st", "_t", "batches", "making")
+
+    def __init__(self) -> None:
+        self._n = self._s = self._t = self._ss = self._st = 0.0
+        self._last = _UNTRIED
+        self.batches = 0
+        self.making = 0.0  # seconds that the caller takes to make one graph to ask about
+
+    def record(self, size: int, seconds: float) -> None:
+        """Take note of one call."""
+        keep = _FORGET
+        # Seconds per graph count, not seconds: else the largest batches alone decide.
+        weight = 1.0 / size
+        self._n = keep * self._n + weight
+        self._s = keep * self._s + weight * size
+        self._t = keep * self._t + weight * seconds
+        self._ss = keep * self._ss + weight * size * size
+        self._st = keep * self._st + weight * size * seconds
+        self.batches += size > 1
+
+    def record_making(self, size: int, seconds: float) -> None:
+        """Take note of how long the graphs of one batch took to be made."""
+        self.making += (1 - _FORGET) * (seconds / size - self.making)
+
+    @property
+    def ratio(self) -> float:
+        """Cost of a call over the cost of one graph more in it, that graph's making included."""
+        if self.batches < _TRIALS:
+            return _UNTRIED
+        spread = self._n * self._ss - self._s * self._s
+        if spread > 1e-3 * self._n * self._ss:  # else all sizes were alike lately: nothing new
+            slope = (self._n * self._st - self._s * self._t) / spread
+            call = (self._t - slope * self._s) / self._n
+            self._last = max(0.0, call / max(slope + self.making, 1e-3 * abs(call), 1e-12))
+        return self._last
+
+
+class Odds:
+    """How likely the next answer is a yes, judged by the answers so far.
+
+    Parameters
+    ----------
+    waste : by what share of the questions the walk may, on average, evaluate more than it asks.
+    memory : after about so many answers an old one is forgotten; None for never.
+    """
+
+    __slots__ = ("_keep", "asked", "waste", "yes")
+
+    def __init__(self, waste: float = WASTE, memory: int | None = None) -> None:
+        self.waste = waste
+        self._keep = 1.0 if memory is None else 1.0 - 1.0 / memory
+        self.asked = 0.0
+        self.yes = 0.0
+
+    def count(self, n: int, *, yes: bool = False) -> None:
+        """Take note of ``n`` more answers, and of a yes if there was one among them."""
+        if self._keep < 1.0 and n:
+            keep = self._keep**n
+            self.asked *= keep
+            self.yes *= keep
+        self.asked += n
+        self.yes += yes
+
+    @property
+    def chance(self) -> float:
+        """Chance that the next answer is a yes."""
+        return min(1.0, (self.yes + 1.0) / (self.asked + 1.0))
+
+    def best_batch(self, pace: Pace) -> int:
+        """How many graphs to evaluate together, at least one.
+
+        With a chance h of a yes and a call that costs r graphs, n graphs answer
+        (1 - (1 - h)^n) / h questions for r + n. The least cost per question lies near
+        n = √(2 r / h), and the n graphs waste about h n / 2 of themselves.
+        """
+        h = self.chance
+        cheapest = math.sqrt(2.0 * pace.ratio / h)
+        return max(1, int(min(cheapest, 2.0 * self.waste / h)))
