@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from denseflip.experiments.spec import Spec
 
 Engine = Annotated[
-    str | None, typer.Option(help="Where the work is done: serial, processes or dask.")
+    str | None, typer.Option(help="Where the work is done: auto, serial, processes or dask.")
 ]
 Jobs = Annotated[int | None, typer.Option(help="Worker processes; all cores by default.", min=1)]
 Scheduler = Annotated[
@@ -39,7 +39,7 @@ def paper(
     methods: Annotated[
         str, typer.Option(help="Methods, separated by commas; the paper's by default.")
     ] = "",
-    engine: Engine = "processes",
+    engine: Engine = "auto",
     jobs: Jobs = None,
     scheduler: Scheduler = None,
     out: Annotated[Path, typer.Option(help="Folder for results, tables and figures.")] = Path(
@@ -71,7 +71,7 @@ def paper(
         measures=MeasureSpec(robustness=robustness),
         permutations=permutations,
     )
-    outcome = _run(plan.specs, out, engine or "processes", jobs, scheduler)
+    outcome = _run(plan.specs, out, engine or "auto", jobs, scheduler)
     for remark in write_paper(plan, outcome, out, figures=figures):
         typer.echo(remark, err=True)
     _show_file(out / "table1.md")
@@ -212,7 +212,7 @@ def _run(
         raise
     for damage in outcome.damaged:
         typer.echo(f"Set aside, damaged: {damage.path}: {damage.reason}. Run again.", err=True)
-    for line in summary_lines(outcome, workers):
+    for line in summary_lines(outcome, outcome.workers):
         typer.echo(line, err=True)
     return outcome
 

@@ -91,7 +91,7 @@ class MeasuresConfig(_Model):
 class RunConfig(_Model):
     """Where the work is done; the command line overrides it."""
 
-    engine: Literal["serial", "processes", "dask"] = "processes"
+    engine: Literal["auto", "serial", "processes", "dask"] = "auto"
     jobs: int | None = Field(default=None, ge=1)
     scheduler: str | None = None
 

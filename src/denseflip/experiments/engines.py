@@ -1,18 +1,22 @@
 """Where chunks of specs are worked on: here, in processes, or on a Dask cluster. Same answers.
 
 An engine takes chunks and yields lists of records as they come in, in any order. Whatever it does,
-a chunk's records depend on its specs alone.
+a chunk's records depend on its specs alone. ``auto`` begins here and goes over to processes when
+what is left takes longer here than starting them does.
 """
 
 from __future__ import annotations
 
 import logging
 import signal
+import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Protocol
 
 from denseflip.errors import (
     EngineError,
@@ -20,20 +24,29 @@ from denseflip.errors import (
     MissingExtraError,
     UnknownNameError,
 )
-from denseflip.experiments.spec import ClassifierSpec, Spec
+from denseflip.experiments.spec import ClassifierSpec, RunSpec, Spec
 from denseflip.experiments.store import Record
-from denseflip.experiments.work import run_chunk
+from denseflip.experiments.work import context_of, run_chunk, share_context
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 Chunk = tuple[Spec, ...]
-ENGINES = ("serial", "processes", "dask")
+ENGINES = ("auto", "serial", "processes", "dask")
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 _DEATHS = 3  # in a row, without a chunk done in between
 _CONNECT_SECONDS = 10
 _POLL = 0.1  # seconds between looks at what is done
+START_SECONDS = 1.0  # until a new worker begins to work; measured, see docs/experiments.md
 
 
 class Engine(Protocol):
-    """Works on chunks."""
+    """Works on chunks.
+
+    ``used`` is the number of processes that it has worked with.
+    """
+
+    used: int
 
     def run(self, chunks: Sequence[Chunk]) -> Iterator[list[Record]]:
         """Yield the records of each chunk as it is done."""
@@ -42,6 +55,8 @@ class Engine(Protocol):
 
 class SerialEngine:
     """One chunk after the other in this process."""
+
+    used = 1
 
     def run(self, chunks: Sequence[Chunk]) -> Iterator[list[Record]]:
         """Yield the records of each chunk, in order."""
@@ -53,11 +68,13 @@ class ProcessEngine:
     """Processes on this machine (joblib's loky), linear algebra on one thread in each.
 
     A worker that dies takes its pool with it; a new pool goes on with what is not done. Three
-    deaths in a row with nothing done in between are an error.
+    deaths in a row with nothing done in between are an error. Classifiers that are trained on
+    their data set are trained once, in this process, and handed to the workers.
     """
 
     def __init__(self, jobs: int) -> None:
-        self.jobs = jobs
+        self.jobs = self.used = jobs
+        self._waking: list[Future[list[Record]]] = []
 
     def run(self, chunks: Sequence[Chunk]) -> Iterator[list[Record]]:
         """Yield the records of each chunk as it is done."""
@@ -65,35 +82,25 @@ class ProcessEngine:
 
         left = dict(enumerate(chunks))
         deaths = 0
-        while left:
-            try:
-                for number, records in self._run_pool(left):
-                    del left[number]
-                    deaths = 0
-                    yield records
-            except BrokenProcessPool as error:
-                deaths += 1
-                first = next(iter(left.values()))
-                if deaths >= _DEATHS:
-                    msg = (
-                        f"Worker processes died {deaths} times in a row, the last time near "
-                        f"{describe_chunk(first)} (out of memory, or a classifier that crashes?). "
-                        "What is done is kept. Try fewer jobs, or --engine serial to see the cause."
-                    )
-                    raise EngineError(msg) from error
-                # Those that were being worked on go last, so that the others get their turn.
-                for number in list(left)[: self.jobs]:
-                    left[number] = left.pop(number)
+        with tempfile.TemporaryDirectory(prefix="denseflip-", ignore_cleanup_errors=True) as place:
+            while left:
+                try:
+                    for number, records in self._run_pool(left, Path(place)):
+                        del left[number]
+                        deaths = 0
+                        yield records
+                except BrokenProcessPool as error:
+                    deaths += 1
+                    if deaths >= _DEATHS:
+                        raise EngineError(_died(deaths, next(iter(left.values())))) from error
+                    # Those that were being worked on go last, so that the others get their turn.
+                    for number in list(left)[: self.jobs]:
+                        left[number] = left.pop(number)
 
-    def _run_pool(self, left: dict[int, Chunk]) -> Iterator[tuple[int, list[Record]]]:
-        from concurrent.futures import FIRST_COMPLETED, Future, wait
+    def _run_pool(self, left: dict[int, Chunk], place: Path) -> Iterator[tuple[int, list[Record]]]:
+        from concurrent.futures import FIRST_COMPLETED, wait
 
-        from joblib.externals.loky import get_reusable_executor
-
-        with _children_ignore_interrupts():
-            pool = get_reusable_executor(
-                max_workers=self.jobs, env=_ONE_THREAD, timeout=120, initializer=_ignore_interrupts
-            )
+        pool = self._pool()
         waiting = list(left)
         running: dict[Future[list[Record]], int] = {}
         finished = False
@@ -103,14 +110,148 @@ class ProcessEngine:
                     # A few ahead keep the workers busy; the rest stays here, easy to give up.
                     while waiting and len(running) < 2 * self.jobs:
                         number = waiting.pop(0)
-                        running[pool.submit(run_chunk, left[number])] = number
+                        chunk = left[number]
+                        shared = share_context(*context_of(chunk[0]), place)
+                        with _children_hear_no_interrupts():  # it may start a worker
+                            running[pool.submit(run_chunk, chunk, shared)] = number
                     done, _ = wait(running, timeout=_POLL, return_when=FIRST_COMPLETED)
                     check()
                     for future in done:
                         yield running.pop(future), future.result()
             finished = True
         finally:
-            pool.shutdown(wait=True, kill_workers=not finished)
+            if finished:
+                pool.shutdown(wait=True)
+            else:
+                _kill(pool, running)
+
+    def start(self) -> Callable[[], bool]:
+        """Start the workers for a later `run`; the function returned says whether they are ready.
+
+        Call `stop` if no run follows.
+        """
+        with _interrupts_wait() as check:
+            pool = self._pool()
+            with _children_hear_no_interrupts():
+                self._waking = [pool.submit(run_chunk, ()) for _ in range(self.jobs)]
+            check()
+        return lambda: any(future.done() for future in self._waking)
+
+    def stop(self) -> None:
+        """End the workers, whatever they do."""
+        _kill(self._pool(), self._waking)
+
+    def _pool(self) -> Any:
+        """The pool: always the same one, until it is shut down or broken."""
+        from joblib.externals.loky import get_reusable_executor
+
+        with _children_hear_no_interrupts():
+            return get_reusable_executor(
+                max_workers=self.jobs, env=_ONE_THREAD, timeout=120, initializer=_ignore_interrupts
+            )
+
+
+def _kill(pool: Any, futures: Iterable[Future[Any]]) -> None:
+    """End the workers of a pool at once."""
+    with _interrupts_wait():
+        # A task that was not passed on yet would be missed, loudly, by the pool's own thread.
+        latest = time.monotonic() + 1
+        while not all(f.running() or f.done() for f in futures) and time.monotonic() < latest:
+            time.sleep(0.005)
+        pool.shutdown(wait=True, kill_workers=True)
+
+
+class AutoEngine:
+    """This process first; processes for the rest once they are worth their start.
+
+    The work begins here at once, one spec after the other. After each, the time that is left is
+    estimated from the pace so far, job by job. With w workers, t seconds of work take about
+    s + t / w, where s is what starting them costs: `START_SECONDS`, and the time it took to open a
+    classifier that each worker has to open for itself. Where that is less than t, workers are
+    started, and the work goes on here until the first of them is ready; then the rest is theirs.
+    So a short run never waits for workers, however slow the machine is in starting them.
+
+    Judgements of classifiers, long and not yet measured, come last here and first there.
+    """
+
+    def __init__(self, jobs: int) -> None:
+        self.jobs = jobs
+        self.used = 1
+
+    def run(self, chunks: Sequence[Chunk]) -> Iterator[list[Record]]:
+        """Yield the records of each spec, later of each chunk, as it is done."""
+        left = sorted(chunks, key=lambda chunk: _judges(chunk[0]))  # judgements last
+        pace = _Pace()
+        processes: ProcessEngine | None = None
+        ready: Callable[[], bool] = bool
+        try:
+            while left and not ready():
+                spec, *others = left[0]
+                left[0:1] = [tuple(others)] if others else []
+                started = time.perf_counter()
+                records = run_chunk((spec,))
+                pace.add(spec, records[0], time.perf_counter() - started)
+                yield records
+                workers = min(self.jobs, len(left))
+                if processes is None and pace.worth(workers, left):
+                    processes = ProcessEngine(workers)
+                    ready = processes.start()
+            if processes is not None and left:
+                self.used = processes.jobs
+                left.sort(key=lambda chunk: not _judges(chunk[0]))  # judgements first
+                starting, processes = processes, None
+                yield from starting.run(left)
+        finally:
+            if processes is not None:
+                processes.stop()
+
+
+class _Pace:
+    """How long specs took, and so how long those that are left will take."""
+
+    def __init__(self) -> None:
+        self.taken: dict[object, list[float]] = {}
+        self.opening = 0.0  # seconds for the last classifier that a worker opens for itself
+
+    def add(self, spec: Spec, record: Record, seconds: float) -> None:
+        """Note what a spec took; opening data set and classifier is no part of its pace."""
+        times = record.get("times", {})
+        if isinstance(spec, RunSpec) and times:
+            seconds = times["search"] + times["measures"]
+            if spec.job.oracle.kind != "preset":
+                self.opening = max(self.opening, times["total"] - seconds)
+        self.taken.setdefault(_alike(spec), []).append(seconds)
+
+    def seconds(self, chunks: Sequence[Chunk]) -> float:
+        """Estimated seconds of work: specs of a job not met yet take what the others took.
+
+        Judgements, if none was met yet, count nothing.
+        """
+        means = {kind: fmean(taken) for kind, taken in self.taken.items()}
+        met = [mean for kind, mean in means.items() if kind != _JUDGEMENT]
+        usual = fmean(met) if met else 0.0
+        return sum(
+            len(chunk) * means.get(_alike(chunk[0]), 0.0 if _judges(chunk[0]) else usual)
+            for chunk in chunks
+        )
+
+    def worth(self, workers: int, chunks: Sequence[Chunk]) -> bool:
+        """Whether so many workers would be done sooner than this process, their start included."""
+        if workers < 2:
+            return False
+        return self.seconds(chunks) * (1 - 1 / workers) > START_SECONDS + self.opening
+
+
+def _judges(spec: Spec) -> bool:
+    return isinstance(spec, ClassifierSpec)
+
+
+_JUDGEMENT = "judgement"
+
+
+def _alike(spec: Spec) -> object:
+    """Specs for which this is the same take about the same time."""
+    return id(spec.job) if isinstance(spec, RunSpec) else _JUDGEMENT
 
 
 class DaskEngine:
@@ -120,7 +261,7 @@ class DaskEngine:
     """
 
     def __init__(self, jobs: int, scheduler: str | None = None) -> None:
-        self.jobs = jobs
+        self.jobs = self.used = jobs
         self.scheduler = scheduler
 
     def run(self, chunks: Sequence[Chunk]) -> Iterator[list[Record]]:
@@ -215,6 +356,26 @@ def _children_ignore_interrupts() -> Iterator[None]:
 
 
 @contextmanager
+def _children_hear_no_interrupts() -> Iterator[None]:
+    """Processes that this thread starts inside the block are deaf to interrupts from birth.
+
+    An interrupt that comes meanwhile reaches this process after the block: none is lost.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        with _children_ignore_interrupts():
+            yield
+        return
+    from multiprocessing.resource_tracker import ensure_running
+
+    ensure_running()  # where it starts, it hears interrupts again: so before, not inside
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
 def _interrupts_wait() -> Iterator[Callable[[], None]]:
     """Let Ctrl-C wait for the next call of the function given: never inside a pool's locks."""
     if threading.current_thread() is not threading.main_thread():
@@ -233,12 +394,12 @@ def _interrupts_wait() -> Iterator[Callable[[], None]]:
         signal.signal(signal.SIGINT, before)
 
 
-def make_engine(name: str = "processes", jobs: int = 1, scheduler: str | None = None) -> Engine:
+def make_engine(name: str = "auto", jobs: int = 1, scheduler: str | None = None) -> Engine:
     """An engine by name.
 
     Parameters
     ----------
-    name : ``serial``, ``processes`` or ``dask``.
+    name : ``auto``, ``serial``, ``processes`` or ``dask``.
     jobs : number of worker processes on this machine.
     scheduler : address of a Dask scheduler; only for ``dask``.
     """
@@ -252,7 +413,17 @@ def make_engine(name: str = "processes", jobs: int = 1, scheduler: str | None = 
         raise InvalidParameterError(msg)
     if name == "serial":
         return SerialEngine()
-    return DaskEngine(jobs, scheduler) if name == "dask" else ProcessEngine(jobs)
+    if name == "dask":
+        return DaskEngine(jobs, scheduler)
+    return AutoEngine(jobs) if name == "auto" else ProcessEngine(jobs)
+
+
+def _died(times: int, near: Chunk) -> str:
+    return (
+        f"Worker processes died {times} times in a row, the last time near {describe_chunk(near)} "
+        "(out of memory, or a classifier that crashes?). What is done is kept. Try fewer jobs, or "
+        "--engine serial to see the cause."
+    )
 
 
 def describe_chunk(chunk: Chunk) -> str:

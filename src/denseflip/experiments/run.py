@@ -49,6 +49,7 @@ class Outcome:
     failures : what raised an error.
     damaged : parts of the store that were set aside.
     wall : seconds from start to end.
+    workers : how many processes worked on it.
     """
 
     records: dict[str, Record] = field(default_factory=dict)
@@ -57,6 +58,7 @@ class Outcome:
     failures: list[Failure] = field(default_factory=list)
     damaged: list[Damage] = field(default_factory=list)
     wall: float = 0.0
+    workers: int = 1
 
     def times(self) -> dict[str, Any]:
         """Sums over all explanations in `records`: seconds, oracle's seconds, questions, ratios."""
@@ -99,7 +101,7 @@ def run_specs(
     store : where results are and go.
     engine : where the work is done; in this process by default.
     progress : called with (done, total) after every chunk, those in the store already included.
-    workers : how many workers the engine has; only decides the size of chunks.
+    workers : how many workers the engine may have; only decides the size of chunks.
     """
     started = time.perf_counter()
     outcome = Outcome(total=len(specs))
@@ -114,7 +116,8 @@ def run_specs(
         done = len(have)
         if progress:
             progress(done, outcome.total)
-        running = (engine or SerialEngine()).run(make_chunks(missing, workers))
+        engine = engine or SerialEngine()
+        running = engine.run(make_chunks(missing, workers))
         try:
             for records in running if missing else ():
                 for record in records:
@@ -132,6 +135,7 @@ def run_specs(
             running.close()  # type: ignore[attr-defined]
             writer.flush()
     outcome.wall = time.perf_counter() - started
+    outcome.workers = engine.used
     outcome.failures.sort(key=str)
     return outcome
 

@@ -6,12 +6,14 @@ chunks of the same data set and oracle come in.
 
 from __future__ import annotations
 
+import pickle
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from denseflip.counterfactual import Label
@@ -33,6 +35,7 @@ from denseflip.experiments.spec import (
     RunSpec,
     Spec,
     canonical_json,
+    content_id,
     versions,
 )
 from denseflip.experiments.store import Record, make_record
@@ -86,29 +89,81 @@ _local = threading.local()  # a context is for one thread: its clock and its cac
 
 def get_context(data: DataSpec, oracle: OracleSpec) -> Context:
     """The context of a data set and an oracle, from this process's memory if it is there."""
-    key = canonical_json(
-        [data.digest, data.name, oracle.kind, oracle.name, oracle.digest, dict(oracle.options)]
-    )
-    if not hasattr(_local, "contexts"):
-        _local.contexts = OrderedDict()
-    contexts: OrderedDict[str, Context] = _local.contexts
+    contexts = _contexts()
+    key = _context_key(data, oracle)
     if key not in contexts:
         dataset = load_data(data)
-        contexts[key] = Context(dataset, TimedOracle(load_oracle_of(oracle, dataset)))
-        while len(contexts) > _KEEP:
-            contexts.popitem(last=False)
+        _keep(key, Context(dataset, TimedOracle(load_oracle_of(oracle, dataset))))
     contexts.move_to_end(key)
     return contexts[key]
 
 
-def run_chunk(specs: Sequence[Spec]) -> list[Record]:
+def share_context(data: DataSpec, oracle: OracleSpec, folder: Path) -> str | None:
+    """Put a context into a file, for `run_chunk` in another process; None if it is not worth it.
+
+    A classifier that is trained on the data set is trained once, here, and the workers get the
+    trained one: they need not import what only the training needs. Other classifiers are opened
+    by each worker: they may be anything, and a crash should be a worker's. Where the context
+    cannot be made or sent, each worker makes its own, and says what is wrong.
+    """
+    if oracle.kind != "preset":
+        return None
+    path = folder / f"{content_id(_context_key(data, oracle))[:16]}.pickle"
+    if not path.exists():
+        try:
+            with single_thread():
+                context = get_context(data, oracle)
+                assert context.labels
+            path.write_bytes(pickle.dumps(context, pickle.HIGHEST_PROTOCOL))
+        except Exception:  # whatever it is, the worker meets it too and reports it
+            return None
+    return str(path)
+
+
+def _contexts() -> OrderedDict[str, Context]:
+    if not hasattr(_local, "contexts"):
+        _local.contexts = OrderedDict()
+    contexts: OrderedDict[str, Context] = _local.contexts
+    return contexts
+
+
+def _keep(key: str, context: Context) -> None:
+    contexts = _contexts()
+    contexts[key] = context
+    while len(contexts) > _KEEP:
+        contexts.popitem(last=False)
+
+
+def _context_key(data: DataSpec, oracle: OracleSpec) -> str:
+    return canonical_json(
+        [data.digest, data.name, oracle.kind, oracle.name, oracle.digest, dict(oracle.options)]
+    )
+
+
+def run_chunk(specs: Sequence[Spec], shared: str | None = None) -> list[Record]:
     """Answer specs with records, in their order; a failure gives ``{"id", "failed"}``.
 
     Linear algebra is held to one thread, so that processes do not fight over the cores and every
     machine sums in the same order.
+
+    Parameters
+    ----------
+    specs : of one data set and one oracle; none of them just wakes a worker.
+    shared : a file of `share_context` that holds both.
     """
     with single_thread():
+        if shared is not None:
+            data, oracle = context_of(specs[0])
+            key = _context_key(data, oracle)
+            if key not in _contexts():
+                _keep(key, pickle.loads(Path(shared).read_bytes()))
         return [_answer(spec) for spec in specs]
+
+
+def context_of(spec: Spec) -> tuple[DataSpec, OracleSpec]:
+    """The data set and the oracle of a spec."""
+    source = spec.job if isinstance(spec, RunSpec) else spec
+    return source.data, source.oracle
 
 
 def _answer(spec: Spec) -> Record:

@@ -32,7 +32,10 @@ def test_words_stand_for_tables():
         ({"method": ["tri"]}, r"method: unknown key. Did you mean 'methods'\?"),
         ({"datasets": [{"name": "mice", "limt": 3}]}, r"datasets\[0\].limt: unknown key. Did you"),
         ({"run": {"engin": "dask"}}, r"run.engin: unknown key. Did you mean 'engine'\?"),
-        ({"run": {"engine": "mpi"}}, r"run.engine: .*'serial', 'processes' or 'dask'; got 'mpi'"),
+        (
+            {"run": {"engine": "mpi"}},
+            r"run.engine: .*'auto', 'serial', 'processes' or 'dask'; got 'mpi'",
+        ),
         ({"seeds": []}, r"seeds: .*at least 1"),
         ({"seeds": [-1]}, r"seeds\[0\]: .*greater than or equal to 0; got -1"),
         ({"seeds": "0"}, r"seeds: .*list; got '0'"),

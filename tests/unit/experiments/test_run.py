@@ -16,6 +16,8 @@ def without_times(records):
 class Counting:
     """Serial, and counts; stops by an error after some chunks if asked to."""
 
+    used = 1
+
     def __init__(self, stop_after: int | None = None, error: type[BaseException] = OSError):
         self.chunks = 0
         self.stop_after = stop_after
