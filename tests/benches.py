@@ -48,10 +48,10 @@ def write_bench(folder: Path, function: str = "label", **changes: object) -> Pat
     data = folder / "cohort.dfd"
     if not data.exists():
         make_cohort(4).save(data)
-    (folder / "bench_oracles.py").write_text(ORACLES)
+    (folder / "toy_oracles.py").write_text(ORACLES)
     settings: dict[str, object] = {
         "datasets": ["cohort.dfd"],
-        "oracles": [{"function": f"bench_oracles:{function}", "name": "own"}],
+        "oracles": [{"function": f"toy_oracles:{function}", "name": "own"}],
         "methods": ["tri", "edg", "rcli", "dat+bw"],
         "seeds": [0, 1],
         "run": {"engine": "serial"},

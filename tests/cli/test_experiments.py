@@ -17,7 +17,7 @@ Captured = pytest.CaptureFixture[str]
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    monkeypatch.delitem(sys.modules, "bench_oracles", raising=False)
+    monkeypatch.delitem(sys.modules, "toy_oracles", raising=False)
     return tmp_path
 
 
