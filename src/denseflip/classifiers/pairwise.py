@@ -22,7 +22,7 @@ from denseflip.graph import Codes, Graph
 Matrix = npt.NDArray[np.float64]
 
 _TABLE = 4_000_000  # weights kept in a table by pair code; beyond, they are worked out
-_KEEP = 8  # bases whose scores are kept
+_KEEP = 8  # bases whose scores are kept; fewer where their tables would be large
 
 
 @runtime_checkable
@@ -84,12 +84,18 @@ class PairScores:
         self._error = EPSILON * float((sizes + np.abs(head.offset)).max())
         self._terms = 2 * self._slopes.shape[1] + 16  # additions behind any score, both ways
         self._table = self._make_table() if len(self._slopes) * n_nodes**2 <= _TABLE else None
+        self._keep = (
+            _KEEP if self._table is None else max(1, min(_KEEP, _TABLE // max(self._table.size, 1)))
+        )
         self._bases: OrderedDict[int, _Base] = OrderedDict()
 
     def decide(
         self, graphs: Sequence[Graph]
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
         """Position of each graph's class, and whether it is sure."""
+        root = graphs[0].root
+        if root is not graphs[0] and all(g.root is root for g in graphs):
+            return self.decide_edits(root, [g.difference(root) for g in graphs])
         codes = [g.codes for g in graphs]
         scores = self._sums(self._weights(np.concatenate(codes)), codes) + self._offset
         return self._settle(scores, max(map(len, codes)))
@@ -158,7 +164,7 @@ class PairScores:
         if known is None:
             weights = self._weights(graph.codes)
             known = self._bases[id(graph)] = _Base(graph, weights.sum(axis=1) + self._offset)
-            while len(self._bases) > _KEEP:
+            while len(self._bases) > self._keep:
                 self._bases.popitem(last=False)
         return known
 

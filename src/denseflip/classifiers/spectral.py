@@ -14,8 +14,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from denseflip.classifiers.laplacian import degrees_of, ends_of, fill_laplacians, scales_of
 from denseflip.errors import InvalidParameterError
-from denseflip.graph import Codes, Graph
+from denseflip.graph import Graph
 from denseflip.oracles.threads import single_thread
 
 Matrix = npt.NDArray[np.float64]
@@ -97,33 +98,12 @@ class SpectralFeatures:
 
     def _fill_dense(self, out: Matrix, graphs: Sequence[Graph], rows: list[int]) -> None:
         n = graphs[rows[0]].n_nodes
-        stack = np.zeros((len(rows), n * n))
-        for matrix, i in zip(stack, rows, strict=True):
-            self._lower_laplacian(matrix, graphs[i])
+        stack = np.empty((len(rows), n * n))
+        fill_laplacians(stack, [graphs[i] for i in rows], self_loops=self.self_loops)
         values = np.linalg.eigvalsh(stack.reshape(-1, n, n), UPLO="L")
         for spectrum, i in zip(values, rows, strict=True):
-            if self.drop_smallest:
-                self._put(out[i], spectrum[1:])
-            else:
-                self._put(out[i], spectrum[np.searchsorted(spectrum, _ZERO) :])
-
-    def _lower_laplacian(self, matrix: Matrix, graph: Graph) -> None:
-        """Fill the diagonal and the lower triangle of a flat, zeroed matrix."""
-        n = graph.n_nodes
-        u, v = _ends(graph)
-        scale, diagonal = self._scale(n, u, v)
-        matrix[v * n + u] = -(scale[u] * scale[v])
-        matrix[:: n + 1] = diagonal
-
-    def _scale(self, n: int, u: Codes, v: Codes) -> tuple[Matrix, Matrix]:
-        """``D^-1/2`` (0 for a node without neighbours) and the Laplacian's diagonal."""
-        degree = np.bincount(u, minlength=n) + np.bincount(v, minlength=n)
-        if self.self_loops:
-            scale = 1 / np.sqrt(degree + 1)
-            return scale, 1 - scale * scale
-        scale = 1 / np.sqrt(np.maximum(degree, 1))
-        scale[degree == 0] = 0
-        return scale, (degree > 0).astype(np.float64)
+            left_out = 1 if self.drop_smallest else int(spectrum.searchsorted(_ZERO))
+            self._put(out[i], spectrum[left_out:])
 
     def _put(self, row: Matrix, values: Matrix) -> None:
         start = int(self.front_zero)
@@ -142,8 +122,8 @@ class SpectralFeatures:
         from scipy.sparse.csgraph import connected_components
 
         n = graph.n_nodes
-        u, v = _ends(graph)
-        scale, diagonal = self._scale(n, u, v)
+        u, v = ends_of(graph.codes, n)
+        scale, diagonal = scales_of(degrees_of(u, v, n), self_loops=self.self_loops)
         weight = scale[u] * scale[v]
         _, component = connected_components(graph.to_sparse(), directed=False)
         order = np.argsort(component, kind="stable")
@@ -178,12 +158,6 @@ class SpectralFeatures:
         if self.drop_smallest:
             return np.concatenate((np.zeros(len(sizes) - 1), values))
         return values
-
-
-def _ends(graph: Graph) -> tuple[Codes, Codes]:
-    """Both ends of every edge, the smaller first."""
-    u = graph.codes // max(graph.n_nodes, 1)
-    return u, graph.codes - u * graph.n_nodes
 
 
 def sparse_is_quicker(size: int, count: int) -> bool:
