@@ -120,7 +120,7 @@ class DatasetError(DenseflipError, ValueError):
 
 
 class HashMismatchError(DatasetError):
-    """A file's content is not what its published hash says."""
+    """A file's content is not what its known hash says."""
 
 
 class FileFormatError(DenseflipError, ValueError):

@@ -10,7 +10,7 @@ from denseflip.counterfactual import Ask, Step
 from denseflip.errors import InvalidGraphError
 from denseflip.graph import Taxonomy
 from denseflip.graph.density import region_densities
-from denseflip.paper.methods import PublishedSwaps, looped_densities
+from denseflip.paper.methods import PublishedSwaps, looped_densities, published_method
 from denseflip.paper.orders import looped_swaps
 from denseflip.paper.printed import printed_flip_rate
 from denseflip.search.blocks import State
@@ -154,11 +154,15 @@ def test_d7_a_flip_by_removal_alone_ends_the_search() -> None:
     assert result.calls == 2
 
 
-def test_d7_an_ignored_answer_is_counted_and_goes_on() -> None:
-    method = DCS(sparsify=CliqueSparsify(ask="ignored"))
-    result = explain(KITE, lambda a: int(a[0, 1]), method)
+def test_d7_published_rcli_asks_after_the_removal_and_does_not_listen() -> None:
+    nodes = Nodes(tuple("abcdef"), {"lobe": ("Frontal Lobe",) * 6})
+    result = explain(KITE, lambda a: int(a[0, 3]), published_method("rcli"), nodes=nodes)
+    # Without the clique 0 1 2 3 the label is another, yet a clique is added: 4, then 0, 1 and 2.
+    assert [(step.nodes, step.ask) for step in result.trace] == [
+        ((0, 1, 2, 3), Ask.YES),
+        ((0, 1, 2, 4), Ask.YES),
+    ]
     assert result.found
-    assert result.added != ()
     assert result.calls == 3
 
 
