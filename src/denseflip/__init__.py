@@ -6,6 +6,9 @@ Everything here is loaded when it is first used, so ``import denseflip`` is quic
 from __future__ import annotations
 
 import importlib
+import sys
+from collections.abc import Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from denseflip._version import __version__
@@ -87,3 +90,48 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+# Modules of the first release → where they are now.
+_MOVED = {
+    "experiments.figures": "paper.figures",
+    "experiments.paper": "paper.specs",
+    "experiments.paper_tables": "paper.tables",
+    "experiments.printed": "paper.printed",
+    "experiments.published": "paper.methods",
+    "experiments.published_classifier": "paper.classifier",
+    "experiments.published_order": "paper.orders",
+    "metrics.basic": "metrics",
+    "metrics.catalogue": "metrics",
+    "oracles.crossval": "classifiers.crossval",
+    "oracles.evaluation": "classifiers.evaluation",
+    "oracles.features": "classifiers.features",
+    "oracles.fitted": "classifiers.fitted",
+    "oracles.heads": "classifiers.heads",
+    "oracles.logistic": "classifiers.logistic",
+    "oracles.persist": "classifiers.persist",
+    "oracles.presets": "classifiers.presets",
+    "oracles.recipes": "classifiers.recipes",
+    "oracles.spectral": "classifiers.spectral",
+    "story.choose": "workflow.choose",
+    "story.compare": "workflow.compare",
+}
+
+
+class _MovedModules:
+    """Python asks it last, for a module that nobody else has found: it points to the new place."""
+
+    @staticmethod
+    def find_spec(
+        fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> None:
+        """Say where a module of the first release is now; leave all others alone."""
+        new = _MOVED.get(fullname.removeprefix("denseflip."))
+        if new is not None and fullname.startswith("denseflip."):
+            from denseflip.errors import RenamedError
+
+            msg = f"{fullname} is denseflip.{new} now."
+            raise RenamedError(msg)
+
+
+sys.meta_path.append(_MovedModules())
