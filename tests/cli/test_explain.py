@@ -148,7 +148,8 @@ def test_explain_gives_the_function_the_form_it_wants(
             ("g.csv", "--oracle", "box:first", "--set", "foo"),
             "max_iterations=50; got 'foo'. On the command line: --set.",
         ),
-        (("g.csv", "--oracle", "edges-svm"), "--background"),
+        (("g.csv", "--oracle", "edges-svm"), "On the command line: --background DATASET."),
+        (("g.csv", "--oracle", "published"), "On the command line: --background DATASET."),
         (("mice", "sub-1"), "sub-"),
         (("weighted.csv", "--oracle", "box:first"), "--threshold"),
         (

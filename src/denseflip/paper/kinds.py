@@ -19,7 +19,7 @@ def _open(text: str, *, dataset: Any, input: str, batch: bool) -> Oracle:
             f"The classifier {text!r} (the paper's) must be trained on a data set, and none is "
             "given (dataset=…)."
         )
-        raise MissingInputError(msg)
+        raise MissingInputError(msg, parameter="dataset")
     return published_oracle(dataset)
 
 
