@@ -89,7 +89,7 @@ class Measure:
     >>> from denseflip import Graph, explain
     >>> result = explain(Graph.from_edges(3, [(0, 1)]), lambda a: int(a[0, 1]))
     >>> MEASURES["distance"](result)
-    1
+    2
     """
 
     name: str
