@@ -13,11 +13,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 Check = Callable[[], object]
+
+
+class Neighbours(Protocol):
+    """For each node, the nodes that it is joined with."""
+
+    def __getitem__(self, node: int, /) -> AbstractSet[int]:
+        """Neighbours of one node."""
+        ...
+
 
 _CHECK_EVERY = 1024  # branches of the search between two looks at the clock: a few milliseconds
 _KEPT = 250_000  # cliques kept by `Cliques`, over all nodes: some 20 MB
@@ -69,10 +79,25 @@ class CliquesThrough:
         """The cliques as rows of bits, eight to a byte, one bit per neighbour."""
         return _packed(self.masks, len(self.others))
 
+    def heaviest(self, values: npt.NDArray[np.int64]) -> int:
+        """Place of the clique whose pairs have the largest sum of values; ties to the first.
+
+        ``values`` is a symmetric matrix over the node and ``others``; its diagonal plays no part.
+        """
+        inside = np.array(values[1:, 1:], dtype=np.float64)
+        np.fill_diagonal(inside, 0)
+        sums = np.empty(len(self.masks))
+        chunk = max(1, _PRODUCT // len(self.others))
+        for start in range(0, len(sums), chunk):
+            part = _bits(self.packed[start : start + chunk], len(self.others)).astype(np.float64)
+            pairs = np.einsum("ij,ij->i", part @ inside, part) / 2
+            sums[start : start + chunk] = pairs + part @ values[0, 1:]
+        return int(sums.argmax())
+
 
 def maximal_cliques_through(
     node: int,
-    neighbours: Sequence[AbstractSet[int]],
+    neighbours: Neighbours,
     *,
     limit: int | None = None,
     check: Check | None = None,
@@ -181,7 +206,7 @@ class Cliques:
 
     def __init__(
         self,
-        neighbours: Sequence[AbstractSet[int]],
+        neighbours: Neighbours,
         *,
         limit: int | None = None,
         check: Check | None = None,

@@ -6,51 +6,71 @@ Pure functions of a `Graph`. Each states its cost; each equals a brute-force cou
 from __future__ import annotations
 
 import math
-from bisect import bisect
-from collections.abc import Iterator
 from functools import reduce
 
 import numpy as np
 import numpy.typing as npt
 
 from denseflip.graph.cells import Cells
+from denseflip.graph.cliques import Neighbours
 from denseflip.graph.core import Graph
 from denseflip.graph.nodes import Taxonomy
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-_DENSE_NODES = 1500  # up to here a dense matrix product beats a sparse one
-_WEDGES_PER_CHUNK = 4_000_000  # bounds the memory of the sparse product
+_DENSE_NODES = 4000  # up to here a matrix of the graph is a possibility
+_PRODUCTS_PER_PATH = 256  # of a matrix, in the time it takes to list one path (measured)
+_PATHS_PER_PART = 1 << 18  # paths listed at once: bounds the memory
 
 
 def count_triangles(graph: Graph) -> Ints:
     """Number of triangles through each node.
 
-    A dense matrix product up to 1,500 nodes; above that a sparse product in row chunks, whose
-    memory stays O(m) and whose time is O(Σ degree²).
+    A dense matrix product where that is quicker, up to 4,000 nodes; else a list of the paths of
+    two edges, in parts, whose time is O(Σ degree²) at most and whose memory stays O(m).
 
     >>> count_triangles(Graph.from_edges(4, [(0, 1), (1, 2), (0, 2), (2, 3)])).tolist()
     [1, 1, 1, 0]
     """
-    n = graph.n_nodes
-    if n <= _DENSE_NODES:
-        a = graph.to_adjacency()
+    n, degrees = graph.n_nodes, graph.degrees()
+    if n <= _DENSE_NODES and n**3 <= _PRODUCTS_PER_PATH * int((degrees**2).sum()):
+        a = graph.to_adjacency(np.float32)  # sums stay below 2^24: still whole numbers
         # Each triangle at a node is met in both directions.
-        dense: Ints = np.rint(((a @ a) * a).sum(axis=1) / 2).astype(np.int64)
+        dense: Ints = np.rint(np.einsum("ij,ij->i", a @ a, a) / 2).astype(np.int64)
         return dense
-    a = graph.to_sparse()
-    wedges = np.cumsum(np.asarray(a @ graph.degrees()))  # size of each product row, added up
+    return _triangles_by_paths(graph, degrees)
+
+
+def _triangles_by_paths(graph: Graph, degrees: Ints) -> Ints:
+    """Follow two edges from a node, each to a node of higher degree, and look for the third."""
+    n, m = graph.n_nodes, graph.n_edges
+    place = np.empty(n, dtype=np.int64)  # by degree, so that hubs start few paths
+    place[np.argsort(degrees, kind="stable")] = np.arange(n)
+    ends = place[graph.pairs]
+    codes = np.sort(ends.min(axis=1) * n + ends.max(axis=1))
+    tail, head = np.divmod(codes, max(n, 1))
+    first = np.searchsorted(tail, np.arange(n + 1))  # edges from v: first[v] up to first[v + 1]
+    ways = np.diff(first)[head]  # how many paths go on over each edge
+    up_to = np.cumsum(ways)
     counts = np.zeros(n, dtype=np.int64)
     start = 0
-    while start < n:
-        before = wedges[start - 1] if start else 0
-        stop = int(np.searchsorted(wedges, before + _WEDGES_PER_CHUNK, side="right"))
-        stop = min(max(stop, start + 1), n)
-        rows = a[start:stop]
-        counts[start:stop] = np.rint(np.asarray((rows @ a).multiply(rows).sum(axis=1)).ravel() / 2)
+    while start < m:
+        before = int(up_to[start - 1]) if start else 0
+        stop = int(np.searchsorted(up_to, before + _PATHS_PER_PART, side="right"))
+        stop = max(stop, start + 1)
+        part = ways[start:stop]
+        edge = np.repeat(np.arange(start, stop), part)
+        number = np.arange(len(edge)) - np.repeat(np.cumsum(part) - part, part)
+        target = head[first[head[edge]] + number]
+        closing = tail[edge] * n + target
+        at = np.minimum(np.searchsorted(codes, closing), m - 1)
+        closed = codes[at] == closing
+        edge = edge[closed]
+        for corner in (tail[edge], head[edge], target[closed]):
+            np.add.at(counts, corner, 1)
         start = stop
-    return counts
+    return counts[place]
 
 
 def clustering(graph: Graph) -> Floats:
@@ -95,88 +115,48 @@ def harmonic_centrality(graph: Graph) -> Floats:
     return out
 
 
-def neighbour_sets(graph: Graph) -> list[set[int]]:
-    """The set of neighbours of every node."""
-    out: list[set[int]] = [set() for _ in range(graph.n_nodes)]
-    for u, v in graph.pairs.tolist():
-        out[u].add(v)
-        out[v].add(u)
-    return out
+class NeighbourSets(dict[int, set[int]]):
+    """The set of neighbours of every node, each made when it is first asked for.
 
+    A search on a large graph looks at a few nodes: it pays for those, and once for sorting the
+    edges: O(m log m). Asked for a node twice it gives the same set, which its owner may change.
 
-def maximal_cliques_through(node: int, neighbours: list[set[int]]) -> Iterator[tuple[int, ...]]:
-    """Yield every maximal clique that contains ``node``, each as a sorted tuple.
-
-    Bron–Kerbosch with pivoting on the node's neighbourhood, with vertex sets as bits of a Python
-    integer. Lazy: the caller decides when it has seen enough. Nothing for an isolated node.
-    The order depends on the neighbourhood alone.
-
-    >>> sorted(maximal_cliques_through(2, [{1, 2}, {0, 2}, {0, 1, 3}, {2}]))
-    [(0, 1, 2), (2, 3)]
+    >>> near = NeighbourSets(Graph.from_edges(4, [(0, 1), (1, 2)]))
+    >>> near[1], near[3]
+    ({0, 2}, set())
     """
-    local = sorted(neighbours[node])
-    if not local:
-        return
-    position = {v: i for i, v in enumerate(local)}
-    near = [sum(1 << position[w] for w in neighbours[v] if w in position) for v in local]
-    at = bisect(local, node)
-    below = (1 << at) - 1
-    for bits in _maximal_sets(near):
-        # The neighbours are sorted, so the node is put in its place and nothing needs sorting.
-        first = (bits & below).bit_count()
-        members = [local[i] for i in _bits(bits)]
-        yield (*members[:first], node, *members[first:])
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__()
+        n = graph.n_nodes
+        low, high = np.divmod(graph.codes, max(n, 1))
+        back = np.sort(high * n + low)
+        rows = np.arange(n + 1) * n
+        self._ends = [
+            (high, np.searchsorted(graph.codes, rows).tolist()),
+            (back % max(n, 1), np.searchsorted(back, rows).tolist()),
+        ]
+
+    def __missing__(self, node: int) -> set[int]:
+        (above, a), (below, b) = self._ends
+        if not 0 <= node < len(a) - 1:
+            raise KeyError(node)
+        made = set(above[a[node] : a[node + 1]].tolist())
+        made.update(below[b[node] : b[node + 1]].tolist())
+        self[node] = made
+        return made
+
+    def copy(self) -> NeighbourSets:
+        """The same graph's neighbours anew, in sets of their own."""
+        fresh = NeighbourSets.__new__(NeighbourSets)
+        fresh._ends = self._ends
+        return fresh
 
 
-def _maximal_sets(near: list[int]) -> Iterator[int]:
-    """Bron–Kerbosch on a stack of its own: a clique may be larger than Python's call stack."""
-    everything = (1 << len(near)) - 1
-    # Frames of: vertices chosen, candidates, those done with, branches still to take.
-    stack = [[0, everything, 0, _branches(everything, 0, near)]]
-    while stack:
-        frame = stack[-1]
-        low = frame[3] & -frame[3]
-        if not low:
-            stack.pop()
-            continue
-        around = near[low.bit_length() - 1]
-        chosen, candidates, done = frame[0] | low, frame[1] & around, frame[2] & around
-        frame[1] ^= low
-        frame[2] |= low
-        frame[3] ^= low
-        if candidates:
-            stack.append([chosen, candidates, done, _branches(candidates, done, near)])
-        elif not done:
-            yield chosen
-
-
-def _branches(candidates: int, done: int, near: list[int]) -> int:
-    """Candidates to branch on: those not next to the vertex that leaves the fewest."""
-    # Written out: this is where the search for cliques spends its time.
-    most, pivot, rest = -1, 0, candidates | done
-    while rest:
-        low = rest & -rest
-        rest ^= low
-        around = near[low.bit_length() - 1]
-        covered = (candidates & around).bit_count()
-        if covered > most:
-            most, pivot = covered, around
-    return candidates & ~pivot
-
-
-def _bits(mask: int) -> Iterator[int]:
-    while mask:
-        low = mask & -mask
-        yield low.bit_length() - 1
-        mask ^= low
-
-
-def two_hop(node: int, neighbours: list[set[int]]) -> set[int]:
+def two_hop(node: int, neighbours: Neighbours) -> set[int]:
     """The node, its neighbours and theirs."""
-    out = {node} | neighbours[node]
-    for v in neighbours[node]:
-        out |= neighbours[v]
-    return out
+    around = neighbours[node]
+    return {node}.union(around, *map(neighbours.__getitem__, around))
 
 
 def region_densities(graph: Graph, taxonomy: Taxonomy, *, self_loops: bool = False) -> Floats:

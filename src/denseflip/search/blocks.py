@@ -5,7 +5,7 @@ A block is any callable of the right shape; a function will do. To write one, se
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import combinations
 from typing import Any, Protocol
@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from denseflip.counterfactual import Step
 from denseflip.graph import Graph, Pair
-from denseflip.graph.density import neighbour_sets
+from denseflip.graph.density import NeighbourSets
 from denseflip.search.problem import Problem
 from denseflip.search.problem import StopSearch as StopSearch
 
@@ -53,8 +53,8 @@ class State:
         self.last_removed = 0
         self.last_size = 0
         self._turns: dict[Any, Turn] = {}
-        self._original_neighbours: list[set[int]] | None = None
-        self._neighbours: list[set[int]] | None = None
+        self._original_neighbours: NeighbourSets | None = None
+        self._neighbours: NeighbourSets | None = None
         self._log: list[Pair] = []
 
     def turn(self, block: Block | StatefulBlock) -> Turn:
@@ -71,17 +71,17 @@ class State:
         return self._turns[block]
 
     @property
-    def original_neighbours(self) -> list[set[int]]:
+    def original_neighbours(self) -> NeighbourSets:
         """Neighbours of every node in the original; not to be changed."""
         if self._original_neighbours is None:
-            self._original_neighbours = neighbour_sets(self.original)
+            self._original_neighbours = NeighbourSets(self.original)
         return self._original_neighbours
 
     @property
-    def neighbours(self) -> list[set[int]]:
+    def neighbours(self) -> NeighbourSets:
         """Neighbours of every node in the current graph; not to be changed by a block."""
         if self._neighbours is None:
-            self._neighbours = neighbour_sets(self.original)
+            self._neighbours = self.original_neighbours.copy()
             for pair in self._log:
                 self._flip(pair)
             self._log.clear()
@@ -126,11 +126,6 @@ class State:
         assert self._neighbours is not None
         self._neighbours[u].symmetric_difference_update((v,))
         self._neighbours[v].symmetric_difference_update((u,))
-
-
-def pairs_among(nodes: Iterable[int]) -> Iterator[Pair]:
-    """All pairs ``u < v`` of the nodes, sorted."""
-    return combinations(sorted(nodes), 2)
 
 
 class Rank(Protocol):

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 
 from denseflip.counterfactual import Ask, Step
 from denseflip.errors import InvalidParameterError, whole_number
 from denseflip.graph import Pair
-from denseflip.graph.density import maximal_cliques_through
-from denseflip.search.blocks import SPARSIFY, State, StopSearch, Turn, pairs_among
+from denseflip.graph.cliques import Cliques, CliquesThrough, Overlaps
+from denseflip.search.blocks import SPARSIFY, State, StopSearch, Turn
 from denseflip.search.orders import ContrastScore, NodeSum, PairScore, joined
 from denseflip.search.problem import BACKGROUND
 
@@ -108,44 +107,63 @@ class CliqueSparsify:
             raise InvalidParameterError(msg)
         whole_number("max_cliques", self.max_cliques, minimum=1)
 
-    def __call__(self, state: State, node: int) -> Iterator[Step]:
-        """Yield the removal of one clique; nothing at a node without edges."""
-        source = maximal_cliques_through(node, state.original_neighbours)
-        cliques = list(islice(source, self.max_cliques))
-        if not cliques:
-            return
-        if next(source, None) is not None:
-            state.problem.note(
-                f"Node {node} lies in more than {self.max_cliques} maximal cliques; only the first "
-                f"{self.max_cliques} were compared. Raise max_cliques to compare more."
-            )
-        clique = min(cliques, key=self._preference(state))
-        state.removed_structures.append(frozenset(clique))
-        state.counts[list(clique)] += 1
-        state.last_size = len(clique)
-        gone = state.present(clique)
-        yield Step(SPARSIFY, "clique", gone, nodes=clique)
+    def __call__(self, state: State, node: int) -> Iterable[Step]:
+        """Give the removal of one clique; nothing at a node without edges."""
+        return state.turn(self)(node)
 
-    def _preference(self, state: State):  # type: ignore[no-untyped-def]
-        if self.select == "contrast":
-            contrast = state.problem.contrast("select=contrast")
-            n = state.original.n_nodes
+    def start(self, state: State) -> Turn:
+        """Begin with no clique found and none compared."""
+        cliques = Cliques(
+            state.original_neighbours, limit=self.max_cliques, check=state.problem.check_time
+        )
+        choose = _by_contrast(state) if self.select == "contrast" else _by_overlap(state)
 
-            def by_contrast(clique: tuple[int, ...]) -> tuple[int, int, tuple[int, ...]]:
-                codes = np.array([u * n + v for u, v in pairs_among(clique)], dtype=np.int64)
-                return (-int(contrast.at(codes).sum()), -len(clique), clique)
+        def turn(node: int) -> tuple[Step, ...]:
+            found = cliques.through(node)
+            if not len(found):
+                return ()
+            if not found.complete:
+                state.problem.note(
+                    f"Node {node} lies in more than {self.max_cliques} maximal cliques; only the "
+                    f"first {self.max_cliques} were compared. Raise max_cliques to compare more."
+                )
+            clique = found[choose(found)]
+            state.removed_structures.append(frozenset(clique))
+            state.counts[list(clique)] += 1
+            state.last_size = len(clique)
+            gone = state.present(clique)
+            return (Step(SPARSIFY, "clique", gone, Ask.YES, clique, "", state.iteration),)
 
-            return by_contrast
-        before = [_mask(nodes) for nodes in state.removed_structures]
-
-        def by_overlap(clique: tuple[int, ...]) -> tuple[int, int, tuple[int, ...]]:
-            mask = _mask(clique)
-            overlap = max([(mask & old).bit_count() for old in before], default=0)
-            return (overlap, -len(clique), clique)
-
-        return by_overlap
+        return turn
 
 
-def _mask(nodes: Iterable[int]) -> int:
-    """The nodes as bits of one number: the quickest way to intersect many small sets."""
-    return sum(1 << v for v in nodes)
+Choice = Callable[[CliquesThrough], int]  # the place of one clique among those through a node
+
+
+def _by_overlap(state: State) -> Choice:
+    """The clique whose largest overlap with a structure removed before is smallest."""
+    taken = Overlaps()
+
+    def choose(found: CliquesThrough) -> int:
+        for nodes in state.removed_structures[len(taken) :]:
+            taken.add(nodes)
+        return taken.least(found)
+
+    return choose
+
+
+def _by_contrast(state: State) -> Choice:
+    """The clique whose pairs have the largest contrast in all, whatever was removed before."""
+    contrast = state.problem.contrast("select=contrast")
+    n = state.original.n_nodes
+    chosen: dict[int, int] = {}
+
+    def choose(found: CliquesThrough) -> int:
+        if found.node not in chosen:
+            nodes = np.array([found.node, *found.others])
+            u, v = np.minimum.outer(nodes, nodes), np.maximum.outer(nodes, nodes)
+            values = contrast.at((u * n + v).ravel()).reshape(u.shape)
+            chosen[found.node] = found.heaviest(values)
+        return chosen[found.node]
+
+    return choose

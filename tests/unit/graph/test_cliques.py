@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
+from itertools import combinations
 
 import networkx as nx
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from denseflip.graph import cliques
 from denseflip.graph.cliques import Cliques, Overlaps, maximal_cliques_through
-from denseflip.graph.density import neighbour_sets
+from denseflip.graph.density import NeighbourSets
 from graphs import complete, empty, graph, star, triangle_with_tail, two_cliques
 from strategies import graphs
 
@@ -26,17 +28,17 @@ def cocktail_party(n_couples: int) -> list[set[int]]:
 
 
 def test_the_largest_comes_first_then_the_lexicographically_smallest():
-    near = neighbour_sets(two_cliques())
+    near = NeighbourSets(two_cliques())
     assert list(maximal_cliques_through(3, near)) == [(0, 1, 2, 3), (3, 4)]
     assert list(maximal_cliques_through(5, near)) == [(4, 5, 6)]
-    near = neighbour_sets(star(5))
+    near = NeighbourSets(star(5))
     assert list(maximal_cliques_through(0, near)) == [(0, 1), (0, 2), (0, 3), (0, 4)]
-    found = maximal_cliques_through(2, neighbour_sets(triangle_with_tail()))
+    found = maximal_cliques_through(2, NeighbourSets(triangle_with_tail()))
     assert (len(found), found[0], found[1], found.n_members) == (2, (0, 1, 2), (2, 3), 3)
 
 
 def test_a_node_without_neighbours_is_in_no_clique():
-    found = maximal_cliques_through(1, neighbour_sets(empty(3)))
+    found = maximal_cliques_through(1, NeighbourSets(empty(3)))
     assert (list(found), found.complete) == ([], True)
 
 
@@ -81,7 +83,7 @@ def test_the_clock_is_not_looked_at_all_the_time():
 
 
 def test_cliques_are_kept_while_there_is_room():
-    near = neighbour_sets(two_cliques())
+    near = NeighbourSets(two_cliques())
     kept = Cliques(near, keep=3)
     first = kept.through(3)  # two cliques
     assert kept.through(3) is first
@@ -96,17 +98,34 @@ def test_a_limit_and_a_clock_are_handed_on():
     assert (len(kept.through(24)), kept.through(24).complete) == (5, False)
 
 
+# ---- values ----------------------------------------------------------------------------------
+
+
+@given(graphs(min_nodes=2, max_nodes=8), st.randoms(use_true_random=False))
+def test_the_heaviest_clique_is_found(g, random):
+    n = g.n_nodes
+    weight = {pair: random.randint(-5, 5) for pair in combinations(range(n), 2)}
+    for node in range(n):
+        found = maximal_cliques_through(node, NeighbourSets(g))
+        if not len(found):
+            continue
+        nodes = [node, *found.others]
+        values = np.array([[weight.get((min(u, v), max(u, v)), 9) for v in nodes] for u in nodes])
+        sums = [sum(weight[p] for p in combinations(clique, 2)) for clique in found]
+        assert found.heaviest(values) == sums.index(max(sums))
+
+
 # ---- overlaps -------------------------------------------------------------------------------
 
 
 def test_the_first_clique_overlaps_with_nothing():
-    assert Overlaps().least(maximal_cliques_through(3, neighbour_sets(two_cliques()))) == 0
+    assert Overlaps().least(maximal_cliques_through(3, NeighbourSets(two_cliques()))) == 0
 
 
 def test_the_least_overlap_counts_the_worst_of_the_sets():
     # Through node 0: the cliques 0-1-2-3, 0-4-5 and 0-6.
     g = graph(7, complete(4).edges(), [(0, 4), (0, 5), (4, 5), (0, 6)])
-    found = maximal_cliques_through(0, neighbour_sets(g))
+    found = maximal_cliques_through(0, NeighbourSets(g))
     assert list(found) == [(0, 1, 2, 3), (0, 4, 5), (0, 6)]
     taken = Overlaps()
     taken.add((1, 2))  # overlaps: 2, 0, 0, and the larger of the two wins
@@ -122,7 +141,7 @@ def test_the_least_overlap_counts_the_worst_of_the_sets():
 
 @given(graphs(min_nodes=2, max_nodes=9), st.data())
 def test_choices_equal_comparing_one_by_one(g, data):
-    near = neighbour_sets(g)
+    near = NeighbourSets(g)
     sets = data.draw(st.lists(st.sets(st.integers(0, g.n_nodes - 1), min_size=1), max_size=20))
     taken = Overlaps()
     for nodes in sets:

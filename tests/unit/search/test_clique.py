@@ -6,11 +6,13 @@ says otherwise nodes are ranked by number, so node 0 is "dense" and the last nod
 
 from __future__ import annotations
 
+import time
 from itertools import islice
 
 import numpy as np
 import pytest
 
+from denseflip import explain
 from denseflip.counterfactual import Ask, Step
 from denseflip.oracles.background import Background
 from denseflip.oracles.session import Session
@@ -20,7 +22,7 @@ from denseflip.search.densify import CliqueDensify, clique_size
 from denseflip.search.methods import cli
 from denseflip.search.problem import Problem
 from denseflip.search.sparsify import CliqueSparsify
-from graphs import clique, empty, graph, star, two_cliques
+from graphs import clique, complete, empty, graph, star, two_cliques
 
 
 def by_number(problem):
@@ -69,6 +71,35 @@ def densified(state, node, **parameters):
         state.apply(step)
         out.append(step.toggled)
     return out
+
+
+# ---- a block and its state --------------------------------------------------------------
+
+
+def test_a_block_built_anew_at_every_call_does_as_one_kept():
+    g = graph(9, clique(0, 1, 2, 3), clique(2, 3, 4, 5), clique(1, 5, 6), clique(5, 7, 8))
+    anew = steps(g, 24, sparsify=lambda state, node: CliqueSparsify()(state, node))
+    assert anew == steps(g, 24, sparsify=CliqueSparsify())
+    # Even a block that remembers nothing: what was removed is in the state.
+    assert anew == steps(g, 24, sparsify=lambda state, node: CliqueSparsify().start(state)(node))
+
+
+def test_what_other_blocks_removed_counts_as_overlap():
+    g = graph(6, clique(0, 1, 2), clique(0, 3, 4))
+    state = State(Problem(g, 0), by_number_array(6))
+    state.removed_structures.append(frozenset({1, 2}))
+    (step,) = CliqueSparsify()(state, 0)
+    assert step.nodes == (0, 3, 4)
+
+
+def test_a_time_limit_holds_while_cliques_are_sought():
+    couples = [(2 * i, 2 * i + 1) for i in range(22)]
+    g = complete(45).toggle(couples)  # four million cliques through every node
+    started = time.perf_counter()
+    method = cli(max_cliques=10**9)
+    result = explain(g, lambda a: 0, method, time_limit=0.2)
+    assert str(result.status) == "budget"
+    assert time.perf_counter() - started < 3
 
 
 # ---- which clique is removed ------------------------------------------------------------
