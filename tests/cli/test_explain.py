@@ -225,6 +225,9 @@ def test_compare_spells_the_advice_of_its_rows_once(
     assert code == 0, err
     said = "On the command line: --budget, --time-limit, --methods"
     assert out.count("On the command line") == out.count(said) == 1
+    code, out, err = call(capsys, *args[:4], "--methods", "cli")
+    assert code == 0, err
+    assert "On the command line" not in out  # it was found: there is nothing to advise
 
 
 def test_values_on_the_command_line_become_plain_values() -> None:

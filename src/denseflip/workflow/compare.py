@@ -144,6 +144,6 @@ def compare(
                 evaluation=evaluation,
                 share=share,
             )
-            yield Compared(method.name, story, parameters=story.parameters)
+            yield Compared(method.name, story, parameters=story.sentences.advice.parameters)
 
     return rows()
