@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -94,10 +95,12 @@ def test_imports_point_only_left(path):
 
 
 @pytest.mark.parametrize(
-    "path", [p for p in MODULES if room_of(p) not in {"paper", "cli", "web"}], ids=name_of
+    "path",
+    [p for p in MODULES if room_of(p) not in {"__init__", "paper", "cli", "web"}],
+    ids=name_of,
 )
 def test_only_the_paper_knows_what_was_published(path):
-    """The reproduction's quirks live in its own room; commands may name them."""
+    """The reproduction's quirks live in its own room; commands, and old addresses, may name them."""
     text = path.read_text(encoding="utf-8").lower()
     assert "published" not in text, name_of(path)
 
@@ -131,6 +134,19 @@ def test_the_library_never_prints(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
     calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
     assert not [c.lineno for c in calls if c.func.id == "print"]
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if room_of(p) != "cli"], ids=name_of)
+def test_the_library_names_parameters_and_leaves_flags_to_the_command_line(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    texts = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)]
+    flags = {
+        flag
+        for text in texts
+        if isinstance(text, str) and "{" not in text  # a style sheet spells no flags
+        for flag in re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)
+    }
+    assert flags <= {"--nthreads"}, name_of(path)  # that is dask's own
 
 
 def loaded_after(code: str) -> set[str]:

@@ -92,7 +92,8 @@ class ProcessEngine:
                 except BrokenProcessPool as error:
                     deaths += 1
                     if deaths >= _DEATHS:
-                        raise EngineError(_died(deaths, next(iter(left.values())))) from error
+                        msg = _died(deaths, next(iter(left.values())))
+                        raise EngineError(msg, parameter=("jobs", "engine")) from error
                     # Those that were being worked on go last, so that the others get their turn.
                     for number in list(left)[: self.jobs]:
                         left[number] = left.pop(number)
@@ -331,10 +332,10 @@ class DaskEngine:
             msg = (
                 f"No Dask scheduler can be reached{self._where()} ({type(error).__name__}: "
                 f"{error}). Start one with `dask scheduler` and workers with `dask worker "
-                "ADDRESS --nthreads 1`, check the address (tcp://host:8786), or leave out "
-                "--scheduler to use this machine."
+                "ADDRESS --nthreads 1`, check the address (tcp://host:8786), or give no "
+                "scheduler to use this machine."
             )
-            raise EngineError(msg) from error
+            raise EngineError(msg, parameter="scheduler") from error
 
 
 def _ignore_interrupts() -> None:
@@ -422,7 +423,7 @@ def _died(times: int, near: Chunk) -> str:
     return (
         f"Worker processes died {times} times in a row, the last time near {describe_chunk(near)} "
         "(out of memory, or a classifier that crashes?). What is done is kept. Try fewer jobs, or "
-        "--engine serial to see the cause."
+        "the engine serial to see the cause."
     )
 
 
