@@ -182,17 +182,11 @@ class Cells:
         ends = self.taxonomy.array[np.concatenate((u, v))]
         return np.bincount(ends, minlength=self.n_regions).astype(np.int64)
 
-    def densities(self, content: Content, *, self_loops: bool = False) -> Floats:
-        """Pairs over possible pairs, by cell; 0 where none is possible.
-
-        With ``self_loops`` every node counts one loop among both of its region's own cell (D10).
-        """
-        held, possible = self.count(content), self.sizes
-        if self_loops:
-            loops = np.zeros_like(possible)
-            loops[self.within] = self.region_sizes
-            held, possible = held + loops, possible + loops
-        out: Floats = np.divide(held, possible, out=np.zeros(len(self)), where=possible > 0)
+    def densities(self, content: Content) -> Floats:
+        """Pairs over possible pairs, by cell; 0 where none is possible."""
+        out: Floats = np.divide(
+            self.count(content), self.sizes, out=np.zeros(len(self)), where=self.sizes > 0
+        )
         return out
 
     # ---- orders and groups ----------------------------------------------------------------

@@ -159,10 +159,7 @@ def two_hop(node: int, neighbours: Neighbours) -> set[int]:
     return {node}.union(around, *map(neighbours.__getitem__, around))
 
 
-def region_densities(graph: Graph, taxonomy: Taxonomy, *, self_loops: bool = False) -> Floats:
-    """Edges inside each region over the pairs inside it; 0 for a region of one node.
-
-    With ``self_loops`` every node counts one loop among both (D10).
-    """
+def region_densities(graph: Graph, taxonomy: Taxonomy) -> Floats:
+    """Edges inside each region over the pairs inside it; 0 for a region of one node."""
     cells = Cells(taxonomy)
-    return cells.densities(graph, self_loops=self_loops)[cells.within]
+    return cells.densities(graph)[cells.within]

@@ -129,9 +129,13 @@ class PublishedRegionRank:
 def looped_densities(graph: Graph, regions: Taxonomy) -> npt.NDArray[np.float64]:
     """Edges and loops inside each region over the pairs and loops that it could hold."""
     cells = Cells(regions)
-    edges, sizes = cells.count(graph)[cells.within], cells.region_sizes
-    densities: npt.NDArray[np.float64] = (edges + sizes) / (sizes * (sizes + 1) // 2)
-    return densities
+    sizes = cells.region_sizes
+    held = cells.count(graph)[cells.within] + sizes
+    possible = sizes * (sizes + 1) // 2
+    out: npt.NDArray[np.float64] = np.divide(
+        held, possible, out=np.zeros(len(sizes)), where=possible > 0
+    )
+    return out
 
 
 @dataclass(frozen=True)

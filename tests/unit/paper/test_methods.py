@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from denseflip.counterfactual import Ask
 from denseflip.errors import UnknownNameError
-from denseflip.graph import Graph, Nodes
+from denseflip.graph import Graph, Nodes, Taxonomy
 from denseflip.oracles.background import Background
 from denseflip.paper.methods import (
     LOBES,
@@ -21,6 +21,7 @@ from denseflip.paper.methods import (
     PublishedRegionRank,
     PublishedSparsify,
     PublishedSwaps,
+    looped_densities,
     published_distance,
     published_measures,
     published_method,
@@ -78,6 +79,12 @@ def test_swaps_say_when_their_limit_bites():
     problem = Problem(TRIANGLE, 0)
     assert len(list(PublishedSwaps(2)(problem))) == 2
     assert problem.notes == ["The iteration limit of 2 was reached."]
+
+
+def test_densities_with_a_loop_at_every_node():
+    regions = Taxonomy("t", ("A", "B", "no node"), (0, 0, 0, 1, 1, 1))
+    # Three edges and three loops of six; three loops of six; nothing of nothing.
+    assert looped_densities(TRIANGLE, regions).tolist() == [1, 1 / 2, 0]
 
 
 def test_a_lobe_counts_a_loop_per_node():
