@@ -100,7 +100,7 @@ def test_imports_point_only_left(path):
     ids=name_of,
 )
 def test_only_the_paper_knows_what_was_published(path):
-    """The reproduction's quirks live in its own room; commands, and old addresses, may name them."""
+    """The reproduction has a room of its own; commands, and old addresses, may name it."""
     text = path.read_text(encoding="utf-8").lower()
     assert "published" not in text, name_of(path)
 
