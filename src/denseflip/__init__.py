@@ -103,6 +103,7 @@ _MOVED = {
     "experiments.published_order": "paper.orders",
     "metrics.basic": "metrics",
     "metrics.catalogue": "metrics",
+    "metrics.regions": "metrics",
     "oracles.crossval": "classifiers.crossval",
     "oracles.evaluation": "classifiers.evaluation",
     "oracles.features": "classifiers.features",
@@ -115,6 +116,8 @@ _MOVED = {
     "oracles.spectral": "classifiers.spectral",
     "story.choose": "workflow.choose",
     "story.compare": "workflow.compare",
+    "story.footnotes": "story.statement",
+    "story.names": "story.phrases",
 }
 
 

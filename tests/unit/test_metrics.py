@@ -7,7 +7,7 @@ from denseflip import metrics
 from denseflip.counterfactual import Counterfactual, Status
 from denseflip.errors import InvalidParameterError, RenamedError, UnknownNameError
 from denseflip.graph import Cells, Edits, Graph, Taxonomy
-from denseflip.metrics.sentence import first_flip, sufficient_cells
+from denseflip.metrics.quality import first_flip, verify_cells
 from denseflip.oracles.adapt import as_oracle
 from denseflip.oracles.session import Session
 
@@ -166,11 +166,11 @@ def test_a_wanted_class_is_what_counts_as_a_flip():
     made = result(removed=[(0, 1), (0, 2), (3, 4)], label_before=4, label_after=1, target=1)
     parts = Cells(REGIONS).split(made.edits, fullest_first=True)
     assert first_flip(made, parts.values(), Session(oracle)) == (3, 1)
-    assert sufficient_cells(made, REGIONS, Session(oracle)) == (True, 3)
+    assert verify_cells(made, REGIONS, Session(oracle)) == (True, 3)
 
 
 def test_a_sentence_that_never_flips_names_everything():
-    assert sufficient_cells(FEW, REGIONS, Session(as_oracle(lambda a: 1))) == (False, 3)
+    assert verify_cells(FEW, REGIONS, Session(as_oracle(lambda a: 1))) == (False, 3)
 
 
 def test_flip_rate_and_quartiles():

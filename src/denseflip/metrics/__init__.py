@@ -1,8 +1,7 @@
 """Measures of explanations; `docs/metrics.md` explains every one of them.
 
-`MEASURES` holds one record per measure, each a callable on a `Case`. The dearer ones are functions
-of their own as well: those of `regions` look at the regions of the nodes, those of `quality` at the
-data set or the oracle.
+`MEASURES` holds one record per measure, each a callable on a `Case`. Those that a result does not
+know itself are functions of their own as well, in `quality`.
 """
 
 from denseflip.checks import renamed_names
@@ -19,14 +18,12 @@ from denseflip.metrics.quality import (
     density_drift,
     is_minimal,
     plausibility,
-    robustness,
-    seed_stability,
-)
-from denseflip.metrics.regions import (
     region_entropy,
     region_pairs_to_cover,
     regions_to_cover,
     regions_touched,
+    robustness,
+    seed_stability,
 )
 
 __all__ = [

@@ -19,8 +19,7 @@ import numpy as np
 from denseflip.counterfactual import Counterfactual, Label
 from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError
 from denseflip.graph import Graph, Taxonomy
-from denseflip.metrics import quality, regions
-from denseflip.metrics.sentence import Sufficient, sufficient_cells
+from denseflip.metrics import quality
 from denseflip.oracles.session import Session
 
 Value = bool | int | float | None
@@ -63,11 +62,11 @@ class Case:
         return [need for need in sorted(needs) if getattr(self, NEEDS[need]) is None]
 
     @cached_property
-    def sentence(self) -> Sufficient | None:
+    def sentence(self) -> quality.SentenceTest | None:
         """The test of the sentence, made once for all measures that look at it."""
         if not self.statement or self.regions is None or self.session is None:
             return None
-        return sufficient_cells(self.result, self.regions, self.session)
+        return quality.verify_cells(self.result, self.regions, self.session)
 
 
 @dataclass(frozen=True)
@@ -135,7 +134,7 @@ def _plain(name: str, summary: str, better: Literal["low", "high", ""] = "") -> 
 
 
 def _regional(name: str, summary: str) -> Measure:
-    function = getattr(regions, name)
+    function = getattr(quality, name)
     return Measure(
         name,
         summary,
@@ -250,7 +249,7 @@ _LIST = (
         "low",
         frozenset({"oracle", "regions"}),
         "median",
-        lambda case: None if case.sentence is None else case.sentence.n_cells,
+        lambda case: None if case.sentence is None else case.sentence.n_named,
     ),
     Measure(
         "seed_stability",

@@ -1,21 +1,80 @@
-"""Whether an explanation can be believed: plausible, robust, stable, no larger than needed."""
+"""What the dearer measures compute: whether an explanation is short to say, and to be believed.
+
+An edit joins two nodes and so touches one region twice or two regions once each; how concentrated
+the edits are is seen from them alone. Robustness, minimality and the test of a sentence ask the
+oracle, through a session.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.counterfactual import Counterfactual
+from denseflip.checks import renamed
+from denseflip.counterfactual import Counterfactual, Label
 from denseflip.errors import InvalidParameterError
-from denseflip.graph import Codes, Graph
-from denseflip.oracles.protocol import Oracle
+from denseflip.graph import Cells, Codes, Graph, Taxonomy
+from denseflip.graph.cells import cover_cells, cover_regions
+from denseflip.oracles.protocol import Answer, Oracle
 from denseflip.oracles.session import Session, open_session
 
+SHARE = 0.8  # of the edits, that a cover holds
 _SMALL = 4096  # up to so many nodes a table of all pairs is small, and the quickest way
+
+
+# ---- is it short to say? --------------------------------------------------------------------
+
+
+@renamed(taxonomy="regions")
+def regions_touched(result: Counterfactual, regions: Taxonomy) -> int:
+    """Number of regions with an end of at least one edit."""
+    return int(np.count_nonzero(Cells(regions).ends(result.edits)))
+
+
+@renamed(taxonomy="regions")
+def regions_to_cover(result: Counterfactual, regions: Taxonomy, share: float = SHARE) -> int | None:
+    """Smallest number of regions that hold this share of the edits; None without edits.
+
+    An edit is held if both its ends lie in the chosen regions. The smallest number is exact up to
+    eighteen touched regions; beyond, it may be a little too large (`cover_regions`).
+    """
+    return len(cover_regions(Cells(regions).tally(result.edits), share)) or None
+
+
+@renamed(taxonomy="regions")
+def region_pairs_to_cover(
+    result: Counterfactual, regions: Taxonomy, share: float = SHARE
+) -> int | None:
+    """Smallest number of region pairs that hold this share of the edits; None without edits.
+
+    A pair is two regions, or one region with itself: a cell of the region × region matrix.
+    """
+    return len(cover_cells(Cells(regions).tally(result.edits), share)) or None
+
+
+@renamed(taxonomy="regions")
+def region_entropy(result: Counterfactual, regions: Taxonomy) -> float | None:
+    """Entropy of the edits' ends over all regions: 0 all in one, 1 evenly in all; None if none.
+
+    With a single region in the taxonomy it is 0.
+    """
+    if not len(result.edits):
+        return None
+    if len(regions.regions) < 2:
+        return 0.0
+    ends = Cells(regions).ends(result.edits)
+    p = np.sort(ends[ends > 0]).astype(np.float64)
+    p /= p.sum()
+    entropy = float(-(p * np.log(p)).sum() / np.log(len(regions.regions)))
+    return max(0.0, entropy)  # a single region gives -0.0
+
+
+# ---- can it be believed? --------------------------------------------------------------------
 
 
 def density_drift(result: Counterfactual) -> float | None:
@@ -96,14 +155,80 @@ def is_minimal(result: Counterfactual, oracle: Oracle | Session) -> bool:
         return False
     if result.minimal:
         return True
-    graph, wanted = result.counterfactual, result.target
-    spare = open_session(oracle).first(
-        ((pair, graph.toggle([pair])) for pair in result.edits.pairs),
-        lambda answer: (
-            answer.label != result.label_before if wanted is None else answer.label == wanted
-        ),
-    )
-    return spare is None
+    graph = result.counterfactual
+    undone = ((pair, graph.toggle([pair])) for pair in result.edits.pairs)
+    return open_session(oracle).first(undone, _still_flips(result)) is None
+
+
+# ---- the test of a sentence -----------------------------------------------------------------
+
+
+class Flip(NamedTuple):
+    """How many parts were enough, and the oracle's label of the original with their edits."""
+
+    n_parts: int
+    label: Label
+
+
+class SentenceTest(NamedTuple):
+    """Whether the region pairs that a sentence names flip the oracle, and how many it names."""
+
+    verified: bool
+    n_named: int
+
+
+def first_flip(
+    result: Counterfactual,
+    parts: Iterable[Codes],
+    session: Session,
+    *,
+    lengths: Container[int] | None = None,
+) -> Flip | None:
+    """The smallest number of parts whose edits, one after the other, flip the oracle.
+
+    Parameters
+    ----------
+    result : what was found.
+    parts : the edits in the order in which they are tried, as pair codes; no edit twice.
+    session : the way to the oracle; every number of parts that is tried is one question.
+    lengths : numbers of parts to ask about; by default all.
+    """
+
+    def growing() -> Iterator[tuple[int, Graph]]:
+        graph = result.original
+        for k, codes in enumerate(parts, 1):
+            graph = graph.toggle_codes(codes)
+            if lengths is None or k in lengths:
+                yield k, graph
+
+    hit = session.first(growing(), _still_flips(result))
+    return None if hit is None else Flip(hit.item, hit.answer.label)
+
+
+def verify_cells(result: Counterfactual, regions: Taxonomy, session: Session) -> SentenceTest:
+    """Name region pairs, the fullest first, until the edits inside them flip the oracle.
+
+    What a story tells in words, without the words.
+
+    Parameters
+    ----------
+    result : what was found.
+    regions : the regions of the nodes.
+    session : the way to the oracle; one question for every region pair that is added.
+    """
+    parts = Cells(regions).split(result.edits, fullest_first=True)
+    flip = first_flip(result, parts.values(), session)
+    return SentenceTest(False, len(parts)) if flip is None else SentenceTest(True, flip.n_parts)
+
+
+# ---- helpers --------------------------------------------------------------------------------
+
+
+def _still_flips(result: Counterfactual) -> Callable[[Answer], bool]:
+    before, wanted = result.label_before, result.target
+    if wanted is None:
+        return lambda answer: answer.label != before
+    return lambda answer: answer.label == wanted
 
 
 def _jaccard(a: set[tuple[int, int]], b: set[tuple[int, int]]) -> float:

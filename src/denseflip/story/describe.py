@@ -11,6 +11,7 @@ from denseflip.errors import InvalidParameterError, UnknownNameError
 from denseflip.graph import Nodes, Taxonomy
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.protocol import Oracle
+from denseflip.oracles.session import Session
 from denseflip.story.story import Form, Story
 from denseflip.story.units import Units
 from denseflip.story.verify import BUDGET, verify
@@ -41,8 +42,8 @@ def describe(
     ----------
     result : what `explain` gave back, found or not.
     nodes : names and regions of the nodes; without regions the sentence speaks of nodes.
-    oracle : the classifier that the result is about. Without it the sentence is not tested, and
-        names everything that was changed.
+    oracle : the classifier that the result is about, or a session with it. Without it the sentence
+        is not tested, and names everything that was changed.
     regions : which regions to speak of, for example ``"lobe"`` or ``"lobe*hemisphere"``; by
         default those that the method worked with, else the first of the node table.
     vocabulary : ``"auto"``, one of ``"brain"``, ``"connectome"``, ``"network"``, ``"mouse"``,
@@ -83,7 +84,11 @@ def describe(
     nodes = nodes or Nodes.numbered(result.original.n_nodes)
     nodes.check_fits(result.original.n_nodes)
     taxonomy = _taxonomy(regions, nodes, result)
-    black_box = None if oracle is None else coerce_oracle(oracle)
+    asked: Oracle | Session | None = None
+    if isinstance(oracle, Session):
+        asked, oracle = oracle, oracle.oracle
+    elif oracle is not None:
+        asked = coerce_oracle(oracle)
     words = _vocabulary(vocabulary, nodes)
     units = Units.of(result.edits, nodes, taxonomy)
     return Story(
@@ -92,7 +97,7 @@ def describe(
         taxonomy=taxonomy,
         subject=words.called(subject),
         class_names=_class_names(class_names, oracle),
-        verification=verify(result, units, black_box, share=share, budget=budget),
+        verification=verify(result, units, asked, share=share, budget=budget),
         vocabulary=words,
         evaluation=_evaluation(evaluation, oracle),
         form=form,

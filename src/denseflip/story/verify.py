@@ -9,9 +9,9 @@ from typing import Any, Literal
 from denseflip.counterfactual import Counterfactual, Label
 from denseflip.errors import OracleError
 from denseflip.graph import Edits
-from denseflip.metrics.sentence import first_flip
+from denseflip.metrics.quality import first_flip
 from denseflip.oracles.protocol import Oracle
-from denseflip.oracles.session import Session
+from denseflip.oracles.session import Session, open_session
 from denseflip.story.units import Units
 
 Change = Literal["less", "more", "mixed"]
@@ -173,7 +173,7 @@ def verify(
     if oracle is None:
         named = _named(units, n)
         return Verification(False, named, result.edits, result.label_after, 0, n, tested=False)
-    session = oracle if isinstance(oracle, Session) else Session(oracle)
+    session = open_session(oracle)
     before = session.calls
     _check_original(result, session.ask(result.original).label)
     lengths = list(range(units.holding(share), n + 1))

@@ -19,6 +19,7 @@ from denseflip.errors import (
     UnknownNameError,
 )
 from denseflip.graph import Taxonomy
+from denseflip.oracles.session import Session
 from denseflip.story.phrases import read_statement
 
 PARTS = ("North",) * 3 + ("South",) * 3
@@ -66,6 +67,7 @@ def test_class_names_and_evaluation_come_from_the_oracle() -> None:
     story = describe(RESULT, NODES, Card())
     assert "is classified as well." in story.statement
     assert story.footnotes[0] == "Not better than chance: 50 %."
+    assert describe(RESULT, NODES, Session(Card())).statement == story.statement
 
 
 def test_the_taxonomy_may_be_named_crossed_or_given() -> None:

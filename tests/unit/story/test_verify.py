@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from denseflip import Counterfactual, Edits, Graph, Nodes, as_oracle, describe
 from denseflip.counterfactual import Status
 from denseflip.errors import OracleError
+from denseflip.oracles.session import Session
 from denseflip.story.verify import NamedPair, Verification
 
 # Regions of three nodes; edits: inside North 3 removed, North–South 2 added, inside South 1 added.
@@ -29,6 +32,14 @@ class Counting:
     def predict(self, graphs):
         self.asked += graphs
         return [self.rule(g) for g in graphs]
+
+
+class Distant(Counting):
+    """Takes as long for many graphs as for one."""
+
+    def predict(self, graphs):
+        time.sleep(0.003)
+        return super().predict(graphs)
 
 
 def found(**facts) -> Counterfactual:
@@ -69,6 +80,28 @@ def test_looking_ahead_changes_nothing_but_the_batches() -> None:
     check = describe(found(), NODES, oracle).verification
     assert check.questions == 3  # the original and two lists, though a third was looked at
     assert len(oracle.asked) <= 4
+
+
+def test_a_session_that_is_given_is_asked_and_pays() -> None:
+    oracle = Counting(lambda g: int(g.has_edge(0, 3)))
+    session = Session(oracle)
+    session.ask(ORIGINAL)
+    check = describe(found(), NODES, session).verification
+    assert (check.questions, session.calls) == (3, 4)
+    assert check == describe(found(), NODES, oracle).verification
+
+
+def test_many_lists_are_asked_about_in_few_batches() -> None:
+    n = 200
+    pairs = tuple((i, i + 1) for i in range(0, n, 2))
+    nodes = Nodes.from_groups(n, {f"Part {i}": [i, i + 1] for i in range(0, n, 2)})
+    empty = Graph.from_edges(n, [])
+    result = Counterfactual(Status.FOUND, empty, Edits(pairs), 0, 1, method="any")
+    session = Session(Distant(lambda g: int(g.has_edge(n - 2, n - 1))))
+    check = describe(result, nodes, session).verification
+    assert check.all_needed
+    assert check.questions == 1 + n // 2
+    assert session.predictions <= check.questions / 2
 
 
 def test_a_single_cell_is_not_called_needed_in_words() -> None:
