@@ -99,6 +99,7 @@ _MOVED = {
     "experiments.paper_tables": "paper.tables",
     "experiments.printed": "paper.printed",
     "experiments.published": "paper.methods",
+    "experiments.published_blocks": "paper.methods",
     "experiments.published_classifier": "paper.classifier",
     "experiments.published_order": "paper.orders",
     "metrics.basic": "metrics",
