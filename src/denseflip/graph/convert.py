@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -172,29 +173,33 @@ def stack_adjacency(graphs: Sequence[Graph], dtype: npt.DTypeLike = np.float64) 
 
 
 def _fill(rows: npt.NDArray[Any], graphs: Sequence[Graph]) -> None:
-    """Write each graph's flat adjacency into a row."""
+    """Write each graph's flat adjacency into a row.
+
+    A graph that is a near copy of the one written before is that one's row with some entries
+    flipped: in a search they come one after the other, a few pairs apart.
+    """
     for row, graph in zip(rows, graphs, strict=True):
-        root = graph.root
-        if root is graph:
-            _write(row, graph)
+        n = graph.n_nodes
+        if n * n > _KEEP:
+            row[:] = 0
+            row[_both(graph.codes, n)] = 1
             continue
-        kept = _kept.get(root.n_nodes)
-        if kept is None or kept[0] is not root:
-            if root.n_nodes**2 > _KEEP:
-                _write(row, graph)
-                continue
-            matrix = np.empty(root.n_nodes**2, dtype=np.uint8)
-            _write(matrix, root)
-            _kept.clear()
-            _kept[root.n_nodes] = kept = (root, matrix)
-        row[:] = kept[1]
-        both = _both(graph.difference(root), graph.n_nodes)
-        row[both] = 1 - kept[1][both]
-
-
-def _write(row: npt.NDArray[Any], graph: Graph) -> None:
-    row[:] = 0
-    row[_both(graph.codes, graph.n_nodes)] = 1
+        before: tuple[Graph, npt.NDArray[np.uint8]] | None = getattr(_last, "written", None)
+        flips = None if before is None else graph.flips_from(before[0])
+        if before is None or flips is None:
+            matrix = np.zeros(n * n, dtype=np.uint8)
+            matrix[_both(graph.codes, n)] = 1
+        else:
+            matrix = before[1]
+            if len(flips) <= _FEW:
+                for code in flips.tolist() if isinstance(flips, np.ndarray) else flips:
+                    u, v = divmod(code, n)
+                    matrix[code] ^= 1
+                    matrix[v * n + u] ^= 1
+            else:
+                matrix[_both(np.asarray(flips, dtype=np.int64), n)] ^= 1
+        _last.written = (graph, matrix)
+        row[:] = matrix
 
 
 def _both(codes: Codes, n: int) -> Codes:
@@ -202,8 +207,9 @@ def _both(codes: Codes, n: int) -> Codes:
     return np.concatenate((codes, codes * n - codes // max(n, 1) * (n * n - 1)))
 
 
-_KEEP = 4_000_000  # entries of a root's matrix that are kept for its near copies
-_kept: dict[int, tuple[Graph, npt.NDArray[np.uint8]]] = {}  # of the root met last, no more
+_KEEP = 4_000_000  # entries of a matrix that is kept for the near copy to come
+_FEW = 12  # up to so many flips a loop is quicker than arrays
+_last = threading.local()  # the graph written last and its matrix, in this thread
 
 
 def to_sparse(graph: Graph) -> sp.csr_array:

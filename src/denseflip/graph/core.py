@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import scipy.sparse as sp
 
 _LITTLE_ENDIAN = np.dtype("<i8")
+_SIBLINGS = 32  # up to so many flips are compared as sets
 _NEAR = 1024  # flips that a copy may always be away from its root
 _NOTHING: Codes = np.empty(0, dtype=np.int64)
 _NOTHING.setflags(write=False)
@@ -165,7 +166,12 @@ class Graph:
     @property
     def n_edges(self) -> int:
         """Number of edges."""
-        return len(self.codes)
+        try:
+            return len(self._codes)
+        except AttributeError:
+            differ, before = self._since_root(), self._root._codes
+            gone = int(_contains(before, differ).sum())
+            return len(before) + len(differ) - 2 * gone
 
     @property
     def n_pairs(self) -> int:
@@ -204,8 +210,9 @@ class Graph:
         if u < 0 or v >= self._n:
             return False
         code = u * self._n + v
-        at = int(np.searchsorted(self.codes, code))
-        return at < len(self.codes) and int(self.codes[at]) == code
+        root = self._root
+        joined = bool(_contains(root._codes, code))
+        return joined if root is self else joined != bool(_contains(self._since_root(), code))
 
     def degrees(self) -> Codes:
         """Number of neighbours of every node."""
@@ -281,6 +288,23 @@ class Graph:
             return toggled(self._since_root(), other._since_root())
         return toggled(self.codes, other.codes)
 
+    def flips_from(self, other: Graph) -> tuple[int, ...] | Codes | None:
+        """Codes by which this graph differs from a near relative; None if it is none.
+
+        What `difference` gives, unsorted, and quicker for a parent, a child or a sibling.
+        """
+        if other._root is not self._root:
+            return None
+        if self._parent is other:
+            return self._flipped
+        if other._parent is self:
+            return other._flipped
+        if self is other:
+            return ()
+        if self._parent is other._parent and len(self._flipped) + len(other._flipped) <= _SIBLINGS:
+            return tuple(set(self._flipped) ^ set(other._flipped))
+        return toggled(self._since_root(), other._since_root())
+
     def _since_root(self) -> Codes:
         """Sorted codes of the pairs flipped between the root and this graph."""
         try:
@@ -304,6 +328,10 @@ class Graph:
         known = toggled(known, flipped)
         known.setflags(write=False)
         _set_difference(self, known)
+        # From here on the root is parent enough: the graphs between may be forgotten.
+        _set_key(self, self.key)
+        _set_parent(self, self._root)
+        _set_flipped(self, known)
         return known
 
     def _take_root(self) -> None:
@@ -396,6 +424,15 @@ class Graph:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (type(self), (self._n, self.codes.copy()))
+
+
+def _contains(codes: Codes, wanted: int | Codes) -> npt.NDArray[np.bool_]:
+    """Which of the wanted codes are among the sorted ones."""
+    if not len(codes):
+        return np.zeros(np.shape(wanted), dtype=bool)
+    at = np.minimum(codes.searchsorted(wanted), len(codes) - 1)
+    found: npt.NDArray[np.bool_] = codes[at] == wanted
+    return found
 
 
 # A slot's own setter passes by `__setattr__`, which keeps everybody else out.

@@ -12,7 +12,10 @@ import math
 
 WASTE = 0.10  # share of the questions by which a blind walk may evaluate more than it asks
 _FORGET = 0.9  # what an old measurement weighs after each new one
+_HICCUP = 2.0  # what takes longer than so many times the usual counts as that
 _UNTRIED = 1.0  # a call costs as much as a graph, until measured
+_UNNOTICED = 0.001  # seconds that a batch may take whatever it wastes
+_AGAIN = 32  # calls with one graph before two are tried again
 _TRIALS = 4  # batches to see before the clock is believed
 
 
@@ -24,17 +27,21 @@ class Pace:
     one by one.
     """
 
-    __slots__ = ("_last", "_n", "_s", "_ss", "_st", "_t", "batches", "making")
+    __slots__ = ("_last", "_n", "_s", "_ss", "_st", "_t", "alone", "batches", "making")
 
     def __init__(self) -> None:
         self._n = self._s = self._t = self._ss = self._st = 0.0
         self._last = _UNTRIED
         self.batches = 0
+        self.alone = 0  # calls with one graph since the last with more
         self.making = 0.0  # seconds that the caller takes to make one graph to ask about
 
     def record(self, size: int, seconds: float) -> None:
         """Take note of one call."""
         keep = _FORGET
+        if self.batches > _TRIALS:  # another program had the machine: do not take it for the oracle
+            expected = self._t / self._s * size
+            seconds = min(seconds, _HICCUP * expected)
         # Seconds per graph count, not seconds: else the largest batches alone decide.
         weight = 1.0 / size
         self._n = keep * self._n + weight
@@ -43,10 +50,25 @@ class Pace:
         self._ss = keep * self._ss + weight * size * size
         self._st = keep * self._st + weight * size * seconds
         self.batches += size > 1
+        self.alone = 0 if size > 1 else self.alone + 1
+
+    @property
+    def graph(self) -> float:
+        """Seconds that one graph more in a batch takes, its making included."""
+        if not self._s:
+            return math.inf
+        mean = self._t / self._s  # a graph more costs no more than a graph does on average
+        spread = self._n * self._ss - self._s * self._s
+        if spread > 1e-3 * self._n * self._ss:
+            mean = min(mean, max(0.0, (self._n * self._st - self._s * self._t) / spread))
+        return mean + self.making
 
     def record_making(self, size: int, seconds: float) -> None:
         """Take note of how long the graphs of one batch took to be made."""
-        self.making += (1 - _FORGET) * (seconds / size - self.making)
+        each = seconds / size
+        if self.making:
+            each = min(each, _HICCUP * self.making)
+        self.making += (1 - _FORGET) * (each - self.making)
 
     @property
     def ratio(self) -> float:
@@ -68,18 +90,21 @@ class Odds:
     ----------
     waste : by what share of the questions the walk may, on average, evaluate more than it asks.
     memory : after about so many answers an old one is forgotten; None for never.
+    freely : look this far ahead in any case, if the batch takes no longer than a millisecond:
+        then nobody notices what it wastes, and an oracle that is asked seldom is spared calls.
     """
 
-    __slots__ = ("_keep", "asked", "waste", "yes")
+    __slots__ = ("_keep", "asked", "freely", "waste", "yes")
 
-    def __init__(self, waste: float = WASTE, memory: int | None = None) -> None:
+    def __init__(self, waste: float = WASTE, memory: int | None = None, freely: int = 1) -> None:
         self.waste = waste
+        self.freely = freely
         self._keep = 1.0 if memory is None else 1.0 - 1.0 / memory
         self.asked = 0.0
         self.yes = 0.0
 
-    def count(self, n: int, *, yes: bool = False) -> None:
-        """Take note of ``n`` more answers, and of a yes if there was one among them."""
+    def count(self, n: int, *, yes: int = 0) -> None:
+        """Take note of ``n`` more answers, and of how many were a yes."""
         if self._keep < 1.0 and n:
             keep = self._keep**n
             self.asked *= keep
@@ -101,4 +126,9 @@ class Odds:
         """
         h = self.chance
         cheapest = math.sqrt(2.0 * pace.ratio / h)
-        return max(1, int(min(cheapest, 2.0 * self.waste / h)))
+        best = max(1, int(min(cheapest, 2.0 * self.waste / h)))
+        if best < self.freely:
+            best = max(best, min(self.freely, int(_UNNOTICED / max(pace.graph, 1e-9))))
+        if best == 1 and pace.alone >= _AGAIN and h < 0.5:
+            return 2  # the clock may have been wrong: now and then try two
+        return best

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 import time
+import weakref
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import Any, Generic, NamedTuple, TypeVar
-from weakref import WeakKeyDictionary
 
 from denseflip.counterfactual import Label
 from denseflip.errors import DenseflipError, InvalidParameterError, OracleError, whole_number
@@ -206,7 +206,7 @@ class Session:
             answer = self.ask(graph)
             if accept(answer):
                 walk.close()
-                odds.count(0, yes=True)
+                odds.count(0, yes=1)
                 return Hit(item, graph, answer)
         return None
 
@@ -222,6 +222,7 @@ class Session:
         pace = self._pace
         source = iter(candidates)
         cap = self._max_batch
+        going = False
         while True:
             n = min(odds.best_batch(pace), cap)
             failure: Exception | None = None
@@ -236,7 +237,9 @@ class Session:
             except Exception as error:  # for the walk to raise when, and if, it gets there
                 failure = error
             if some:
-                pace.record_making(len(some), time.perf_counter() - started)
+                if going:  # the first one's making includes all that is set up once
+                    pace.record_making(len(some), time.perf_counter() - started)
+                going = True
                 if len(some) > 1:
                     self._prefetch_allowed([graph for _, graph in some])
                     cap = min(cap, max(1, _MAX_EDGES_AHEAD // max(1, some[0][1].root.n_edges)))
@@ -401,12 +404,16 @@ def _classes(oracle: Oracle) -> tuple[Label, ...]:
     return tuple(clean_label(c) for c in classes)
 
 
-_paces: WeakKeyDictionary[Any, Pace] = WeakKeyDictionary()
+_paces: dict[int, tuple[Any, Pace]] = {}  # by the id of an oracle, as long as it lives
 
 
 def _pace_of(oracle: Oracle) -> Pace:
     """What is known of this oracle's speed, from earlier sessions too."""
-    try:
-        return _paces.setdefault(oracle, Pace())
-    except TypeError:  # it cannot be a key: unhashable, or without weak references
-        return Pace()
+    owner = getattr(oracle, "function", oracle)  # a function is wrapped anew for every session
+    place = id(owner)
+    if place not in _paces:
+        try:
+            _paces[place] = (weakref.ref(owner, lambda _: _paces.pop(place, None)), Pace())
+        except TypeError:  # nobody could tell us of its end
+            return Pace()
+    return _paces[place][1]

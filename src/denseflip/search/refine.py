@@ -17,6 +17,8 @@ from denseflip.oracles.session import Session
 from denseflip.search.problem import Problem, Walk
 
 _WASTE = 4.0  # refinement may evaluate so many times more than it asks, where that is quicker
+_RUN = 16  # handfuls in a row that are taken to go, before the odds are judged anew
+_FREELY = 28  # graphs that refinement looks ahead by where they cost next to nothing
 _KEEP_ALONE = 8  # keeping one part alone hardly ever works when parts are smaller than this
 
 
@@ -37,8 +39,13 @@ class Candidate:
         self.search_steps: Sequence[Step] = tuple(found.trace)
         self.steps: list[Step] = []
         self.minimal: bool | None = None
-        self._odds = Odds(_WASTE, memory=64)
-        self._run_odds = Odds(_WASTE, memory=64)
+        self._odds = Odds(_WASTE, memory=256, freely=_FREELY)
+        self._run_odds = Odds(_WASTE, memory=256, freely=_FREELY)
+
+    @property
+    def hopeful(self) -> bool:
+        """Whether the next undoing is more likely to leave a counterfactual than not."""
+        return self._odds.chance > 0.5
 
     def undo(self, pairs: Iterable[Pair], structure: str = "edge") -> bool:
         """Undo these edits if the graph stays a counterfactual; say whether it did."""
@@ -80,10 +87,12 @@ class Candidate:
             answer = self.session.ask(graph)
             if not self._accepts(answer):
                 walk.close()
-                self._run_odds.count(0, yes=True)  # here it is the no that ends the run
+                self._run_odds.count(0, yes=1)  # here it is the no that ends the run
+                self._odds.count(1)
                 break
             self._keep(chosen, graph, answer.label, structure)
             undone += 1
+        self._odds.count(undone, yes=undone)
         return undone
 
     def _accepts(self, answer: Answer) -> bool:
@@ -176,20 +185,54 @@ class BackwardRefine:
     def __call__(self, candidate: Candidate) -> None:
         """Refine until one change is left, the queue is empty or the questions are used up."""
         queue = list(self.order(candidate))
-        head, k, asked = 0, self.start, 0
-        while len(candidate.pairs) > 1:
+        head, k, left = 0, self.start, self.max_questions
+        while head < len(queue) and len(candidate.pairs) > 1 and left > 0:
+            # Far from the boundary nearly every handful can go, near it hardly any: look ahead
+            # along the likelier answer.
             places: list[tuple[int, int, int]] = []
-            left = self.max_questions - asked
-            hit = candidate.undo_first(_handfuls(queue, head, k, left, places))
-            if hit is None:
-                return
-            asked += hit + 1
-            head, end, k = places[hit]
-            del queue[end:]  # what was put back only in looking ahead
-            k += 1
+            if candidate.hopeful:
+                asked = candidate.session.calls
+                n = candidate.undo_while(
+                    _growing(queue, head, k, min(left, _RUN), len(candidate.pairs), places)
+                )
+                asked = candidate.session.calls - asked
+                start = head if asked < 2 else places[asked - 2][0]
+                head, _, k = places[asked - 1]
+                if asked == n:
+                    k += 1
+                elif k > 1:
+                    queue.extend(queue[start:head])
+                    k -= 1
+            else:
+                hit = candidate.undo_first(_shrinking(queue, head, k, left, places))
+                if hit is None:
+                    return
+                asked = hit + 1
+                head, end, k = places[hit]
+                del queue[end:]  # what was put back only in looking ahead
+                k += 1
+            left -= asked
 
 
-def _handfuls(
+def _growing(
+    queue: list[Pair],
+    head: int,
+    k: int,
+    most: int,
+    n_pairs: int,
+    places: list[tuple[int, int, int]],
+) -> Iterator[list[Pair]]:
+    """Handfuls to undo, as if every answer were yes; see `_shrinking`."""
+    while head < len(queue) and len(places) < most and n_pairs > 1:
+        chosen = queue[head : head + k]
+        head += len(chosen)
+        n_pairs -= len(chosen)
+        places.append((head, len(queue), k))
+        yield chosen
+        k += 1
+
+
+def _shrinking(
     queue: list[Pair], head: int, k: int, most: int, places: list[tuple[int, int, int]]
 ) -> Iterator[list[Pair]]:
     """Handfuls to undo, as if every answer were no.
