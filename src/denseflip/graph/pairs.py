@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -103,7 +103,7 @@ def odd_ones(codes: Codes) -> Codes:
     return odd
 
 
-def key_of(codes: Iterable[int] | Codes, *, salt: int = 0) -> int:
+def key_of(codes: Sequence[int] | Codes, *, salt: int = 0) -> int:
     """128 bits that stand for a set of codes: one word each, combined by exclusive or.
 
     So the key of a set with one code more or less is the key and that code's word combined. The
@@ -113,15 +113,17 @@ def key_of(codes: Iterable[int] | Codes, *, salt: int = 0) -> int:
     >>> key_of([3, 8]) == key_of([8]) ^ key_of([3])
     True
     """
-    if not isinstance(codes, np.ndarray):
-        if not hasattr(codes, "__len__") or len(codes) <= _FEW:  # type: ignore[arg-type]
-            key = 0
-            for code in codes:
-                key ^= _word(code, salt)
-            return key
-        codes = np.fromiter(codes, dtype=np.int64, count=len(codes))  # type: ignore[arg-type]
-    elif len(codes) <= _FEW:
-        return key_of(codes.tolist(), salt=salt)
+    if isinstance(codes, np.ndarray):
+        few = codes.tolist() if len(codes) <= _FEW else None
+    else:
+        few = codes if len(codes) <= _FEW else None
+        codes = codes if few is not None else np.fromiter(codes, dtype=np.int64, count=len(codes))
+    if few is not None:
+        key = 0
+        for code in few:
+            key ^= _word(code, salt)
+        return key
+    assert isinstance(codes, np.ndarray)
     high = _mixed(codes.astype(np.uint64) + np.uint64(salt << 62))
     return int(np.bitwise_xor.reduce(high)) << 64 | int(np.bitwise_xor.reduce(_mixed(high)))
 
