@@ -11,8 +11,7 @@ SOURCE = Path(__file__).resolve().parents[2] / "src" / "denseflip"
 QUESTIONS = {"predict", "predict_proba", "predict_edits"}
 ROOMS = {"oracles", "classifiers"}  # where oracles are made, wrapped, trained and asked
 ALLOWED = {  # file → why it may call one
-    "experiments/measures.py": "its columns are about to come from MEASURES",
-    "experiments/work.py": "an oracle with a clock passes questions on; labels of a data set",
+    "experiments/work.py": "an oracle with a clock passes questions on",
     "paper/classifier.py": "the published classifier is judged as one, not explained",
 }
 

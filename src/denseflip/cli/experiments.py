@@ -93,11 +93,10 @@ def bench(
 
     Stop it at any moment: the same command goes on where it stopped.
     """
-    from denseflip.experiments.bench import bench_tables
     from denseflip.experiments.config import make_matrix, read_config
     from denseflip.experiments.plan import make_plan
     from denseflip.experiments.publish import write_index, write_rows, write_times
-    from denseflip.experiments.results import to_rows
+    from denseflip.experiments.results import bench_tables, to_rows
 
     settings = read_config(config)
     plan = make_plan(make_matrix(settings, folder=config.resolve().parent))

@@ -85,7 +85,7 @@ class MeasuresConfig(_Model):
     robustness: int = Field(default=10, ge=0, le=10_000)
     minimality: bool = False
     statement: bool = True
-    taxonomy: str | None = None
+    regions: str | None = None
 
 
 class RunConfig(_Model):
@@ -116,6 +116,8 @@ _KEYS: dict[str, type[_Model]] = {
     "measures": MeasuresConfig,
     "run": RunConfig,
 }
+
+_RENAMED = {"taxonomy": "regions"}  # keys of denseflip 0.1
 
 
 def read_config(path: str | Path) -> BenchConfig:
@@ -159,10 +161,13 @@ def _explain(problem: dict[str, Any]) -> str:
         where += f"[{part}]" if isinstance(part, int) else f".{part}" if where else str(part)
     kind = problem["type"]
     if kind == "extra_forbidden":
+        key = str(problem["loc"][-1])
+        if key in _RENAMED:
+            return f"{where}: this key is called {_RENAMED[key]!r} now."
         outer = [p for p in problem["loc"][:-1] if isinstance(p, str)]
         model = _KEYS[outer[0]] if outer else BenchConfig
         known = list(model.model_fields)
-        near = nearest(str(problem["loc"][-1]), known)
+        near = nearest(key, known)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         return f"{where}: unknown key.{hint} Known here: {', '.join(known)}."
     if kind == "missing":

@@ -1,4 +1,4 @@
-"""Look at a store: rows out of records, filter them, group them, put them in a table."""
+"""Look at a store: rows out of records, filter them, group them, put them in tables."""
 
 from __future__ import annotations
 
@@ -12,13 +12,24 @@ from denseflip.experiments.measures import COLUMNS
 from denseflip.experiments.records import edit_codes
 from denseflip.experiments.store import Record
 from denseflip.experiments.tables import Table
+from denseflip.metrics import MEASURES
 
 KEYS = ("data", "oracle", "method", "parameters", "seed", "graph", "profile", "budget")
 TIMES = ("elapsed",)
 ALL_COLUMNS = (*KEYS, *COLUMNS, *TIMES)
-SHARES = {"found", "minimal", "robustness_1", "robustness_5", "statement_verified"}
 DEFAULT_GROUP = ("data", "oracle", "method", "label_before")
 DEFAULT_METRICS = ("relative_distance", "calls")
+_SAY_LITTLE = {  # beside a flip rate, a relative distance and all calls
+    "found",
+    "distance",
+    "search_calls",
+    "refine_calls",
+    "background_calls",
+    "amortised_calls",
+    "distinct_calls",
+    "elapsed",
+    "minimal",
+}
 Row = dict[str, Any]
 
 
@@ -149,17 +160,30 @@ def group_table(
 
 
 def typical(metric: str, values: Iterable[Any]) -> float | None:
-    """The median of a measure; of shares and of yes or no the mean."""
-    if metric not in SHARES:
-        return median(values)
-    numbers = [float(v) for v in values if isinstance(v, (bool, int, float))]
-    return statistics.fmean(numbers) if numbers else None
+    """The median of a column; of shares and of yes or no the mean."""
+    return MEASURES[metric].typical(values) if metric in MEASURES else median(values)
 
 
 def median(values: Iterable[Any]) -> float | None:
     """Median of the numbers among the values (yes counts as 1); None if there are none."""
     numbers = [float(v) for v in values if isinstance(v, (bool, int, float))]
     return statistics.median(numbers) if numbers else None
+
+
+def bench_tables(rows: Sequence[Row]) -> list[Table]:
+    """The tables of `denseflip bench`: flip rates per class, and all measures per method."""
+    sides = ("data", "oracle", "method", "parameters")
+    title = "Medians (of shares: means) over found counterfactuals of all measures"
+    return [
+        group_table(rows, (*sides, "label_before"), DEFAULT_METRICS, name="flips"),
+        group_table(
+            rows,
+            sides,
+            [name for name in MEASURES if name not in _SAY_LITTLE],
+            name="measures",
+            title=title,
+        ),
+    ]
 
 
 def stability(rows: Sequence[Row]) -> float | None:

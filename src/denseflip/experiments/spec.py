@@ -28,13 +28,14 @@ _CODE = (
     "search/*.py",
     "classifiers/*.py",
     "metrics/*.py",
-    "story/*.py",
     "paper/classifier.py",
     "paper/methods.py",
     "paper/orders.py",
     "paper/profile.py",
-    "experiments/work.py",
     "experiments/measures.py",
+    "experiments/records.py",
+    "experiments/refs.py",
+    "experiments/work.py",
 )
 
 
@@ -87,10 +88,17 @@ def code_digest(root: Path | None = None) -> str:
     """
     root = root or Path(__file__).parents[1]
     h = hashlib.sha256()
-    for pattern in _CODE:
-        for path in sorted(root.glob(pattern)):
-            h.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
+    for path in code_files(root):
+        h.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
     return h.hexdigest()[:16]
+
+
+def code_files(root: Path) -> list[Path]:
+    """The source files that decide results: all that a worker runs but the reading of data sets.
+
+    What is read from a data set is in its digest.
+    """
+    return [path for pattern in _CODE for path in sorted(root.glob(pattern))]
 
 
 @dataclass(frozen=True)
@@ -151,13 +159,13 @@ class MeasureSpec:
     robustness : perturbations per level (1 % and 5 % of all pairs); 0 for none.
     minimality : ask for every single edit whether it is needed.
     statement : let the sentence be told and verified.
-    taxonomy : whose regions; None for the node table's first.
+    regions : whose regions (a taxonomy of the node table); None for the node table's first.
     """
 
     robustness: int = 10
     minimality: bool = False
     statement: bool = True
-    taxonomy: str | None = None
+    regions: str | None = None
 
 
 @dataclass(frozen=True)
@@ -196,7 +204,7 @@ class Job:
                 "robustness": self.measures.robustness,
                 "minimality": self.measures.minimality,
                 "statement": self.measures.statement,
-                "taxonomy": self.measures.taxonomy,
+                "regions": self.measures.regions,
             },
             "profile": self.profile,
             "versions": dict(self.versions),

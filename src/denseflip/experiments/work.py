@@ -1,7 +1,7 @@
 """What a worker does: take a chunk of specs, answer each with a record. Runs in any process.
 
-Data set, oracle and the oracle's labels of the data set are made once per process and kept while
-chunks of the same data set and oracle come in.
+Data set, oracle and what is known of both (labels, contrasts) are made once per process and kept
+while chunks of the same data set and oracle come in.
 """
 
 from __future__ import annotations
@@ -10,13 +10,12 @@ import pickle
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from denseflip.counterfactual import Label
+from denseflip.counterfactual import Counterfactual, Label
 from denseflip.datasets import Dataset
 from denseflip.errors import DenseflipError, EngineError
 from denseflip.experiments.measures import columns_of
@@ -31,6 +30,7 @@ from denseflip.experiments.refs import (
 from denseflip.experiments.spec import (
     ClassifierSpec,
     DataSpec,
+    MeasureSpec,
     OracleSpec,
     RunSpec,
     Spec,
@@ -40,48 +40,87 @@ from denseflip.experiments.spec import (
 )
 from denseflip.experiments.store import Record, make_record
 from denseflip.graph import Graph
+from denseflip.metrics import Case
 from denseflip.oracles.background import Background
-from denseflip.oracles.protocol import Oracle, clean_labels
+from denseflip.oracles.protocol import Oracle
+from denseflip.oracles.session import Session
 from denseflip.oracles.threads import single_thread
 from denseflip.search.explain import explain
 
 _KEEP = 2  # contexts held per process
+_QUESTIONS = ("predict_edits", "predict_proba")
 
 
-@dataclass
 class TimedOracle:
-    """An oracle with a clock: how long it worked and how many graphs it labelled."""
+    """An oracle with a clock: how long it worked and how many graphs it labelled.
 
-    oracle: Oracle
-    seconds: float = 0.0
-    graphs: int = 0
+    Whatever else the oracle has (``predict_edits``, ``predict_proba``, ``classes``, ``card`` …) is
+    handed through, the questions by the clock.
+    """
+
+    def __init__(self, oracle: Oracle) -> None:
+        self.oracle = oracle
+        self.seconds = 0.0
+        self.graphs = 0
 
     def predict(self, graphs: Sequence[Graph]) -> Any:
         """The oracle's answer."""
+        return self._timed(self.oracle.predict, graphs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "oracle" or name.startswith("__"):  # not there yet: it is being unpickled
+            raise AttributeError(name)
+        found = getattr(self.oracle, name)
+        return partial(self._timed, found) if name in _QUESTIONS else found
+
+    def _timed(self, function: Callable[..., Any], *given: Any) -> Any:
         started = time.perf_counter()
         try:
-            return self.oracle.predict(graphs)
+            return function(*given)
         finally:
             self.seconds += time.perf_counter() - started
-            self.graphs += len(graphs)
+            self.graphs += len(given[-1])  # graphs, or the edits of one
 
 
-@dataclass
 class Context:
-    """A data set and an oracle, ready for questions."""
+    """A data set and an oracle, ready for questions; all its explanations share one background."""
 
-    dataset: Dataset
-    oracle: TimedOracle
-    background: Background = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.background = Background(self.dataset.graphs)
+    def __init__(self, dataset: Dataset, oracle: Oracle) -> None:
+        self.dataset = dataset
+        self.oracle = TimedOracle(oracle)
+        self.background = Background(dataset.graphs)
 
     @cached_property
     def labels(self) -> list[Label]:
         """The oracle's label of every graph of the data set."""
-        graphs = self.dataset.graphs
-        return clean_labels(self.oracle.predict(graphs), len(graphs))
+        return self.background.labels(Session(self.oracle))
+
+    def explain(self, spec: RunSpec) -> Counterfactual:
+        """The explanation of one graph."""
+        job = spec.job
+        return explain(
+            self.dataset[spec.graph].graph,
+            self.oracle,
+            build_method(job.method),
+            nodes=self.dataset.nodes,
+            background=self.background,
+            target=job.target,
+            budget=job.budget,
+            seed=job.seed,
+        )
+
+    def case(self, result: Counterfactual, wanted: MeasureSpec) -> Case:
+        """An explanation with all there is to measure it with."""
+        nodes = self.dataset.nodes
+        return Case(
+            result,
+            regions=nodes.taxonomy(wanted.regions) if nodes.regions else None,
+            background=list(zip(self.dataset.graphs, self.labels, strict=True)),
+            session=Session(self.oracle),
+            robustness=wanted.robustness,
+            minimality=wanted.minimality,
+            statement=wanted.statement,
+        )
 
 
 _local = threading.local()  # a context is for one thread: its clock and its caches are plain
@@ -93,7 +132,7 @@ def get_context(data: DataSpec, oracle: OracleSpec) -> Context:
     key = _context_key(data, oracle)
     if key not in contexts:
         dataset = load_data(data)
-        _keep(key, Context(dataset, TimedOracle(load_oracle_of(oracle, dataset))))
+        _keep(key, Context(dataset, load_oracle_of(oracle, dataset)))
     contexts.move_to_end(key)
     return contexts[key]
 
@@ -195,20 +234,9 @@ def run_one(spec: RunSpec) -> Record:
     context = get_context(job.data, job.oracle)
     ready = time.perf_counter()
     oracle_before, graphs_before = context.oracle.seconds, context.oracle.graphs
-    recipe = build_method(job.method)
-    result = explain(
-        context.dataset[spec.graph].graph,
-        context.oracle,
-        recipe,
-        nodes=context.dataset.nodes,
-        background=context.background,
-        target=job.target,
-        budget=job.budget,
-        seed=job.seed,
-    )
+    result = context.explain(spec)
     searched, oracle_search = time.perf_counter(), context.oracle.seconds
-    labelled = list(zip(context.dataset.graphs, context.labels, strict=True))
-    row = columns_of(result, context.dataset, context.oracle, labelled, job.measures)
+    row = columns_of(context.case(result, job.measures))
     row["d"], row["C"] = distance_and_calls(result, job.method.reading)
     done = time.perf_counter()
     times = {

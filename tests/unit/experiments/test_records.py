@@ -15,6 +15,7 @@ from denseflip.experiments.refs import build_method, method_spec
 from denseflip.experiments.run import run_specs
 from denseflip.experiments.spec import PLAIN, DataSpec, Job, MeasureSpec, OracleSpec, RunSpec
 from denseflip.experiments.store import Store
+from denseflip.experiments.work import Context
 from denseflip.graph import Edits, Graph
 from denseflip.oracles.adapt import as_oracle
 from denseflip.paper.methods import PUBLISHED
@@ -24,7 +25,7 @@ from denseflip.search.refine import REFINERS
 
 DATA = make_cohort(4)
 ORACLE = as_oracle(lambda a: int(a[:4, :4].sum() >= a[4:8, 4:8].sum()))
-LABELLED = list(zip(DATA.graphs, ORACLE.predict(DATA.graphs), strict=True))
+CONTEXT = Context(DATA, ORACLE)
 NAMES = [*METHODS, *(f"{name}+{suffix}" for name in METHODS for suffix in REFINERS)]
 
 
@@ -40,7 +41,7 @@ def kept(result: Counterfactual, method: str, reading: str = PLAIN, **job) -> di
         ),
         "g0001",
     )
-    row = columns_of(result, DATA, ORACLE, LABELLED, MeasureSpec(robustness=0))
+    row = columns_of(CONTEXT.case(result, MeasureSpec(robustness=0)))
     record = result_record(spec.identity, result, row, {"search": 1.0})
     return json.loads(json.dumps(record))
 

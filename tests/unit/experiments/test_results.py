@@ -2,9 +2,9 @@ import pytest
 
 from benches import bench_specs
 from denseflip.errors import InvalidParameterError, UnknownNameError
-from denseflip.experiments.bench import bench_tables
 from denseflip.experiments.results import (
     ALL_COLUMNS,
+    bench_tables,
     group_table,
     list_table,
     median,

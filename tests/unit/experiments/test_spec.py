@@ -27,7 +27,7 @@ JOB = Job(
     budget=100,
     versions={"denseflip": "0.1.0", "numpy": "2.0", "results": 1, "scikit-learn": "1.5"},
 )
-GOLDEN = "be793cae0e963a1573efb65fe0b8285b608e07e3e38f94bed572ba2385912864"
+GOLDEN = "9b2fc425d1cb1aea2209ac60aeb1be500378d2969740c854dafb688cbed6eaf6"
 
 
 def test_the_id_of_a_spec_never_changes():
