@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from denseflip.counterfactual import Step
+from denseflip.counterfactual import Ask, Step
 from denseflip.errors import InvalidParameterError, whole_number
 from denseflip.graph.density import two_hop
 from denseflip.search.blocks import DENSIFY, State, Turn
@@ -81,41 +82,66 @@ class CliqueDensify:
             msg = f"step must be -1, 0 or 1; got {self.step!r}."
             raise InvalidParameterError(msg)
 
-    def __call__(self, state: State, node: int) -> Iterator[Step]:
+    def __call__(self, state: State, node: int) -> Iterable[Step]:
         """Yield the addition of one clique, or of several until the iteration is balanced."""
-        # A schedule may call densify alone: then it balances the removal before.
-        wanted = state.removed_now if state.sparsified_now else state.last_removed or _TRIANGLE
-        added = 0
-        while added < wanted:
-            chosen = self._choose(state, node, wanted - added)
-            if chosen is None:
-                return
-            new = state.missing(chosen)
-            state.counts[chosen] += self.step
-            added += len(new)
-            yield Step(DENSIFY, "clique", new, nodes=tuple(sorted(chosen)))
+        return state.turn(self)(node)
 
-    def _choose(self, state: State, node: int, lacking: int) -> list[int] | None:
+    def start(self, state: State) -> Turn:
+        """Settle the order of nodes with equal counts, which stays."""
+        n = state.original.n_nodes
+        tie = state.problem.harmonic if self.ties == "harmonic" else -state.position
+        place = np.empty(n, dtype=np.int64)
+        place[np.argsort(tie, kind="stable")] = np.arange(n)
+
+        def turn(node: int) -> Iterator[Step]:
+            # A schedule may call densify alone: then it balances the removal before.
+            wanted = state.removed_now if state.sparsified_now else state.last_removed or _TRIANGLE
+            added = 0
+            while added < wanted:
+                chosen = self._choose(state, node, wanted - added, place)
+                if chosen is None:
+                    return
+                new = state.missing(chosen)
+                state.counts[chosen] += self.step
+                added += len(new)
+                nodes = tuple(sorted(chosen))
+                yield Step(DENSIFY, "clique", new, Ask.YES, nodes, "", state.iteration)
+
+        return turn
+
+    def _choose(
+        self, state: State, node: int, lacking: int, place: npt.NDArray[np.int64]
+    ) -> list[int] | None:
         """The nodes to join, or None if no allowed choice adds an edge."""
         k = state.last_size or _TRIANGLE
         cap = min(k + self.slack, state.original.n_nodes)
         m = min(max(2, clique_size(lacking)), cap)
-        order = self._order(state, node)
+        order = _least_used(state, node, place, cap)
         near = state.neighbours
         inside: set[int] = set()  # joined with one another: one more node, one more look
-        for size, v in enumerate(order[:cap], start=1):
+        for size, v in enumerate(order, start=1):
             if not near[v] >= inside:
                 return order[: max(size, m)]
             inside.add(v)
         return None
 
-    def _order(self, state: State, node: int) -> list[int]:
-        n = state.original.n_nodes
-        near = np.zeros(n, dtype=bool)
-        near[list(two_hop(node, state.neighbours))] = True
-        tie = state.problem.harmonic if self.ties == "harmonic" else -state.position
-        order: list[int] = np.lexsort((np.arange(n), tie, state.counts, ~near)).tolist()
-        return order
+
+def _least_used(state: State, node: int, place: npt.NDArray[np.int64], count: int) -> list[int]:
+    """The first nodes of the order: near ones, then the others, each by count, then by place.
+
+    All nodes are looked at only where too few are near: on a large graph that is rare.
+    """
+    n = state.original.n_nodes
+    close = two_hop(node, state.neighbours)
+    near = np.fromiter(close, dtype=np.int64, count=len(close))
+    order = near[np.argsort(state.counts[near] * n + place[near])]
+    first: list[int] = order[:count].tolist()
+    if len(first) < count:
+        keys = state.counts * n + place
+        keys[near] = np.iinfo(np.int64).max
+        rest = np.argpartition(keys, count - len(first) - 1)[: count - len(first)]
+        first += rest[np.argsort(keys[rest])].tolist()
+    return first
 
 
 def clique_size(n_edges: int) -> int:

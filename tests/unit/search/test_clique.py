@@ -18,7 +18,7 @@ from denseflip.oracles.background import Background
 from denseflip.oracles.session import Session
 from denseflip.search.blocks import State
 from denseflip.search.dcs import DCS
-from denseflip.search.densify import CliqueDensify, clique_size
+from denseflip.search.densify import CliqueDensify, _least_used, clique_size
 from denseflip.search.methods import cli
 from denseflip.search.problem import Problem
 from denseflip.search.sparsify import CliqueSparsify
@@ -232,6 +232,17 @@ def test_two_hops_are_measured_in_the_current_graph():
     got = steps(g, 2, rank=in_order(0, 1, 2, 3, 4, 6, 5))
     # In the original 0 and 1 are next to 5; once their clique is gone they are not.
     assert got == [("sparsify", ((0, 1), (0, 5), (1, 5))), ("densify", ((4, 5), (4, 6), (5, 6)))]
+
+
+def test_only_as_many_nodes_are_ordered_as_can_be_joined():
+    g = graph(9, clique(0, 1, 2), [(2, 3), (4, 5)])
+    counts = {0: 3, 1: 2, 2: 2, 3: 1, 4: -1, 5: 0, 6: 0, 7: 0, 8: -1}
+    state = make_state(g, removed=3, size=3, counts=counts)
+    place = np.array([8, 7, 6, 5, 4, 3, 2, 1, 0])
+    # Near node 0 are 0 to 3: by count, then by place. The others follow likewise.
+    expected = [3, 2, 1, 0, 8, 4, 7, 6, 5]
+    for count in range(1, 10):
+        assert _least_used(state, 0, place, count) == expected[:count]
 
 
 def test_of_equal_count_the_sparse_end_of_the_ranking_comes_first():
