@@ -111,6 +111,7 @@ class Session:
         self._pace = _pace_of(oracle)
         self._answers: dict[int, Answer] = {}
         self._counted: set[int] = set()
+        self._walked = 0  # graphs evaluated for the walk, asked about or not; kept under a budget
         self.calls = 0
         self.background_calls = 0
         self.evaluations = 0
@@ -308,9 +309,14 @@ class Session:
     # ---- the oracle itself --------------------------------------------------------------
 
     def _prefetch_allowed(self, graphs: Sequence[Graph]) -> None:
-        """Look ahead, but never at what the budget or the time would not let the walk ask."""
+        """Look ahead, but not when time is up, nor once so many graphs as the budget allows to ask
+        about have been evaluated: what was looked at in vain is not to be had twice.
+        """
         if self._budget is not None:
-            graphs = graphs[: max(0, self._budget - self.calls)]
+            known, spent = self._answers, max(self.calls, self._walked)
+            new = list(islice((g for g in graphs if g.key not in known), self._budget - spent))
+            self._walked = spent + len(new)
+            graphs = new
         if not self.out_of_time:
             self._prefetch(graphs)
 
