@@ -14,10 +14,10 @@ from benches import write_bench
 FILES = ("flips.csv", "flips.md", "flips.tex", "measures.csv", "results.csv", "index.html")
 
 
-def command(folder: Path, out: str) -> list[str]:
+def command(folder: Path, out: str, engine: str = "serial") -> list[str]:
     return [
-        sys.executable, "-m", "denseflip", "bench",
-        "--config", str(folder / "bench.toml"), "--engine", "serial", "--out", str(folder / out),
+        sys.executable, "-m", "denseflip", "bench", "--config", str(folder / "bench.toml"),
+        "--engine", engine, "--jobs", "2", "--out", str(folder / out),
     ]  # fmt: skip
 
 
@@ -33,7 +33,8 @@ def stored(folder: Path, out: str) -> int:
 
 
 @pytest.mark.slow
-def test_killed_runs_end_in_the_same_tables(folder, monkeypatch):
+@pytest.mark.parametrize("engine", ["serial", "auto"])
+def test_killed_runs_end_in_the_same_tables(folder, monkeypatch, engine):
     see_oracles(folder, monkeypatch)
     write_bench(folder, "slow", measures={"robustness": 3}, methods=["edg", "dat+bw"], seeds=[0])
     started = time.monotonic()
@@ -42,7 +43,7 @@ def test_killed_runs_end_in_the_same_tables(folder, monkeypatch):
     kills = 0
     for share in (0.5, 0.7, 0.3):  # of the time that the whole takes: some in loading, some at work
         process = subprocess.Popen(
-            command(folder, "killed"),
+            command(folder, "killed", engine),
             cwd=folder,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -54,7 +55,7 @@ def test_killed_runs_end_in_the_same_tables(folder, monkeypatch):
             kills += 1
         process.wait()
     assert kills
-    subprocess.run(command(folder, "killed"), check=True, capture_output=True, cwd=folder)
+    subprocess.run(command(folder, "killed", engine), check=True, capture_output=True, cwd=folder)
     for name in FILES:
         assert (folder / "killed" / name).read_bytes() == (folder / "whole" / name).read_bytes()
     assert stored(folder, "killed")
@@ -65,9 +66,8 @@ def test_killed_runs_end_in_the_same_tables(folder, monkeypatch):
 def test_an_interrupt_leaves_a_store_that_continues(folder, monkeypatch, engine):
     see_oracles(folder, monkeypatch)
     write_bench(folder, "slow", methods=["edg", "dat+bw"], measures={"robustness": 3})
-    words = [engine if word == "serial" else word for word in command(folder, "b")]
     process = subprocess.Popen(
-        [*words, "--jobs", "2"],
+        command(folder, "b", engine),
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
