@@ -38,6 +38,7 @@ _DEATHS = 3  # in a row, without a chunk done in between
 _CONNECT_SECONDS = 10
 _POLL = 0.1  # seconds between looks at what is done
 START_SECONDS = 1.0  # until a new worker begins to work; measured, see docs/experiments.md
+_HAND_OVER = 0.3  # seconds until it has opened what it works on, and is closed again
 
 
 class Engine(Protocol):
@@ -169,8 +170,9 @@ class AutoEngine:
     estimated from the pace so far, job by job. With w workers, t seconds of work take about
     s + t / w, where s is what starting them costs: `START_SECONDS`, and the time it took to open a
     classifier that each worker has to open for itself. Where that is less than t, workers are
-    started, and the work goes on here until the first of them is ready; then the rest is theirs.
-    So a short run never waits for workers, however slow the machine is in starting them.
+    started, and the work goes on here until the first of them is ready; then the rest is theirs,
+    if there is still enough of it. So a short run never waits for workers, however slow the
+    machine is in starting them.
 
     Judgements of classifiers, long and not yet measured, come last here and first there.
     """
@@ -185,17 +187,20 @@ class AutoEngine:
         pace = _Pace()
         processes: ProcessEngine | None = None
         ready: Callable[[], bool] = bool
+
+        def worth(cost: float) -> bool:
+            return pace.worth(min(self.jobs, len(left)), left, cost)
+
         try:
-            while left and not ready():
+            while left and not (ready() and worth(_HAND_OVER)):
                 spec, *others = left[0]
                 left[0:1] = [tuple(others)] if others else []
                 started = time.perf_counter()
                 records = run_chunk((spec,))
                 pace.add(spec, records[0], time.perf_counter() - started)
                 yield records
-                workers = min(self.jobs, len(left))
-                if processes is None and pace.worth(workers, left):
-                    processes = ProcessEngine(workers)
+                if processes is None and worth(START_SECONDS):
+                    processes = ProcessEngine(min(self.jobs, len(left)))
                     ready = processes.start()
             if processes is not None and left:
                 self.used = processes.jobs
@@ -212,16 +217,23 @@ class _Pace:
 
     def __init__(self) -> None:
         self.taken: dict[object, list[float]] = {}
+        self.begun = False
         self.opening = 0.0  # seconds for the last classifier that a worker opens for itself
 
     def add(self, spec: Spec, record: Record, seconds: float) -> None:
-        """Note what a spec took; opening data set and classifier is no part of its pace."""
+        """Note what a spec took, but for what is done only once.
+
+        That is opening data set and classifier; and the first spec of all warms up whatever is
+        imported or prepared at first use, so it says nothing unless it took long.
+        """
         times = record.get("times", {})
         if isinstance(spec, RunSpec) and times:
             seconds = times["search"] + times["measures"]
             if spec.job.oracle.kind != "preset":
                 self.opening = max(self.opening, times["total"] - seconds)
-        self.taken.setdefault(_alike(spec), []).append(seconds)
+        if self.begun or seconds > START_SECONDS:
+            self.taken.setdefault(_alike(spec), []).append(seconds)
+        self.begun = True
 
     def seconds(self, chunks: Sequence[Chunk]) -> float:
         """Estimated seconds of work: specs of a job not met yet take what the others took.
@@ -236,11 +248,11 @@ class _Pace:
             for chunk in chunks
         )
 
-    def worth(self, workers: int, chunks: Sequence[Chunk]) -> bool:
-        """Whether so many workers would be done sooner than this process, their start included."""
+    def worth(self, workers: int, chunks: Sequence[Chunk], cost: float) -> bool:
+        """Whether so many workers would be done sooner, though they cost some seconds first."""
         if workers < 2:
             return False
-        return self.seconds(chunks) * (1 - 1 / workers) > START_SECONDS + self.opening
+        return self.seconds(chunks) * (1 - 1 / workers) > cost + self.opening
 
 
 def _judges(spec: Spec) -> bool:

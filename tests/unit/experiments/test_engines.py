@@ -69,6 +69,7 @@ def test_a_long_run_goes_over_to_processes_with_the_same_answers(folder, monkeyp
     specs = bench_specs(folder, "slow", methods=["tri", "dat+bw"])
     serial = run_specs(specs, Store(folder / "serial"))
     monkeypatch.setattr(engines, "START_SECONDS", 0.05)
+    monkeypatch.setattr(engines, "_HAND_OVER", 0.0)
     outcome = run_specs(specs, Store(folder / "auto"), make_engine("auto", 2), workers=2)
     assert outcome.workers == 2
     assert outcome.failures == []
@@ -87,6 +88,8 @@ def test_time_left_is_estimated_job_by_job(folder):
     tri, edg, _, judged = parts(folder)
     pace = engines._Pace()
     assert pace.seconds([(*tri,), (judged,)]) == 0, "nothing is known yet"
+    pace.add(tri[7], done(0.9), 0.0)
+    assert pace.seconds([tri]) == 0, "the first may have been slowed by what is done once"
     for spec, seconds in zip(tri, (1.0, 3.0), strict=False):
         pace.add(spec, done(seconds), 0.0)
     assert pace.seconds([tri[2:4]]) == 4, "two specs at two seconds each"
@@ -104,11 +107,15 @@ def test_workers_are_worth_it_when_they_save_more_than_their_start(folder, monke
     tri, *_ = parts(folder)
     monkeypatch.setattr(engines, "START_SECONDS", 1.0)
     pace = engines._Pace()
-    pace.add(tri[0], done(1.0), 0.0)  # half a second to open the classifier, as for each worker
-    assert not pace.worth(2, [tri[:3]]), "3 s here, 1.5 + 1.5 s there"
-    assert pace.worth(2, [tri[:4]]), "4 s here, 1.5 + 2 s there"
-    assert pace.worth(4, [tri[:3]]), "3 s here, 1.5 + 0.75 s there"
-    assert not pace.worth(1, [tri])
+    for spec in tri[:2]:
+        pace.add(spec, done(1.0), 0.0)  # half a second to open the classifier, as for each worker
+    assert not pace.worth(2, [tri[:3]], 1.0), "3 s here, 1.5 + 1.5 s there"
+    assert pace.worth(2, [tri[:4]], 1.0), "4 s here, 1.5 + 2 s there"
+    assert pace.worth(4, [tri[:3]], 1.0), "3 s here, 1.5 + 0.75 s there"
+    assert not pace.worth(1, [tri], 1.0)
+    slow = engines._Pace()
+    slow.add(tri[0], done(1.5), 0.0)
+    assert slow.worth(2, [tri[:4]], 1.0), "so slow a first one says enough"
 
 
 def test_judgements_come_last_here_and_first_there(folder, monkeypatch):
