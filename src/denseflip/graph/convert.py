@@ -191,6 +191,9 @@ def _fill(rows: npt.NDArray[Any], graphs: Sequence[Graph]) -> None:
             matrix[_both(graph.codes, n)] = 1
         else:
             matrix = before[1]
+            _last.written = (
+                None  # an interrupt may come while it is neither one graph nor the other
+            )
             if len(flips) <= _FEW:
                 for code in flips.tolist() if isinstance(flips, np.ndarray) else flips:
                     u, v = divmod(code, n)

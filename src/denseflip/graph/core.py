@@ -59,28 +59,29 @@ class Graph:
     True
     """
 
-    # A root has its codes from the start. A copy has a parent, the pairs flipped since, and the
-    # root at the end of that line. Slots that are empty are filled when somebody asks.
+    # A root has its codes from the start. A copy has a parent and the pairs flipped since, and the
+    # root at the end of that line. Slots that are empty are filled when somebody asks, by any
+    # thread: what belongs together is one slot, and a root is never exchanged for another.
     __slots__ = (
         "__weakref__",
         "_codes",
         "_difference",
         "_digest",
         "_far",
-        "_flipped",
+        "_fresh",
         "_key",
+        "_line",
         "_n",
         "_pairs",
-        "_parent",
         "_root",
     )
 
     _n: int
     _codes: Codes
     _root: Graph
-    _parent: Graph | None
-    _flipped: tuple[int, ...] | Codes
+    _line: tuple[Graph, tuple[int, ...] | Codes] | None  # the parent, and what was flipped since
     _far: int  # how many flips lie between this graph and its root, repeats counted
+    _fresh: Graph  # the same graph as a root of its own, for copies of a graph that has got far
     _difference: Codes
     _key: int
     _digest: bytes
@@ -92,7 +93,7 @@ class Graph:
         _set_n(self, n_nodes)
         _set_codes(self, codes)
         _set_root(self, self)
-        _set_parent(self, None)
+        _set_line(self, None)
         _set_far(self, 0)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -228,13 +229,20 @@ class Graph:
         try:
             return self._key
         except AttributeError:
-            parent = self._parent
-            if parent is None:
-                key = key_of(self._codes) ^ key_of((self._n,), salt=1)
-            else:
-                key = parent.key ^ key_of(self._flipped)
-            _set_key(self, key)
-            return key
+            pass
+        key, line = 0, self._line
+        while line is not None:  # up to a graph that knows its key, or to the root
+            parent, flipped = line
+            key ^= key_of(flipped)
+            try:
+                key ^= parent._key
+                break
+            except AttributeError:
+                line = parent._line
+        else:
+            key ^= key_of(self._root._codes) ^ key_of((self._n,), salt=1)
+        _set_key(self, key)
+        return key
 
     @property
     def digest(self) -> bytes:
@@ -257,18 +265,19 @@ class Graph:
         """`toggle` for pairs already encoded (valid, unique, in any order). O(len(codes))."""
         if not len(codes):
             return self
-        if isinstance(codes, np.ndarray) and codes.flags.writeable:
-            codes = codes.copy()  # what the caller does with it later must not change this graph
-        far = self._far + len(codes)
-        if self._far > _NEAR and self._far > 2 * len(self._root._codes):
-            self._take_root()
-            far = len(codes)
+        # What the caller does with the codes later must not change this graph.
+        if not isinstance(codes, np.ndarray):
+            codes = tuple(codes)
+        elif codes.flags.writeable or codes.base is not None:
+            codes = codes.copy()
+        parent: Graph = self
+        if parent._far > _NEAR and parent._far > 2 * len(parent._root._codes):
+            parent = parent._as_root()
         copy = _new(Graph)
-        _set_n(copy, self._n)
-        _set_root(copy, self._root)
-        _set_parent(copy, self)
-        _set_flipped(copy, codes)
-        _set_far(copy, far)
+        _set_n(copy, parent._n)
+        _set_root(copy, parent._root)
+        _set_line(copy, (parent, codes))
+        _set_far(copy, parent._far + len(codes))
         return copy
 
     @property
@@ -295,14 +304,17 @@ class Graph:
         """
         if other._root is not self._root:
             return None
-        if self._parent is other:
-            return self._flipped
-        if other._parent is self:
-            return other._flipped
         if self is other:
             return ()
-        if self._parent is other._parent and len(self._flipped) + len(other._flipped) <= _SIBLINGS:
-            return tuple(set(self._flipped) ^ set(other._flipped))
+        mine, others = self._line, other._line
+        if mine is not None and mine[0] is other:
+            return mine[1]
+        if others is not None and others[0] is self:
+            return others[1]
+        if mine is None or others is None:
+            return toggled(self._since_root(), other._since_root())
+        if mine[0] is others[0] and len(mine[1]) + len(others[1]) <= _SIBLINGS:
+            return tuple(set(mine[1]) ^ set(others[1]))
         return toggled(self._since_root(), other._since_root())
 
     def _since_root(self) -> Codes:
@@ -311,38 +323,38 @@ class Graph:
             return self._difference
         except AttributeError:
             pass
-        line: list[tuple[int, ...] | Codes] = []
-        graph: Graph = self
-        known = _NOTHING
-        while graph._parent is not None:
+        flips: list[tuple[int, ...] | Codes] = []
+        known, line = _NOTHING, self._line
+        while line is not None:
+            parent, flipped = line
+            flips.append(flipped)
             try:
-                known = graph._difference
+                known = parent._difference
                 break
             except AttributeError:
-                line.append(graph._flipped)
-                graph = graph._parent
-        if len(line) > 1:
-            flipped = odd_ones(np.concatenate([np.asarray(f, dtype=np.int64) for f in line]))
+                line = parent._line
+        if len(flips) > 1:
+            flipped = odd_ones(np.concatenate([np.asarray(f, dtype=np.int64) for f in flips]))
         else:
-            flipped = np.asarray(line[0] if line else (), dtype=np.int64)
+            flipped = np.asarray(flips[0] if flips else (), dtype=np.int64)
         known = toggled(known, flipped)
         known.setflags(write=False)
         _set_difference(self, known)
         # From here on the root is parent enough: the graphs between may be forgotten.
-        _set_key(self, self.key)
-        _set_parent(self, self._root)
-        _set_flipped(self, known)
+        if self._line is not None:
+            _set_key(self, self.key)  # as long as it costs one step
+            _set_line(self, (self._root, known))
         return known
 
-    def _take_root(self) -> None:
-        """Let go of a root that has become farther away than the graph is large."""
-        key, codes = self.key, self.codes
-        _set_key(self, key)
-        _set_codes(self, codes)
-        _set_parent(self, None)
-        _set_difference(self, _NOTHING)
-        _set_root(self, self)
-        _set_far(self, 0)
+    def _as_root(self) -> Graph:
+        """The same graph made from scratch: its root is farther away than the graph is large."""
+        try:
+            return self._fresh
+        except AttributeError:
+            fresh = Graph(self._n, self.codes)
+            _set_key(fresh, self.key)
+            _set_fresh(self, fresh)
+            return fresh
 
     def __xor__(self, other: Graph) -> list[Pair]:
         """Pairs on which the two graphs differ, sorted."""
@@ -440,9 +452,9 @@ _new = object.__new__
 _set_n = Graph.__dict__["_n"].__set__
 _set_codes = Graph.__dict__["_codes"].__set__
 _set_root = Graph.__dict__["_root"].__set__
-_set_parent = Graph.__dict__["_parent"].__set__
-_set_flipped = Graph.__dict__["_flipped"].__set__
+_set_line = Graph.__dict__["_line"].__set__
 _set_far = Graph.__dict__["_far"].__set__
+_set_fresh = Graph.__dict__["_fresh"].__set__
 _set_difference = Graph.__dict__["_difference"].__set__
 _set_key = Graph.__dict__["_key"].__set__
 _set_digest = Graph.__dict__["_digest"].__set__

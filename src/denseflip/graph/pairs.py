@@ -16,6 +16,7 @@ Codes = npt.NDArray[np.int64]
 _SPLICE = 300  # with so many codes per toggle, cutting is cheaper than sorting (measured)
 _FEW = 64  # up to so many codes a loop in Python is quicker than arrays
 _64 = (1 << 64) - 1
+_SALT = 63  # the bit of a salt: beyond every code
 _GOLDEN, _MIX_A, _MIX_B = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 _MAX_NODES = 3_000_000_000  # codes must fit in 63 bits
 
@@ -124,13 +125,13 @@ def key_of(codes: Sequence[int] | Codes, *, salt: int = 0) -> int:
             key ^= _word(code, salt)
         return key
     assert isinstance(codes, np.ndarray)
-    high = _mixed(codes.astype(np.uint64) + np.uint64(salt << 62))
+    high = _mixed(codes.astype(np.uint64) + np.uint64(salt << _SALT))
     return int(np.bitwise_xor.reduce(high)) << 64 | int(np.bitwise_xor.reduce(_mixed(high)))
 
 
 @lru_cache(maxsize=1 << 18)
 def _word(code: int, salt: int) -> int:
-    high = _mix((code + (salt << 62)) & _64)
+    high = _mix((int(code) + (salt << _SALT)) & _64)  # the code may be NumPy's, of 64 bits
     return high << 64 | _mix(high)
 
 

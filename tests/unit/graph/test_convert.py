@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 
 from denseflip.errors import InvalidGraphError
-from denseflip.graph import Graph
+from denseflip.graph import Graph, convert
 from denseflip.graph.convert import stack_adjacency
 from graphs import complete, path, triangle_with_tail
 
@@ -89,3 +89,25 @@ def test_a_stack_of_matrices():
     stack = stack_adjacency([path(5), triangle_with_tail(), complete(5)])
     assert stack.shape == (3, 5, 5)
     assert (stack[1] == triangle_with_tail().to_adjacency()).all()
+
+
+def test_an_interrupt_leaves_no_half_written_matrix_behind(monkeypatch):
+    start = path(4)
+    start.to_adjacency()
+    with monkeypatch.context() as m:
+        m.setattr(convert, "divmod", _interrupted_at_the_second(), raising=False)
+        with pytest.raises(KeyboardInterrupt):
+            start.toggle([(0, 1), (0, 2)]).to_adjacency()
+    assert Graph.from_adjacency(start.to_adjacency()) == start
+
+
+def _interrupted_at_the_second():
+    calls = []
+
+    def interrupted(a, b):
+        calls.append(a)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return divmod(a, b)
+
+    return interrupted

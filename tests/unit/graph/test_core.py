@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import copy
 import pickle
+import sys
+from threading import Barrier, Thread
 
 import numpy as np
 import pytest
@@ -111,3 +113,93 @@ def test_memory_grows_with_the_edges_not_with_the_nodes():
     assert g.n_pairs == 2_000_000_000 * 1_999_999_999 // 2
     assert g.has_edge(1_999_999_999, 0)
     assert g.toggle([(0, 1_999_999_999)]).n_edges == 0
+
+
+# ---- copies of copies ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("start", [empty(60), complete(60)], ids=["empty", "complete"])
+def test_thousands_of_toggles_in_a_row(start):
+    copy_, pairs = start, set(start.edges())
+    for i in range(3000):
+        pair = (i % 7, 7 + i * i % 53)
+        copy_, pairs = copy_.toggle([pair]), pairs ^ {pair}
+    afresh = Graph.from_edges(60, sorted(pairs))
+    assert copy_.key == afresh.key  # asked about the last of them first
+    assert (copy_, hash(copy_)) == (afresh, hash(afresh))
+    assert copy_.edges() == sorted(pairs)
+    assert copy_ ^ start == afresh ^ start
+    assert copy_.n_edges == len(pairs)
+    assert pickle.loads(pickle.dumps(copy_)) == copy_
+
+
+def test_a_graph_far_from_its_root_keeps_its_relatives():
+    start = empty(3)
+    far = start
+    for _ in range(1101):
+        far = far.toggle([(0, 1)])
+    near = far.toggle([(1, 2)])  # beyond the limit: a new root
+    assert near.root is not start
+    assert near ^ far == [(1, 2)]
+    assert far ^ start == [(0, 1)]
+    assert near ^ start == [(0, 1), (1, 2)]
+    assert far.toggle([(1, 2)]).root is near.root
+    assert (far.n_edges, near.n_edges) == (1, 2)
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_codes_that_the_caller_changes_later_change_no_graph(frozen):
+    mine = np.array([1, 2])
+    view = mine[:]
+    view.setflags(write=not frozen)
+    listed = [1, 2]
+    copies = [path(4).toggle_codes(mine), path(4).toggle_codes(view), path(4).toggle_codes(listed)]
+    mine[:] = listed[:] = 7, 11
+    assert [g.edges() for g in copies] == [[(0, 2), (1, 2), (2, 3)]] * 3
+
+
+def test_whole_numbers_of_numpy_make_the_same_copy():
+    codes = tuple(np.array([3, 11]))
+    assert path(4).toggle_codes(codes).key == path(4).toggle_codes((3, 11)).key
+
+
+def test_the_number_of_nodes_is_not_taken_for_a_code():
+    sizes = (2_900_000_002, 2_900_000_004)  # where codes reach beyond 2^62
+    graphs = [Graph.from_edges(n, [divmod((1 << 62) + n, n)]) for n in sizes]
+    assert graphs[0].key != graphs[1].key
+
+
+def test_copies_may_be_asked_by_several_threads_at_once():
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-7)
+    try:
+        for _ in range(20):
+            chain, wanted, pairs = [empty(8)], [empty(8).key], set()
+            for i in range(50):
+                some = {(i % 3, 3 + i % 5), (i % 2, 2)}
+                pairs ^= some
+                chain.append(chain[-1].toggle(some))
+                wanted.append(Graph.from_edges(8, sorted(pairs)).key)
+            _ask_in_threads(chain)
+            assert [g.key for g in chain] == wanted
+            assert [Graph.from_adjacency(g.to_adjacency()).key for g in chain] == wanted
+    finally:
+        sys.setswitchinterval(before)
+
+
+def _ask_in_threads(chain):
+    ready = Barrier(6)
+
+    def ask(order, what):
+        ready.wait()
+        for g in order:
+            what(g)
+            g.to_adjacency()
+
+    whats = (lambda g: g.key, lambda g: g.codes, lambda g: None)
+    orders = (chain, chain[::-1])
+    threads = [Thread(target=ask, args=(order, what)) for order in orders for what in whats]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
