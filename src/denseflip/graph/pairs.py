@@ -50,7 +50,8 @@ def encode_pairs(pairs: Iterable[Iterable[int]], n_nodes: int, *, source: str) -
     low, high = array.min(axis=1), array.max(axis=1)
     _report(low == high, array, source, "a self-loop (remove it: the graphs here are simple)")
     codes: Codes = low * n_nodes + high
-    if len(np.unique(codes)) != len(codes):
+    ordered = np.sort(codes)  # numpy's unique is slow here: from 2.3 on it hashes
+    if (ordered[1:] == ordered[:-1]).any():
         _, first = np.unique(codes, return_index=True)
         again = np.ones(len(codes), dtype=bool)
         again[first] = False
@@ -170,8 +171,26 @@ def count_shared(a: Codes, b: Codes) -> int:
     return int(np.count_nonzero(merged[1:] == merged[:-1]))
 
 
-def _merged(a: Codes, b: Codes) -> Codes:
-    merged = np.concatenate((a, b))
+def are_among(codes: Codes, others: Codes) -> npt.NDArray[np.bool_]:
+    """Which of the codes are among sorted others."""
+    if not len(others):
+        return np.zeros(len(codes), dtype=bool)
+    at = np.minimum(np.searchsorted(others, codes), len(others) - 1)
+    found: npt.NDArray[np.bool_] = others[at] == codes
+    return found
+
+
+def count_each(runs: Sequence[Codes]) -> tuple[Codes, Codes]:
+    """Codes of sorted arrays taken together, sorted, and in how many of the arrays each is."""
+    merged = _merged(*runs)
+    new = np.ones(len(merged), dtype=bool)
+    np.not_equal(merged[1:], merged[:-1], out=new[1:])
+    first = np.append(np.flatnonzero(new), len(merged))
+    return merged[new], first[1:] - first[:-1]
+
+
+def _merged(*runs: Codes) -> Codes:
+    merged = np.concatenate(runs) if runs else np.empty(0, dtype=np.int64)
     merged.sort(kind="stable")  # it knows a sorted run when it sees one; the default does not
     return merged
 

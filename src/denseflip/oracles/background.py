@@ -11,6 +11,7 @@ import numpy as np
 from denseflip.counterfactual import Label
 from denseflip.errors import InvalidGraphError
 from denseflip.graph import Codes, Graph
+from denseflip.graph.pairs import count_each
 from denseflip.oracles.adapt import CallableOracle
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Session
@@ -102,9 +103,9 @@ class Contrast:
         n_current, n_target = max(len(current), 1), max(len(target), 1)
         a_codes, a = pair_counts(current)
         b_codes, b = pair_counts(target)
-        codes = np.union1d(a_codes, b_codes)
+        codes, _ = count_each((a_codes, b_codes))
         values = np.zeros(len(codes), dtype=np.int64)
-        values[np.searchsorted(codes, a_codes)] += a * n_target
+        values[np.searchsorted(codes, a_codes)] = a * n_target
         values[np.searchsorted(codes, b_codes)] -= b * n_current
         keep = values != 0
         return cls(codes[keep], values[keep], n_current * n_target)
@@ -119,7 +120,4 @@ class Contrast:
 
 def pair_counts(graphs: Iterable[Graph]) -> tuple[Codes, Codes]:
     """Pairs joined in at least one graph (sorted codes), and how many graphs join them."""
-    codes = [g.codes for g in graphs]
-    if not codes:
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    return np.unique(np.concatenate(codes), return_counts=True)
+    return count_each([g.codes for g in graphs])

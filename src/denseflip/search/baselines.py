@@ -12,8 +12,9 @@ import numpy as np
 from denseflip.counterfactual import Ask, Step
 from denseflip.errors import whole_number
 from denseflip.graph import Codes, Graph, Pair
+from denseflip.graph.pairs import are_among
 from denseflip.oracles.session import Session
-from denseflip.search.orders import all_unjoined
+from denseflip.search.orders import all_unjoined, decoded
 from denseflip.search.problem import BACKGROUND, Problem, StopSearch, Walk
 
 _DENSE_PAIRS = 5_000_000  # up to here all unjoined pairs are shuffled at once
@@ -23,13 +24,13 @@ def shuffled(problem: Problem) -> tuple[Iterator[Pair], Iterator[Pair]]:
     """Edges and unjoined pairs of the original, each in random order."""
     graph, rng = problem.graph, problem.rng
     edges = rng.permutation(graph.codes.copy())  # NumPy wants to write even to an empty array
-    return _pairs(edges, graph), _shuffled_unjoined(graph, rng)
+    return decoded(edges, graph.n_nodes), _shuffled_unjoined(graph, rng)
 
 
 def _shuffled_unjoined(graph: Graph, rng: np.random.Generator) -> Iterator[Pair]:
     n = graph.n_nodes
     if graph.n_pairs <= _DENSE_PAIRS:
-        yield from _pairs(rng.permutation(all_unjoined(graph)), graph)
+        yield from decoded(rng.permutation(all_unjoined(graph)), graph.n_nodes)
         return
     # Too many to list: draw pairs and pass over those seen or joined.
     seen: set[Pair] = set()
@@ -39,11 +40,6 @@ def _shuffled_unjoined(graph: Graph, rng: np.random.Generator) -> Iterator[Pair]
             if u != v and pair not in seen and not graph.has_edge(*pair):
                 seen.add(pair)
                 yield pair
-
-
-def _pairs(codes: Codes, graph: Graph) -> Iterator[Pair]:
-    n = graph.n_nodes
-    return ((c // n, c % n) for c in codes.tolist())
 
 
 @dataclass(frozen=True)
@@ -119,12 +115,12 @@ def _drawn_by_contrast(problem: Problem) -> tuple[Iterator[Pair], Iterator[Pair]
     edges = graph.codes
     gains = contrast.at(edges)
     removals = _weighted(edges, gains, rng)
-    free = ~np.isin(contrast.codes, edges, assume_unique=True)
+    free = ~are_among(contrast.codes, edges)
     wanted = free & (contrast.values < 0)
     additions = _weighted(contrast.codes[wanted], -contrast.values[wanted], rng)
     first = {divmod(int(c), graph.n_nodes) for c in contrast.codes[wanted]}
     rest = (p for p in _shuffled_unjoined(graph, rng) if p not in first)
-    return _pairs(removals, graph), chain(_pairs(additions, graph), rest)
+    return decoded(removals, graph.n_nodes), chain(decoded(additions, graph.n_nodes), rest)
 
 
 def _weighted(codes: Codes, weights: Codes, rng: np.random.Generator) -> Codes:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from denseflip.graph import Codes, Graph, Pair
+from denseflip.graph.pairs import are_among, count_each
 from denseflip.oracles.background import Contrast
 
 _DENSE_PAIRS = 2_000_000  # up to here all unjoined pairs are sorted at once
@@ -35,8 +36,17 @@ class PairScore(Protocol):
 def joined(graph: Graph, score: PairScore, *, descending: bool) -> Iterator[Pair]:
     """Edges sorted as tuples (score, (u, v)), ascending or the reverse of that."""
     codes = graph.codes
-    order = np.lexsort((codes, score.at(codes, graph.n_nodes)))
-    yield from _decode(codes[order[::-1] if descending else order], graph.n_nodes)
+    order = _by_value(score.at(codes, graph.n_nodes))
+    yield from decoded(codes[order[::-1] if descending else order], graph.n_nodes)
+
+
+def _by_value(values: npt.NDArray[np.generic]) -> npt.NDArray[np.intp]:
+    """Places by value, equal ones as they come: few values over a small range are quickest."""
+    if values.dtype.kind == "i" and len(values):
+        low, high = int(values.min()), int(values.max())
+        if high - low < 1 << 16:
+            values = (values - low).astype(np.uint16)  # numpy sorts these in linear time
+    return np.argsort(values, kind="stable")
 
 
 def all_unjoined(graph: Graph) -> Codes:
@@ -61,8 +71,8 @@ class NodeSum:
         """Unjoined pairs by (score, pair): all sorted on a small graph, lazily on a large one."""
         if graph.n_pairs <= _DENSE_PAIRS:
             codes = all_unjoined(graph)
-            order = np.lexsort((codes, self.at(codes, graph.n_nodes)))
-            return _decode(codes[order[::-1] if descending else order], graph.n_nodes)
+            order = _by_value(self.at(codes, graph.n_nodes))
+            return decoded(codes[order[::-1] if descending else order], graph.n_nodes)
         return self.unjoined_lazily(graph, descending=descending)
 
     def unjoined_lazily(self, graph: Graph, *, descending: bool) -> Iterator[Pair]:
@@ -101,29 +111,28 @@ class ContrastScore:
 
     def unjoined(self, graph: Graph, *, descending: bool) -> Iterator[Pair]:
         """Unjoined pairs by (contrast, pair); those without contrast lie between the signs."""
-        free = ~np.isin(self.contrast.codes, graph.codes, assume_unique=True)
-        codes, values = self.contrast.codes[free], self.contrast.values[free]
-        order = np.lexsort((codes, values))
-        n_low = int((values < 0).sum())
-        low, high = codes[order[:n_low]], codes[order[n_low:]]
-        n = graph.n_nodes
-        if descending:
-            yield from _decode(high[::-1], n)
-            yield from self._neutral(graph, descending=True)
-            yield from _decode(low[::-1], n)
-        else:
-            yield from _decode(low, n)
-            yield from self._neutral(graph, descending=False)
-            yield from _decode(high, n)
+        for part in ("high", "neutral", "low") if descending else ("low", "neutral", "high"):
+            if part == "neutral":
+                yield from self._neutral(graph, descending=descending)
+            else:
+                yield from self._signed(graph, positive=part == "high", descending=descending)
+
+    def _signed(self, graph: Graph, *, positive: bool, descending: bool) -> Iterator[Pair]:
+        """Unjoined pairs whose contrast has this sign."""
+        chosen = self.contrast.values > 0 if positive else self.contrast.values < 0
+        codes, values = self.contrast.codes[chosen], self.contrast.values[chosen]
+        free = ~are_among(codes, graph.codes)
+        codes = codes[free][_by_value(values[free])]
+        yield from decoded(codes[::-1] if descending else codes, graph.n_nodes)
 
     def _neutral(self, graph: Graph, *, descending: bool) -> Iterator[Pair]:
         n = graph.n_nodes
-        used = np.union1d(self.contrast.codes, graph.codes)
+        used, _ = count_each((self.contrast.codes, graph.codes))
         rows = range(n - 1, -1, -1) if descending else range(n)
         for u in rows:
             row = np.arange(u * n + u + 1, u * n + n)
             row = np.setdiff1d(row, used[slice(*np.searchsorted(used, (u * n, (u + 1) * n)))], True)
-            yield from _decode(row[::-1] if descending else row, n)
+            yield from decoded(row[::-1] if descending else row, n)
 
 
 class _Joined:
@@ -165,7 +174,8 @@ def _merge(groups: list[npt.NDArray[np.intp]], *, descending: bool) -> Iterator[
     return (int(u) for u in (nodes[::-1] if descending else nodes))
 
 
-def _decode(codes: Codes, n_nodes: int, chunk: int = 4096) -> Iterator[Pair]:
+def decoded(codes: Codes, n_nodes: int, chunk: int = 4096) -> Iterator[Pair]:
+    """The pairs of these codes, no more of them at a time than are needed soon."""
     for start in range(0, len(codes), chunk):
         part = codes[start : start + chunk].tolist()
         yield from ((c // n_nodes, c % n_nodes) for c in part)

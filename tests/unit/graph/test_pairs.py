@@ -5,7 +5,7 @@ import pytest
 
 from denseflip.errors import InvalidGraphError
 from denseflip.graph import Graph
-from denseflip.graph.pairs import decode, encode_pairs, toggled
+from denseflip.graph.pairs import are_among, count_each, decode, encode_pairs, toggled
 
 
 @pytest.mark.parametrize("n", [-1, 2.5, "4", None, True, float("nan"), 10**10, [4]])
@@ -63,3 +63,17 @@ def test_toggles_at_both_ends_of_many_codes():
     assert toggled(codes, flips).tolist() == expected
     assert toggled(codes, np.arange(10, 5000)).tolist() == list(range(11, 5000, 2))
     assert toggled(np.empty(0, dtype=np.int64), flips).tolist() == sorted(flips.tolist())
+
+
+def test_codes_counted_over_several_runs():
+    runs = [np.array(x, dtype=np.int64) for x in ([1, 4, 9], [4], [], [0, 4, 9])]
+    codes, counts = count_each(runs)
+    assert (codes.tolist(), counts.tolist()) == ([0, 1, 4, 9], [1, 1, 3, 2])
+    assert [x.tolist() for x in count_each([])] == [[], []]
+
+
+def test_which_codes_are_among_others():
+    others = np.array([2, 5, 7])
+    assert are_among(np.array([7, 1, 2, 9]), others).tolist() == [True, False, True, False]
+    assert are_among(np.array([3]), np.empty(0, dtype=np.int64)).tolist() == [False]
+    assert are_among(np.empty(0, dtype=np.int64), others).tolist() == []
