@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -95,15 +95,21 @@ class Problem:
 
     # ---- what is known of the graph and its nodes ---------------------------------------
 
-    @property
+    @cached_property
     def triangles(self) -> npt.NDArray[np.int64]:
         """Triangles through each node of the original."""
-        return _triangles(self.graph)
+        return _kept(count_triangles)(self.graph) if self._small else count_triangles(self.graph)
 
-    @property
+    @cached_property
     def harmonic(self) -> npt.NDArray[np.float64]:
         """Harmonic centrality of each node of the original."""
-        return _harmonic(self.graph)
+        if self._small:
+            return _kept(harmonic_centrality)(self.graph)
+        return harmonic_centrality(self.graph)
+
+    @property
+    def _small(self) -> bool:
+        return self.graph.n_edges <= _KEPT_EDGES
 
     def taxonomy(self, name: str | None, needed_by: str) -> Taxonomy:
         """The taxonomy a method needs, or an error that says how to give it."""
@@ -179,19 +185,23 @@ def check_given(
         raise MissingInputError(msg, parameter="background")
 
 
-# Graphs of one data set are explained by several methods in turn: what they all count is kept.
-@lru_cache(maxsize=256)
-def _triangles(graph: Graph) -> npt.NDArray[np.int64]:
-    counts = count_triangles(graph)
-    counts.setflags(write=False)
-    return counts
+_KEPT_EDGES = 100_000  # of larger graphs nothing is kept beyond one search: they would be pinned
 
 
-@lru_cache(maxsize=256)
-def _harmonic(graph: Graph) -> npt.NDArray[np.float64]:
-    values = harmonic_centrality(graph)
-    values.setflags(write=False)
-    return values
+@cache
+def _kept(count: Callable[[Graph], npt.NDArray[Any]]) -> Callable[[Graph], npt.NDArray[Any]]:
+    """A count by node that is remembered.
+
+    Graphs of one data set are explained by several methods in turn, which count the same.
+    """
+
+    @lru_cache(maxsize=256)
+    def remembered(graph: Graph) -> npt.NDArray[Any]:
+        counts = count(graph)
+        counts.setflags(write=False)
+        return counts
+
+    return remembered
 
 
 @runtime_checkable
