@@ -83,7 +83,7 @@ class Graph:
     _far: int  # how many flips lie between this graph and its root, repeats counted
     _fresh: Graph  # the same graph as a root of its own, for copies of a graph that has got far
     _difference: Codes
-    _key: int
+    _key: int | None  # None until asked: an empty slot would cost more than the rest of a question
     _digest: bytes
     _pairs: Codes
 
@@ -94,6 +94,7 @@ class Graph:
         _set_codes(self, codes)
         _set_root(self, self)
         _set_line(self, None)
+        _set_key(self, None)
         _set_far(self, 0)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -226,19 +227,18 @@ class Graph:
         The words of the edges combined by exclusive or, so a copy's key costs what was flipped.
         For files and ids take `digest`, which never changes.
         """
-        try:
-            return self._key
-        except AttributeError:
-            pass
+        known = self._key
+        if known is not None:
+            return known
         key, line = 0, self._line
         while line is not None:  # up to a graph that knows its key, or to the root
             parent, flipped = line
             key ^= key_of(flipped)
-            try:
-                key ^= parent._key
+            known = parent._key
+            if known is not None:
+                key ^= known
                 break
-            except AttributeError:
-                line = parent._line
+            line = parent._line
         else:
             key ^= key_of(self._root._codes) ^ key_of((self._n,), salt=1)
         _set_key(self, key)
@@ -278,6 +278,7 @@ class Graph:
         _set_root(copy, parent._root)
         _set_line(copy, (parent, codes))
         _set_far(copy, parent._far + len(codes))
+        _set_key(copy, None)
         return copy
 
     @property

@@ -10,7 +10,6 @@ import math
 import time
 import weakref
 from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import suppress
 from itertools import islice
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -29,6 +28,7 @@ from denseflip.oracles.protocol import (
 T = TypeVar("T")
 
 MAX_BATCH = 64
+_FEW_LABELS = 256  # labels whose answers are kept ready
 _MAX_EDGES_AHEAD = 8_000_000  # graphs held at once, counted in edges: bounds the memory
 
 
@@ -111,6 +111,7 @@ class Session:
         self._pace = _pace_of(oracle)
         self._answers: dict[int, Answer] = {}
         self._counted: set[int] = set()
+        self._plain: dict[tuple[type, Any], Answer] = {}
         self._walked = 0  # graphs evaluated for the walk, asked about or not; kept under a budget
         self.calls = 0
         self.background_calls = 0
@@ -133,6 +134,11 @@ class Session:
     def out_of_time(self) -> bool:
         """Whether the time limit has passed."""
         return self._deadline is not None and time.monotonic() > self._deadline
+
+    @property
+    def timed(self) -> bool:
+        """Whether there is a time limit."""
+        return self._deadline is not None
 
     def check_time(self) -> None:
         """Raise `BudgetSpentError` if the time limit has passed."""
@@ -337,15 +343,26 @@ class Session:
         except DenseflipError:
             return
         for key, answer in zip(new, answers, strict=True):
-            if isinstance(answer, Answer):
-                known[key] = answer
-            else:
-                with suppress(OracleError):
-                    known[key] = Answer(clean_label(answer))
+            try:
+                known[key] = self._clean(answer)
+            except OracleError:
+                continue
 
     def _one(self, graph: Graph) -> Answer:
-        answer = self._evaluate([graph])[0]
-        return answer if isinstance(answer, Answer) else Answer(clean_label(answer))
+        return self._clean(self._evaluate([graph])[0])
+
+    def _clean(self, answer: Any) -> Answer:
+        """An answer of a raw label; of plain labels, which are few, one and the same."""
+        if isinstance(answer, Answer):
+            return answer
+        kind = (type(answer), answer)
+        try:
+            return self._plain[kind]
+        except (KeyError, TypeError):
+            made = Answer(clean_label(answer))
+            if type(answer) in (int, str, bool) and len(self._plain) < _FEW_LABELS:
+                self._plain[kind] = made
+            return made
 
     def _evaluate(self, graphs: Sequence[Graph]) -> Sequence[Any]:
         """One raw label, or one `Answer`, per graph."""

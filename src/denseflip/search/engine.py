@@ -93,7 +93,7 @@ def _questions(
     tip, n, notes = problem.graph, problem.graph.n_nodes, problem.notes
     steps: list[Step] = []
     codes: list[int] = []
-    check_time = session.check_time
+    check_time = session.check_time if session.timed else None
     try:
         for step in stream:
             if type(step) is not Step or type(step.ask) is not Ask:
@@ -104,12 +104,13 @@ def _questions(
                     raise _wrong(step, n)
                 codes.append(u * n + v)
             if step.ask is not Ask.NO:
-                if len(codes) > 1 and len(set(codes)) != len(codes):
+                if len(codes) > 1 and len(set(codes)) < len(codes):
                     codes = _left_over(steps, n)
                 tip = tip.toggle_codes(tuple(codes))
                 yield (steps, len(notes)), tip
                 steps, codes = [], []
-            check_time()
+            if check_time is not None:
+                check_time()
     except StopSearch:
         return
 
