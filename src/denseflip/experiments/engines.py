@@ -107,6 +107,8 @@ class ProcessEngine:
         running: dict[Future[list[Record]], int] = {}
         finished = False
         try:
+            if not self._waking:
+                self.start()  # while they start, the first classifier is trained here
             with _interrupts_wait() as check:
                 while waiting or running:
                     # A few ahead keep the workers busy; the rest stays here, easy to give up.
@@ -125,7 +127,8 @@ class ProcessEngine:
             if finished:
                 pool.shutdown(wait=True)
             else:
-                _kill(pool, running)
+                _kill(pool, [*running, *self._waking])
+            self._waking = []
 
     def start(self) -> Callable[[], bool]:
         """Start the workers for a later `run`; the function returned says whether they are ready.
