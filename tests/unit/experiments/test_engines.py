@@ -185,6 +185,9 @@ def test_what_is_trained_is_trained_once_and_sent_to_workers(folder):
     specs = [RunSpec(job, "g0001"), RunSpec(job, "g0002")]
     direct = run_chunk(specs)
     forget_contexts()
+    gone = run_chunk(specs, f"{shared}-gone")
+    assert [r["result"] for r in gone] == [r["result"] for r in direct]
+    forget_contexts()
     sent = run_chunk(specs, shared)
     assert [(r["result"], r["whole"]) for r in sent] == [(r["result"], r["whole"]) for r in direct]
 
