@@ -68,6 +68,11 @@ class TimedOracle:
         """The oracle's answer."""
         return self._timed(self.oracle.predict, graphs)
 
+    @property
+    def predict_edits(self) -> Callable[..., Any]:
+        """The oracle's answer about edits, if it gives one."""
+        return partial(self._timed, self.oracle.predict_edits)  # type: ignore[attr-defined]
+
     def __getattr__(self, name: str) -> Any:
         if name == "oracle" or name.startswith("__"):  # not there yet: it is being unpickled
             raise AttributeError(name)

@@ -92,10 +92,16 @@ def clean_label(answer: Any) -> Label:
 
 def clean_probabilities(rows: Any, n_graphs: int, classes: Sequence[Label]) -> list[Answer]:
     """An oracle's probabilities as answers: the likeliest label and how likely it is."""
-    table = [list(row) for row in check_answers(rows, n_graphs)]
     answers = []
-    for row in table:
-        values = [float(p) for p in row]
+    for row in check_answers(rows, n_graphs):
+        try:
+            values = [float(p) for p in row]
+        except (TypeError, ValueError) as error:
+            msg = (
+                f"The oracle gave {row!r:.60} for one graph; expected {len(classes)} "
+                "probabilities, one per class."
+            )
+            raise OracleError(msg) from error
         if len(values) != len(classes):
             msg = f"The oracle gave {len(values)} probabilities for {len(classes)} classes."
             raise OracleError(msg)

@@ -107,7 +107,7 @@ class Session:
         self._deadline = None if time_limit is None else time.monotonic() + time_limit
         self._max_batch = whole_number("batch", max_batch, minimum=1)
         self._classes = _classes(oracle) if confidence else None
-        self._predict_edits = getattr(oracle, "predict_edits", None)
+        self._predict_edits = _predict_edits_of(oracle)
         self._pace = _pace_of(oracle)
         self._answers: dict[int, Answer] = {}
         self._counted: set[int] = set()
@@ -336,25 +336,27 @@ class Session:
         new = {key: g for g in graphs if (key := g.key) not in known}
         if len(new) < 2:  # nothing to gain over the question itself
             return
+        ahead = list(new.values())
+        self._tell_question(ahead)
         try:
-            answers = self._evaluate(list(new.values()))
-        except _CountError:
-            raise
+            given = self._evaluate(ahead)
         except DenseflipError:
             return
-        for key, answer in zip(new, answers, strict=True):
+        # The wrong number of answers is an error at once: the oracle does not do what it should.
+        for key, answer in zip(new, check_answers(given, len(ahead)), strict=True):
             try:
                 known[key] = self._clean(answer)
             except OracleError:
                 continue
 
     def _one(self, graph: Graph) -> Answer:
-        return self._clean(self._evaluate([graph])[0])
+        self._tell_question([graph])
+        return self._clean(check_answers(self._evaluate([graph]), 1)[0])
 
     def _clean(self, answer: Any) -> Answer:
-        """An answer of a raw label; of plain labels, which are few, one and the same."""
-        if isinstance(answer, Answer):
-            return answer
+        """An answer of what the oracle said; of plain labels, which are few, one and the same."""
+        if self._classes is not None:
+            return clean_probabilities([answer], 1, self._classes)[0]
         kind = (type(answer), answer)
         try:
             return self._plain[kind]
@@ -364,29 +366,25 @@ class Session:
                 self._plain[kind] = made
             return made
 
-    def _evaluate(self, graphs: Sequence[Graph]) -> Sequence[Any]:
-        """One raw label, or one `Answer`, per graph."""
+    def _tell_question(self, graphs: Sequence[Graph]) -> None:
         if self.on_event is not None:
             self.on_event(Event("question", self.calls, graphs[-1], None, len(graphs)))
-        n = len(graphs)
+
+    def _evaluate(self, graphs: Sequence[Graph]) -> Any:
+        """What the oracle says of these graphs, as it says it."""
         started = time.perf_counter()
-        if self._classes is not None:
-            rows = self._call(self.oracle.predict_proba, graphs, graphs)  # type: ignore[attr-defined]
-            self._pace.record(n, time.perf_counter() - started)
-            return clean_probabilities(rows, n, self._classes)
         root = graphs[0].root
-        if self._predict_edits is not None and all(
+        if self._classes is not None:
+            given = self._call(self.oracle.predict_proba, graphs, graphs)  # type: ignore[attr-defined]
+        elif self._predict_edits is not None and all(
             g.root is root and g is not root for g in graphs
         ):
             edits = [g.difference(root) for g in graphs]
             given = self._call(self._predict_edits, graphs, root, edits)
         else:
             given = self._call(self.oracle.predict, graphs, graphs)
-        self._pace.record(n, time.perf_counter() - started)
-        try:
-            return check_answers(given, n)
-        except OracleError as error:
-            raise _CountError(str(error)) from error
+        self._pace.record(len(graphs), time.perf_counter() - started)
+        return given
 
     def _call(self, function: Callable[..., Any], graphs: Sequence[Graph], *given: Any) -> Any:
         self.evaluations += len(graphs)
@@ -406,10 +404,6 @@ class Session:
             raise OracleError(msg) from error
 
 
-class _CountError(OracleError):
-    """The oracle answered with the wrong number of labels, or with no sequence at all."""
-
-
 def open_session(oracle: Oracle | Session, **options: Any) -> Session:
     """A session of its own for an oracle; one that is given already, as it is."""
     return oracle if isinstance(oracle, Session) else Session(oracle, **options)
@@ -425,6 +419,21 @@ def _classes(oracle: Oracle) -> tuple[Label, ...]:
         )
         raise OracleError(msg)
     return tuple(clean_label(c) for c in classes)
+
+
+def _predict_edits_of(oracle: Oracle) -> Callable[..., Any] | None:
+    """The oracle's answers about edits, if they are its own.
+
+    A class that changes ``predict`` alone, or hands on everything else to another oracle, has
+    ``predict_edits`` from somebody who does not know of the change.
+    """
+    found = getattr(oracle, "predict_edits", None)
+    for place in (getattr(oracle, "__dict__", {}), *map(vars, type(oracle).__mro__)):
+        if "predict_edits" in place:
+            return found
+        if "predict" in place:
+            return None
+    return found
 
 
 _paces: dict[int, tuple[Any, Pace]] = {}  # by the id of an oracle, as long as it lives

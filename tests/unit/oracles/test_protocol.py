@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from denseflip.errors import OracleError
-from denseflip.oracles.protocol import Oracle, clean_label, clean_labels
+from denseflip.oracles.protocol import Oracle, clean_label, clean_labels, clean_probabilities
 
 
 class Scalar:
@@ -88,3 +88,9 @@ def test_an_oracle_is_whatever_predicts():
 
     assert isinstance(Mine(), Oracle)
     assert not isinstance(object(), Oracle)
+
+
+@pytest.mark.parametrize("row", [0.7, "ab", None])
+def test_one_number_is_no_row_of_probabilities(row):
+    with pytest.raises(OracleError, match="expected 2 probabilities, one per class"):
+        clean_probabilities([row], 1, (0, 1))

@@ -123,6 +123,19 @@ def test_the_listener_hears_of_questions_and_answers():
     assert heard[2].graph == A
 
 
+@pytest.mark.parametrize("wrong", [ValueError, OracleError, BudgetSpentError])
+@pytest.mark.parametrize("kind", ["question", "answer"])
+def test_what_the_listener_raises_reaches_the_one_who_asks(kind, wrong):
+    def listen(event):
+        if event.kind == kind:
+            raise wrong("enough")
+
+    session = Session(Recording(), on_event=listen)
+    with pytest.raises(wrong, match="enough"):
+        session.first(numbered(C, A, B), lambda a: False, odds=Always(3))
+    assert session.evaluations == (0 if kind == "question" else 3)
+
+
 def test_near_copies_are_asked_about_by_their_edits_where_the_oracle_can():
     asked = []
 
@@ -137,6 +150,32 @@ def test_near_copies_are_asked_about_by_their_edits_where_the_oracle_can():
     assert [a.label for a in session.ask_all(near)] == [104, 105]
     assert asked == [(A, [[2], [2, 3]])]
     assert session.evaluations == 3
+
+
+def test_answers_about_edits_are_not_taken_from_somebody_who_knows_another_predict():
+    class Linear(Recording):
+        def predict_edits(self, base, edits):
+            return [base.n_edges + 100 for _ in edits]
+
+    class Turned(Linear):
+        def predict(self, graphs):
+            return [-label for label in super().predict(graphs)]
+
+    class Around:
+        def __init__(self, oracle):
+            self.oracle = oracle
+
+        def predict(self, graphs):
+            return [-label for label in self.oracle.predict(graphs)]
+
+        def __getattr__(self, name):
+            return getattr(self.oracle, name)
+
+    changed = Linear()
+    changed.predict = Turned().predict
+    for oracle in (Turned(), Around(Linear()), changed):
+        assert Session(oracle).ask(A.toggle([(0, 2)])).label == -4
+    assert Session(Linear()).ask(A.toggle([(0, 2)])).label == 103
 
 
 def test_a_confidence_comes_with_the_label_where_it_is_asked_for():
@@ -256,8 +295,9 @@ def test_the_wrong_number_of_labels_is_an_error_at_once():
 
     session = Session(Oracle())
     assert session.ask(A).label == 1
-    with pytest.raises(OracleError, match=r"returned 1 label\(s\) for 2 graph\(s\)"):
+    with pytest.raises(OracleError, match=r"returned 1 label\(s\) for 2 graph\(s\)") as error:
         session.ask_all([B, C])
+    assert type(error.value) is OracleError
 
 
 def test_the_librarys_own_errors_pass_through():
