@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from denseflip.counterfactual import Ask, Step
 from denseflip.errors import InvalidParameterError, whole_number
+from denseflip.graph import Pair
 from denseflip.graph.density import two_hop
 from denseflip.search.blocks import DENSIFY, State, Turn
 from denseflip.search.sparsify import PairSparsify, check_score, pair_score, pair_turn
@@ -45,8 +46,11 @@ class PairDensify:
 
     def start(self, state: State) -> Turn:
         """Begin the order of unjoined pairs."""
-        score = pair_score(state, self.score)
-        order = score.unjoined(state.original, descending=self.reverse)
+
+        def order() -> Iterator[Pair]:
+            score = pair_score(state, self.score)
+            return score.unjoined(state.original, descending=self.reverse)
+
         return pair_turn(order, DENSIFY, state)
 
 

@@ -109,6 +109,8 @@ def _questions(
                 tip = tip.toggle_codes(tuple(codes))
                 yield (steps, len(notes)), tip
                 steps, codes = [], []
+            elif len(set(step.toggled)) != len(step.toggled):
+                raise _wrong(step, n)
             if check_time is not None:
                 check_time()
     except StopSearch:

@@ -93,8 +93,6 @@ def explain(
     classes = getattr(oracle, "classes", None)
     if target is not None and classes is not None and target not in classes:
         raise UnknownNameError("target", str(target), map(str, classes))
-    for need in sorted(ready.needs, reverse=True):
-        check_given(need, ready.name.split("+")[0], nodes, known)
     session = Session(
         oracle,
         budget=budget,
@@ -115,8 +113,11 @@ def explain(
     )
     if target is not None and problem.label == target:
         return _result(problem, session, ready, seed, started, status=Status.NOT_NEEDED)
+    for need in sorted(ready.needs, reverse=True):
+        check_given(need, ready.name.split("+")[0], nodes, known)
     found = search(problem, ready.search, session)
     searched = session.calls
+    iterations = max((step.iteration for step in found.trace), default=0)
     # How much of the generator the search drew depends on how far it looked ahead.
     problem.rng = np.random.default_rng((seed, 1))
     facts: dict[str, Any] = {}
@@ -131,7 +132,6 @@ def explain(
         found.graph, found.label = candidate.graph, candidate.label
         facts = {"minimal": candidate.minimal}
         found.trace += candidate.steps
-    searches = [step.iteration for step in found.trace if step.block != "refine"]
     return _result(
         problem,
         session,
@@ -143,7 +143,7 @@ def explain(
         label_after=found.label,
         search_calls=searched,
         refine_calls=session.calls - searched,
-        iterations=max(searches, default=0),
+        iterations=iterations,
         trace=tuple(found.trace),
         **facts,
     )

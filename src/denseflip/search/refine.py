@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import Protocol
@@ -19,6 +20,7 @@ from denseflip.search.problem import Problem, Walk
 _WASTE = 4.0  # refinement may evaluate so many times more than it asks, where that is quicker
 _RUN = 16  # handfuls in a row that are taken to go, before the odds are judged anew
 _FREELY = 28  # graphs that refinement looks ahead by where they cost next to nothing
+_NONE: frozenset[Pair] = frozenset()
 _KEEP_ALONE = 8  # keeping one part alone hardly ever works when parts are smaller than this
 
 
@@ -75,9 +77,10 @@ class Candidate:
         """
 
         def graphs() -> Iterator[tuple[tuple[Pair, ...], Graph]]:
-            graph = self.graph
+            graph, gone = self.graph, set[Pair]()
             for pairs in choices:
-                chosen = self._chosen(pairs)
+                chosen = self._chosen(pairs, gone)
+                gone.update(chosen)
                 graph = self._without(graph, chosen)
                 yield chosen, graph
 
@@ -98,9 +101,11 @@ class Candidate:
     def _accepts(self, answer: Answer) -> bool:
         return self.problem.accepts(answer.label)
 
-    def _chosen(self, pairs: Iterable[Pair]) -> tuple[Pair, ...]:
+    def _chosen(self, pairs: Iterable[Pair], gone: AbstractSet[Pair] = _NONE) -> tuple[Pair, ...]:
+        """Edits to undo, sorted and checked; those gone are undone by then, if all goes well."""
         chosen = tuple(sorted(pairs))
-        if not self.pairs.issuperset(chosen) or len(set(chosen)) != len(chosen):
+        once = len(set(chosen)) == len(chosen) and gone.isdisjoint(chosen)
+        if not once or not self.pairs.issuperset(chosen):
             msg = f"A refiner may undo edits of the counterfactual, each once; got {chosen!r:.80}."
             raise InvalidParameterError(msg)
         return chosen

@@ -44,15 +44,25 @@ class PairSparsify:
 
     def start(self, state: State) -> Turn:
         """Begin the order of edges."""
-        score = pair_score(state, self.score)
-        order = joined(state.original, score, descending=not self.reverse)
+
+        def order() -> Iterator[Pair]:
+            score = pair_score(state, self.score)
+            return joined(state.original, score, descending=not self.reverse)
+
         return pair_turn(order, SPARSIFY, state)
 
 
-def pair_turn(order: Iterator[Pair], block: str, state: State) -> Turn:
-    """A block that changes the next pair of an order, whatever node it is called with."""
+def pair_turn(make_order: Callable[[], Iterator[Pair]], block: str, state: State) -> Turn:
+    """A block that changes the next pair of an order, whatever node it is called with.
+
+    The order is made when it is first called: it may have to ask for the background's labels.
+    """
+    order: Iterator[Pair] | None = None
 
     def turn(node: int) -> tuple[Step]:
+        nonlocal order
+        if order is None:
+            order = make_order()
         pair = next(order, None)
         if pair is None:
             raise StopSearch
@@ -154,7 +164,6 @@ def _by_overlap(state: State) -> Choice:
 
 def _by_contrast(state: State) -> Choice:
     """The clique whose pairs have the largest contrast in all, whatever was removed before."""
-    contrast = state.problem.contrast("select=contrast")
     n = state.original.n_nodes
     chosen: dict[int, int] = {}
 
@@ -162,6 +171,7 @@ def _by_contrast(state: State) -> Choice:
         if found.node not in chosen:
             nodes = np.array([found.node, *found.others])
             u, v = np.minimum.outer(nodes, nodes), np.maximum.outer(nodes, nodes)
+            contrast = state.problem.contrast("select=contrast")
             values = contrast.at((u * n + v).ravel()).reshape(u.shape)
             chosen[found.node] = found.heaviest(values)
         return chosen[found.node]

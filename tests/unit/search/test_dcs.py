@@ -9,8 +9,10 @@ import pytest
 from denseflip import DCS, Step, explain
 from denseflip.counterfactual import Ask, Status
 from denseflip.errors import InvalidParameterError, UnknownNameError
+from denseflip.search.densify import PairDensify
 from denseflip.search.methods import tri
 from denseflip.search.problem import Problem
+from denseflip.search.sparsify import CliqueSparsify, PairSparsify
 from graphs import clique, complete, empty, graph, path, triangle_with_tail
 
 
@@ -224,3 +226,16 @@ def test_a_wrong_refinement_is_refused():
         explain(path(3), lambda a: 0, DCS(refine="mni"))
     with pytest.raises(InvalidParameterError, match="refine must be"):
         explain(path(3), lambda a: 0, DCS(refine=7))
+
+
+@pytest.mark.parametrize(
+    ("g", "method"),
+    [
+        (empty(0), DCS(sparsify=PairSparsify("contrast"), densify=PairDensify("contrast"))),
+        (empty(4), DCS(sparsify=CliqueSparsify(select="contrast"))),
+        (path(4), DCS(sparsify="triangle", densify=PairDensify("contrast"))),  # flips before
+    ],
+)
+def test_the_background_is_asked_when_a_block_first_needs_it(g, method):
+    result = explain(g, lambda a: int(len(a) > 3 and a[2, 3]), method, background=[g, g])
+    assert (result.background_calls, result.notes) == (0, ())

@@ -9,7 +9,7 @@ import pytest
 
 from denseflip import Step, explain
 from denseflip.counterfactual import Ask, Status
-from denseflip.errors import OracleError
+from denseflip.errors import InvalidParameterError, OracleError
 from denseflip.oracles import session
 from denseflip.oracles.pace import Odds
 from denseflip.search import engine
@@ -248,3 +248,29 @@ def test_a_large_graph_is_walked_like_a_small_one():
 def test_an_empty_stream_is_a_result():
     result = explain(empty(3), lambda a: 0, lambda problem: ())
     assert (result.status, result.calls, result.distance) == (Status.EXHAUSTED, 1, 0)
+
+
+@pytest.mark.parametrize("batch", [1, 64])
+def test_a_pair_twice_in_one_step_is_refused_whether_a_question_follows_or_not(batch):
+    def twice(problem):
+        yield Step("swap", "edge", ((0, 1),))
+        yield Step("swap", "edge", ((0, 2), (0, 2)), ask="no")
+
+    with pytest.raises(InvalidParameterError, match="may toggle each pair"):
+        explain(path(4), lambda a: 1, twice, batch=batch)
+
+
+def test_nodes_may_be_whole_numbers_of_numpy():
+    def stream(problem):
+        for u, v in problem.graph.pairs:
+            yield Step("sparsify", "edge", ((u, v),))
+
+    result = explain(path(400), lambda a: int(a[397, 398]), stream)
+    assert result.removed[-1] == (397, 398)
+
+
+def test_iterations_are_the_searchs_whatever_it_calls_its_steps():
+    def stream(problem):
+        yield Step("refine", "edge", ((0, 1),), iteration=3)
+
+    assert explain(path(4), lambda a: int(a[0, 1]), stream).iterations == 3

@@ -210,6 +210,7 @@ def test_a_target_that_holds_already_needs_nothing():
     assert not result.found
     assert (result.calls, result.distance, result.label_after) == (1, 0, 1)
     assert result.counterfactual == GOOD
+    assert explain(GOOD, first_pair, "blocks", target=1).status is Status.NOT_NEEDED
 
 
 def test_labels_of_any_plain_kind():

@@ -7,6 +7,7 @@ import pytest
 from denseflip import DCS, Step, explain
 from denseflip.errors import InvalidParameterError, UnknownNameError
 from denseflip.graph import Graph
+from denseflip.oracles.pace import Odds
 from denseflip.search.methods import Method
 from denseflip.search.refine import (
     BackwardRefine,
@@ -279,3 +280,37 @@ def test_a_refiner_may_undo_edits_only_and_each_once() -> None:
     for refine in (adds, twice):
         with pytest.raises(InvalidParameterError, match="may undo edits of the counterfactual"):
             explain(graph, lambda a: int(a[0, 1]), DCS(refine=refine))
+
+
+@pytest.mark.parametrize("batch", [1, 64])
+def test_what_a_run_has_undone_cannot_be_undone_again(batch, monkeypatch):
+    monkeypatch.setattr(Odds, "best_batch", lambda self, pace: 64)  # look ahead at once
+
+    def twice(candidate):
+        candidate.undo_while([[(0, 1)], [(1, 2)], [(0, 1)]])
+
+    with pytest.raises(InvalidParameterError, match="each once"):
+        refined(path(6), lambda a: int(a.sum() == 10), twice, batch=batch)
+
+
+def test_a_run_goes_up_to_where_its_choices_fail(monkeypatch):
+    monkeypatch.setattr(Odds, "best_batch", lambda self, pace: 64)
+
+    def choices(limit):
+        for i, pair in enumerate(path(6).edges()):
+            if i == limit:
+                raise ValueError("mine")
+            yield [pair]
+
+    def run(candidate):
+        with pytest.raises(ValueError, match="mine"):
+            candidate.undo_while(choices(2))
+
+    def first(candidate):
+        assert candidate.undo_first(choices(1)) == 0  # what would come after plays no part
+
+    def label(a):
+        return int(a.sum() == 10)
+
+    assert refined(path(6), label, run).removed == ((2, 3), (3, 4), (4, 5))
+    assert refined(path(6), label, first).removed == ((1, 2), (2, 3), (3, 4), (4, 5))
