@@ -30,18 +30,27 @@ def search(problem: Problem, method: Stream | Conversation, session: Session) ->
     try:
         ended = method(problem, session)  # type: ignore[call-arg]
     except BudgetSpentError:
-        if problem.best is None:
+        if problem.best is None or problem.best.status is not Status.FOUND:
             return Walk(Status.BUDGET, problem.graph, problem.label)
         problem.note("The budget was spent while the search was still improving its answer.")
-        return problem.best
+        ended = problem.best
     except StopSearch:
-        return problem.best or Walk(Status.EXHAUSTED, problem.graph, problem.label)
+        ended = problem.best or Walk(Status.EXHAUSTED, problem.graph, problem.label)
     if not isinstance(ended, Walk):
         msg = (
             "A conversation gives back a Walk (problem.end(graph, label)); got "
             f"{type(ended).__name__}."
         )
         raise InvalidParameterError(msg)
+    if ended.status is Status.FOUND:
+        label = session.peek(ended.graph).label
+        if label != ended.label or not problem.accepts(label):
+            msg = (
+                f"The search gives back a graph as found, with the label {ended.label!r}; the "
+                f"oracle labels it {label!r} and the original {problem.label!r}. A conversation "
+                "gives back the answers that it got: problem.end(graph, session.ask(graph).label)."
+            )
+            raise InvalidParameterError(msg)
     return ended
 
 

@@ -7,6 +7,7 @@ import pytest
 from denseflip import Step, explain
 from denseflip.counterfactual import Status
 from denseflip.errors import InvalidParameterError
+from denseflip.oracles.session import BudgetSpentError
 from denseflip.search.methods import Method
 from denseflip.search.problem import is_conversation
 from denseflip.search.refine import MinimalRefine
@@ -129,3 +130,25 @@ def test_the_kind_of_a_search_is_told_by_what_it_takes():
 def test_a_conversation_that_gives_back_something_else_is_refused():
     with pytest.raises(InvalidParameterError, match="gives back a Walk"):
         explain(path(4), lambda a: 0, lambda problem, session: None)
+
+
+@pytest.mark.parametrize("spent", [False, True])
+@pytest.mark.parametrize("pairs", [[], [(1, 2)]], ids=["the original", "never asked about"])
+def test_what_a_conversation_says_it_found_must_be_so(pairs, spent):
+    def wrong(problem, session):
+        found = problem.keep(problem.graph.toggle(pairs), 0)
+        if spent:
+            raise BudgetSpentError
+        return found
+
+    with pytest.raises(InvalidParameterError, match="with the label 0; the oracle labels it 1"):
+        explain(path(4), lambda a: int(a[0, 1]), wrong)
+
+
+def test_a_budget_that_ends_before_anything_is_found_says_so():
+    def early(problem, session):
+        problem.keep(problem.graph, problem.label)  # nothing yet
+        raise BudgetSpentError
+
+    result = explain(path(4), lambda a: 1, early)
+    assert (result.status, result.notes) == (Status.BUDGET, ())
