@@ -13,6 +13,8 @@ import math
 WASTE = 0.10  # share of the questions by which a blind walk may evaluate more than it asks
 _FORGET = 0.9  # what an old measurement weighs after each new one
 _HICCUP = 2.0  # what takes longer than so many times the usual counts as that
+_WALKS = 8  # walks that the usual length is a mean of
+_HEAD_START = 0.25  # of a usual walk; short ones are common too
 _UNTRIED = 1.0  # a call costs as much as a graph, until measured
 _UNNOTICED = 0.001  # seconds that a batch may take whatever it wastes
 _AGAIN = 32  # calls with one graph before two are tried again
@@ -27,7 +29,7 @@ class Pace:
     one by one.
     """
 
-    __slots__ = ("_last", "_n", "_s", "_ss", "_st", "_t", "alone", "batches", "making")
+    __slots__ = ("_last", "_n", "_s", "_ss", "_st", "_t", "alone", "batches", "making", "usual")
 
     def __init__(self) -> None:
         self._n = self._s = self._t = self._ss = self._st = 0.0
@@ -35,6 +37,7 @@ class Pace:
         self.batches = 0
         self.alone = 0  # calls with one graph since the last with more
         self.making = 0.0  # seconds that the caller takes to make one graph to ask about
+        self.usual = 0.0  # questions of a blind walk with this oracle, up to its end
 
     def record(self, size: int, seconds: float) -> None:
         """Take note of one call."""
@@ -62,6 +65,16 @@ class Pace:
         if spread > 1e-3 * self._n * self._ss:
             mean = min(mean, max(0.0, (self._n * self._st - self._s * self._t) / spread))
         return mean + self.making
+
+    def record_walk(self, n_questions: int) -> None:
+        """Take note of how many questions a blind walk took."""
+        self.usual += (n_questions - self.usual) / _WALKS
+
+    def walk_odds(self) -> Odds:
+        """The odds that a new walk begins with: as if a part of a usual one lay behind it."""
+        odds = Odds()
+        odds.count(int(_HEAD_START * self.usual))
+        return odds
 
     def record_making(self, size: int, seconds: float) -> None:
         """Take note of how long the graphs of one batch took to be made."""

@@ -86,6 +86,7 @@ class Session:
     background_calls : questions about background graphs, counted apart.
     evaluations : graphs that the oracle was given, looking ahead included.
     predictions : how often the oracle was called, with however many graphs.
+    pace : what is known of the oracle's speed; only look-ahead goes by it.
     """
 
     def __init__(
@@ -108,7 +109,7 @@ class Session:
         self._max_batch = whole_number("batch", max_batch, minimum=1)
         self._classes = _classes(oracle) if confidence else None
         self._predict_edits = _predict_edits_of(oracle)
-        self._pace = _pace_of(oracle)
+        self.pace = _pace_of(oracle)
         self._answers: dict[int, Answer] = {}
         self._counted: set[int] = set()
         self._plain: dict[tuple[type, Any], Answer] = {}
@@ -225,8 +226,8 @@ class Session:
         The caller asks about each as it comes, and stops asking for more at a yes. An error that
         making the candidates raises is kept until the walk gets there.
         """
+        pace = self.pace
         odds = Odds() if odds is None else odds
-        pace = self._pace
         source = iter(candidates)
         cap = self._max_batch
         going = False
@@ -383,7 +384,7 @@ class Session:
             given = self._call(self._predict_edits, graphs, root, edits)
         else:
             given = self._call(self.oracle.predict, graphs, graphs)
-        self._pace.record(len(graphs), time.perf_counter() - started)
+        self.pace.record(len(graphs), time.perf_counter() - started)
         return given
 
     def _call(self, function: Callable[..., Any], graphs: Sequence[Graph], *given: Any) -> Any:

@@ -73,10 +73,11 @@ def walk(
     """
     ended = Walk(Status.EXHAUSTED, problem.graph, problem.label)
     trace = ended.trace
-    notes = problem.notes
+    notes, before = problem.notes, session.calls
     n_notes = len(notes)  # remarks made by the time of the last question
     try:
-        for (steps, made), graph in session.ahead(_questions(problem, stream, session)):
+        questions = _questions(problem, stream, session)
+        for (steps, made), graph in session.ahead(questions, session.pace.walk_odds()):
             n_notes, last = made, steps[-1]
             # The answer about a background graph was counted before: heed it, count nothing.
             answer = session.peek(graph) if last.ask is Ask.KNOWN else session.ask(graph)
@@ -91,6 +92,7 @@ def walk(
             n_notes = len(notes)
     except BudgetSpentError:
         ended.status = Status.BUDGET
+    session.pace.record_walk(session.calls - before)
     del notes[n_notes:]  # remarks on what lies beyond the end of the walk
     return ended
 

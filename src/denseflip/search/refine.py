@@ -19,7 +19,7 @@ from denseflip.search.problem import Problem, Walk
 
 _WASTE = 4.0  # refinement may evaluate so many times more than it asks, where that is quicker
 _RUN = 16  # handfuls in a row that are taken to go, before the odds are judged anew
-_FREELY = 28  # graphs that refinement looks ahead by where they cost next to nothing
+_FREELY = 32  # graphs that refinement looks ahead by where they cost next to nothing
 _NONE: frozenset[Pair] = frozenset()
 _KEEP_ALONE = 8  # keeping one part alone hardly ever works when parts are smaller than this
 
