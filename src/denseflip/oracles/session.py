@@ -161,7 +161,7 @@ class Session:
         BudgetSpentError
             If the budget or the time is spent.
         """
-        if self._deadline is not None:
+        if self._deadline is not None and self.calls:  # one question is always asked
             self.check_time()
         if self._budget is not None and self.calls >= self._budget:
             raise BudgetSpentError

@@ -274,3 +274,8 @@ def test_iterations_are_the_searchs_whatever_it_calls_its_steps():
         yield Step("refine", "edge", ((0, 1),), iteration=3)
 
     assert explain(path(4), lambda a: int(a[0, 1]), stream).iterations == 3
+
+
+def test_a_time_limit_that_is_over_at_once_is_a_status():
+    result = explain(path(5), lambda a: 0, "tri", time_limit=1e-9)
+    assert (result.status, result.calls, result.distance) == (Status.BUDGET, 1, 0)
