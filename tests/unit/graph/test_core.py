@@ -196,9 +196,9 @@ def _ask_in_threads(chain):
             what(g)
             g.to_adjacency()
 
-    whats = (lambda g: g.key, lambda g: g.codes, lambda g: None)
+    looks = (lambda g: g.key, lambda g: g.codes, lambda g: None)
     orders = (chain, chain[::-1])
-    threads = [Thread(target=ask, args=(order, what)) for order in orders for what in whats]
+    threads = [Thread(target=ask, args=(order, what)) for order in orders for what in looks]
     for thread in threads:
         thread.start()
     for thread in threads:
