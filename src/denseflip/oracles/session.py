@@ -22,6 +22,7 @@ from denseflip.oracles.protocol import (
     Oracle,
     check_answers,
     clean_label,
+    clean_labels,
     clean_probabilities,
 )
 
@@ -301,8 +302,8 @@ class Session:
 
     def confirm(self, graphs: Sequence[Graph]) -> None:
         """Ask again, past the cache, and raise if the oracle has changed its mind."""
-        answers = check_answers(self._call(self.oracle.predict, graphs, graphs), len(graphs))
-        for graph, again in zip(graphs, map(clean_label, answers), strict=True):
+        answers = clean_labels(self._call(self.oracle.predict, graphs, graphs), len(graphs))
+        for graph, again in zip(graphs, answers, strict=True):
             known = self._answers.get(graph.key)
             if known is not None and again != known.label:
                 msg = (

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator
-from itertools import islice
 from typing import Protocol
 
 import numpy as np
@@ -179,8 +178,3 @@ def decoded(codes: Codes, n_nodes: int, chunk: int = 4096) -> Iterator[Pair]:
     for start in range(0, len(codes), chunk):
         part = codes[start : start + chunk].tolist()
         yield from ((c // n_nodes, c % n_nodes) for c in part)
-
-
-def take(pairs: Iterator[Pair], n: int) -> list[Pair]:
-    """The next ``n`` pairs, or fewer if there are no more."""
-    return list(islice(pairs, n))
