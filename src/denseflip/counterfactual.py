@@ -6,16 +6,18 @@ A result knows nothing of drawing or telling: `story` and `report` do that.
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self, get_args
 
-from denseflip.errors import FileFormatError
+from denseflip.errors import FileFormatError, InvalidParameterError
 from denseflip.graph import Edits, Graph, Pair
 
-FORMAT = 1  # version of the dictionary form
+FORMAT = 2  # version of the dictionary form; 2 has as_read, chosen and front
+TRUE_AS_READ = 0.9  # the share of redraws that must flip before a sentence speaks of regions
 _SAME = (  # fields that look in JSON as they do here
     "label_before",
     "label_after",
@@ -32,6 +34,9 @@ _SAME = (  # fields that look in JSON as they do here
     "elapsed",
 )
 Label = int | str | float | bool
+_Z_95 = 1.959963984540054
+Language = Literal["regions", "nodes", "pairs"]
+Reading = Literal["any", "typical", "distinctive"]
 
 
 class Status(StrEnum):
@@ -104,6 +109,100 @@ def _read_ask(word: str) -> Ask:
     return Ask.YES if word == "ignored" else Ask(word)
 
 
+def wilson_interval(share: float, n: int, z: float = _Z_95) -> tuple[float, float]:
+    """Wilson's interval for a share seen in n independent trials.
+
+    >>> low, high = wilson_interval(1.0, 16)
+    >>> round(low, 3), high
+    (0.806, 1.0)
+    """
+    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+@dataclass(frozen=True)
+class AsRead:
+    """How true a sentence is as its reader reads it: of so many redraws, how many flip.
+
+    A redraw changes as many pairs in the same places as the sentence says, other pairs drawn at
+    random.
+
+    Attributes
+    ----------
+    language : what the sentence names: ``"regions"``, ``"nodes"`` or ``"pairs"``. Pairs are named
+        one by one, so there is nothing to redraw.
+    regions : the taxonomy, where the language is of regions.
+    reading : which pairs a redraw takes: ``"any"`` of the place; ``"typical"``, in proportion to
+        how often graphs of the target class have (or, for removals, lack) them; ``"distinctive"``,
+        in proportion to how much more often than graphs of the original's class.
+    draws, flips : redraws asked about, and how many of them flipped.
+
+    Examples
+    --------
+    >>> test = AsRead("regions", "lobe", "any", draws=20, flips=19)
+    >>> test.share, test.true, [round(bound, 2) for bound in test.interval]
+    (0.95, True, [0.76, 0.99])
+    """
+
+    language: Language
+    regions: str | None
+    reading: Reading
+    draws: int
+    flips: int
+
+    def __post_init__(self) -> None:
+        for name, value, known in (
+            ("language", self.language, get_args(Language)),
+            ("reading", self.reading, get_args(Reading)),
+        ):
+            if value not in known:
+                msg = f"{name} must be one of {', '.join(known)}; got {value!r}."
+                raise InvalidParameterError(msg)
+        if not 0 <= self.flips <= self.draws:
+            msg = f"{self.flips} of {self.draws} redraws cannot have flipped."
+            raise InvalidParameterError(msg)
+
+    @property
+    def share(self) -> float | None:
+        """Share of redraws that flip; None if there was none."""
+        return self.flips / self.draws if self.draws else None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's 95 % interval of the share."""
+        return wilson_interval(self.flips / self.draws, self.draws) if self.draws else (0.0, 1.0)
+
+    @property
+    def true(self) -> bool:
+        """Whether the sentence may speak of the places as such, not only of its own pairs.
+
+        Pairs named one by one are what they are.
+        """
+        if self.language == "pairs":
+            return True
+        return self.draws > 0 and self.flips >= TRUE_AS_READ * self.draws - 1e-9
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON-ready form."""
+        return {
+            "language": self.language,
+            "regions": self.regions,
+            "reading": self.reading,
+            "draws": self.draws,
+            "flips": self.flips,
+            "share": self.share,
+            "interval": list(self.interval),
+            "true": self.true,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> AsRead:
+        """Inverse of `to_dict`."""
+        names = ("language", "regions", "reading", "draws", "flips")
+        return cls(*(data[name] for name in names))
+
+
 @dataclass(frozen=True)
 class Counterfactual:
     """The result of a search, found or not.
@@ -126,6 +225,10 @@ class Counterfactual:
     minimal : True if it is certified that no single edit can be undone without losing the flip,
         False if refinement could not certify it (budget), None if nobody tried.
     notes : what the reader should know (a cap that bit, a limit reached).
+    as_read : how true the sentence is as it is read, where the search saw to that (`brief`).
+    chosen : the method that a method which chooses (`auto`, `best`) took; else empty.
+    front : where it was asked for, the answers that no other beats in cells, edits and truth as
+        read, this one among them, fewest cells first.
     elapsed : seconds.
     """
 
@@ -147,6 +250,9 @@ class Counterfactual:
     minimal: bool | None = None
     notes: tuple[str, ...] = ()
     elapsed: float = 0.0
+    as_read: AsRead | None = None
+    chosen: str = ""
+    front: tuple[Counterfactual, ...] = ()
 
     @property
     def found(self) -> bool:
@@ -228,11 +334,14 @@ class Counterfactual:
             "removed": [list(p) for p in self.removed],
             "original": self.original.to_dict(),
             "trace": [step.to_dict() for step in self.trace],
+            "as_read": None if self.as_read is None else self.as_read.to_dict(),
+            "chosen": self.chosen,
+            "front": [result.to_dict() for result in self.front],
         }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Inverse of `to_dict`.
+        """Inverse of `to_dict`; reads what version 0.1 wrote, too.
 
         Raises
         ------
@@ -253,6 +362,9 @@ class Counterfactual:
                 ),
                 trace=tuple(Step.from_dict(s) for s in data["trace"]),
                 notes=tuple(data["notes"]),
+                as_read=AsRead.from_dict(test) if (test := data.get("as_read")) else None,
+                chosen=data.get("chosen", ""),
+                front=tuple(cls.from_dict(part) for part in data.get("front", ())),
                 **{key: data[key] for key in _SAME},
             )
         except (KeyError, TypeError, ValueError) as error:

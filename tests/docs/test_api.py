@@ -96,6 +96,11 @@ def test_explain_is_called_like_this():
         "*budget=None",
         "*seed=0",
         "*time_limit=None",
+        "*regions=None",
+        "*language=None",
+        "*max_cells=None",
+        "*objective=None",
+        "*front=False",
         "*batch=64",
         "*on_event=None",
     ]

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from denseflip import Counterfactual, Step, explain
-from denseflip.counterfactual import Ask, Status
-from denseflip.errors import FileFormatError
+from denseflip.counterfactual import Ask, AsRead, Status
+from denseflip.errors import FileFormatError, InvalidParameterError
 from denseflip.graph import Edits
 from graphs import path, triangle_with_tail
 
@@ -92,7 +92,7 @@ def test_numbers_of_other_makes_become_plain_in_a_step():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format": 99}, "has format 99; this version reads up to 1. Update denseflip"),
+        ({"format": 99}, "has format 99; this version reads up to 2. Update denseflip"),
         ({"format": "x"}, "has format 'x'"),
         ({"status": "lost"}, "Not a denseflip result: ValueError"),
         ({"original": {}}, "Not a denseflip result: InvalidGraphError"),
@@ -152,3 +152,30 @@ def test_a_real_result_shows_itself():
 def test_a_trace_of_the_first_version_is_read():
     data = Step("sparsify", "clique", ((0, 1),)).to_dict() | {"ask": "ignored"}
     assert Step.from_dict(data).ask is Ask.YES  # asked it was, though its answer was not heeded
+
+
+def test_truth_as_read_and_the_front_are_kept_with_the_result():
+    test = AsRead("regions", "lobe", "typical", draws=20, flips=18)
+    assert test.true
+    assert test.share == 0.9
+    one = make(as_read=test, chosen="brief")
+    result = make(as_read=test, chosen="brief", front=(one, make()))
+    again = Counterfactual.from_dict(json.loads(json.dumps(result.to_dict())))
+    assert again == result
+    assert again.front[0].as_read == test
+    old = make().to_dict()
+    for key in ("as_read", "chosen", "front"):
+        del old[key]  # as version 0.1 wrote it
+    assert Counterfactual.from_dict({**old, "format": 1}) == make()
+
+
+def test_what_cannot_be_as_read_is_refused():
+    assert not AsRead("regions", "lobe", "any", 20, 17).true
+    assert not AsRead("nodes", None, "any", 0, 0).true
+    assert AsRead("nodes", None, "any", 0, 0).share is None
+    assert AsRead("pairs", None, "any", 0, 0).true
+    for wrong in (("words", None, "any", 1, 1), ("nodes", None, "all", 1, 1)):
+        with pytest.raises(InvalidParameterError, match="must be one of"):
+            AsRead(*wrong)
+    with pytest.raises(InvalidParameterError, match="3 of 2 redraws"):
+        AsRead("nodes", None, "any", 2, 3)

@@ -7,7 +7,6 @@ on the very graphs it was trained on, stands beside it for comparison.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -25,11 +24,10 @@ from denseflip.classifiers.presets import (
     make_design,
 )
 from denseflip.classifiers.recipes import Positions, nested_answers
+from denseflip.counterfactual import wilson_interval
 from denseflip.datasets import Dataset
 from denseflip.errors import InvalidParameterError
 from denseflip.oracles.threads import single_thread
-
-Z_95 = 1.959963984540054
 
 
 @renamed(taxonomy="regions")
@@ -174,18 +172,6 @@ def f1_of(table: Positions) -> float:
     both = table.sum(axis=0) + table.sum(axis=1)
     scores = 2 * hits / np.maximum(both, 1)
     return float(scores[1] if len(table) == 2 else scores.mean())
-
-
-def wilson_interval(share: float, n: int, z: float = Z_95) -> tuple[float, float]:
-    """Wilson's interval for a share observed on n independent graphs.
-
-    >>> low, high = wilson_interval(1.0, 16)
-    >>> round(low, 3), high
-    (0.806, 1.0)
-    """
-    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def p_value(observed: float, null: list[float]) -> float | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from denseflip.counterfactual import Label
 from denseflip.errors import InvalidGraphError
@@ -40,6 +41,7 @@ class Background:
                 )
                 raise InvalidGraphError(msg)
         self._known: tuple[Oracle, list[Label]] | None = None
+        self._frequencies: dict[tuple[int, ...], Frequencies] = {}
         self._contrasts: dict[tuple[tuple[int, ...], tuple[int, ...]], Contrast] = {}
 
     @classmethod
@@ -72,8 +74,19 @@ class Background:
             )
         return self._contrasts[key]
 
+    def frequencies(self, chosen: Sequence[int]) -> Frequencies:
+        """`Frequencies` of some of these graphs, given by their positions; kept."""
+        key = tuple(chosen)
+        if key not in self._frequencies:
+            if len(self._frequencies) >= _KEPT:
+                self._frequencies.clear()
+            self._frequencies[key] = Frequencies.of([self.graphs[i] for i in key])
+        return self._frequencies[key]
 
-_KEPT = 16  # contrasts held: classes times classes of one oracle, and a little more
+
+_KEPT = (
+    16  # contrasts, and frequencies, held: classes times classes of one oracle, and a little more
+)
 
 
 def _same(a: Oracle, b: Oracle) -> bool:
@@ -116,6 +129,35 @@ class Contrast:
             return np.zeros(len(codes), dtype=np.int64)
         where = np.minimum(np.searchsorted(self.codes, codes), len(self.codes) - 1)
         return np.where(self.codes[where] == codes, self.values[where], 0)
+
+
+@dataclass(frozen=True)
+class Frequencies:
+    """The share of some graphs that join each pair; 0 elsewhere.
+
+    Attributes
+    ----------
+    codes, counts : pairs joined in at least one of them, sorted, and in how many.
+    n_graphs : how many graphs there are.
+    """
+
+    codes: Codes
+    counts: Codes
+    n_graphs: int
+
+    @classmethod
+    def of(cls, graphs: Sequence[Graph]) -> Frequencies:
+        """How often these graphs join each pair."""
+        return cls(*pair_counts(graphs), len(graphs))
+
+    def at(self, codes: Codes) -> npt.NDArray[np.float64]:
+        """The share of the graphs that join each of these pairs."""
+        if not len(self.codes):
+            return np.zeros(len(codes))
+        where = np.minimum(np.searchsorted(self.codes, codes), len(self.codes) - 1)
+        counts = np.where(self.codes[where] == codes, self.counts[where], 0)
+        shares: npt.NDArray[np.float64] = counts / self.n_graphs
+        return shares
 
 
 def pair_counts(graphs: Iterable[Graph]) -> tuple[Codes, Codes]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from denseflip.oracles.protocol import Oracle, clean_label
 from denseflip.oracles.session import MAX_BATCH, BudgetSpentError, Event, Session
 from denseflip.search.engine import search
 from denseflip.search.methods import Method, as_method
-from denseflip.search.problem import CONFIDENCE, Conversation, Problem, Stream, check_given
+from denseflip.search.problem import CONFIDENCE, Conversation, Problem, Stream, Walk, check_given
 from denseflip.search.refine import Candidate
 
 
@@ -38,6 +39,11 @@ def explain(
     budget: int | None = None,
     seed: int = 0,
     time_limit: float | None = None,
+    regions: str | None = None,
+    language: str | None = None,
+    max_cells: int | None = None,
+    objective: str | None = None,
+    front: bool = False,
     batch: int = MAX_BATCH,
     on_event: Callable[[Event], object] | None = None,
 ) -> Counterfactual:
@@ -59,6 +65,11 @@ def explain(
     budget : the largest number of questions to the oracle.
     seed : seed of the one random generator of the search.
     time_limit : seconds after which the search stops with what it has.
+    regions, language, max_cells, objective, front : parameters of a method that takes them, such
+        as `auto`, given to it by its name: the taxonomy; ``"regions"``, ``"nodes"``, ``"pairs"`` or
+        ``"auto"``; the most cells that a sentence may name; what is best
+        (``"sentence"``, ``"edits"``, ``"balanced"``); and whether to give all answers that no
+        other beats (`Counterfactual.front`).
     batch : look ahead by at most this many graphs; changes speed only, never the result.
     on_event : called with an `Event` at every question, answer and step, for progress and logs.
 
@@ -77,7 +88,14 @@ def explain(
     started = time.perf_counter()
     graph = _as_graph(graph)
     oracle = coerce_oracle(oracle)
-    ready = as_method(method)
+    ready = as_method(
+        method,
+        regions=regions,
+        language=language,
+        max_cells=max_cells,
+        objective=objective,
+        front=front or None,
+    )
     seed = whole_number("seed", seed)
     batch = whole_number("batch", batch, minimum=1)
     target = None if target is None else _check_target(target)
@@ -120,7 +138,7 @@ def explain(
     iterations = max((step.iteration for step in found.trace), default=0)
     # How much of the generator the search drew depends on how far it looked ahead.
     problem.rng = np.random.default_rng((seed, 1))
-    facts: dict[str, Any] = {}
+    facts: dict[str, Any] = {"minimal": found.minimal, "as_read": found.as_read}
     if found.status is Status.FOUND:
         candidate = Candidate(problem, found, session)
         try:
@@ -129,10 +147,13 @@ def explain(
         except BudgetSpentError:
             problem.note("The budget was spent during refinement; the result may be refined more.")
         session.confirm([graph, candidate.graph])
+        if candidate.steps:
+            facts["as_read"] = None  # that was seen of the graph before it was refined
+        if ready.refiners:
+            facts["minimal"] = candidate.minimal
         found.graph, found.label = candidate.graph, candidate.label
-        facts = {"minimal": candidate.minimal}
         found.trace += candidate.steps
-    return _result(
+    result = _result(
         problem,
         session,
         ready,
@@ -145,7 +166,26 @@ def explain(
         refine_calls=session.calls - searched,
         iterations=iterations,
         trace=tuple(found.trace),
+        chosen=found.chosen,
         **facts,
+    )
+    return replace(result, front=_front(result, found))
+
+
+def _front(result: Counterfactual, found: Walk) -> tuple[Counterfactual, ...]:
+    """The answers that no other beats as results of their own; they share calls and notes."""
+    return tuple(
+        replace(
+            result,
+            edits=Edits.between(result.original, walk.graph),
+            label_after=walk.label,
+            iterations=max((step.iteration for step in walk.trace), default=0),
+            trace=tuple(walk.trace),
+            minimal=walk.minimal,
+            as_read=walk.as_read,
+            chosen=walk.chosen,
+        )
+        for walk in found.front
     )
 
 

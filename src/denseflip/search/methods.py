@@ -226,12 +226,23 @@ def make_method(name: str, /, **parameters: Any) -> Method:
     return Method("+".join([base, *suffixes]), search, as_refiners((*entry.refine, *suffixes)))
 
 
-def as_method(method: str | Method | Stream | Conversation) -> Method:
-    """A method of a name, of a composition such as `DCS`, or of any callable search."""
+def as_method(method: str | Method | Stream | Conversation, **parameters: Any) -> Method:
+    """A method of a name, of a composition such as `DCS`, or of any callable search.
+
+    Parameters that are not None go to the method of that name; a method that is made already has
+    its own.
+    """
+    given = {key: value for key, value in parameters.items() if value is not None}
+    if isinstance(method, str):
+        return make_method(method, **given)
+    if given:
+        msg = (
+            f"{', '.join(given)} can be given with the name of a method; here it is made already. "
+            "Give them to make_method, or where it is made."
+        )
+        raise InvalidParameterError(msg, parameter=next(iter(given)))
     if isinstance(method, Method):
         return method
-    if isinstance(method, str):
-        return make_method(method)
     if not callable(method):
         msg = f"method must be a name, a DCS or a callable; got {type(method).__name__}."
         raise InvalidParameterError(msg)

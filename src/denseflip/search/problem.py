@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.counterfactual import Label, Status, Step
+from denseflip.counterfactual import AsRead, Label, Status, Step
 from denseflip.errors import MissingInputError
 from denseflip.graph import Graph, Nodes, Taxonomy
 from denseflip.graph.density import count_triangles, harmonic_centrality
-from denseflip.oracles.background import Background, Contrast
+from denseflip.oracles.background import Background, Contrast, Frequencies
 
 if TYPE_CHECKING:
     from denseflip.oracles.session import Session
@@ -29,12 +29,25 @@ class StopSearch(Exception):
 
 @dataclass
 class Walk:
-    """Where a search ended: how, at which graph, with which label, by which steps."""
+    """Where a search ended: how, at which graph, with which label, by which steps.
+
+    Attributes
+    ----------
+    status, graph, label, trace : that.
+    as_read : how true a sentence about it is as read, where the search saw to that.
+    chosen : the method that this is of, where the search chose between several.
+    minimal : True if no single edit can be undone without losing the flip, and that was seen.
+    front : the answers that no other beats, where they were asked for; this one among them.
+    """
 
     status: Status
     graph: Graph
     label: Label
     trace: list[Step] = field(default_factory=list)
+    as_read: AsRead | None = None
+    chosen: str = ""
+    minimal: bool | None = None
+    front: tuple[Walk, ...] = ()
 
 
 @dataclass
@@ -157,6 +170,13 @@ class Problem:
         """How much more often the original's class joins a pair than the target class does."""
         self.split_background(needed_by)
         return self._background(needed_by).contrast(*self._sides)
+
+    def frequencies(self, needed_by: str) -> tuple[Frequencies, Frequencies]:
+        """How often the original's class, and the target class, join each pair."""
+        self.split_background(needed_by)
+        background = self._background(needed_by)
+        same, other = self._sides
+        return background.frequencies(same), background.frequencies(other)
 
     def _background(self, needed_by: str) -> Background:
         check_given(BACKGROUND, needed_by, self.nodes, self.background)

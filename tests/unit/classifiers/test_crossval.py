@@ -14,9 +14,9 @@ from denseflip.classifiers.crossval import (
     evaluate,
     f1_of,
     p_value,
-    wilson_interval,
 )
 from denseflip.classifiers.evaluation import Evaluation
+from denseflip.counterfactual import wilson_interval
 from denseflip.datasets import load_dataset
 from denseflip.errors import DatasetError, InvalidParameterError
 

@@ -1,0 +1,277 @@
+"""Claims: "so many more connections here, so many fewer there", and whether they are true as read.
+
+A claim is what a sentence says: places and amounts, not pairs. Its reader does not know which pairs
+are meant, so a claim is tested by redrawing: other pairs of the same places, as many of them, drawn
+at random, asked about again. A place is a cell of two regions (or of one with itself), or a node
+with all the pairs at it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from denseflip.counterfactual import AsRead, Language, Reading
+from denseflip.graph import Cells, Codes, Edits, Graph, Taxonomy
+from denseflip.oracles.background import Frequencies
+from denseflip.search.probe import Probe, joined
+
+Unit = tuple[int, int | None]  # two regions (the same twice for one), or a node and None
+DRAWS = 20  # redraws of a test
+# Of the first so many redraws, so many must flip, or the test ends: a clear no costs one question.
+STAGES = ((1, 1), (3, 3), (6, 5), (DRAWS, 18))
+
+
+class Amount(NamedTuple):
+    """How many pairs a claim adds and removes in one place."""
+
+    unit: Unit
+    added: int
+    removed: int
+
+    @property
+    def total(self) -> int:
+        """Pairs changed there."""
+        return self.added + self.removed
+
+
+Claim = tuple[Amount, ...]
+
+
+class TooFewError(Exception):
+    """A claim asks for more pairs than a place has to give."""
+
+    def __init__(self, unit: Unit, wanted: int, there: int, *, adding: bool) -> None:
+        super().__init__(unit, wanted, there, adding)
+        self.unit, self.wanted, self.there, self.adding = unit, wanted, there, adding
+
+
+@dataclass(frozen=True)
+class Places:
+    """What a sentence about one graph can name, and which pairs are there to add or remove.
+
+    Attributes
+    ----------
+    graph : the original.
+    taxonomy : the regions; None to speak of nodes.
+
+    Examples
+    --------
+    >>> lobes = Taxonomy.from_labels("lobe", ["Front", "Front", "Back", "Back"])
+    >>> places = Places(Graph.from_edges(4, [(0, 1), (0, 2)]), lobes)
+    >>> places.absent((0, 1)).tolist(), places.present((0, 1)).tolist()
+    ([3, 6, 7], [2])
+    """
+
+    graph: Graph
+    taxonomy: Taxonomy | None = None
+    _absent: dict[Unit, Codes] = field(default_factory=dict, repr=False, compare=False)
+    _present: dict[Unit, Codes] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def language(self) -> Language:
+        """``"regions"`` or ``"nodes"``."""
+        return "nodes" if self.taxonomy is None else "regions"
+
+    @cached_property
+    def cells(self) -> Cells:
+        """The cells of the regions; of nodes there are none."""
+        assert self.taxonomy is not None
+        return Cells(self.taxonomy)
+
+    @cached_property
+    def units(self) -> tuple[Unit, ...]:
+        """Every place that holds at least one pair."""
+        if self.taxonomy is None:
+            n = self.graph.n_nodes
+            return tuple((v, None) for v in range(n)) if n > 1 else ()
+        return tuple(self.cells.at(np.flatnonzero(self.cells.sizes)))
+
+    def members(self, unit: Unit) -> Codes:
+        """Sorted codes of all pairs of a place, joined or not."""
+        a, b = unit
+        if b is not None:
+            return self.cells.members((a, b))
+        n = self.graph.n_nodes
+        others = np.delete(np.arange(n, dtype=np.int64), a)
+        codes: Codes = np.minimum(others, a) * n + np.maximum(others, a)
+        return np.sort(codes)
+
+    def absent(self, unit: Unit) -> Codes:
+        """Pairs of a place that could be added."""
+        self._sort_out(unit)
+        return self._absent[unit]
+
+    def present(self, unit: Unit) -> Codes:
+        """Pairs of a place that could be removed."""
+        self._sort_out(unit)
+        return self._present[unit]
+
+    def _sort_out(self, unit: Unit) -> None:
+        if unit not in self._absent:
+            members = self.members(unit)
+            there = np.isin(members, self.graph.codes, assume_unique=True)
+            self._absent[unit], self._present[unit] = members[~there], members[there]
+
+    def claim(self, edits: Edits | Codes) -> Claim:
+        """What edits amount to, place by place, the fullest first.
+
+        In the language of nodes an edit is told with whichever of its ends holds most edits.
+        """
+        n = self.graph.n_nodes
+        codes = (
+            np.array([u * n + v for u, v in edits.pairs], dtype=np.int64)
+            if isinstance(edits, Edits)
+            else edits
+        )
+        parts = self._by_node(codes) if self.taxonomy is None else self._by_cell(codes)
+        out = []
+        for unit, held in parts:
+            removed = int(np.isin(held, self.graph.codes).sum())
+            out.append(Amount(unit, len(held) - removed, removed))
+        return tuple(out)
+
+    def _by_cell(self, codes: Codes) -> Iterator[tuple[Unit, Codes]]:
+        yield from self.cells.split(codes, fullest_first=True).items()
+
+    def _by_node(self, codes: Codes) -> Iterator[tuple[Unit, Codes]]:
+        n = self.graph.n_nodes
+        while len(codes):
+            u, v = np.divmod(codes, n)
+            node = int(np.argmax(np.bincount(np.concatenate((u, v)), minlength=n)))
+            at = (u == node) | (v == node)
+            yield (node, None), codes[at]
+            codes = codes[~at]
+
+
+@dataclass(frozen=True)
+class Redraw:
+    """Draws the pairs of a claim anew.
+
+    Parameters
+    ----------
+    places : where pairs can be drawn.
+    reading : which pairs are drawn; see `AsRead`.
+    current, target : how often the original's class and the target class join each pair; the
+        readings other than ``"any"`` need them.
+    """
+
+    places: Places
+    reading: Reading = "any"
+    current: Frequencies | None = None
+    target: Frequencies | None = None
+
+    def weights(self, codes: Codes, *, adding: bool) -> npt.NDArray[np.float64]:
+        """How readily each pair is drawn; 0 for those that the reading does not mean."""
+        if self.reading == "any":
+            return np.ones(len(codes))
+        assert self.target is not None
+        has = self.target.at(codes)
+        if self.reading == "typical":
+            return has if adding else 1.0 - has
+        assert self.current is not None
+        more = has - self.current.at(codes)
+        return np.maximum(more if adding else -more, 0.0)
+
+    def room(self, unit: Unit, *, adding: bool) -> int:
+        """How many pairs of a place the reading could add, or remove."""
+        codes = self.places.absent(unit) if adding else self.places.present(unit)
+        if self.reading == "any":
+            return len(codes)
+        return int(np.count_nonzero(self.weights(codes, adding=adding)))
+
+    def draw(self, claim: Claim, rng: np.random.Generator) -> Codes:
+        """Codes of the pairs of one redraw.
+
+        Raises
+        ------
+        TooFewError
+            If a place has fewer pairs than the claim wants.
+        """
+        parts: list[Codes] = []
+        for unit, added, removed in claim:
+            for adding, wanted in ((True, added), (False, removed)):
+                if not wanted:
+                    continue
+                codes = self.places.absent(unit) if adding else self.places.present(unit)
+                if unit[1] is None and parts:  # two nodes share the pair between them
+                    codes = np.setdiff1d(codes, joined(parts), assume_unique=True)
+                parts.append(self._some(codes, unit, wanted, rng, adding=adding))
+        return np.sort(joined(parts))
+
+    def _some(
+        self, codes: Codes, unit: Unit, wanted: int, rng: np.random.Generator, *, adding: bool
+    ) -> Codes:
+        if self.reading == "any":
+            if wanted > len(codes):
+                raise TooFewError(unit, wanted, len(codes), adding=adding)
+            return codes[rng.choice(len(codes), size=wanted, replace=False, shuffle=False)]
+        weights = self.weights(codes, adding=adding)
+        codes, weights = codes[weights > 0], weights[weights > 0]
+        if wanted > len(codes):
+            raise TooFewError(unit, wanted, len(codes), adding=adding)
+        # The k first of exponential waiting times are k pairs drawn one by one by weight.
+        waits = rng.exponential(size=len(codes)) / weights
+        return codes[np.argpartition(waits, wanted - 1)[:wanted]]
+
+    def fixed(self, claim: Claim) -> bool:
+        """Whether every redraw is the same: each place named is filled, or emptied, altogether."""
+        if self.reading != "any":
+            return False
+        return all(
+            added in (0, len(self.places.absent(unit)))
+            and removed in (0, len(self.places.present(unit)))
+            for unit, added, removed in claim
+        )
+
+    def test(
+        self, claim: Claim, probe: Probe, rng: np.random.Generator, *, draws: int = DRAWS
+    ) -> AsRead:
+        """Ask about so many redraws, all together."""
+        if self.fixed(claim):
+            flipped = [probe.flips(self.draw(claim, rng))] * draws
+        else:
+            answers = probe.answers([self.draw(claim, rng) for _ in range(draws)])
+            flipped = [probe.problem.accepts(answer.label) for answer in answers]
+        return self.outcome(flipped)
+
+    def holds(
+        self,
+        claim: Claim,
+        probe: Probe,
+        rng: np.random.Generator,
+        *,
+        stages: Sequence[tuple[int, int]] = STAGES,
+    ) -> AsRead:
+        """The test in stages: after so many redraws so many must have flipped, else it ends.
+
+        The outcome is ``true`` only if the last stage was passed.
+        """
+        if self.fixed(claim):
+            return self.test(claim, probe, rng, draws=stages[-1][0])
+        flipped: list[bool] = []
+        for upto, least in stages:
+            drawn = [self.draw(claim, rng) for _ in range(upto - len(flipped))]
+            answers = probe.answers(drawn)
+            flipped += [probe.problem.accepts(answer.label) for answer in answers]
+            if sum(flipped) < least:
+                # What ends a test early lies below the level: 0 of 1, 2 of 3, 4 of 6.
+                return self.outcome(flipped)
+        return self.outcome(flipped)
+
+    def outcome(self, flipped: Iterable[bool]) -> AsRead:
+        """The outcome of so many redraws."""
+        listed = list(flipped)
+        tax = self.places.taxonomy
+        return AsRead(
+            self.places.language,
+            None if tax is None else tax.name,
+            self.reading,
+            len(listed),
+            sum(listed),
+        )
