@@ -151,6 +151,16 @@ def test_explain_gives_the_function_the_form_it_wants(
         (("g.csv", "--oracle", "edges-svm"), "On the command line: --background DATASET."),
         (("g.csv", "--oracle", "published"), "On the command line: --background DATASET."),
         (("mice", "sub-1"), "sub-"),
+        (
+            ("g.csv", "--oracle", "box:first", "-m", "tri", "--language", "nodes"),
+            "On the command line: --language, --method.",
+        ),
+        (
+            ("g.csv", "--oracle", "box:first", "-m", "tri", "--max-cells", "2"),
+            "'tri' takes no max_cells",
+        ),
+        (("g.csv", "--oracle", "box:first", "-m", "tri", "--front"), "'tri' takes no front"),
+        (("g.csv", "--oracle", "box:first", "--vocabulary", "brian"), "Did you mean 'brain'?"),
         (("weighted.csv", "--oracle", "box:first"), "--threshold"),
         (
             ("weighted.csv", "--oracle", "box:first", "--edges", "2", "--threshold", "1"),

@@ -27,6 +27,7 @@ from denseflip.cli.explain import (
     ThresholdOption,
     TimeOption,
 )
+from denseflip.cli.watch import Watch
 
 if TYPE_CHECKING:
     from denseflip.workflow.compare import Compared
@@ -71,13 +72,12 @@ def compare(
     """
     from denseflip.checks import check_new_folder
     from denseflip.datasets.connectome import make_keep
-    from denseflip.search.methods import make_method
     from denseflip.workflow.compare import compare as run_all
     from denseflip.workflow.outputs import write_outputs
     from denseflip.workflow.subject import find_subject
-    from denseflip.workflow.tell import oracle_for
+    from denseflip.workflow.tell import method_for, oracle_for
 
-    searches = [make_method(name) for name in methods.split(",") if name.strip()]
+    searches = [method_for(name, regions=regions) for name in methods.split(",") if name.strip()]
     if out is not None:
         check_new_folder(out, force=force)
     subject = find_subject(
@@ -89,19 +89,21 @@ def compare(
         fetch=fetch_one,
     )
     box = oracle_for(subject, oracle, input=input)
-    with err_console().status("…") as status:
+    wanted = subject.label_of(target)
+    with Watch("…", wanted) as watch:
         rows = list(
             run_all(
                 subject,
                 box,
                 searches,
-                target=subject.label_of(target),
+                target=wanted,
                 budget=budget,
                 seed=seed,
                 time_limit=time_limit,
                 regions=regions,
                 share=share,
-                progress=lambda name: status.update(f"{name} searches …"),
+                progress=watch.rename,
+                on_event=watch.listener,
             )
         )
     if json:

@@ -40,7 +40,7 @@ def demo(
     mouse = mice[mice.labels.index(1)]
     subject = Subject(mouse.graph, f"Mouse {mouse.id}", mice.nodes, mice, mice.name)
     with log.status("Three classifiers are trained and judged on mice they have not seen …"):
-        choice = choose_classifier(mice, mouse.graph, CANDIDATES)
+        choice = choose_classifier(mice, CANDIDATES)
     console.print("[bold]Classifiers[/]")
     console.print(_judged(choice))
     console.print(f"{choice.reason}\n")
@@ -72,7 +72,7 @@ def _judged(choice: Any) -> Any:
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("classifier")
-    for head in ("held-out accuracy", "95 % interval", "p", "region pairs to flip"):
+    for head in ("held-out accuracy", "95 % interval", "p"):
         table.add_column(head, justify="right")
     for row in choice.rated:
         e = row.evaluation
@@ -81,6 +81,5 @@ def _judged(choice: Any) -> Any:
             f"{e.accuracy:.2f}",
             f"{e.interval[0]:.2f}–{e.interval[1]:.2f}",
             "–" if e.p_value is None else f"{e.p_value:.3f}",
-            "–" if row.n_pairs is None else str(row.n_pairs),
         )
     return table

@@ -9,6 +9,7 @@ import typer
 
 from denseflip.cli.common import err_console, out_console, print_json, spell, this_command
 from denseflip.cli.data import fetch_one
+from denseflip.cli.watch import Watch
 
 MethodOption = Annotated[
     str,
@@ -58,7 +59,36 @@ SetOption = Annotated[
 ]
 RegionsOption = Annotated[
     str | None,
-    typer.Option(help="Taxonomy that the sentence speaks in, e.g. lobe or lobe*hemisphere."),
+    typer.Option(
+        help="Taxonomy that the sentence speaks in, e.g. lobe or lobe*hemisphere, and that the "
+        "method works with, if it takes one."
+    ),
+]
+LanguageOption = Annotated[
+    str | None,
+    typer.Option(
+        help="What the sentence may name: regions, nodes or pairs of nodes; auto takes the first "
+        "that tells it."
+    ),
+]
+CellsOption = Annotated[
+    int | None,
+    typer.Option(min=1, help="Name at most so many pairs of regions (or nodes); default: 5."),
+]
+ObjectiveOption = Annotated[
+    str | None,
+    typer.Option(help="What is best: sentence (the shortest), edits (the fewest) or balanced."),
+]
+FrontOption = Annotated[
+    bool,
+    typer.Option("--front", help="Show every answer that no other beats in words and in edits."),
+]
+VocabularyOption = Annotated[
+    str,
+    typer.Option(
+        help="Words of the sentence: auto, brain, connectome, network, mouse, graph, or paper "
+        "(activation and co-activation, as the paper has it)."
+    ),
 ]
 ShareOption = Annotated[
     float,
@@ -127,6 +157,11 @@ def explain(
     seed: SeedOption = 0,
     settings: SetOption = None,
     regions: RegionsOption = None,
+    language: LanguageOption = None,
+    max_cells: CellsOption = None,
+    objective: ObjectiveOption = None,
+    front: FrontOption = False,
+    vocabulary: VocabularyOption = "auto",
     share: ShareOption = 0.0,
     out: OutOption = None,
     force: ForceOption = False,
@@ -147,12 +182,22 @@ def explain(
     from denseflip.checks import check_new_folder
     from denseflip.classifiers.presets import DEFAULT_PRESET
     from denseflip.datasets.connectome import make_keep
-    from denseflip.search.methods import make_method
+    from denseflip.story.vocabulary import Vocabulary
     from denseflip.workflow.outputs import write_outputs
     from denseflip.workflow.subject import find_subject, parse_settings
-    from denseflip.workflow.tell import oracle_for, record, tell
+    from denseflip.workflow.tell import method_for, oracle_for, record, tell
 
-    search = make_method(method, **parse_settings(settings or []))
+    search = method_for(
+        method,
+        regions=regions,
+        language=language,
+        max_cells=max_cells,
+        objective=objective,
+        front=front,
+        settings=parse_settings(settings or []),
+    )
+    if vocabulary != "auto":
+        Vocabulary.named(vocabulary)  # a wrong word is told before the search, not after
     if out is not None:
         check_new_folder(out, force=force)
     subject = find_subject(
@@ -169,17 +214,20 @@ def explain(
             f"No --oracle given: explaining {DEFAULT_PRESET}, trained on {subject.source}.",
             style="dim",
         )
-    with err_console().status(f"{search.name} searches …"):
+    wanted = subject.label_of(target)
+    with Watch(search.name, wanted) as watch:
         story = tell(
             subject,
             box,
             search,
-            target=subject.label_of(target),
+            target=wanted,
             budget=budget,
             seed=seed,
             time_limit=time_limit,
             regions=regions,
             share=share,
+            vocabulary=vocabulary,
+            on_event=watch.listener,
         )
     if json:
         print_json(record(story))

@@ -1,4 +1,4 @@
-"""Choosing, among honest classifiers, the one whose decision can be told in fewest words."""
+"""Choosing a classifier by how often it is right about graphs that it has not seen."""
 
 from __future__ import annotations
 
@@ -11,27 +11,23 @@ from denseflip.classifiers.evaluation import Evaluation
 from denseflip.classifiers.fitted import FittedOracle
 from denseflip.classifiers.presets import fit_oracle
 from denseflip.datasets.base import Dataset
-from denseflip.graph import Graph
-from denseflip.search.explain import explain
-from denseflip.search.methods import make_method
+from denseflip.errors import InvalidParameterError
 
 
 @dataclass(frozen=True)
 class RatedClassifier:
-    """One classifier: how good it is, and how many region pairs `blocks` needs to flip it.
+    """One classifier, and how good it is.
 
     Attributes
     ----------
     preset : its name.
     oracle : itself, trained on the whole data set, with the evaluation in its card.
     evaluation : how good it is on graphs it has not seen.
-    n_pairs : region pairs that `blocks` changed; None if it found no counterfactual.
     """
 
     preset: str
     oracle: FittedOracle
     evaluation: Evaluation
-    n_pairs: int | None
 
 
 @dataclass(frozen=True)
@@ -55,7 +51,6 @@ class Choice:
 
 def choose_classifier(
     dataset: Dataset,
-    graph: Graph,
     presets: Sequence[str],
     *,
     regions: str | None = None,
@@ -63,28 +58,39 @@ def choose_classifier(
     permutations: int = 60,
     seed: int = 0,
 ) -> Choice:
-    """Train and evaluate some presets and take the one that serves an explanation best.
+    """Train and judge some presets, and take the one that is right most often.
 
-    Only classifiers clearly better than chance count (all, if none is); among them the one that
-    `blocks` flips with the fewest region pairs, then the more accurate one.
+    Those that are not clearly better than chance come last. How easily a classifier is explained
+    plays no part: an explanation is worth no more than what it explains. Of several that are right
+    equally often the first one given is taken.
 
     Parameters
     ----------
     dataset : what they are trained and judged on.
-    graph : the graph that is to be explained.
     presets : names of classifiers, as `fit_oracle` takes them.
-    regions : the taxonomy that region features and `blocks` work with; by default the first.
+    regions : the taxonomy that region features work with; by default the first.
     repeats, permutations, seed : as in `evaluate`.
+
+    Raises
+    ------
+    InvalidParameterError
+        If no preset is given.
     """
-    rated = [_rate(dataset, graph, p, regions, repeats, permutations, seed) for p in presets]
-    honest = [r for r in rated if r.evaluation.better_than_chance] or rated
-    chosen = min(honest, key=lambda r: (r.n_pairs is None, r.n_pairs or 0, -r.evaluation.accuracy))
-    return Choice(tuple(rated), chosen, _reason(rated, honest, chosen))
+    names = [presets] if isinstance(presets, str) else list(presets)
+    if not names:
+        msg = "presets must name at least one classifier, for example edges-svm; got none."
+        raise InvalidParameterError(msg, parameter="presets")
+    rated = tuple(_rate(dataset, p, regions, repeats, permutations, seed) for p in names)
+    chosen = max(rated, key=_merit)  # the first of the best
+    return Choice(rated, chosen, _reason(rated, chosen))
+
+
+def _merit(rated: RatedClassifier) -> tuple[bool, float]:
+    return rated.evaluation.better_than_chance, rated.evaluation.accuracy
 
 
 def _rate(
     dataset: Dataset,
-    graph: Graph,
     preset: str,
     regions: str | None,
     repeats: int,
@@ -96,31 +102,27 @@ def _rate(
     )
     oracle = fit_oracle(dataset, preset, regions=regions, seed=seed)
     card: dict[str, Any] = {**oracle.card, "evaluation": evaluation.to_dict()}
-    oracle = replace(oracle, card=card)
-    method = make_method("blocks", regions=regions)
-    result = explain(graph, oracle, method, nodes=dataset.nodes, background=dataset.graphs)
-    return RatedClassifier(preset, oracle, evaluation, result.iterations if result.found else None)
+    return RatedClassifier(preset, replace(oracle, card=card), evaluation)
 
 
-def _reason(
-    rated: Sequence[RatedClassifier], honest: Sequence[RatedClassifier], chosen: RatedClassifier
-) -> str:
-    good = sum(t.evaluation.better_than_chance for t in rated)
-    opening = (
-        f"{'All' if good == len(rated) else good} of them are clearly better than chance."
-        if good
-        else "None of them is clearly better than chance: read what follows as an exercise."
-    )
-    if chosen.n_pairs is None:
-        return f"{opening} {chosen.preset} is taken: the most accurate."
-    others = [t for t in honest if t is not chosen and t.n_pairs is not None]
-    most = max((t.evaluation.accuracy for t in others), default=chosen.evaluation.accuracy)
-    price = "" if chosen.evaluation.accuracy >= most else " (at the price of a little accuracy)"
-    pairs = "one region pair" if chosen.n_pairs == 1 else f"{chosen.n_pairs} region pairs"
-    verb = "changes" if chosen.n_pairs == 1 else "change"
-    rest = " and ".join(f"{t.n_pairs} ({t.preset})" for t in others)
-    compared = f", against {rest}," if rest else ""
+def _reason(rated: Sequence[RatedClassifier], chosen: RatedClassifier) -> str:
+    right = f"{100 * chosen.evaluation.accuracy:.0f} % of the graphs that it had not seen"
+    if not chosen.evaluation.better_than_chance:
+        return (
+            f"None of them is clearly better than chance; {chosen.preset} is taken, which was "
+            f"right about {right}. Read what follows as an exercise."
+        )
+    if len(rated) == 1:
+        return f"{chosen.preset} was right about {right}, clearly better than chance."
+    good = sum(r.evaluation.better_than_chance for r in rated)
+    opening = "All" if good == len(rated) else f"{good} of {len(rated)}"
+    verb = "is" if good == 1 else "are"
+    level = [r.preset for r in rated if _merit(r) == _merit(chosen)]
+    if len(level) > 1:
+        why = f"{' and '.join(level)} were right equally often, and it is the first of them"
+    else:
+        why = "the most accurate"
     return (
-        f"{opening} {chosen.preset} is taken{price}: {pairs} brought to the other strain's "
-        f"density{compared} {verb} its mind, so its decision can be told in fewest words."
+        f"{opening} {verb} clearly better than chance. {chosen.preset} is taken, right about "
+        f"{right}: {why}."
     )

@@ -12,6 +12,7 @@ from denseflip.errors import MissingInputError
 from denseflip.graph import Graph, Nodes, Taxonomy
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
+from denseflip.oracles.session import Event
 from denseflip.search.explain import explain
 from denseflip.search.methods import Method, as_method
 from denseflip.story.describe import describe
@@ -85,6 +86,7 @@ def compare(
     evaluation: Any = None,
     share: float = 0.0,
     progress: Callable[[str], None] | None = None,
+    on_event: Callable[[Event], object] | None = None,
 ) -> Iterator[Compared]:
     """Explain one graph by several methods; yield each as it is done.
 
@@ -96,7 +98,8 @@ def compare(
         (those given here come first).
     oracle : the classifier.
     methods : names or methods.
-    nodes, background, target, budget, seed, time_limit : as in `explain`, for each method.
+    nodes, background, target, budget, seed, time_limit, on_event : as in `explain`, for each
+        method.
     regions, subject, class_names, evaluation, share : as in `describe`.
     progress : called with the name of the method that starts.
 
@@ -130,6 +133,7 @@ def compare(
                     budget=budget,
                     seed=seed,
                     time_limit=time_limit,
+                    on_event=on_event,
                 )
             except MissingInputError as error:
                 yield Compared(method.name, None, str(error), error.parameters)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from denseflip.counterfactual import Label
-from denseflip.errors import MissingInputError
+from denseflip.errors import InvalidParameterError, MissingInputError
 from denseflip.graph import Graph, Taxonomy
 from denseflip.oracles.open import open_oracle
 from denseflip.oracles.protocol import Oracle
+from denseflip.oracles.session import Event
 from denseflip.search.explain import explain
-from denseflip.search.methods import Method
+from denseflip.search.methods import ALIASES, METHODS, Method, make_method
 from denseflip.story.describe import describe
 from denseflip.story.story import Story
+from denseflip.story.vocabulary import Vocabulary
 from denseflip.workflow.subject import Subject
 
 
@@ -40,6 +44,64 @@ def oracle_for(
     return open_oracle(words, dataset=subject.dataset, input=input, batch=batch)
 
 
+def method_for(
+    name: str,
+    *,
+    regions: str | None = None,
+    language: str | None = None,
+    max_cells: int | None = None,
+    objective: str | None = None,
+    front: bool = False,
+    settings: Mapping[str, Any] | None = None,
+) -> Method:
+    """The method of that name with what a person asked for, as far as it takes it.
+
+    Regions are those of the sentence, which any method can be told in; a method that works with
+    regions works with them, too. The rest is of no use to a method that does not take it.
+
+    Parameters
+    ----------
+    name : as `make_method` takes it.
+    regions, language, max_cells, objective, front : as in `explain`.
+    settings : other parameters of the method; they come first.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the method does not take what was asked for; the message names methods that do.
+
+    Examples
+    --------
+    >>> method_for("blocks", regions="lobe").parameters["search"]["regions"]
+    'lobe'
+    """
+    base = _base(name)
+    if base not in METHODS:
+        return make_method(name)  # which says so
+    takes = _parameters(base)
+    asked = {"language": language, "max_cells": max_cells, "objective": objective}
+    wanted = {key: value for key, value in asked.items() if value is not None}
+    if front:
+        wanted["front"] = True
+    for key in wanted:
+        if key not in takes:
+            able = [other for other in METHODS if key in _parameters(other)]
+            msg = f"The method {base!r} takes no {key}. These do: {', '.join(able)}."
+            raise InvalidParameterError(msg, parameter=(key, "method"))
+    if regions is not None and "regions" in takes:
+        wanted["regions"] = regions
+    return make_method(name, **{**wanted, **(settings or {})})
+
+
+def _base(name: str) -> str:
+    base = name.strip().lower().split("+")[0]
+    return ALIASES.get(base, base)
+
+
+def _parameters(base: str) -> tuple[str, ...]:
+    return tuple(inspect.signature(METHODS[base].build).parameters)
+
+
 def tell(
     subject: Subject | Graph,
     oracle: Any,
@@ -50,7 +112,13 @@ def tell(
     seed: int = 0,
     time_limit: float | None = None,
     regions: str | Taxonomy | None = None,
+    language: str | None = None,
+    max_cells: int | None = None,
+    objective: str | None = None,
+    front: bool = False,
     share: float = 0.0,
+    vocabulary: str | Vocabulary = "auto",
+    on_event: Callable[[Event], object] | None = None,
 ) -> Story:
     """Explain a subject by one method, and tell it with all that is known around it.
 
@@ -58,10 +126,23 @@ def tell(
     ----------
     subject : what `find_subject` gave, or a bare graph.
     oracle : the classifier.
-    method, target, budget, seed, time_limit : as in `explain`.
-    regions, share : as in `describe`.
+    method, target, budget, seed, time_limit, on_event : as in `explain`.
+    regions : the taxonomy that the sentence speaks in, and that the method works with if it takes
+        one; by default the method's choice.
+    language, max_cells, objective, front : as in `explain`. The answers of a front are told by
+        `tell_front`.
+    share, vocabulary : as in `describe`.
     """
     known = subject if isinstance(subject, Subject) else Subject(subject, "")
+    asked: dict[str, Any] = {
+        "language": language,
+        "max_cells": max_cells,
+        "objective": objective,
+        "front": front,
+    }
+    if isinstance(method, str):
+        method = method_for(method, regions=regions if isinstance(regions, str) else None, **asked)
+        asked = {}
     result = explain(
         known.graph,
         oracle,
@@ -72,12 +153,15 @@ def tell(
         budget=budget,
         seed=seed,
         time_limit=time_limit,
+        on_event=on_event,
+        **asked,
     )
     return describe(
         result,
         known.nodes,
         oracle,
         regions=regions,
+        vocabulary=vocabulary,
         subject=known.name or None,
         class_names=known.class_names,
         share=share,

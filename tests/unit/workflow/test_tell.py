@@ -1,4 +1,4 @@
-"""Explain and tell in one call; compare; choose."""
+"""Explain and tell in one call; compare."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from cohorts import make_cohort
 from denseflip import Counterfactual, compare, describe, explain, make_method
 from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError
 from denseflip.graph import Graph
-from denseflip.workflow.choose import choose_classifier
 from denseflip.workflow.compare import COMPARED
 from denseflip.workflow.subject import Subject, find_subject
-from denseflip.workflow.tell import oracle_for, record, tell
+from denseflip.workflow.tell import method_for, oracle_for, record, tell
 from graphs import complete, halves, two_cliques
 
 COHORT = make_cohort()
@@ -67,6 +66,45 @@ def test_without_a_data_set_the_oracle_must_be_said():
         oracle_for(eight(), "edges-svm")
     with pytest.raises(UnknownNameError, match="Did you mean 'edges-svm'"):
         oracle_for(eight(), "edge-svm")
+
+
+def test_regions_reach_a_method_that_works_with_them():
+    subject = eight()
+    story = tell(subject, linked, "rcli", regions="parity")
+    assert story.result.parameters["search"]["rank"]["levels"] == ["parity"]
+    assert story.taxonomy.name == "parity"
+    assert tell(subject, linked, "cli", regions="parity").taxonomy.name == "parity"
+
+
+def test_settings_come_before_what_is_asked_for_in_general():
+    method = method_for("blocks", regions="side", settings={"regions": "parity"})
+    assert method.parameters["search"]["regions"] == "parity"
+
+
+@pytest.mark.parametrize(
+    ("asked", "name"),
+    [
+        ({"language": "nodes"}, "language"),
+        ({"max_cells": 3}, "max_cells"),
+        ({"objective": "edits"}, "objective"),
+        ({"front": True}, "front"),
+    ],
+)
+def test_what_a_method_does_not_take_is_said(asked, name):
+    with pytest.raises(InvalidParameterError, match=f"'tri' takes no {name}. These do:") as error:
+        tell(eight(), linked, "tri+min", **asked)
+    assert error.value.parameters == (name, "method")
+    with pytest.raises(InvalidParameterError, match="here it is made already"):
+        tell(eight(), linked, make_method("tri"), **asked)
+
+
+def test_whoever_wants_to_hear_what_happens_is_told():
+    heard = []
+    story = tell(eight(), linked, "cli", on_event=heard.append)
+    assert max(event.calls for event in heard) == story.result.calls
+    heard.clear()
+    (row,) = compare(eight(), linked, ["cli"], on_event=heard.append)
+    assert max(event.calls for event in heard) == row.story.result.calls
 
 
 def test_a_record_is_the_result_and_what_is_told_of_it():
@@ -144,31 +182,3 @@ def test_a_long_sentence_is_told_in_short():
     rows = list(compare(two_cliques(), lambda a: int(a.sum() > 0), ["edg", "cli"], nodes=nodes))
     for row in rows:
         assert row.n_regions is None or row.n_regions <= 3
-
-
-# ---- choose -----------------------------------------------------------------------------
-
-
-def test_among_honest_classifiers_the_one_told_in_fewest_words_is_taken():
-    presets = ("regions-logistic", "edges-svm")
-    cohort = make_cohort(signal=0.9)
-    choice = choose_classifier(cohort, cohort.graphs[0], presets, repeats=1, permutations=20)
-    assert [r.preset for r in choice.rated] == list(presets)
-    assert choice.oracle is choice.chosen.oracle
-    assert choice.evaluation is choice.chosen.evaluation
-    assert choice.chosen.preset in choice.reason
-    assert choice.oracle.card["evaluation"]["accuracy"] == choice.evaluation.accuracy
-    honest = [r for r in choice.rated if r.evaluation.better_than_chance] or choice.rated
-    flipped = [r.n_pairs for r in honest if r.n_pairs is not None]
-    assert choice.chosen.n_pairs == min(flipped, default=None)
-
-
-def test_the_regions_to_work_with_can_be_said():
-    cohort = make_cohort(signal=0.9)
-    (name, *_) = cohort.nodes.taxonomies
-    chosen = choose_classifier(
-        cohort, cohort.graphs[0], ["regions-logistic"], regions=name, repeats=1, permutations=0
-    ).chosen
-    assert chosen.oracle.features.name == "regions"
-    with pytest.raises(UnknownNameError):
-        choose_classifier(cohort, cohort.graphs[0], ["regions-logistic"], regions="nowhere")
