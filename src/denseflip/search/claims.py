@@ -165,6 +165,7 @@ class Redraw:
     reading: Reading = "any"
     current: Frequencies | None = None
     target: Frequencies | None = None
+    _rooms: dict[tuple[Unit, bool], int] = field(default_factory=dict, repr=False, compare=False)
 
     def weights(self, codes: Codes, *, adding: bool) -> npt.NDArray[np.float64]:
         """How readily each pair is drawn; 0 for those that the reading does not mean."""
@@ -180,10 +181,12 @@ class Redraw:
 
     def room(self, unit: Unit, *, adding: bool) -> int:
         """How many pairs of a place the reading could add, or remove."""
-        codes = self.places.absent(unit) if adding else self.places.present(unit)
-        if self.reading == "any":
-            return len(codes)
-        return int(np.count_nonzero(self.weights(codes, adding=adding)))
+        known = self._rooms.get((unit, adding))
+        if known is None:
+            codes = self.places.absent(unit) if adding else self.places.present(unit)
+            known = int(np.count_nonzero(self.weights(codes, adding=adding)))
+            self._rooms[unit, adding] = known
+        return known
 
     def draw(self, claim: Claim, rng: np.random.Generator) -> Codes:
         """Codes of the pairs of one redraw.
@@ -219,13 +222,23 @@ class Redraw:
         waits = rng.exponential(size=len(codes)) / weights
         return codes[np.argpartition(waits, wanted - 1)[:wanted]]
 
+    def queue(self, unit: Unit, rng: np.random.Generator, *, adding: bool) -> Codes:
+        """The pairs that the reading means in a place, in the order of one redraw.
+
+        Its first k are a redraw of k pairs, so redraws of rising amounts from one queue are nested.
+        """
+        codes = self.places.absent(unit) if adding else self.places.present(unit)
+        if self.reading == "any":
+            return rng.permutation(codes)
+        weights = self.weights(codes, adding=adding)
+        codes, weights = codes[weights > 0], weights[weights > 0]
+        return codes[np.argsort(rng.exponential(size=len(codes)) / weights)]
+
     def fixed(self, claim: Claim) -> bool:
         """Whether every redraw is the same: each place named is filled, or emptied, altogether."""
-        if self.reading != "any":
-            return False
         return all(
-            added in (0, len(self.places.absent(unit)))
-            and removed in (0, len(self.places.present(unit)))
+            added in (0, self.room(unit, adding=True))
+            and removed in (0, self.room(unit, adding=False))
             for unit, added, removed in claim
         )
 
@@ -275,3 +288,82 @@ class Redraw:
             len(listed),
             sum(listed),
         )
+
+
+class Repeats:
+    """A handful of redraws that are the same for every claim tested: what a search selects on.
+
+    The redraws of a claim hold those of the claims below it, so that two claims are told apart by
+    what they say and not by the luck of the draw. Whatever is selected so is too good by as much
+    as it was selected; a verdict is asked of fresh redraws (`Redraw.test`).
+
+    Parameters
+    ----------
+    redraw : draws the pairs.
+    rng : the generator; each queue is drawn when it is first needed.
+    draws : how many redraws.
+    misses : how many of them may fail.
+    """
+
+    def __init__(
+        self, redraw: Redraw, rng: np.random.Generator, *, draws: int = DRAWS, misses: int = 1
+    ) -> None:
+        self.redraw = redraw
+        self.misses = misses
+        self._rng = rng
+        self._queues: list[dict[tuple[Unit, bool], Codes]] = [{} for _ in range(draws)]
+        self._failed = [0] * draws
+        self._held: dict[Claim, bool] = {}
+
+    def codes(self, claim: Claim, which: int = 0) -> Codes:
+        """Codes of the pairs of one of the redraws."""
+        queues = self._queues[which]
+        parts: list[Codes] = []
+        for unit, added, removed in claim:
+            for adding, wanted in ((True, added), (False, removed)):
+                if not wanted:
+                    continue
+                if (unit, adding) not in queues:
+                    queues[unit, adding] = self.redraw.queue(unit, self._rng, adding=adding)
+                codes = queues[unit, adding]
+                if unit[1] is None and parts:  # two nodes share the pair between them
+                    codes = codes[~np.isin(codes, joined(parts))]
+                if wanted > len(codes):
+                    raise TooFewError(unit, wanted, len(codes), adding=adding)
+                parts.append(codes[:wanted])
+        return np.sort(joined(parts))
+
+    def screened(self, claims: Sequence[Claim], probe: Probe) -> list[bool]:
+        """Whether the first redraw of each claim flips: one question each, asked together."""
+        answers = probe.answers([self.codes(claim) for claim in claims])
+        return [probe.problem.accepts(answer.label) for answer in answers]
+
+    def seems(self, claim: Claim, probe: Probe, *, draws: int = 3) -> bool:
+        """Whether the first few redraws flip, all of them."""
+        if self.redraw.fixed(claim):
+            draws = 1
+        return all(probe.flips(self.codes(claim, i)) for i in range(draws))
+
+    def holds(self, claim: Claim, probe: Probe) -> bool:
+        """Whether all redraws but a few flip; ends as soon as that is out of reach.
+
+        Those that failed most come first: where a claim fails, that takes few questions.
+        """
+        if claim in self._held:
+            return self._held[claim]
+        if self.redraw.fixed(claim):
+            held = probe.flips(self.codes(claim))
+        else:
+            order = sorted(range(len(self._failed)), key=lambda i: -self._failed[i])
+            left, held = self.misses, True
+            for batch in (order[:2], order[2:6], order[6:]):
+                answers = probe.answers([self.codes(claim, i) for i in batch])
+                for i, answer in zip(batch, answers, strict=True):
+                    if not probe.problem.accepts(answer.label):
+                        self._failed[i] += 1
+                        left -= 1
+                if left < 0:
+                    held = False
+                    break
+        self._held[claim] = held
+        return held

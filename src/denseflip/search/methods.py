@@ -11,8 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from denseflip.errors import InvalidParameterError, UnknownNameError
+from denseflip.search.auto import Auto
 from denseflip.search.baselines import Bidirectional, ClosestGraph, EdgeSwap
 from denseflip.search.blocks import Rank, Schedule
+from denseflip.search.brief import READINGS, Brief
 from denseflip.search.dcs import DCS
 from denseflip.search.densify import CliqueDensify, PairDensify
 from denseflip.search.problem import (
@@ -132,6 +134,30 @@ def blocks(*, regions: str | None = None, strength: str | float = "mean") -> Reg
     return RegionBlocks(regions, strength)
 
 
+def brief(
+    *,
+    regions: str | None = None,
+    language: str = "auto",
+    max_cells: int = 5,
+    readings: str | tuple[str, ...] = READINGS,
+    front: bool = False,
+) -> Brief:
+    """Few region pairs, with an amount each, that flip whichever pairs a reader takes them for."""
+    return Brief(regions, language, max_cells, readings, front)  # type: ignore[arg-type]
+
+
+def auto(
+    *,
+    regions: str | None = None,
+    language: str = "auto",
+    max_cells: int = 5,
+    objective: str | None = None,
+    front: bool = False,
+) -> Auto:
+    """The shortest sentence that is true as read, in the language that fits the classifier."""
+    return Auto(regions, language, max_cells, objective, front)
+
+
 def edg(*, max_iterations: int = 2000) -> EdgeSwap:
     """Swap one random edge for one random pair at a time (paper: EDG)."""
     return EdgeSwap(max_iterations)
@@ -169,6 +195,8 @@ METHODS: dict[str, _Entry] = {
     "rcli": _Entry(rcli),
     "con": _Entry(con),
     "blocks": _Entry(blocks),
+    "brief": _Entry(brief),
+    "auto": _Entry(auto),
     "edg": _Entry(edg),
     "obs": _Entry(obs, ("bw",)),
     "dbs": _Entry(dbs, ("bw",)),

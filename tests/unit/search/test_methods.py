@@ -14,7 +14,20 @@ from graphs import path
 def test_the_list_has_every_method_and_suffix_with_a_line_each():
     names = [m.name for m in methods()]
     assert names == [
-        *("tri", "cli", "rcli", "con", "blocks", "edg", "obs", "dbs", "dat", "medoid"),
+        *(
+            "tri",
+            "cli",
+            "rcli",
+            "con",
+            "blocks",
+            "brief",
+            "auto",
+            "edg",
+            "obs",
+            "dbs",
+            "dat",
+            "medoid",
+        ),
         *("+bw", "+bw1", "+min"),
     ]
     for m in methods():
@@ -27,6 +40,7 @@ def test_the_list_has_every_method_and_suffix_with_a_line_each():
         "rcli": ("regions",),
         "con": ("background",),
         "blocks": ("regions", "background"),
+        "brief": ("regions", "background"),
         "dbs": ("background",),
         "dat": ("background",),
         "medoid": ("background",),

@@ -1,0 +1,147 @@
+"""`auto`: the sentence in the language that fits.
+
+Regions first, in the taxonomy that was asked for; then the other taxonomies of the node table,
+coarse to fine; then nodes; at last the fewest pairs. What was chosen, and why, stands in the notes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from denseflip.counterfactual import AsRead, Status
+from denseflip.errors import UnknownNameError, whole_number
+from denseflip.graph import Taxonomy
+from denseflip.oracles.session import BudgetSpentError, Session
+from denseflip.search.brief import Brief, cannot_be_told, unfit
+from denseflip.search.engine import search
+from denseflip.search.probe import Probe
+from denseflip.search.problem import BACKGROUND, REGIONS, Problem, Walk, check_given
+from denseflip.search.refine import Candidate
+
+LANGUAGES = ("auto", "regions", "nodes", "pairs")
+OBJECTIVES = ("sentence", "edits", "balanced")
+PAIRS = AsRead("pairs", None, "any", 0, 0)  # pairs named one by one are what they are
+
+
+@dataclass(frozen=True)
+class Auto:
+    """Tells a decision in the fewest words that are true as read.
+
+    Parameters
+    ----------
+    regions : the taxonomy to begin with; None for the node table's first.
+    language : ``"auto"``, or the only language to try before pairs: ``"regions"``, ``"nodes"``; or
+        ``"pairs"``.
+    max_cells : the most places that a sentence may name.
+    objective : ``"edits"`` for the fewest edits rather than the shortest sentence, ``"balanced"``
+        for both; None or ``"sentence"`` for the sentence.
+    front : whether to give all answers that no other beats.
+    """
+
+    regions: str | None = None
+    language: str = "auto"
+    max_cells: int = 5
+    objective: str | None = None
+    front: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "max_cells", whole_number("max_cells", self.max_cells, minimum=1))
+        if self.language not in LANGUAGES:
+            raise UnknownNameError("language", str(self.language), LANGUAGES)
+        if self.objective is not None and self.objective not in OBJECTIVES:
+            raise UnknownNameError("objective", str(self.objective), OBJECTIVES)
+
+    def __call__(self, problem: Problem, session: Session) -> Walk:
+        """Try one language after the other."""
+        probe = Probe(problem, session)
+        if self.objective not in (None, "sentence"):
+            return self._pairs(problem, session, f"the objective is {self.objective!r}")
+        if self.language == "pairs":
+            return self._pairs(problem, session, "pairs were asked for")
+        if self.language == "regions":
+            check_given(REGIONS, "auto", problem.nodes, problem.background)
+        if self.language != "auto":
+            check_given(BACKGROUND, "auto", problem.nodes, problem.background)
+        if problem.background is None or not len(problem.background):
+            return self._pairs(problem, session, "there is no background to learn from")
+        if not any(problem.accepts(label) for label in problem.background_labels):
+            why = "the oracle puts no graph of the background in the class that is wanted"
+            return self._pairs(problem, session, why)
+        for tried, taxonomy in enumerate(self._taxonomies(problem)):
+            brief = Brief(
+                None if taxonomy is None else taxonomy.name,
+                "nodes" if taxonomy is None else "regions",
+                self.max_cells,
+                front=self.front,
+            )
+            told = brief.tell(problem, probe, taxonomy)
+            if told:
+                ended = brief.walk(problem, told, taxonomy)
+                ended.chosen = "brief"
+                problem.note(f"Told by brief, {_words(taxonomy)}: {_reason(tried)}.")
+                return ended
+            problem.note(cannot_be_told(problem, taxonomy, self.max_cells))
+        return self._pairs(problem, session, "nothing shorter is true as read")
+
+    def _taxonomies(self, problem: Problem) -> Iterator[Taxonomy | None]:
+        """The taxonomies to try, coarse to fine behind the first; None for nodes."""
+        nodes = problem.nodes
+        if self.language in ("auto", "regions") and nodes is not None and nodes.regions:
+            first = nodes.taxonomy(self.regions)
+            others = [nodes.taxonomy(name) for name in nodes.taxonomies]
+            others = [other for other in others if other.index != first.index]
+            others.sort(key=lambda taxonomy: len(taxonomy.regions))
+            for taxonomy in (first, *others):
+                if wrong := unfit(taxonomy):
+                    problem.note(wrong)
+                else:
+                    yield taxonomy
+        if self.language in ("auto", "nodes"):
+            yield None
+
+    def _pairs(self, problem: Problem, session: Session, why: str) -> Walk:
+        """The fewest edits that the methods for them find, told pair by pair."""
+        from denseflip.search.methods import METHODS, make_method
+
+        known = problem.background is not None and len(problem.background) > 0
+        names = ("con+min",) * known + ("tri+min", "obs+min")
+        if "best" in METHODS:
+            names = ("best",)
+        ended = Walk(Status.EXHAUSTED, problem.graph, problem.label)
+        for name in names:
+            parameters = {"objective": self.objective or "edits"} if name == "best" else {}
+            method = make_method(name, **parameters)
+            ended = search(problem, method.search, session)
+            if ended.status is not Status.FOUND:
+                continue
+            candidate = Candidate(problem, ended, session)
+            try:
+                for refine in method.refiners:
+                    refine(candidate)
+            except BudgetSpentError:
+                problem.note(
+                    "The budget was spent during refinement; the result may be refined more."
+                )
+            ended.graph, ended.label = candidate.graph, candidate.label
+            ended.trace += candidate.steps
+            if method.refiners:
+                ended.minimal = candidate.minimal
+            ended.chosen = ended.chosen or name
+            if ended.as_read is None:
+                ended.as_read = PAIRS
+            problem.note(f"Told pair by pair, by {ended.chosen}: {why}.")
+            break
+        return ended
+
+
+def _words(taxonomy: Taxonomy | None) -> str:
+    if taxonomy is None:
+        return "in the language of nodes"
+    return f"in the regions of {taxonomy.name!r} ({len(taxonomy.regions)})"
+
+
+def _reason(tried: int) -> str:
+    if not tried:
+        return "there are regions and a background, and a short sentence is true as read"
+    return "the first language in which a short sentence is true as read"

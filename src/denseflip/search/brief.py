@@ -1,0 +1,439 @@
+"""`brief`: the shortest sentence that is true as read.
+
+It looks for a claim, a few places with an amount each, such that whatever pairs of those places a
+reader takes it to mean, the label flips in nine of ten cases. Single places are tried first, then
+sets of them; what is found is brought to the smallest amounts that hold; and what is said of it in
+the end is the outcome of redraws that the search never saw.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from denseflip.counterfactual import AsRead, Label, Reading, Step
+from denseflip.errors import InvalidParameterError, UnknownNameError, whole_number
+from denseflip.graph import Codes, Taxonomy
+from denseflip.oracles.session import BudgetSpentError, Session
+from denseflip.search.claims import Amount, Claim, Places, Redraw, Repeats, TooFewError
+from denseflip.search.moves import Move, moves_of, one_each
+from denseflip.search.probe import Probe, certify, gallop, lexmin
+from denseflip.search.problem import BACKGROUND, REGIONS, Problem, StopSearch, Walk
+
+READINGS: tuple[Reading, ...] = ("any", "typical", "distinctive")  # the truest first
+CONFIRM, MISSES = 60, 4  # fresh redraws of the verdict, and how many of them may fail
+_STEP = 1.08  # amounts are settled to this factor
+_GROWTH = 1.5  # a single place that does not hold yet is given so much more
+_SINGLES = 32  # places tried alone
+_TRIES = 40  # tests of single places
+
+
+@dataclass(frozen=True)
+class Told:
+    """A claim that held: with the outcome of its verdict, and one redraw that flips."""
+
+    claim: Claim
+    as_read: AsRead
+    codes: Codes
+    label: Label
+
+    @property
+    def cells(self) -> int:
+        """Places that the sentence names."""
+        return len(self.claim)
+
+    @property
+    def edits(self) -> int:
+        """Pairs that it changes."""
+        return len(self.codes)
+
+    @property
+    def rank(self) -> int:
+        """Truth rank of the reading, 0 for the truest."""
+        return READINGS.index(self.as_read.reading)
+
+
+def beats(a: Told, b: Told) -> bool:
+    """Whether a is at least as good as b in cells, edits and truth, and better in one of them."""
+    at = (a.cells, a.edits, a.rank)
+    other = (b.cells, b.edits, b.rank)
+    return at != other and all(x <= y for x, y in zip(at, other, strict=True))
+
+
+def front_of(told: Sequence[Told]) -> list[Told]:
+    """What no other beats, fewest cells first, then fewest edits."""
+    kept: dict[tuple[int, int, int], Told] = {}
+    for one in told:
+        if not any(beats(other, one) for other in told):
+            kept.setdefault((one.cells, one.edits, one.rank), one)
+    return [kept[key] for key in sorted(kept)]
+
+
+def shortest(told: Sequence[Told]) -> Told:
+    """The one to tell: fewest cells; among those a weaker reading must halve the edits."""
+    few = min(one.cells for one in told)
+    rest = [one for one in told if one.cells == few]
+    best = min(rest, key=lambda one: (one.rank, one.edits))
+    for one in sorted(rest, key=lambda one: (one.rank, one.edits)):
+        if one.edits * 2 ** (one.rank - best.rank) <= best.edits and one.edits < best.edits:
+            best = one
+    return best
+
+
+@dataclass(frozen=True)
+class Brief:
+    """Looks for few places, each with an amount, that flip the label whichever pairs are meant.
+
+    Parameters
+    ----------
+    regions : the taxonomy, for example ``"lobe"``; None for the node table's first.
+    language : ``"regions"`` (and ``"auto"``) or ``"nodes"``.
+    max_cells : the most places that a sentence may name.
+    readings : which pairs a reader may take to be meant, tried in this order; see `AsRead`.
+    front : whether to look for all answers that no other beats.
+    """
+
+    regions: str | None = None
+    language: str = "auto"
+    max_cells: int = 5
+    readings: tuple[Reading, ...] = READINGS
+    front: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "max_cells", whole_number("max_cells", self.max_cells, minimum=1))
+        if self.language == "pairs":
+            msg = "brief speaks of regions or nodes; for pairs take the method 'tight' or 'race'."
+            raise InvalidParameterError(msg, parameter="language")
+        if self.language not in ("auto", "regions", "nodes"):
+            raise UnknownNameError("language", str(self.language), ("auto", "regions", "nodes"))
+        given = self.readings
+        words = tuple(given.split(",")) if isinstance(given, str) else tuple(given)
+        for word in words:
+            if word not in READINGS:
+                raise UnknownNameError("reading", str(word), READINGS, parameter="readings")
+        if not words:
+            msg = f"readings must name at least one of {', '.join(READINGS)}."
+            raise InvalidParameterError(msg, parameter="readings")
+        object.__setattr__(self, "readings", words)
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Regions, unless it speaks of nodes; and the data set."""
+        return frozenset({BACKGROUND} if self.language == "nodes" else {REGIONS, BACKGROUND})
+
+    def __call__(self, problem: Problem, session: Session) -> Walk:
+        """Search, and say what is true as read, or that nothing is."""
+        taxonomy = None
+        if self.language != "nodes":
+            taxonomy = problem.taxonomy(self.regions, "brief")
+            if wrong := unfit(taxonomy):
+                msg = f"{wrong} Name another taxonomy, or speak of nodes: language='nodes'."
+                if self.regions is not None:
+                    raise InvalidParameterError(msg, parameter="regions")
+                problem.note(msg)
+                raise StopSearch
+        probe = Probe(problem, session)
+        told = self.tell(problem, probe, taxonomy)
+        if told:
+            return self.walk(problem, told, taxonomy)
+        problem.note(cannot_be_told(problem, taxonomy, self.max_cells))
+        raise StopSearch
+
+    def tell(self, problem: Problem, probe: Probe, taxonomy: Taxonomy | None) -> list[Told]:
+        """All that was found true as read, in sentences of at most ``max_cells`` places."""
+        hunt = Hunt(problem, probe, Places(problem.graph, taxonomy), self.max_cells, self.front)
+        try:
+            for reading in self.readings:
+                hunt.read(reading)
+                if hunt.told and not self.front and not hunt.worth_more():
+                    break
+        except BudgetSpentError:
+            if not hunt.told:
+                problem.note(
+                    f"The budget was spent ({probe.session.calls} questions) before a sentence "
+                    "was seen to be true as read."
+                )
+            else:
+                problem.best = self.walk(problem, hunt.told, taxonomy)
+            raise
+        return hunt.told
+
+    def walk(self, problem: Problem, told: list[Told], taxonomy: Taxonomy | None) -> Walk:
+        """The walk to the one to tell, with the others that nothing beats."""
+        made = {id(one): _walk(problem, one, taxonomy) for one in told}
+        ended = made[id(shortest(told))]
+        if self.front:
+            ended.front = tuple(made[id(one)] for one in front_of(told))
+        return ended
+
+
+def unfit(taxonomy: Taxonomy) -> str:
+    """Why no sentence can be told in these regions; empty if one can."""
+    n = len(taxonomy.regions)
+    if n == 1 and len(taxonomy.index) > 1:
+        return (
+            f"The taxonomy {taxonomy.name!r} has one region only: a sentence about it would "
+            "not say where."
+        )
+    if n == len(taxonomy.index) and n > 1:
+        return (
+            f"The taxonomy {taxonomy.name!r} has a region for every node: its cells are single "
+            "pairs, and there is nothing to redraw."
+        )
+    return ""
+
+
+def cannot_be_told(problem: Problem, taxonomy: Taxonomy | None, max_cells: int) -> str:
+    """The plain words for it."""
+    where = "nodes" if taxonomy is None else f"regions ({taxonomy.name}, {len(taxonomy.regions)})"
+    most = "one" if max_cells == 1 else f"at most {max_cells}"
+    what = {True: "node", False: "cell"}[taxonomy is None] + ("" if max_cells == 1 else "s")
+    return (
+        f"This decision cannot be told in these {where}: no sentence of {most} {what} was found "
+        "that is true as read."
+    )
+
+
+def _walk(problem: Problem, told: Told, taxonomy: Taxonomy | None) -> Walk:
+    places = Places(problem.graph, taxonomy)
+    n, left, steps = problem.graph.n_nodes, told.codes, []
+    for number, (unit, _, _) in enumerate(told.claim, start=1):
+        inside = np.isin(left, places.members(unit))
+        codes, left = left[inside], left[~inside]
+        there = np.isin(codes, problem.graph.codes)
+        for block, part in (("densify", codes[~there]), ("sparsify", codes[there])):
+            if len(part):
+                toggled = tuple(divmod(int(code), n) for code in part)
+                name = place_name(problem, taxonomy, unit)
+                steps.append(Step(block, "block", toggled, name=name, iteration=number))
+    graph = problem.graph.toggle_codes(told.codes)
+    ended = problem.end(graph, told.label, steps)
+    ended.as_read = told.as_read
+    return ended
+
+
+def place_name(problem: Problem, taxonomy: Taxonomy | None, unit: tuple[int, int | None]) -> str:
+    """What a place is called: two regions, or a node."""
+    a, b = unit
+    if b is not None and taxonomy is not None:
+        first, second = taxonomy.regions[a], taxonomy.regions[b]
+        return first if a == b else f"{first} – {second}"
+    return str(a) if problem.nodes is None else problem.nodes.names[a]
+
+
+class Hunt:
+    """One search for claims in one language: what is known so far, and the moves it makes."""
+
+    def __init__(
+        self, problem: Problem, probe: Probe, places: Places, max_cells: int, thorough: bool
+    ) -> None:
+        self.problem, self.probe, self.places = problem, probe, places
+        self.max_cells, self.thorough = max_cells, thorough
+        self.told: list[Told] = []
+        self.current, self.target = problem.frequencies("brief")
+        self.others = problem.split_background("brief")[1]
+
+    def worth_more(self) -> bool:
+        """Whether a weaker reading may still give a clearly shorter or smaller answer."""
+        best = shortest(self.told)
+        return best.cells > 1 or best.edits > 0.1 * max(1, self.problem.graph.n_edges)
+
+    def read(self, reading: Reading) -> None:
+        """Look for claims in one reading."""
+        redraw = Redraw(self.places, reading, self.current, self.target)
+        repeats = Repeats(redraw, self.problem.rng)
+        moves = moves_of(redraw, self.others)
+        if not moves:
+            return
+        most = {(move.unit, side): move.most[side] for move in moves for side in (0, 1)}
+        ask = _Ask(self.probe, redraw, repeats, most, self.problem.rng)
+        found = False
+        single = self._single(ask, moves[:_SINGLES])
+        if single is not None:
+            found = self._settle(ask, single)
+        if self.max_cells > 1 and (not found or self.thorough):
+            for force in (1.0, None):
+                some = self._several(ask, one_each(moves), force)
+                if some is not None and self._settle(ask, some) and not self.thorough:
+                    break
+
+    def _settle(self, ask: _Ask, claim: Claim) -> bool:
+        told = ask.verdict(ask.shrunk(claim))
+        if told is not None:
+            self.told.append(told)
+        return told is not None
+
+    def _single(self, ask: _Ask, moves: Sequence[Move]) -> Claim | None:
+        """The place that needs the fewest edits to hold alone, within a factor.
+
+        Each is asked about once at its usual amount and once at its most; what flips is halved for
+        as long as it does. From there the places compete: the one with the fewest edits is tested
+        and, if it fails, gets more, until one holds.
+        """
+        usual = [(move.times(1),) for move in moves]
+        full = [(move.full,) for move in moves]
+        n = len(moves)
+        flips = ask.repeats.screened([*usual, *full], ask.probe)
+        least: dict[int, Claim] = {}
+        for i in range(n):
+            if flips[i]:
+                least[i] = usual[i]
+            elif flips[n + i]:
+                least[i] = full[i]
+        going = sorted(least)
+        while going:
+            halves = [ask.scaled(least[i], 0.5) for i in going]
+            changed = [(i, half) for i, half in zip(going, halves, strict=True) if half != least[i]]
+            flipped = ask.repeats.screened([half for _, half in changed], ask.probe)
+            going = []
+            for (i, half), yes in zip(changed, flipped, strict=True):
+                if yes:
+                    least[i] = half
+                    going.append(i)
+        queue = [(edits(claim), i, claim) for i, claim in least.items()]
+        heapq.heapify(queue)
+        for _ in range(_TRIES):
+            if not queue:
+                return None
+            _, i, claim = heapq.heappop(queue)
+            if ask.holds(claim):
+                return claim
+            more = ask.scaled(claim, _GROWTH)
+            if more != claim:
+                heapq.heappush(queue, (edits(more), i, more))
+        return None
+
+    def _several(self, ask: _Ask, moves: Sequence[Move], force: float | None) -> Claim | None:
+        """A few places that hold together, moved by so many times the usual, or all the way."""
+
+        def claim(some: Sequence[Move]) -> Claim:
+            return tuple(move.full if force is None else move.times(force) for move in some)
+
+        def enough(some: Sequence[Move]) -> bool:
+            return ask.seems(claim(some))
+
+        k = gallop(len(moves), lambda k: enough(moves[:k]))
+        if k is None:
+            return None
+        chosen = certify(lexmin(moves[:k], enough), enough)
+        if len(chosen) > self.max_cells:
+            return None
+        wanted = claim(chosen)
+        for _ in range(6):
+            if ask.holds(wanted):
+                return wanted
+            wanted = ask.scaled(wanted, _GROWTH)
+        return None
+
+
+def edits(claim: Claim) -> int:
+    """Pairs that a claim changes."""
+    return sum(amount.total for amount in claim)
+
+
+@dataclass
+class _Ask:
+    """The questions of one reading: does a claim hold, how small can it be, what is the verdict."""
+
+    probe: Probe
+    redraw: Redraw
+    repeats: Repeats
+    most: dict[tuple[tuple[int, int | None], int], int]
+    rng: np.random.Generator
+
+    def holds(self, claim: Claim) -> bool:
+        try:
+            return self.repeats.holds(claim, self.probe)
+        except TooFewError:
+            return False
+
+    def seems(self, claim: Claim) -> bool:
+        try:
+            return self.repeats.seems(claim, self.probe)
+        except TooFewError:
+            return False
+
+    def scaled(self, claim: Claim, factor: float) -> Claim:
+        """The claim with amounts multiplied, as far as there is room; nothing falls to 0."""
+        return tuple(self._scaled(amount, factor) for amount in claim)
+
+    def _scaled(self, amount: Amount, factor: float) -> Amount:
+        sides = []
+        for side, number in enumerate((amount.added, amount.removed)):
+            new = round(number * factor)
+            if factor > 1:
+                new = max(new, number + 1)
+            sides.append(min(max(1, new), self.most[amount.unit, side]) if number else 0)
+        return Amount(amount.unit, *sides)
+
+    def shrunk(self, claim: Claim) -> Claim:
+        """Smaller amounts that still hold: all of them together, then one by one."""
+        claim = self._least(claim, lambda factor: self.scaled(claim, factor))
+        if len(claim) > 1:
+            for i in sorted(range(len(claim)), key=lambda i: -claim[i].total):
+                now = claim
+
+                def with_less(factor: float, i: int = i, now: Claim = now) -> Claim:
+                    return (*now[:i], self._scaled(now[i], factor), *now[i + 1 :])
+
+                claim = self._least(now, with_less)
+        for i, amount in enumerate(claim):  # a place that moves both ways may need only one
+            if amount.added and amount.removed:
+                for less in (amount._replace(added=0), amount._replace(removed=0)):
+                    tried = (*claim[:i], less, *claim[i + 1 :])
+                    if self.holds(tried):
+                        claim = tried
+                        break
+        return claim
+
+    def _least(self, claim: Claim, scaled: Callable[[float], Claim]) -> Claim:
+        """Bisect a factor below 1, on a scale of factors, down to the step that amounts have."""
+        low, high = 0.5, 1.0
+        while self.holds(scaled(low)) and scaled(low) != scaled(high):
+            low, high = low / 2, low
+        while high / low > _STEP and scaled(low) != scaled(high):
+            middle = (low * high) ** 0.5
+            if self.holds(scaled(middle)):
+                high = middle
+            else:
+                low = middle
+        return scaled(high) if high < 1 else claim
+
+    def verdict(self, claim: Claim) -> Told | None:
+        """Ask about fresh redraws; what fails gets a little more and is asked about again."""
+        for _ in range(8):
+            told = self._fresh(claim)
+            if told is not None:
+                return told
+            more = self.scaled(claim, _STEP)
+            if more == claim:
+                return None
+            claim = more
+        return None
+
+    def _fresh(self, claim: Claim) -> Told | None:
+        first: tuple[Codes, Label] | None = None
+        flips = asked = 0
+        accepts = self.probe.problem.accepts
+        fixed = self.redraw.fixed(claim)
+        for size in (1,) if fixed else (10, 20, CONFIRM - 30):
+            try:
+                drawn = [self.redraw.draw(claim, self.rng) for _ in range(size)]
+            except TooFewError:
+                return None
+            for codes, answer in zip(drawn, self.probe.answers(drawn), strict=True):
+                asked += 1
+                if accepts(answer.label):
+                    flips += 1
+                    first = first or (codes, answer.label)
+            if asked - flips > (0 if fixed else MISSES):
+                return None
+        assert first is not None
+        if fixed:
+            flips = asked = CONFIRM
+        regions = None if self.redraw.places.taxonomy is None else self.redraw.places.taxonomy.name
+        seen = AsRead(self.redraw.places.language, regions, self.redraw.reading, asked, flips)
+        return Told(claim, seen, *first)

@@ -1,0 +1,113 @@
+"""`auto` tells a decision in the language that fits, and says what it chose."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from denseflip import Background, explain, make_method
+from denseflip.counterfactual import Status
+from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError
+from denseflip.graph import Graph, Nodes
+
+N = 24
+NODES = Nodes(
+    tuple(f"n{i}" for i in range(N)),
+    regions={
+        "parity": tuple("eo"[i % 2] + "xyzw"[i // 6] for i in range(N)),
+        "third": tuple("ABC"[i // 8] for i in range(N)),
+        "all": ("one",) * N,
+    },
+)
+
+
+def cohort(seed=0, per_class=8):
+    rng = np.random.default_rng(seed)
+    pairs = np.array([(u, v) for u in range(N) for v in range(u + 1, N)])
+    inside = (pairs[:, 0] < 8) & (pairs[:, 1] >= 8) & (pairs[:, 1] < 16)
+    return [
+        Graph.from_edges(N, pairs[rng.random(len(pairs)) < 0.2 + 0.5 * label * inside])
+        for label in (0, 1)
+        for _ in range(per_class)
+    ]
+
+
+GRAPHS = cohort()
+EVERYTHING = {"nodes": NODES, "background": Background(GRAPHS)}
+
+
+def by_density(a):
+    return int(a[:8, 8:16].sum() >= 28)
+
+
+def run(oracle=by_density, **given):
+    return explain(GRAPHS[0], oracle, "auto", **{**EVERYTHING, **given})
+
+
+def notes(result):
+    return " ".join(result.notes)
+
+
+def test_regions_that_fit_are_told_by_brief():
+    result = run(regions="third")
+    assert (result.chosen, result.as_read.regions, result.as_read.true) == ("brief", "third", True)
+    assert "Told by brief, in the regions of 'third' (3)" in notes(result)
+    assert result.method == "auto"
+
+
+def test_regions_that_do_not_fit_are_said_to_and_the_next_are_taken():
+    result = run(regions="parity", max_cells=1)
+    assert result.as_read.true
+    assert result.as_read.regions == "third"
+    said = notes(result)
+    assert "cannot be told in these regions (parity, 8): no sentence of one cell" in said
+    assert "The taxonomy 'all' has one region only" in said
+    assert result.chosen == "brief"
+
+
+def test_without_regions_nodes_and_without_a_background_pairs():
+    result = run(nodes=Nodes.numbered(N))
+    assert result.found
+    assert result.as_read.language in ("nodes", "pairs")
+    pairs = run(background=None)
+    assert pairs.found
+    assert (pairs.as_read.language, pairs.as_read.draws) == ("pairs", 0)
+    assert "there is no background" in notes(pairs)
+    assert pairs.chosen
+
+
+@pytest.mark.parametrize("language", ["nodes", "pairs"])
+def test_a_language_can_be_asked_for(language):
+    result = run(language=language)
+    assert result.found
+    assert result.as_read.language in {language, "pairs"}
+
+
+def test_a_language_needs_what_it_is_made_of():
+    with pytest.raises(MissingInputError, match="'auto' needs to know which region"):
+        run(language="regions", nodes=None)
+    with pytest.raises(MissingInputError, match="'auto' needs background"):
+        run(language="nodes", background=None)
+
+
+@pytest.mark.parametrize("background", [GRAPHS[:1], GRAPHS[:8]], ids=["one graph", "one class"])
+def test_a_background_without_the_other_class_leaves_pairs(background):
+    result = run(background=background)
+    assert result.found
+    assert result.as_read.language == "pairs"
+    assert "puts no graph of the background in the class that is wanted" in notes(result)
+
+
+def test_bad_words_are_told():
+    for wrong in ({"language": "words"}, {"objective": "beauty"}):
+        with pytest.raises(UnknownNameError):
+            make_method("auto", **wrong)
+    with pytest.raises(InvalidParameterError, match="max_cells"):
+        make_method("auto", max_cells=0)
+
+
+def test_a_budget_too_small_is_a_status_and_said():
+    result = run(budget=4)
+    assert result.calls <= 4
+    assert "The budget was spent" in notes(result)
+    assert result.status in (Status.BUDGET, Status.FOUND)
