@@ -8,7 +8,7 @@ DEMO_OUT ?= denseflip-demo
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types docs serve bench golden clean
+.PHONY: help demo test lint types docs serve bench golden audit clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -40,6 +40,10 @@ bench: $(VENV)/.test ## Measure speed, as ratios to a reference in the same run
 golden: $(VENV)/.test ## Write the golden files anew (review the difference before you commit it)
 	$(BIN)/python -m pytest -q tests/golden/test_toy.py --regenerate-golden
 	@git diff --stat -- tests/golden
+
+audit: $(VENV)/.test ## Ask the public databases for known holes in what we depend on (needs the network)
+	$(PIP) install -q pip-audit
+	$(BIN)/pip-audit --requirement constraints.txt --no-deps --disable-pip
 
 clean: ## Remove the virtual environment and everything built
 	rm -rf $(VENV) docs/_build dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis $(DEMO_OUT)

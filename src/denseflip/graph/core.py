@@ -23,6 +23,7 @@ from denseflip.graph.pairs import (
     encode_pairs,
     key_of,
     odd_ones,
+    sealed,
     toggled,
 )
 
@@ -33,8 +34,7 @@ if TYPE_CHECKING:
 _LITTLE_ENDIAN = np.dtype("<i8")
 _SIBLINGS = 32  # up to so many flips are compared as sets
 _NEAR = 1024  # flips that a copy may always be away from its root
-_NOTHING: Codes = np.empty(0, dtype=np.int64)
-_NOTHING.setflags(write=False)
+_NOTHING: Codes = sealed(np.empty(0, dtype=np.int64))
 
 
 class Graph:
@@ -89,9 +89,8 @@ class Graph:
 
     def __init__(self, n_nodes: int, codes: Codes) -> None:
         """Take over sorted, unique, valid codes. Internal: use the ``from_`` constructors."""
-        codes.setflags(write=False)
         _set_n(self, n_nodes)
-        _set_codes(self, codes)
+        _set_codes(self, sealed(codes))
         _set_root(self, self)
         _set_line(self, None)
         _set_key(self, None)
@@ -186,8 +185,7 @@ class Graph:
         try:
             return self._codes
         except AttributeError:
-            codes = toggled(self._root.codes, self._since_root())
-            codes.setflags(write=False)
+            codes = sealed(toggled(self._root.codes, self._since_root()))
             _set_codes(self, codes)
             return codes
 
@@ -197,8 +195,8 @@ class Graph:
         try:
             return self._pairs
         except AttributeError:
-            pairs = np.stack(np.divmod(self.codes, max(self._n, 1)), axis=1)
-            pairs.flags.writeable = False
+            both = np.stack(np.divmod(self.codes, max(self._n, 1)), axis=1)
+            pairs = sealed(both.ravel()).reshape(-1, 2)
             _set_pairs(self, pairs)
             return pairs
 
@@ -266,10 +264,7 @@ class Graph:
         if not len(codes):
             return self
         # What the caller does with the codes later must not change this graph.
-        if not isinstance(codes, np.ndarray):
-            codes = tuple(codes)
-        elif codes.flags.writeable or codes.base is not None:
-            codes = codes.copy()
+        codes = sealed(codes) if isinstance(codes, np.ndarray) else tuple(codes)
         parent: Graph = self
         if parent._far > _NEAR and parent._far > 2 * len(parent._root._codes):
             parent = parent._as_root()
@@ -338,8 +333,7 @@ class Graph:
             flipped = odd_ones(np.concatenate([np.asarray(f, dtype=np.int64) for f in flips]))
         else:
             flipped = np.asarray(flips[0] if flips else (), dtype=np.int64)
-        known = toggled(known, flipped)
-        known.setflags(write=False)
+        known = sealed(toggled(known, flipped))
         _set_difference(self, known)
         # From here on the root is parent enough: the graphs between may be forgotten.
         if self._line is not None:

@@ -98,6 +98,18 @@ def _is_whole(x: object) -> bool:
     )
 
 
+def sealed(codes: Codes) -> Codes:
+    """The same codes in memory that nobody can make writable again.
+
+    An array that owns its memory lets anyone who holds it take back ``writeable = False``; one over
+    a bytes object does not.
+    """
+    owner: object = codes.base
+    if type(owner) is bytes and codes.dtype == np.int64:
+        return codes
+    return np.frombuffer(codes.astype(np.int64, copy=False).tobytes(), dtype=np.int64)
+
+
 def odd_ones(codes: Codes) -> Codes:
     """The codes that occur an odd number of times, sorted: flips of which pairs remain."""
     values, counts = np.unique(codes, return_counts=True)

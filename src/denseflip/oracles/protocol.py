@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from denseflip.counterfactual import Label
@@ -62,6 +62,14 @@ def check_answers(answers: Any, n_graphs: int) -> Sequence[Any]:
         raise OracleError(msg)
     if hasattr(answers, "tolist"):
         answers = answers.tolist()
+    if isinstance(answers, (Mapping, Set)):
+        kind = type(answers).__name__
+        msg = (
+            f"The oracle returned a {kind}, {answers!r:.60}, whose entries have no order that goes "
+            f"with the graphs; expected a sequence of {n_graphs} label(s), in the order of the "
+            "graphs."
+        )
+        raise OracleError(msg)
     if isinstance(answers, (str, bytes)) or not hasattr(answers, "__len__"):
         msg = f"The oracle returned {answers!r:.60}; expected a sequence of {n_graphs} label(s)."
         raise OracleError(msg)
@@ -95,6 +103,8 @@ def clean_probabilities(rows: Any, n_graphs: int, classes: Sequence[Label]) -> l
     answers = []
     for row in check_answers(rows, n_graphs):
         try:
+            if isinstance(row, (Mapping, Set, str)):  # the keys would pass for probabilities
+                raise TypeError
             values = [float(p) for p in row]
         except (TypeError, ValueError) as error:
             msg = (

@@ -300,8 +300,12 @@ class Session:
             raise BudgetSpentError
         self.calls += n
 
-    def confirm(self, graphs: Sequence[Graph]) -> None:
-        """Ask again, past the cache, and raise if the oracle has changed its mind."""
+    def confirm(self, graphs: Sequence[Graph], *, times: int = 1) -> None:
+        """Ask again, past the cache, so many times; raise if the oracle changes its mind."""
+        for _ in range(times):
+            self._confirm(graphs)
+
+    def _confirm(self, graphs: Sequence[Graph]) -> None:
         answers = clean_labels(self._call(self.oracle.predict, graphs, graphs), len(graphs))
         for graph, again in zip(graphs, answers, strict=True):
             known = self._answers.get(graph.key)

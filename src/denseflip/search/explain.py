@@ -45,6 +45,7 @@ def explain(
     objective: str | None = None,
     front: bool = False,
     batch: int = MAX_BATCH,
+    confirm: int = 1,
     on_event: Callable[[Event], object] | None = None,
 ) -> Counterfactual:
     """Find a graph close to the given one that the oracle labels differently.
@@ -71,6 +72,10 @@ def explain(
         (``"sentence"``, ``"edits"``, ``"balanced"``); and whether to give all answers that no
         other beats (`Counterfactual.front`).
     batch : look ahead by at most this many graphs; changes speed only, never the result.
+    confirm : how often the oracle is asked again, past the cache, about the original and the
+        counterfactual before it is given back. An oracle that then changes its mind is an error;
+        the more often, the more surely one that is not deterministic is caught. Not counted as
+        calls; 0 for not at all.
     on_event : called with an `Event` at every question, answer and step, for progress and logs.
 
     Returns
@@ -98,6 +103,7 @@ def explain(
     )
     seed = whole_number("seed", seed)
     batch = whole_number("batch", batch, minimum=1)
+    confirm = whole_number("confirm", confirm)
     target = None if target is None else _check_target(target)
     if nodes is not None:
         if not isinstance(nodes, Nodes):
@@ -146,7 +152,7 @@ def explain(
                 refine(candidate)
         except BudgetSpentError:
             problem.note("The budget was spent during refinement; the result may be refined more.")
-        session.confirm([graph, candidate.graph])
+        session.confirm([graph, candidate.graph], times=confirm)
         if candidate.steps:
             facts["as_read"] = None  # that was seen of the graph before it was refined
         if ready.refiners:

@@ -1,0 +1,147 @@
+"""Oracles that answer oddly, write on what they are given, or throw dice."""
+
+from __future__ import annotations
+
+import importlib
+from collections import OrderedDict
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+import pytest
+
+from denseflip import Graph, as_oracle, explain
+from denseflip.errors import InvalidParameterError, OracleError
+from denseflip.oracles.protocol import clean_labels, clean_probabilities
+
+GRAPH = Graph.from_edges(6, [(0, 1), (1, 2), (0, 2), (3, 4)])
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        {0: "a", 1: "a"},
+        {},
+        OrderedDict([(0, 1), (1, 1)]),
+        MappingProxyType({0: 1, 1: 1}),
+        {"a", "b"},
+        frozenset({1, 2}),
+        {0: 1, 1: 1}.keys(),
+    ],
+    ids=lambda x: type(x).__name__,
+)
+def test_what_has_no_order_is_no_batch_of_answers(answers):
+    with pytest.raises(OracleError, match="no order that goes with the graphs; expected a seq"):
+        clean_labels(answers, 2)
+
+
+def test_a_constant_classifier_that_answers_by_a_dict_does_not_flip():
+    oracle = as_oracle(lambda stack: dict.fromkeys(range(len(stack)), "ill"), batch=True)
+    with pytest.raises(OracleError, match="returned a dict"):
+        explain(GRAPH, oracle, "edg")
+
+
+@pytest.mark.parametrize("row", [{0: 0.4, 1: 0.6}, {0, 1}, "01"], ids=["dict", "set", "text"])
+def test_keys_do_not_pass_for_probabilities(row):
+    with pytest.raises(OracleError, match="expected 2 probabilities, one per class"):
+        clean_probabilities([row], 1, (0, 1))
+
+
+def arrays_of(graph: Graph):
+    yield "codes", graph.codes
+    yield "pairs", graph.pairs
+    yield "difference", graph.difference(graph.root)
+    flips = graph.flips_from(graph.root)
+    if isinstance(flips, np.ndarray):
+        yield "flips", flips
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        GRAPH,
+        GRAPH.toggle([(0, 5)]),
+        GRAPH.toggle([(0, 5)]).toggle([(1, 5), (0, 1)]),
+        GRAPH.toggle_codes(np.array([4, 5])),
+        Graph.from_adjacency(np.zeros((3, 3))),
+        Graph(3, np.array([1, 2])),
+    ],
+    ids=["root", "copy", "copy of a copy", "by codes", "empty", "bare"],
+)
+def test_no_array_of_a_graph_can_be_made_writable(graph):
+    before = graph.edges()
+    for name, array in arrays_of(graph):
+        owner = array
+        while isinstance(owner, np.ndarray):  # nor the array that it is a view of
+            assert not owner.flags.writeable, name
+            with pytest.raises(ValueError, match="cannot set WRITEABLE flag"):
+                owner.setflags(write=True)
+            owner = owner.base
+        assert isinstance(owner, bytes), name
+    assert graph.edges() == before
+
+
+def test_what_a_caller_does_with_its_codes_later_changes_no_graph():
+    codes = np.array([4, 5])
+    graph = GRAPH.toggle_codes(codes)
+    codes[:] = 3
+    assert graph.edges() == sorted([*GRAPH.edges(), (0, 4), (0, 5)])
+
+
+def test_an_oracle_that_writes_on_its_graph_is_told_so_and_changes_nothing():
+    class Scribbler:
+        def predict(self, graphs):
+            for graph in graphs:
+                graph.codes.setflags(write=True)
+                graph.codes[:] = 0
+            return [0] * len(graphs)
+
+    with pytest.raises(OracleError, match="The oracle raised ValueError: cannot set WRITEABLE"):
+        explain(GRAPH, Scribbler(), "edg")
+    assert GRAPH.n_edges == 4
+
+
+class Turncoat:
+    """Keeps to its answers until it was asked so many times about a graph, then changes them."""
+
+    def __init__(self, patience: int) -> None:
+        self.patience, self.asked = patience, {}
+
+    def predict(self, graphs):
+        answers = []
+        for graph in graphs:
+            self.asked[graph.key] = self.asked.get(graph.key, 0) + 1
+            turned = self.asked[graph.key] > self.patience
+            answers.append(int(graph.has_edge(0, 1)) if not turned else 7)
+        return answers
+
+
+@pytest.mark.parametrize("times", [0, 1, 2, 5])
+def test_the_final_pair_is_asked_again_as_often_as_wanted(times):
+    assert explain(GRAPH, Turncoat(1 + times), "edg", confirm=times).found
+    if times:
+        with pytest.raises(OracleError, match="changed its mind"):
+            explain(GRAPH, Turncoat(times), "edg", confirm=times)
+
+
+@pytest.mark.parametrize("times", [-1, 1.5, "2", None])
+def test_how_often_must_be_a_whole_number(times):
+    with pytest.raises(InvalidParameterError, match="confirm must be a whole number, at least 0"):
+        explain(GRAPH, lambda a: int(a[0, 1]), "edg", confirm=times)
+
+
+def test_asking_again_changes_no_result_and_no_count():
+    results = [explain(GRAPH, lambda a: int(a[0, 1]), "edg", confirm=n) for n in (0, 1, 9)]
+    assert {(r.calls, r.distinct_calls, r.edits) for r in results} == {
+        (results[0].calls, results[0].distinct_calls, results[0].edits)
+    }
+
+
+def test_the_more_often_it_is_asked_the_more_noisy_oracles_are_caught(monkeypatch):
+    monkeypatch.syspath_prepend(Path(__file__).resolve().parents[2] / "benchmarks")
+    noisy = importlib.import_module("noisy_oracles")
+    shares = [noisy.caught(times, runs=60) for times in (0, 1, 5)]
+    assert shares[0] == 0
+    assert shares[0] < shares[1] < shares[2]
+    assert shares[2] >= 0.75
+    assert noisy.caught(3, noise=0.0, runs=20) == 0
