@@ -6,14 +6,15 @@ import json
 import statistics
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from denseflip.counterfactual import Counterfactual, Status
 from denseflip.errors import InvalidParameterError, MissingInputError
 from denseflip.graph import Edits, Graph, Taxonomy
-from denseflip.metrics import MEASURES, Case, Measure, measure, quartiles
-from denseflip.metrics.measures import NEEDS
+from denseflip.metrics import MEASURES, Case, Measure, Planted, measure, quartiles
+from denseflip.metrics.case import NEEDS
 from denseflip.oracles.adapt import as_oracle
 from denseflip.oracles.session import Session
 
@@ -33,6 +34,8 @@ FIELDS = {
     "regions": Taxonomy.from_labels("part", ("A", "A", "B", "B", "C", "C")),
     "background": [(ORIGINAL, 1), (Graph.from_edges(6, [(1, 2)]), 0)],
     "seeds": [FOUND, replace(FOUND, seed=1)],
+    "story": SimpleNamespace(statement="It would be otherwise."),
+    "planted": Planted("part", ("A", "B")),
 }
 MEASURE = pytest.mark.parametrize("chosen", MEASURES.values(), ids=list(MEASURES))
 
@@ -113,9 +116,15 @@ def test_the_page_knows_no_measure_that_is_gone():
 
 
 def test_the_dearer_measures_can_be_left_out():
-    bare = case(FOUND, robustness=0, statement=False)
-    left_out = {name for name, chosen in MEASURES.items() if chosen(bare) is None}
-    assert left_out == {"robustness_1", "robustness_5", "statement_verified", "statement_pairs"}
+    def left_out(**settings):
+        bare = case(FOUND, **settings)
+        return {name for name, chosen in MEASURES.items() if chosen(bare) is None}
+
+    redrawn = {"as_read", "as_read_typical", "told"}
+    told = {"statement_verified", "statement_pairs", "cells", "planted_first", "planted_alone"}
+    assert left_out(robustness=0) == {"robustness_1", "robustness_5"}
+    assert left_out(draws=0) == redrawn
+    assert left_out(statement=False) == told | redrawn
 
 
 def test_minimality_is_the_certificate_unless_one_may_ask():

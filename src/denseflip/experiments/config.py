@@ -86,6 +86,7 @@ class MeasuresConfig(_Model):
     minimality: bool = False
     statement: bool = True
     regions: str | None = None
+    as_read: int = Field(default=20, ge=0, le=10_000)
 
 
 class RunConfig(_Model):

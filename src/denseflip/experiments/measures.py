@@ -10,6 +10,9 @@ from denseflip.metrics import MEASURES, Case
 _MEASURED = [m for m in MEASURES.values() if m.name != "elapsed" and "seeds" not in m.needs]
 _FIRST = ("status", "found", "label_before", "label_after")
 
+# How it is told: the method that was chosen, in which language, true in which reading.
+_SPOKEN = ("chosen", "language", "reading")
+
 # In the order of tables and exports. Those after `notes` are of found counterfactuals only, but
 # for ``d`` and ``C``: what the reading of a method calls distance and calls.
 COLUMNS = (
@@ -17,6 +20,7 @@ COLUMNS = (
     *(m.name for m in _MEASURED if m.always and m.name not in _FIRST),
     "notes",
     *(m.name for m in _MEASURED if not m.always),
+    *_SPOKEN,
     "d",
     "C",
 )
@@ -32,5 +36,8 @@ def columns_of(case: Case) -> dict[str, Any]:
         label_before=result.label_before,
         label_after=result.label_after,
         notes=list(result.notes),
+        chosen=result.chosen,
+        language=None if case.assertion is None else case.assertion.spoken,
+        reading=case.true_reading,
     )
     return row

@@ -14,12 +14,13 @@ from __future__ import annotations
 import base64
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.counterfactual import Ask, Counterfactual, Status, Step
+from denseflip.counterfactual import Ask, AsRead, Counterfactual, Status, Step
 from denseflip.errors import DatasetError, StoreError
 from denseflip.experiments.store import Record, make_record
 from denseflip.graph import Codes, Edits, Graph, Pair
@@ -69,6 +70,9 @@ def result_record(
             "added": _sorted_codes(result.added, n).tolist(),
             "removed": _sorted_codes(result.removed, n).tolist(),
         }
+    whole.update(_told(result))
+    if result.front:
+        whole["front"] = [_member(member, result) for member in result.front]
     stated = _stated(identity, row)
     other = {key: getattr(result, key) for key in stated if getattr(result, key) != stated[key]}
     if other:
@@ -124,13 +128,16 @@ def read_result(record: Record, dataset: Dataset, *, trace: bool = True) -> Coun
     fields = _stated(spec, row)
     fields.update((whole or {}).get("other", {}))
     fields["notes"] = tuple(fields["notes"])
-    return Counterfactual(
+    result = Counterfactual(
         original=graph,
-        edits=_edits(record, graph),
+        edits=_edits(edit_codes(record), graph),
         trace=_unpack_trace(whole["trace"]) if trace and whole is not None else (),
         elapsed=record["times"]["search" if whole is None else "elapsed"],
+        **_read_told(whole or {}),
         **{**fields, "status": Status(fields["status"])},
     )
+    kept = (whole or {}).get("front", ())
+    return replace(result, front=tuple(_read_member(m, result, trace=trace) for m in kept))
 
 
 def edit_codes(record: Record) -> Codes:
@@ -138,9 +145,7 @@ def edit_codes(record: Record) -> Codes:
     listed = record.get("edits") or record.get("whole", {}).get("edits")
     if listed is not None:
         return np.sort(np.asarray(listed["added"] + listed["removed"], dtype=np.int64))
-    packed = record["whole"]["trace"]
-    columns = _unpack_columns(packed)
-    return _odd(columns[4].astype(np.int64) * packed["n_nodes"] + columns[5])
+    return _packed_codes(record["whole"]["trace"])
 
 
 def _stated(spec: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
@@ -157,11 +162,60 @@ def _stated(spec: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _edits(record: Record, graph: Graph) -> Edits:
-    codes = edit_codes(record)
+def _edits(codes: Codes, graph: Graph) -> Edits:
     there = np.isin(codes, graph.codes)
     n = graph.n_nodes
     return Edits(added=tuple(decode(codes[~there], n)), removed=tuple(decode(codes[there], n)))
+
+
+# ---- how it is told -----------------------------------------------------------------------
+
+
+def _told(result: Counterfactual) -> dict[str, Any]:
+    """What was chosen and how true it is as read, where a result knows."""
+    told: dict[str, Any] = {}
+    if result.as_read is not None:
+        test = result.as_read
+        told["as_read"] = [test.language, test.regions, test.reading, test.draws, test.flips]
+    if result.chosen:
+        told["chosen"] = result.chosen
+    return told
+
+
+def _read_told(kept: Mapping[str, Any]) -> dict[str, Any]:
+    test = kept.get("as_read")
+    return {"as_read": None if test is None else AsRead(*test), "chosen": kept.get("chosen", "")}
+
+
+def _member(member: Counterfactual, result: Counterfactual) -> dict[str, Any]:
+    """A result of a front: what sets it apart from the one that holds the front."""
+    n = member.original.n_nodes
+    kept = {
+        "trace": _pack_trace(member.trace, n),
+        **_told(member),
+        "other": {
+            key: value
+            for key in _FROM_COLUMNS
+            if (value := getattr(member, key)) != getattr(result, key)
+        },
+    }
+    codes = _sorted_codes(member.edits.pairs, n)
+    if not np.array_equal(_odd_codes(member.trace, n), codes):
+        kept["edits"] = codes.tolist()
+    return kept
+
+
+def _read_member(kept: Mapping[str, Any], result: Counterfactual, *, trace: bool) -> Counterfactual:
+    listed = kept.get("edits")
+    codes = _packed_codes(kept["trace"]) if listed is None else np.array(listed, dtype=np.int64)
+    return replace(
+        result,
+        edits=_edits(codes, result.original),
+        trace=_unpack_trace(kept["trace"]) if trace else (),
+        front=(),
+        **_read_told(kept),
+        **kept["other"],
+    )
 
 
 # ---- traces -----------------------------------------------------------------------------
@@ -214,6 +268,11 @@ def _unpack_trace(packed: Mapping[str, Any]) -> tuple[Step, ...]:
         node += max(0, m - 1)
         steps.append(Step(block, structure, toggled, ask, ends, name, iteration))
     return tuple(steps)
+
+
+def _packed_codes(packed: Mapping[str, Any]) -> Codes:
+    columns = _unpack_columns(packed)
+    return _odd(columns[4].astype(np.int64) * packed["n_nodes"] + columns[5])
 
 
 def _unpack_columns(packed: Mapping[str, Any]) -> list[npt.NDArray[Any]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -28,6 +28,7 @@ _CODE = (
     "search/*.py",
     "classifiers/*.py",
     "metrics/*.py",
+    "story/*.py",
     "paper/classifier.py",
     "paper/methods.py",
     "paper/orders.py",
@@ -160,12 +161,22 @@ class MeasureSpec:
     minimality : ask for every single edit whether it is needed.
     statement : let the sentence be told and verified.
     regions : whose regions (a taxonomy of the node table); None for the node table's first.
+    as_read : redraws per test whether the sentence is true as read; 0 for none.
     """
 
     robustness: int = 10
     minimality: bool = False
     statement: bool = True
     regions: str | None = None
+    as_read: int = 20
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """All of it in plain form; what is as always is not said, so that ids stay as they were."""
+        said = asdict(self)
+        if self.as_read == type(self).as_read:
+            del said["as_read"]
+        return said
 
 
 @dataclass(frozen=True)
@@ -200,12 +211,7 @@ class Job:
             "seed": self.seed,
             "budget": self.budget,
             "target": self.target,
-            "measures": {
-                "robustness": self.measures.robustness,
-                "minimality": self.measures.minimality,
-                "statement": self.measures.statement,
-                "regions": self.measures.regions,
-            },
+            "measures": self.measures.identity,
             "profile": self.profile,
             "versions": dict(self.versions),
         }

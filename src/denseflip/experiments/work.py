@@ -41,12 +41,14 @@ from denseflip.experiments.spec import (
 )
 from denseflip.experiments.store import Record, make_record
 from denseflip.graph import Graph
-from denseflip.metrics import Case
+from denseflip.metrics import Case, Planted
 from denseflip.oracles.background import Background
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Session
 from denseflip.oracles.threads import single_thread
 from denseflip.search.explain import explain
+from denseflip.story.describe import describe
+from denseflip.story.story import Story
 
 _KEEP = 2  # contexts held per process
 _QUESTIONS = ("predict_edits", "predict_proba")
@@ -118,15 +120,36 @@ class Context:
     def case(self, result: Counterfactual, wanted: MeasureSpec) -> Case:
         """An explanation with all there is to measure it with."""
         nodes = self.dataset.nodes
+        session = Session(self.oracle)
         return Case(
             result,
             regions=nodes.taxonomy(wanted.regions) if nodes.regions else None,
             background=list(zip(self.dataset.graphs, self.labels, strict=True)),
-            session=Session(self.oracle),
+            session=session,
             robustness=wanted.robustness,
             minimality=wanted.minimality,
             statement=wanted.statement,
+            draws=wanted.as_read,
+            nodes=nodes,
+            story=self._story(result, wanted, session) if wanted.statement else None,
+            planted=planted_in(self.dataset),
         )
+
+    def _story(self, result: Counterfactual, wanted: MeasureSpec, session: Session) -> Story | None:
+        if not result.found or not len(result.edits):
+            return None
+        # A result that says in which regions it is told is told in those.
+        regions = wanted.regions if result.as_read is None else None
+        return describe(result, self.dataset.nodes, session, regions=regions)
+
+
+def planted_in(dataset: Dataset) -> Planted | None:
+    """What a made-up data set has planted; None of a real one."""
+    planted = dataset.attributes.get("planted")
+    if not isinstance(planted, Mapping):
+        return None
+    first, second = planted["regions"]
+    return Planted(planted["taxonomy"], (first, second))
 
 
 _local = threading.local()  # a context is for one thread: its clock and its caches are plain

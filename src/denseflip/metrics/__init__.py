@@ -1,13 +1,13 @@
 """Measures of explanations; `docs/metrics.md` explains every one of them.
 
 `MEASURES` holds one record per measure, each a callable on a `Case`. Those that a result does not
-know itself are functions of their own as well, in `quality`.
+know itself are functions of their own as well, in `quality` and `truth`.
 """
 
 from denseflip.checks import renamed_names
+from denseflip.metrics.case import Case, Planted
 from denseflip.metrics.measures import (
     MEASURES,
-    Case,
     Measure,
     Quartiles,
     flip_rate,
@@ -25,12 +25,15 @@ from denseflip.metrics.quality import (
     robustness,
     seed_stability,
 )
+from denseflip.metrics.truth import as_read
 
 __all__ = [
     "MEASURES",
     "Case",
     "Measure",
+    "Planted",
     "Quartiles",
+    "as_read",
     "density_drift",
     "flip_rate",
     "is_minimal",

@@ -10,63 +10,18 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from operator import attrgetter
 from typing import Any, Literal
 
 import numpy as np
 
-from denseflip.counterfactual import Counterfactual, Label
+from denseflip.counterfactual import Counterfactual, Label, Reading
 from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError
-from denseflip.graph import Graph, Taxonomy
-from denseflip.metrics import quality
-from denseflip.oracles.session import Session
+from denseflip.metrics import quality, truth
+from denseflip.metrics.case import NEEDS, Case
 
 Value = bool | int | float | None
-NEEDS = {  # need → the field of a `Case` that meets it
-    "regions": "regions",
-    "background": "background",
-    "oracle": "session",
-    "seeds": "seeds",
-}
-
-
-@dataclass(frozen=True)
-class Case:
-    """One explanation, and what there is to measure it with.
-
-    Attributes
-    ----------
-    result : the explanation, found or not.
-    regions : the regions of the nodes.
-    background : the real graphs, each with the oracle's label.
-    session : the way to the oracle that was explained.
-    seeds : explanations of the same graph with other seeds, this one among them.
-    robustness : perturbations per level of `robustness`; 0 for none.
-    minimality : whether to ask for every single edit if it is needed; otherwise ``minimal`` is
-        what the search has certified.
-    statement : whether to test the sentence.
-    """
-
-    result: Counterfactual
-    regions: Taxonomy | None = None
-    background: Sequence[tuple[Graph, Label]] | None = None
-    session: Session | None = None
-    seeds: Sequence[Counterfactual] | None = None
-    robustness: int = 10
-    minimality: bool = False
-    statement: bool = True
-
-    def missing(self, needs: Iterable[str]) -> list[str]:
-        """Which of these needs this case does not meet."""
-        return [need for need in sorted(needs) if getattr(self, NEEDS[need]) is None]
-
-    @cached_property
-    def sentence(self) -> quality.SentenceTest | None:
-        """The test of the sentence, made once for all measures that look at it."""
-        if not self.statement or self.regions is None or self.session is None:
-            return None
-        return quality.verify_cells(self.result, self.regions, self.session)
 
 
 @dataclass(frozen=True)
@@ -165,6 +120,29 @@ def _robustness(case: Case, share: float) -> float | None:
     )
 
 
+def _share(case: Case, reading: Reading | None = None) -> float | None:
+    test = case.as_read(reading)
+    return None if test is None else test.share
+
+
+def _told(case: Case) -> bool | None:
+    if case.assertion is None or not case.draws:
+        return None
+    return case.assertion.n_named <= truth.FEW_CELLS and case.true_reading is not None
+
+
+def _planted(case: Case, *, alone: bool) -> bool | None:
+    said, planted = case.assertion, case.planted
+    if said is None or planted is None:
+        return None
+    tax = None if said.places is None else said.places.taxonomy
+    if tax is None or tax.name != planted.taxonomy:
+        return False
+    named = said.names[:1] if not alone else said.names
+    return named == (frozenset(planted.regions),)
+
+
+_ASKED = frozenset({"oracle"})
 _LIST = (
     Measure(
         "found",
@@ -250,6 +228,62 @@ _LIST = (
         frozenset({"oracle", "regions"}),
         "median",
         lambda case: None if case.sentence is None else case.sentence.n_named,
+    ),
+    Measure(
+        "as_read",
+        "share of redraws of the sentence that flip, as it says it is to be read",
+        "high",
+        _ASKED,
+        "mean",
+        _share,
+    ),
+    Measure(
+        "as_read_typical",
+        "the same with pairs that are typical of the target class",
+        "high",
+        _ASKED | {"background"},
+        "mean",
+        partial(_share, reading="typical"),
+    ),
+    Measure(
+        "cells",
+        "region pairs (or nodes, or pairs) that the shortest sentence names",
+        "low",
+        _ASKED,
+        "median",
+        lambda case: None if case.assertion is None else case.assertion.n_named,
+    ),
+    Measure(
+        "told",
+        f"true as read (9 of 10 redraws flip) in at most {truth.FEW_CELLS} cells",
+        "high",
+        _ASKED,
+        "mean",
+        _told,
+    ),
+    Measure(
+        "words",
+        "words of the sentence",
+        "low",
+        frozenset({"story"}),
+        "median",
+        lambda case: None if case.story is None else len(case.story.statement.split()),
+    ),
+    Measure(
+        "planted_first",
+        "the planted pair of regions is the first that the sentence names",
+        "high",
+        _ASKED | {"planted"},
+        "mean",
+        partial(_planted, alone=False),
+    ),
+    Measure(
+        "planted_alone",
+        "the planted pair of regions is all that the sentence names",
+        "high",
+        _ASKED | {"planted"},
+        "mean",
+        partial(_planted, alone=True),
     ),
     Measure(
         "seed_stability",

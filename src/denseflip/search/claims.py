@@ -123,18 +123,22 @@ class Places:
 
         In the language of nodes an edit is told with whichever of its ends holds most edits.
         """
+        return tuple(self.amount(unit, held) for unit, held in self.split(edits).items())
+
+    def amount(self, unit: Unit, codes: Codes) -> Amount:
+        """How many of these pairs, all of one place, are added, and how many removed."""
+        removed = int(np.isin(codes, self.graph.codes).sum())
+        return Amount(unit, len(codes) - removed, removed)
+
+    def split(self, edits: Edits | Codes) -> dict[Unit, Codes]:
+        """The pairs that edits change, place by place, the fullest first; see `claim`."""
         n = self.graph.n_nodes
         codes = (
             np.array([u * n + v for u, v in edits.pairs], dtype=np.int64)
             if isinstance(edits, Edits)
             else edits
         )
-        parts = self._by_node(codes) if self.taxonomy is None else self._by_cell(codes)
-        out = []
-        for unit, held in parts:
-            removed = int(np.isin(held, self.graph.codes).sum())
-            out.append(Amount(unit, len(held) - removed, removed))
-        return tuple(out)
+        return dict(self._by_node(codes) if self.taxonomy is None else self._by_cell(codes))
 
     def _by_cell(self, codes: Codes) -> Iterator[tuple[Unit, Codes]]:
         yield from self.cells.split(codes, fullest_first=True).items()

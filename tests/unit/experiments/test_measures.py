@@ -40,7 +40,9 @@ def test_the_columns_of_the_first_release_in_their_order():
         "region_entropy density_drift plausibility robustness_1 robustness_5 statement_verified "
         "statement_pairs d C"
     )
-    assert first.split() == list(COLUMNS)
+    *old, d, c = first.split()
+    assert list(COLUMNS[: len(old)]) == old
+    assert list(COLUMNS[-2:]) == [d, c]
 
 
 def test_every_measure_of_one_explanation_is_a_column():

@@ -7,7 +7,7 @@ import pytest
 
 from benches import bench_specs
 from cohorts import make_cohort
-from denseflip.counterfactual import Ask, Counterfactual, Status, Step
+from denseflip.counterfactual import Ask, AsRead, Counterfactual, Status, Step
 from denseflip.errors import DatasetError, StoreError
 from denseflip.experiments.measures import columns_of
 from denseflip.experiments.records import edit_codes, read_result, result_record
@@ -41,7 +41,7 @@ def kept(result: Counterfactual, method: str, reading: str = PLAIN, **job) -> di
         ),
         "g0001",
     )
-    row = columns_of(CONTEXT.case(result, MeasureSpec(robustness=0)))
+    row = columns_of(CONTEXT.case(result, MeasureSpec(robustness=0, statement=False)))
     record = result_record(spec.identity, result, row, {"search": 1.0})
     return json.loads(json.dumps(record))
 
@@ -75,6 +75,32 @@ def test_a_stored_result_is_the_fresh_one(method, options):
 def test_a_stored_result_of_the_paper_is_the_fresh_one(method):
     result = fresh(method, "published")
     check(kept(result, method, "published"), result)
+
+
+def test_what_was_chosen_its_truth_as_read_and_the_front_come_back():
+    one, two = fresh("tri"), fresh("edg")
+    assert one.found
+    assert two.found
+    first = replace(
+        one, as_read=AsRead("regions", "lobe", "typical", 20, 19), chosen="brief", minimal=None
+    )
+    other = replace(
+        one,
+        edits=two.edits,
+        trace=two.trace,
+        label_after=two.label_after,
+        iterations=two.iterations,
+        as_read=AsRead("pairs", None, "any", 0, 0),
+        chosen="race",
+        minimal=True,
+    )
+    bare = replace(other, trace=(), as_read=None, chosen="")  # a front's own form without a trace
+    result = replace(first, front=(first, other, bare))
+    record = kept(result, "tri")
+    check(record, result)
+    plain = read_result(record, DATA, trace=False)
+    assert [m.edits for m in plain.front] == [m.edits for m in result.front]
+    assert [m.trace for m in plain.front] == [()] * 3
 
 
 def test_the_calls_of_dat_less_the_background_need_the_trace():

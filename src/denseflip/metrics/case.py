@@ -1,0 +1,143 @@
+"""`Case`: one explanation with all there is to measure it with; what is shared is made once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+from denseflip.counterfactual import AsRead, Counterfactual, Label, Reading
+from denseflip.graph import Graph, Nodes, Taxonomy
+from denseflip.metrics import quality, truth
+from denseflip.oracles.session import Session
+from denseflip.search.claims import DRAWS
+
+NEEDS = {  # need → the field of a `Case` that meets it
+    "regions": "regions",
+    "background": "background",
+    "oracle": "session",
+    "seeds": "seeds",
+    "story": "story",
+    "planted": "planted",
+}
+
+
+class Told(Protocol):
+    """Whatever holds a sentence, such as a `Story`."""
+
+    @property
+    def statement(self) -> str:
+        """The sentence."""
+        ...
+
+
+@dataclass(frozen=True)
+class Planted:
+    """The answer that a made-up data set holds: two regions (or one twice) of a taxonomy."""
+
+    taxonomy: str
+    regions: tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One explanation, and what there is to measure it with.
+
+    Attributes
+    ----------
+    result : the explanation, found or not.
+    regions : the regions of the nodes.
+    background : the real graphs, each with the oracle's label.
+    session : the way to the oracle that was explained.
+    seeds : explanations of the same graph with other seeds, this one among them.
+    robustness : perturbations per level of `robustness`; 0 for none.
+    minimality : whether to ask for every single edit if it is needed; otherwise ``minimal`` is
+        what the search has certified.
+    statement : whether to test the sentence.
+    draws : redraws of a test of truth as read; 0 for none.
+    nodes : the node table, for results that speak of other regions than ``regions``.
+    story : the result told, for the length of the sentence.
+    planted : the two regions that the classes were made to differ in.
+    """
+
+    result: Counterfactual
+    regions: Taxonomy | None = None
+    background: Sequence[tuple[Graph, Label]] | None = None
+    session: Session | None = None
+    seeds: Sequence[Counterfactual] | None = None
+    robustness: int = 10
+    minimality: bool = False
+    statement: bool = True
+    draws: int = DRAWS
+    nodes: Nodes | None = None
+    story: Told | None = None
+    planted: Planted | None = None
+
+    def missing(self, needs: Iterable[str]) -> list[str]:
+        """Which of these needs this case does not meet."""
+        return [need for need in sorted(needs) if getattr(self, NEEDS[need]) is None]
+
+    @cached_property
+    def sentence(self) -> quality.SentenceTest | None:
+        """The test of the sentence, made once for all measures that look at it."""
+        if not self.statement or self.regions is None or self.session is None:
+            return None
+        return quality.verify_cells(self.result, self.regions, self.session)
+
+    @cached_property
+    def assertion(self) -> truth.Assertion | None:
+        """What the shortest sentence says; None if nothing was found or sentences are left out."""
+        if not (self.statement and self.result.found and self.session is not None):
+            return None
+        return truth.assertion(self.result, self.session, self.regions, nodes=self.nodes)
+
+    @cached_property
+    def _readings(self) -> dict[Reading, AsRead | None]:
+        return {}
+
+    @cached_property
+    def _sides(self) -> truth.Sides | None:
+        return None if self.background is None else truth.Sides.of(self.result, self.background)
+
+    def as_read(self, reading: Reading | None = None) -> AsRead | None:
+        """The test of that sentence in a reading, by default in its own; each is made once."""
+        said = self.assertion
+        if said is None or not self.draws:
+            return None
+        assert self.session is not None
+        reading = reading or self.own_reading
+        if reading != "any" and self._sides is None:
+            return None
+        if reading not in self._readings:
+            self._readings[reading] = truth.redraw(
+                self.result,
+                said,
+                self.session,
+                reading=reading,
+                sides=self._sides,
+                draws=self.draws,
+                seed=self.result.seed,
+            )
+        return self._readings[reading]
+
+    @property
+    def own_reading(self) -> Reading:
+        """The reading that the result itself claims, else the plain one."""
+        stated = self.result.as_read
+        return "any" if stated is None else stated.reading
+
+    @cached_property
+    def true_reading(self) -> Reading | None:
+        """The reading in which the sentence is true: its own, or the first that holds; or None.
+
+        A result that claims none gets every reading tried, the plainest first. A list of pairs is
+        true as it stands.
+        """
+        if self.assertion is None or not self.draws:
+            return None
+        if self.assertion.language == "pairs":
+            return "any"
+        tried = truth.READINGS if self.result.as_read is None else (self.own_reading,)
+        tests = ((reading, self.as_read(reading)) for reading in tried)
+        return next((reading for reading, test in tests if test is not None and test.true), None)
