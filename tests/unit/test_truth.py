@@ -8,13 +8,13 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from denseflip.counterfactual import AsRead, Counterfactual, Status
+from denseflip.counterfactual import AsRead, Counterfactual, Status, Step
 from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError
 from denseflip.graph import Edits, Graph, Nodes, Taxonomy
 from denseflip.metrics import MEASURES, Case, Planted, as_read
-from denseflip.metrics.truth import assertion
 from denseflip.oracles.adapt import as_oracle
 from denseflip.oracles.session import Session
+from denseflip.search.truth import assertion
 
 PARTS = ("A", "A", "A", "B", "B", "B", "C", "C")
 REGIONS = Taxonomy.from_labels("part", PARTS)
@@ -149,6 +149,23 @@ def test_a_result_that_claims_a_language_is_tested_in_it_on_fresh_redraws():
     assert MEASURES["cells"](case) == len(case.assertion.claim) == 2  # W, and W – E
     assert MEASURES["as_read"](case) == test.share
     assert MEASURES["told"](case) is False
+
+
+def test_the_node_that_was_meant_is_the_one_that_the_search_named():
+    """One edit has two ends; which of them a sentence speaks of, the trace tells."""
+    step = Step("densify", "block", ((3, 5),), name="f", iteration=1)
+    told = found([(3, 5)], as_read=AsRead("nodes", None, "any", 20, 20), trace=(step,))
+    busy = as_oracle(lambda a: int(a[5].sum() >= 1))
+    case = Case(told, nodes=NODES, session=Session(busy))
+    assert [tuple(a) for a in case.assertion.claim] == [((5, None), 1, 0)]
+    assert MEASURES["as_read"](case) == 1
+    # Without names the node's number is the name; without a trace the first end is taken.
+    numbered = replace(told, trace=(step._replace(name="5"),))
+    assert assertion(numbered, Session(busy)).claim == case.assertion.claim
+    bare = assertion(replace(told, trace=()), Session(busy), nodes=NODES)
+    assert [tuple(a) for a in bare.claim] == [((3, None), 1, 0)]
+    elsewhere = replace(told, trace=(step._replace(name="a"),))
+    assert assertion(elsewhere, Session(busy), nodes=NODES).claim == bare.claim
 
 
 def test_a_claimed_reading_is_the_one_that_counts():

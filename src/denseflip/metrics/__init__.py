@@ -1,7 +1,7 @@
 """Measures of explanations; `docs/metrics.md` explains every one of them.
 
 `MEASURES` holds one record per measure, each a callable on a `Case`. Those that a result does not
-know itself are functions of their own as well, in `quality` and `truth`.
+know itself are functions of their own as well, in `quality` and `denseflip.search.truth`.
 """
 
 from denseflip.checks import renamed_names
@@ -25,7 +25,7 @@ from denseflip.metrics.quality import (
     robustness,
     seed_stability,
 )
-from denseflip.metrics.truth import as_read
+from denseflip.search.truth import as_read
 
 __all__ = [
     "MEASURES",

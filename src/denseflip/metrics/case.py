@@ -9,8 +9,9 @@ from typing import Protocol
 
 from denseflip.counterfactual import AsRead, Counterfactual, Label, Reading
 from denseflip.graph import Graph, Nodes, Taxonomy
-from denseflip.metrics import quality, truth
+from denseflip.metrics import quality
 from denseflip.oracles.session import Session
+from denseflip.search import truth
 from denseflip.search.claims import DRAWS
 
 NEEDS = {  # need → the field of a `Case` that meets it

@@ -18,8 +18,9 @@ import numpy as np
 
 from denseflip.counterfactual import Counterfactual, Label, Reading
 from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError
-from denseflip.metrics import quality, truth
+from denseflip.metrics import quality
 from denseflip.metrics.case import NEEDS, Case
+from denseflip.search import truth
 
 Value = bool | int | float | None
 

@@ -7,7 +7,7 @@ alone, and never from a search: what a search selected on says nothing about its
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
@@ -20,12 +20,11 @@ from denseflip.errors import (
     UnknownNameError,
     whole_number,
 )
-from denseflip.graph import Graph, Nodes, Taxonomy
-from denseflip.metrics.quality import first_flip
+from denseflip.graph import Codes, Graph, Nodes, Taxonomy
 from denseflip.oracles.background import Frequencies
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Session, open_session
-from denseflip.search.claims import DRAWS, Claim, Places, Redraw, TooFewError
+from denseflip.search.claims import DRAWS, Claim, Places, Redraw, TooFewError, Unit
 from denseflip.search.probe import Probe, joined, lexmin
 from denseflip.search.problem import Problem
 
@@ -98,14 +97,16 @@ def assertion(
             return Assertion(None, (), len(result.edits))
         tax = _regions_of(stated, regions, nodes)
         places = Places(result.original, tax)
-        claim = places.claim(result.edits)
+        parts = (_nodes_named(result, nodes) if tax is None else None) or places.split(result.edits)
+        claim = tuple(places.amount(unit, codes) for unit, codes in parts.items())
         return Assertion(places, claim, len(claim))
     places = Places(result.original, regions)
     parts = places.split(result.edits)
-    flip = first_flip(result, parts.values(), session)
-    units = list(parts)[: len(parts) if flip is None else flip.n_parts]
-    if flip is not None:
-        probe = _probe(result, session)
+    units = list(parts)
+    probe = _probe(result, session)
+    enough = probe.first(_growing(list(parts.values())))
+    if enough is not None:
+        units = units[: enough + 1]
         kept = set(lexmin(units, lambda some: probe.flips(joined(parts[u] for u in some))))
         units = [unit for unit in units if unit in kept]
     claim = tuple(places.amount(unit, parts[unit]) for unit in units)
@@ -237,6 +238,33 @@ def _regions_of(stated: AsRead, regions: Taxonomy | None, nodes: Nodes | None) -
         )
         raise MissingInputError(msg, parameter="nodes")
     return nodes.taxonomy(stated.regions)
+
+
+def _growing(parts: Sequence[Codes]) -> Iterator[Codes]:
+    for k in range(1, len(parts) + 1):
+        yield joined(parts[:k])
+
+
+def _nodes_named(result: Counterfactual, nodes: Nodes | None) -> dict[Unit, Codes] | None:
+    """The nodes that a search named, as its trace tells; None if it does not.
+
+    An edit has two ends, so the edits alone do not say which of two nodes was meant.
+    """
+    n = result.original.n_nodes
+    names = {name: i for i, name in enumerate(nodes.names)} if nodes is not None else {}
+    parts: dict[Unit, list[int]] = {}
+    for step in result.trace:
+        node = names.get(step.name)
+        if node is None and step.name.isdecimal() and nodes is None:
+            node = int(step.name)
+        if node is None or any(node not in pair for pair in step.toggled):
+            return None
+        parts.setdefault((node, None), []).extend(u * n + v for u, v in step.toggled)
+    codes = {unit: np.sort(np.array(held, dtype=np.int64)) for unit, held in parts.items()}
+    told = np.sort(joined(codes.values()))
+    if not np.array_equal(told, np.array([u * n + v for u, v in sorted(result.edits.pairs)])):
+        return None
+    return dict(sorted(codes.items(), key=lambda item: -len(item[1])))
 
 
 def _place(said: Assertion) -> tuple[Language, str | None]:
