@@ -143,7 +143,7 @@ def test_explain_gives_the_function_the_form_it_wants(
         (("g.csv", "--oracle", "box:first", "-m", "tri+mni"), "Did you mean 'min'?"),
         (("g.csv", "--oracle", "box:first", "-m", "rcli"), "no regions were given"),
         (("g.csv", "--oracle", "box:first", "-m", "dat"), "needs background graphs"),
-        (("g.csv", "--oracle", "box:first", "--set", "foo=1"), "Unknown parameter of 'tri' 'foo'"),
+        (("g.csv", "--oracle", "box:first", "--set", "foo=1"), "Unknown parameter of 'auto' 'foo'"),
         (
             ("g.csv", "--oracle", "box:first", "--set", "foo"),
             "max_iterations=50; got 'foo'. On the command line: --set.",

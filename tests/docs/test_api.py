@@ -89,7 +89,7 @@ def test_explain_is_called_like_this():
     assert parameters(denseflip.explain) == [
         "graph",
         "oracle",
-        "method='tri'",
+        "method='auto'",
         "*nodes=None",
         "*background=None",
         "*target=None",
@@ -123,6 +123,7 @@ def test_compare_is_called_like_this():
         "*evaluation=None",
         "*share=0.0",
         "*progress=None",
+        "*on_event=None",
     ]
 
 

@@ -13,7 +13,9 @@ from denseflip.cli.watch import Watch
 
 MethodOption = Annotated[
     str,
-    typer.Option("--method", "-m", help="Search method, e.g. tri, cli+min; `denseflip methods`."),
+    typer.Option(
+        "--method", "-m", help="Search method, e.g. tri, dat+bw; `denseflip methods` lists them."
+    ),
 ]
 OracleOption = Annotated[
     str | None,
@@ -143,7 +145,7 @@ def explain(
         str | None,
         typer.Argument(help="Id of a graph of the data set, or its number from 0.", metavar="[ID]"),
     ] = None,
-    method: MethodOption = "tri",
+    method: MethodOption = "auto",
     oracle: OracleOption = None,
     input: InputOption = "adjacency",
     nodes: NodesOption = None,
@@ -171,11 +173,11 @@ def explain(
 
     A graph of a data set, explained with a classifier trained on the spot:
 
-        denseflip explain mice sub-54811 --method blocks --out mouse/
+        denseflip explain mice sub-54811 --out mouse/
 
     A graph file (adjacency CSV/NPY, GraphML, edge list) and your own classifier:
 
-        denseflip explain brain.csv --oracle mymodel:predict --method tri --json
+        denseflip explain brain.csv --oracle mymodel:predict --json
 
     For a correlation matrix say which pairs are edges: --percentile 90, or --threshold 0.4.
     """

@@ -31,7 +31,7 @@ from denseflip.search.refine import Candidate
 def explain(
     graph: Graph | Any,
     oracle: Oracle | Any,
-    method: str | Method | Stream | Conversation = "tri",
+    method: str | Method | Stream | Conversation = "auto",
     *,
     nodes: Nodes | None = None,
     background: Any = None,
@@ -58,7 +58,9 @@ def explain(
         (see `as_oracle` for other forms).
     method : a name (``denseflip.methods()`` lists them), possibly with refinements behind ``+``;
         or a `DCS`, or any callable: of a problem, that yields steps, or of a problem and a session,
-        that asks for itself (see `denseflip.search.problem`).
+        that asks for itself (see `denseflip.search.problem`). The default, `auto`, looks for the
+        shortest sentence that is true as read, and for few edits where there is no background to
+        learn from; the notes say what it chose and why.
     nodes : names and regions of the nodes; some methods need regions.
     background : the data set's graphs, for the methods that look at them. Keep one
         `Background` when explaining many graphs: its labels are asked only once.

@@ -105,7 +105,7 @@ def _parameters(base: str) -> tuple[str, ...]:
 def tell(
     subject: Subject | Graph,
     oracle: Any,
-    method: str | Method = "tri",
+    method: str | Method = "auto",
     *,
     target: Label | None = None,
     budget: int | None = None,
