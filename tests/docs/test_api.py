@@ -102,6 +102,7 @@ def test_explain_is_called_like_this():
         "*objective=None",
         "*front=False",
         "*batch=64",
+        "*confirm=1",
         "*on_event=None",
     ]
 
