@@ -59,9 +59,8 @@ def test_bip_9_needs_less_than_the_paper_says(brain_data) -> None:
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("share", [0.0, 0.8])
-def test_adhd_22_names_the_occipital_lobe(brain_data, share) -> None:
-    story = patient("adhd", 22, share=share)
+def test_adhd_22_names_the_occipital_lobe(brain_data) -> None:
+    story = patient("adhd", 22, share=0.8)
     assert named(story, "less") == {"Occipital Lobe"}
     assert named(story, "more") == {"Frontal Lobe", "Temporal Lobe"}
     assert story.verified
@@ -96,7 +95,6 @@ def test_the_mouse_sentence_word_for_word() -> None:
     result = explain(mice.graphs[11], oracle, "blocks", nodes=mice.nodes, background=mice.graphs)
     assert describe(result, mice.nodes, oracle, subject=11).statement == (
         "Mouse 11 is classified as BTBR. If Mouse 11's brain had fewer connections in the right "
-        "isocortex, fewer connections between the left hindbrain and the right hindbrain, and more "
-        "connections between the left isocortex and the right isocortex, then Mouse 11 would have "
-        "been classified as B6."
+        "isocortex and more connections between the left isocortex and the right isocortex, then "
+        "Mouse 11 would have been classified as B6."
     )

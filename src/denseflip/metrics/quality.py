@@ -8,7 +8,7 @@ oracle, through a session.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -16,12 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from denseflip.checks import renamed
-from denseflip.counterfactual import Counterfactual, Label
+from denseflip.counterfactual import Counterfactual
 from denseflip.errors import InvalidParameterError
 from denseflip.graph import Cells, Codes, Graph, Taxonomy
 from denseflip.graph.cells import cover_cells, cover_regions
 from denseflip.oracles.protocol import Answer, Oracle
 from denseflip.oracles.session import Session, open_session
+from denseflip.search.enough import fewest_parts
 
 SHARE = 0.8  # of the edits, that a cover holds
 _SMALL = 4096  # up to so many nodes a table of all pairs is small, and the quickest way
@@ -163,13 +164,6 @@ def is_minimal(result: Counterfactual, oracle: Oracle | Session) -> bool:
 # ---- the test of a sentence -----------------------------------------------------------------
 
 
-class Flip(NamedTuple):
-    """How many parts were enough, and the oracle's label of the original with their edits."""
-
-    n_parts: int
-    label: Label
-
-
 class SentenceTest(NamedTuple):
     """Whether the region pairs that a sentence names flip the oracle, and how many it names."""
 
@@ -177,36 +171,8 @@ class SentenceTest(NamedTuple):
     n_named: int
 
 
-def first_flip(
-    result: Counterfactual,
-    parts: Iterable[Codes],
-    session: Session,
-    *,
-    lengths: Container[int] | None = None,
-) -> Flip | None:
-    """The smallest number of parts whose edits, one after the other, flip the oracle.
-
-    Parameters
-    ----------
-    result : what was found.
-    parts : the edits in the order in which they are tried, as pair codes; no edit twice.
-    session : the way to the oracle; every number of parts that is tried is one question.
-    lengths : numbers of parts to ask about; by default all.
-    """
-
-    def growing() -> Iterator[tuple[int, Graph]]:
-        graph = result.original
-        for k, codes in enumerate(parts, 1):
-            graph = graph.toggle_codes(codes)
-            if lengths is None or k in lengths:
-                yield k, graph
-
-    hit = session.first(growing(), _still_flips(result))
-    return None if hit is None else Flip(hit.item, hit.answer.label)
-
-
 def verify_cells(result: Counterfactual, regions: Taxonomy, session: Session) -> SentenceTest:
-    """Name region pairs, the fullest first, until the edits inside them flip the oracle.
+    """Name as few region pairs as will do: the edits inside them flip the oracle.
 
     What a story tells in words, without the words.
 
@@ -214,11 +180,13 @@ def verify_cells(result: Counterfactual, regions: Taxonomy, session: Session) ->
     ----------
     result : what was found.
     regions : the regions of the nodes.
-    session : the way to the oracle; one question for every region pair that is added.
+    session : the way to the oracle.
     """
     parts = Cells(regions).split(result.edits, fullest_first=True)
-    flip = first_flip(result, parts.values(), session)
-    return SentenceTest(False, len(parts)) if flip is None else SentenceTest(True, flip.n_parts)
+    enough = fewest_parts(result, tuple(parts.values()), session)
+    if enough is None:
+        return SentenceTest(False, len(parts))
+    return SentenceTest(True, len(enough.chosen))
 
 
 # ---- helpers --------------------------------------------------------------------------------

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, get_args
 
 from denseflip.checks import renamed
-from denseflip.counterfactual import Counterfactual, Label
-from denseflip.errors import InvalidParameterError, UnknownNameError
+from denseflip.counterfactual import AsRead, Counterfactual, Label, Language
+from denseflip.errors import InvalidParameterError, UnknownNameError, whole_number
 from denseflip.graph import Nodes, Taxonomy
 from denseflip.oracles.adapt import coerce_oracle
+from denseflip.oracles.background import Background
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Session
+from denseflip.search.claims import DRAWS
 from denseflip.story.story import Form, Story
+from denseflip.story.truth import made_for, read_test
 from denseflip.story.units import Units
 from denseflip.story.verify import BUDGET, verify
 from denseflip.story.vocabulary import Vocabulary
@@ -30,13 +34,18 @@ def describe(
     class_names: Mapping[Label, str] | Sequence[str] | None = None,
     evaluation: Any = None,
     share: float = 0.0,
+    background: Any = None,
+    draws: int = DRAWS,
+    seed: int = 0,
     budget: int = BUDGET,
     form: Form = "standard",
 ) -> Story:
     """Tell a result in a sentence, and test the sentence.
 
-    The sentence names pairs of regions in the order of their edits, until the edits inside the
-    named ones flip the oracle by themselves; it names those and no others.
+    The sentence names as few pairs of regions as will do: the edits inside them flip the oracle by
+    themselves, and none of them can be left out. Then it is tested as it is read: as many other
+    connections, drawn at random in the same places, should flip the oracle too. The words follow
+    the outcome: where that is not so, the sentence speaks of the connections listed only.
 
     Parameters
     ----------
@@ -57,7 +66,13 @@ def describe(
         what the oracle's card says. A footnote gives it, good or bad.
     share : name at least this share of the edits, though fewer may flip the oracle. The paper's
         own sentences speak of the main changes, needed or not: ``share=0.8`` gives those, tested.
-    budget : the largest number of questions that the test may take, at least 2.
+    background : the data set's graphs. With them, a sentence that is not true of any connections
+        of its places is tried with connections typical of the class it leads to, then with those
+        that this class has more often than the original's.
+    draws : redraws of the test as read; 0 for none.
+    seed : the same seed gives the same redraws.
+    budget : the largest number of questions that the tests may take together, at least 2; labels
+        of the background are counted apart.
     form : the form that ``str()`` shows: ``"short"``, ``"standard"`` or ``"detailed"``.
 
     Examples
@@ -81,27 +96,66 @@ def describe(
     if result.found and not len(result.edits):
         msg = "The result says it found a counterfactual, but it holds no edits: nothing to tell."
         raise InvalidParameterError(msg)
+    whole_number("draws", draws, minimum=0)
+    whole_number("seed", seed, minimum=0)
     nodes = nodes or Nodes.numbered(result.original.n_nodes)
     nodes.check_fits(result.original.n_nodes)
-    taxonomy = _taxonomy(regions, nodes, result)
-    asked: Oracle | Session | None = None
+    taxonomy, language = _language(regions, nodes, result)
+    session: Session | None = None
     if isinstance(oracle, Session):
-        asked, oracle = oracle, oracle.oracle
+        session, oracle = oracle, oracle.oracle
     elif oracle is not None:
-        asked = coerce_oracle(oracle)
+        session = Session(coerce_oracle(oracle))
+    others = None if background is None else Background.of(background)
     words = _vocabulary(vocabulary, nodes)
-    units = Units.of(result.edits, nodes, taxonomy)
+    units = Units.of(result.edits, nodes, taxonomy, language)
+    known = made_for(result, units) and not share
+    check = verify(result, units, session, share=share, budget=budget, name_all=known)
+    as_read: AsRead | None = result.as_read if known else None
+    if session is not None and not known:
+        as_read, remark = read_test(
+            result,
+            units,
+            check,
+            session,
+            background=others,
+            draws=draws,
+            seed=seed,
+            budget=budget - check.questions,
+        )
+        if remark:
+            check = replace(check, remarks=(*check.remarks, remark))
     return Story(
         result=result,
         nodes=nodes,
         taxonomy=taxonomy,
         subject=words.called(subject),
         class_names=_class_names(class_names, oracle),
-        verification=verify(result, units, asked, share=share, budget=budget),
+        verification=check,
         vocabulary=words,
         evaluation=_evaluation(evaluation, oracle),
         form=form,
+        as_read=as_read,
+        language=language,
     )
+
+
+def _language(
+    wanted: str | Taxonomy | None, nodes: Nodes, result: Counterfactual
+) -> tuple[Taxonomy | None, Language | None]:
+    """The regions to speak of, or that nodes or pairs are spoken of; None where edits decide."""
+    told = result.as_read
+    if wanted is None and told is not None:
+        if told.language != "regions":
+            return None, told.language
+        if told.regions is not None and _has(nodes, told.regions):
+            return nodes.taxonomy(told.regions), "regions"
+    taxonomy = _taxonomy(wanted, nodes, result)
+    return taxonomy, None if taxonomy is None else "regions"
+
+
+def _has(nodes: Nodes, name: str) -> bool:
+    return all(part in nodes.regions for part in name.split("*"))
 
 
 def _taxonomy(
@@ -118,7 +172,7 @@ def _taxonomy(
         return None
     search = result.parameters.get("search")
     used = search.get("regions") if isinstance(search, Mapping) else None
-    if isinstance(used, str) and all(part in nodes.regions for part in used.split("*")):
+    if isinstance(used, str) and _has(nodes, used):
         return nodes.taxonomy(used)
     return nodes.taxonomy()
 

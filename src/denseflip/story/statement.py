@@ -13,9 +13,11 @@ from typing import Any, NamedTuple
 
 from denseflip.checks import renamed_names
 from denseflip.counterfactual import Counterfactual, Label, Status
+from denseflip.search.claims import Claim
 from denseflip.story.phrases import clause
-from denseflip.story.units import Unit, Units
-from denseflip.story.verify import NamedPair, Verification
+from denseflip.story.truth import claim_of, judged_better, known
+from denseflip.story.units import Units
+from denseflip.story.verify import Verification
 from denseflip.story.vocabulary import Vocabulary
 
 _SHORT_NAMES = 4  # the short form spells out up to this many region pairs
@@ -131,23 +133,28 @@ class Sentences:
         text = f"Tested with {asked}: what is named here changes the answer by itself. It is "
         if n < result.distance:
             all_links = self.words.count(result.distance)
-            return f"{text}{n:,} of {all_links}, {k:,} of {_many(test.n_cells, thing)}."
+            text += f"{n:,} of {all_links}, {k:,} of {_many(test.n_cells, thing)}"
+            if test.minimal and k > 1:
+                text += f"; no {thing} that is named can be left out"
+            return f"{text}."
         text += f"all that was changed ({self.words.count(n)} in {where})"
         if test.all_needed and k > 1:
-            text += (
-                f", and all of it had to be named: adding one {thing} after the other, in order "
-                "of their edits, no shorter list changed the answer"
-            )
+            text += f", and all of it is needed: no {thing} can be left out"
         return f"{text}."
 
     @property
     def rest(self) -> str | None:
         """What else was changed, and that it was not needed; None if everything is named."""
-        test, k = self.verification, len(self.verification.named)
+        test = self.verification
         others = len(self.result.edits) - len(test.edits)
         if not test.verified or not others:
             return None
-        rows = self.units.rows[k : self.units.holding(_MOST)]
+        named = {row[0] for row in self.rows}
+        rows, held = [], len(test.edits)
+        for row in self.units.rows:
+            if row[0] not in named and held < _MOST * len(self.result.edits) - 1e-9:
+                rows.append(row)
+                held += row[1] + row[2]
         if self.units.hubs or not 0 < len(rows) <= _REST_NAMES:
             return (
                 f"The whole counterfactual also changes {self.words.count(others)} elsewhere; that "
@@ -163,9 +170,12 @@ class Sentences:
     @cached_property
     def clause(self) -> str:
         """What there would be less and more of."""
-        position = {name: i for i, name in enumerate(self.units.taxonomy.regions)}
-        rows = [(_unit(p, position), p.added, p.removed) for p in self.verification.named]
-        return clause(rows, self.units.taxonomy, self.words)
+        return clause(self.rows, self.units.taxonomy, self.words)
+
+    @cached_property
+    def rows(self) -> Claim:
+        """What is named, with the edges that are added and removed there."""
+        return claim_of(self.verification, self.units)
 
     def class_name(self, label: Label) -> str:
         """A label by its name, or as ``class 1``."""
@@ -275,14 +285,6 @@ class Sentences:
         return ", ".join(sides) or "no change"
 
 
-def _unit(pair: NamedPair, position: Mapping[str, int]) -> Unit:
-    a = position[pair.region_a]
-    if pair.region_b is None:
-        return (a, None)
-    b = position[pair.region_b]
-    return (a, b) if a <= b else (b, a)
-
-
 def _many(n: int, what: str) -> str:
     first, _, rest = what.partition(" of ")
     return f"{n:,} {first}{'' if n == 1 else 's'}" + (f" of {rest}" if rest else "")
@@ -310,13 +312,10 @@ def classifier_note(evaluation: Any) -> str | None:
             "How well the classifier does on graphs it has not seen was not given: judge it first "
             "(evaluate); an explanation is worth no more than what it explains."
         )
-    better = _get(evaluation, "better_than_chance")
-    if better is None:
-        better = _get(evaluation, "level") == "better"
-    if better:
-        return str(_get(evaluation, "verdict") or "") or None
-    verdict = _get(evaluation, "verdict") or "The classifier is not better than chance."
-    warning = _get(evaluation, "warning")
+    if judged_better(evaluation):
+        return str(known(evaluation, "verdict") or "") or None
+    verdict = known(evaluation, "verdict") or "The classifier is not better than chance."
+    warning = known(evaluation, "warning")
     return f"{verdict} {warning}" if warning else str(verdict)
 
 
@@ -333,6 +332,7 @@ def footnotes(sentences: Sentences, evaluation: Any, *, has_regions: bool) -> tu
             )
         elif result.minimal is False:
             notes.append("That no single change can be left out could not be certified.")
+    notes.extend(sentences.verification.remarks)
     notes.extend(result.notes)
     notes.append(shape_advice(sentences, has_regions=has_regions).text)
     notes.append(words.caveat)
@@ -351,10 +351,6 @@ def shape_advice(sentences: Sentences, *, has_regions: bool) -> Advice:
         "method with +min), make the sentence shorter.",
         ("regions", "method"),
     )
-
-
-def _get(thing: Any, name: str) -> Any:
-    return thing.get(name) if isinstance(thing, Mapping) else getattr(thing, name, None)
 
 
 __getattr__ = renamed_names(__name__, {"Telling": "Sentences"})

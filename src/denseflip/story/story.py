@@ -9,17 +9,18 @@ from functools import cached_property
 from typing import Any, Literal, Self
 
 from denseflip.checks import renamed
-from denseflip.counterfactual import Counterfactual, Label
+from denseflip.counterfactual import AsRead, Counterfactual, Label, Language, Reading
 from denseflip.errors import FileFormatError, MissingInputError
 from denseflip.graph import Edits, Nodes, Taxonomy
 from denseflip.story.regions import RegionTable
 from denseflip.story.statement import Sentences, footnotes, shape_advice
+from denseflip.story.truth import Badge, badge_of
 from denseflip.story.units import Units
 from denseflip.story.verify import Verification
 from denseflip.story.vocabulary import Vocabulary
 
 Form = Literal["short", "standard", "detailed"]
-FORMAT = 1
+FORMAT = 2  # version of the dictionary form; 2 has as_read, language, badge, lead and items
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,9 @@ class Story:
     vocabulary : its words.
     evaluation : what is known about the classifier: an `Evaluation` or its dictionary, or None.
     form : the form that `str()` shows.
+    as_read : how true the sentence is as it is read; None if that was not tested.
+    language : what the sentence names: ``"regions"``, ``"nodes"`` or ``"pairs"``; None for what
+        fits the edits.
     """
 
     result: Counterfactual
@@ -48,6 +52,12 @@ class Story:
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
     evaluation: Any = None
     form: Form = "standard"
+    as_read: AsRead | None = None
+    language: Language | None = None
+
+    def __post_init__(self) -> None:
+        if self.language is None:
+            object.__setattr__(self, "language", self.units.language)
 
     # ---- the sentences ------------------------------------------------------------------
 
@@ -82,6 +92,24 @@ class Story:
     def verified(self) -> bool:
         """Whether the edits the sentence names were seen to flip the oracle by themselves."""
         return self.verification.verified
+
+    @property
+    def true_as_read(self) -> bool:
+        """Whether what the sentence says of its places is true, not only of its own edits."""
+        return self.as_read is not None and self.as_read.true
+
+    @property
+    def reading(self) -> Reading | None:
+        """Which connections of its places the sentence means: any, typical, distinctive ones.
+
+        None if it is not true of any of these, or was not tested.
+        """
+        return self.as_read.reading if self.as_read is not None and self.as_read.true else None
+
+    @property
+    def badge(self) -> Badge:
+        """How far the story can be trusted: the weakest of classifier and tests."""
+        return badge_of(self.verification, self.as_read, self.evaluation)
 
     @property
     def tested(self) -> str:
@@ -126,7 +154,7 @@ class Story:
     @cached_property
     def units(self) -> Units:
         """The edits sorted into what the sentence can name."""
-        return Units.of(self.result.edits, self.nodes, self.taxonomy)
+        return Units.of(self.result.edits, self.nodes, self.taxonomy, self.language)
 
     @renamed(taxonomy="regions")
     def regions(
@@ -167,6 +195,11 @@ class Story:
             "short": self.short,
             "detailed": self.detailed,
             "verified": self.verified,
+            "true_as_read": self.true_as_read,
+            "reading": self.reading,
+            "as_read": None if self.as_read is None else self.as_read.to_dict(),
+            "language": self.language,
+            "badge": self.badge.to_dict(),
             "footnotes": list(self.footnotes),
             "verification": self.verification.to_dict(),
             "taxonomy": None if self.taxonomy is None else self.taxonomy.name,
@@ -182,7 +215,7 @@ class Story:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Inverse of `to_dict`; the oracle is not asked again.
+        """Inverse of `to_dict`, of format 1 too; the oracle is not asked again.
 
         Raises
         ------
@@ -205,6 +238,8 @@ class Story:
                 vocabulary=Vocabulary.from_dict(data["vocabulary"]),
                 evaluation=data["evaluation"],
                 form=data["form"],
+                as_read=AsRead.from_dict(test) if (test := data.get("as_read")) else None,
+                language=data.get("language"),
             )
         except (KeyError, TypeError, ValueError) as error:
             msg = f"Not a denseflip story: {type(error).__name__}: {error}."

@@ -1,7 +1,8 @@
 """`Units`: what a sentence can name, in the order in which it names them.
 
 With regions a unit is a cell: a pair of regions, or one region by itself. Without regions it is a
-pair of nodes if the edits are few, else a node with all the edits at it.
+pair of nodes if the edits are few, else a node with the edits at it; an edit is told with whichever
+of its ends holds most edits, so no edit is told twice.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from itertools import accumulate
 
 import numpy as np
 
+from denseflip.counterfactual import Language
 from denseflip.graph import Cells, Codes, Edits, Nodes, Taxonomy
 from denseflip.graph.pairs import decode
 
@@ -30,7 +32,7 @@ class Units:
     ----------
     taxonomy : the regions; of single nodes where nothing else is known.
     edits : all edits.
-    hubs : whether a unit is a node with all edits at it, instead of a pair.
+    hubs : whether a unit is a node with the edits at it, instead of a pair.
     """
 
     taxonomy: Taxonomy
@@ -38,40 +40,47 @@ class Units:
     hubs: bool = False
 
     @classmethod
-    def of(cls, edits: Edits, nodes: Nodes, regions: Taxonomy | None) -> Units:
-        """By region if there are regions, else by node."""
+    def of(
+        cls, edits: Edits, nodes: Nodes, regions: Taxonomy | None, language: Language | None = None
+    ) -> Units:
+        """By region if there are regions, else by node; by pair where that is the language."""
         if regions is not None:
             return cls(regions, edits)
-        return cls(node_taxonomy(nodes), edits, hubs=len(edits) > FEW_PAIRS)
+        hubs = len(edits) > FEW_PAIRS if language is None else language == "nodes"
+        return cls(node_taxonomy(nodes), edits, hubs=hubs)
+
+    @property
+    def language(self) -> Language:
+        """What is named: ``"regions"``, ``"nodes"`` or ``"pairs"``."""
+        if self.taxonomy.name != NODE_TAXONOMY:
+            return "regions"
+        return "nodes" if self.hubs else "pairs"
 
     @cached_property
     def _held(self) -> dict[Unit, Codes]:
-        """The edits of every unit as pair codes, in `order`; with hubs an edit is in two units."""
-        parts = Cells(self.taxonomy).split(self.edits, fullest_first=True)
+        """The edits of every unit as pair codes, in `order`; every edit is in one unit."""
         if not self.hubs:
+            parts = Cells(self.taxonomy).split(self.edits, fullest_first=True)
             return {(a, b): codes for (a, b), codes in parts.items()}
-        at: dict[int, list[Codes]] = {}
-        for cell, codes in parts.items():
-            for node in cell:
-                at.setdefault(node, []).append(codes)
-        held = {(node, None): np.sort(np.concatenate(codes)) for node, codes in at.items()}
-        return dict(sorted(held.items(), key=lambda item: (-len(item[1]), item[0][0])))
+        codes = np.sort(Cells(self.taxonomy).codes(self.edits))
+        held: dict[Unit, Codes] = {}
+        while len(codes):
+            u, v = np.divmod(codes, len(self.taxonomy.index))
+            node = int(np.argmax(np.bincount(np.concatenate((u, v)))))
+            at = (u == node) | (v == node)
+            held[node, None] = codes[at]
+            codes = codes[~at]
+        return held
 
     @property
     def order(self) -> tuple[Unit, ...]:
         """Units that hold an edit, the fullest first, ties by position."""
         return tuple(self._held)
 
-    @cached_property
+    @property
     def parts(self) -> tuple[Codes, ...]:
-        """In `order`, the codes of the edits that each unit adds to those before it."""
-        if not self.hubs:
-            return tuple(self._held.values())
-        parts, named = [], np.empty(0, dtype=np.int64)
-        for codes in self._held.values():
-            parts.append(np.setdiff1d(codes, named, assume_unique=True))
-            named = np.concatenate((named, parts[-1]))
-        return tuple(parts)
+        """In `order`, the codes of the edits of each unit."""
+        return tuple(self._held.values())
 
     @cached_property
     def rows(self) -> tuple[tuple[Unit, int, int], ...]:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from denseflip.counterfactual import Counterfactual, Label
 from denseflip.errors import OracleError
 from denseflip.graph import Edits
-from denseflip.metrics.quality import first_flip
-from denseflip.oracles.protocol import Oracle
-from denseflip.oracles.session import Session, open_session
+from denseflip.oracles.session import BudgetSpentError, Session
+from denseflip.search.enough import fewest_parts
 from denseflip.story.units import Units
 
 Change = Literal["less", "more", "mixed"]
 BUDGET = 1000  # questions that a test may take
+_CUT_SHORT = (
+    "The budget of questions was spent before it was clear whether a shorter sentence would do."
+)
 _SAME = (
     "The classifier must answer the same question the same way every time, and be the one that "
     "the result was found with (in Python: give describe the oracle that explain was given)."
@@ -77,9 +79,11 @@ class Verification:
     edits : all edits in what is named: exactly what the sentence stands for.
     label : the oracle's label of the original with those edits.
     questions : questions to the oracle that the test took.
-    n_cells : how many region pairs (or nodes) hold an edit; ``named`` are the first of them.
+    n_cells : how many region pairs (or nodes) hold an edit.
     tested : whether an oracle was there to ask.
     tried : how many lists of what to name the oracle was asked about.
+    minimal : whether it was seen that nothing of what is named can be left out.
+    remarks : what the reader should know of the tests (a budget that was too small).
     """
 
     verified: bool
@@ -90,11 +94,13 @@ class Verification:
     n_cells: int
     tested: bool
     tried: int = 0
+    minimal: bool = False
+    remarks: tuple[str, ...] = ()
 
     @property
     def all_needed(self) -> bool:
-        """Whether everything that was changed had to be named before the label flipped."""
-        return self.verified and len(self.named) == self.n_cells == self.tried
+        """Whether everything that was changed is named, and nothing of it can be left out."""
+        return self.verified and self.minimal and len(self.named) == self.n_cells
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON-ready form."""
@@ -105,6 +111,8 @@ class Verification:
             "all_needed": self.all_needed,
             "n_cells": self.n_cells,
             "tried": self.tried,
+            "minimal": self.minimal,
+            "remarks": list(self.remarks),
             "label": self.label,
             "named": [
                 {
@@ -122,7 +130,7 @@ class Verification:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Verification:
-        """Inverse of `to_dict`."""
+        """Inverse of `to_dict`; reads what format 1 of a story holds, too."""
         return cls(
             verified=data["verified"],
             named=tuple(
@@ -138,18 +146,21 @@ class Verification:
             n_cells=data["n_cells"],
             tested=data["tested"],
             tried=data["tried"],
+            minimal=data.get("minimal", False),
+            remarks=tuple(data.get("remarks", ())),
         )
 
 
 def verify(
     result: Counterfactual,
     units: Units,
-    oracle: Oracle | Session | None,
+    session: Session | None,
     *,
     share: float = 0.0,
     budget: int = BUDGET,
+    name_all: bool = False,
 ) -> Verification:
-    """Name units in order of their edits until the edits inside them flip the oracle.
+    """Name as few units as is easy whose edits flip the oracle by themselves.
 
     Without an oracle everything is named: that all edits together flip it is what the search
     itself has seen, and nothing less was tested.
@@ -158,9 +169,10 @@ def verify(
     ----------
     result : what was found.
     units : what can be named.
-    oracle : the oracle it was found with, or a session with it.
-    share : name at least this share of the edits before asking.
-    budget : ask at most this often (at least twice); the last question is kept for everything.
+    session : the way to the oracle it was found with; None if there is none.
+    share : name at least this share of the edits, the fullest units first.
+    budget : ask at most this often (at least twice).
+    name_all : whether everything is named in any case: the search has seen to what it changed.
 
     Raises
     ------
@@ -170,33 +182,46 @@ def verify(
     n = len(units.order)
     if not result.found or not n:
         return Verification(False, (), Edits(), result.label_after, 0, n, tested=False)
-    if oracle is None:
-        named = _named(units, n)
+    everything = range(n)
+    if session is None:
+        named = _named(units, everything)
         return Verification(False, named, result.edits, result.label_after, 0, n, tested=False)
-    session = open_session(oracle)
     before = session.calls
-    _check_original(result, session.ask(result.original).label)
-    lengths = list(range(units.holding(share), n + 1))
-    if len(lengths) > budget - 1:
-        lengths = [*lengths[: max(0, budget - 2)], n]
-    flip = first_flip(result, units.parts, session, lengths=set(lengths))
-    if flip is None:
+    try:
+        _check_original(result, session.ask(result.original).label)
+        enough = fewest_parts(
+            result,
+            units.parts,
+            session,
+            kept=units.holding(share) if share else 0,
+            budget=budget - 1,
+            shorten=not name_all and budget > 2,
+        )
+    except BudgetSpentError:
+        named = _named(units, everything)
+        remark = "Not tested: the session's budget of questions was spent."
+        asked = session.calls - before
+        return Verification(
+            False, named, result.edits, result.label_after, asked, n, False, remarks=(remark,)
+        )
+    if enough is None:
         label = session.ask(result.counterfactual).label
         msg = (
             f"The oracle gives {label!r} for the counterfactual, but the result says "
             f"{result.label_after!r}. {_SAME}"
         )
         raise OracleError(msg)
-    k, label = flip
     return Verification(
         verified=True,
-        named=_named(units, k),
-        edits=units.first(k),
-        label=label,
+        named=_named(units, enough.chosen),
+        edits=units.edits_in(tuple(units.order[i] for i in enough.chosen)),
+        label=enough.label,
         questions=session.calls - before,
         n_cells=n,
         tested=True,
-        tried=lengths.index(k) + 1,
+        tried=enough.tried,
+        minimal=enough.minimal and not share,
+        remarks=() if enough.minimal or name_all else (_CUT_SHORT,),
     )
 
 
@@ -209,9 +234,10 @@ def _check_original(result: Counterfactual, label: Label) -> None:
         raise OracleError(msg)
 
 
-def _named(units: Units, k: int) -> tuple[NamedPair, ...]:
+def _named(units: Units, chosen: Iterable[int]) -> tuple[NamedPair, ...]:
     names = units.taxonomy.regions
+    rows = [units.rows[i] for i in chosen]
     return tuple(
         NamedPair(names[a], None if b is None else names[b], added, removed)
-        for (a, b), added, removed in units.rows[:k]
+        for (a, b), added, removed in rows
     )

@@ -33,15 +33,24 @@ def test_few_edits_without_regions_are_pairs_of_nodes() -> None:
     assert units.noun == "pair of nodes"
 
 
-def test_a_node_brings_what_no_node_before_it_has_named() -> None:
-    # Edits at 0: 3, at 1: 2, at 2: 2, at 3: 2, at 4: 1.
+def test_an_edit_is_told_with_the_end_that_holds_most() -> None:
+    # Edits at 0: 3, at 1: 2, at 2: 2, at 3: 2, at 4: 1; without those at 0, one each at 1 to 4.
     units = Units(Units.of(EDITS, NODES, None).taxonomy, EDITS, hubs=True)
-    assert units.order == ((0, None), (1, None), (2, None), (3, None), (4, None))
-    assert parts(units) == [[(0, 1), (0, 2), (0, 3)], [(1, 2)], [], [(3, 4)], []]
-    assert units.rows[:2] == (((0, None), 2, 1), ((1, None), 0, 2))
+    assert units.order == ((0, None), (1, None), (3, None))
+    assert parts(units) == [[(0, 1), (0, 2), (0, 3)], [(1, 2)], [(3, 4)]]
+    assert units.rows == (((0, None), 2, 1), ((1, None), 0, 1), ((3, None), 1, 0))
     assert units.first(2) == Edits(added=((0, 2), (0, 3)), removed=((0, 1), (1, 2)))
-    assert units.edits_in(((4, None), (5, None))) == Edits(added=((3, 4),))
+    assert units.edits_in(((3, None), (5, None))) == Edits(added=((3, 4),))
     assert units.noun == "node"
+
+
+def test_the_language_may_be_chosen() -> None:
+    assert Units.of(EDITS, NODES, NODES.taxonomy()).language == "regions"
+    assert Units.of(EDITS, NODES, None).language == "pairs"
+    assert Units.of(EDITS, NODES, None, "nodes").language == "nodes"
+    many = Edits(tuple((i, j) for i in range(5) for j in range(i + 1, 5)))
+    assert Units.of(many, NODES, None).language == "nodes"
+    assert len(Units.of(many, NODES, None, "pairs").order) == 10
 
 
 @pytest.mark.parametrize(("share", "k"), [(0, 1), (0.6, 1), (0.61, 2), (0.8, 2), (1, 3)])

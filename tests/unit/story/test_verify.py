@@ -58,50 +58,48 @@ def test_names_only_what_is_enough() -> None:
     assert check.n_cells == 3
 
 
-def test_goes_on_in_order_until_it_flips() -> None:
+def test_names_what_is_needed_and_not_what_came_before_it() -> None:
     oracle = Counting(lambda g: int(g.has_edge(0, 3)))
     check = describe(found(), NODES, oracle).verification
-    assert check.named == (NORTH, BOTH)
-    assert check.questions == 3
+    assert check.named == (BOTH,)
+    assert check.minimal
+    assert check.tried == 3  # North; North and both; both
 
 
 def test_says_so_if_all_are_needed() -> None:
-    oracle = Counting(lambda g: int(g.has_edge(3, 4)))
+    oracle = Counting(lambda g: int(g.has_edge(3, 4) and g.has_edge(0, 3) and g.n_edges == 3))
     story = describe(found(), NODES, oracle)
     assert story.verification.named == (NORTH, BOTH, SOUTH)
     assert story.verification.all_needed
-    assert story.verification.questions == 4
-    assert "all of it had to be named" in story.tested
+    assert "all of it is needed: no region pair can be left out" in story.tested
     assert story.rest is None
 
 
-def test_looking_ahead_changes_nothing_but_the_batches() -> None:
-    oracle = Counting(lambda g: int(g.has_edge(0, 3)))
-    check = describe(found(), NODES, oracle).verification
-    assert check.questions == 3  # the original and two lists, though a third was looked at
-    assert len(oracle.asked) <= 4
+def test_of_a_part_it_says_that_none_of_it_can_be_left_out() -> None:
+    story = describe(found(), NODES, Counting(lambda g: int(g.has_edge(0, 3) > g.has_edge(0, 1))))
+    assert story.verification.named == (NORTH, BOTH)
+    assert "2 of 3 region pairs; no region pair that is named can be left out." in story.tested
 
 
 def test_a_session_that_is_given_is_asked_and_pays() -> None:
     oracle = Counting(lambda g: int(g.has_edge(0, 3)))
     session = Session(oracle)
     session.ask(ORIGINAL)
-    check = describe(found(), NODES, session).verification
-    assert (check.questions, session.calls) == (3, 4)
-    assert check == describe(found(), NODES, oracle).verification
+    check = describe(found(), NODES, session, draws=0).verification
+    assert (check.questions, session.calls) == (4, 5)
+    assert check == describe(found(), NODES, oracle, draws=0).verification
 
 
-def test_many_lists_are_asked_about_in_few_batches() -> None:
+def test_one_of_many_is_found_in_few_questions() -> None:
     n = 200
     pairs = tuple((i, i + 1) for i in range(0, n, 2))
     nodes = Nodes.from_groups(n, {f"Part {i}": [i, i + 1] for i in range(0, n, 2)})
     empty = Graph.from_edges(n, [])
     result = Counterfactual(Status.FOUND, empty, Edits(pairs), 0, 1, method="any")
-    session = Session(Distant(lambda g: int(g.has_edge(n - 2, n - 1))))
-    check = describe(result, nodes, session).verification
-    assert check.all_needed
-    assert check.questions == 1 + n // 2
-    assert session.predictions <= check.questions / 2
+    oracle = Counting(lambda g: int(g.has_edge(n - 2, n - 1)))
+    check = describe(result, nodes, oracle).verification
+    assert check.named == (NamedPair("Part 198", "Part 198", 1, 0),)
+    assert check.questions <= 25
 
 
 def test_a_single_cell_is_not_called_needed_in_words() -> None:
@@ -116,10 +114,10 @@ def test_the_target_decides_what_counts_as_a_flip() -> None:
             return 0
         return 1 if g.has_edge(3, 4) else 2
 
-    assert describe(found(), NODES, Counting(rule)).verification.label == 2
+    check = describe(found(), NODES, Counting(rule)).verification
+    assert (check.label, check.named) == (2, (NORTH,))
     check = describe(found(target=1), NODES, Counting(rule)).verification
-    assert check.label == 1
-    assert check.named == (NORTH, BOTH, SOUTH)
+    assert (check.label, check.named) == (1, (SOUTH,))
 
 
 def test_the_sentence_gives_the_class_that_the_named_edits_lead_to() -> None:
@@ -163,16 +161,25 @@ def test_a_share_of_everything_does_not_claim_that_all_is_needed() -> None:
     story = describe(found(), NODES, as_oracle(lambda a: int(not a[0, 1])), share=1.0)
     assert len(story.verification.named) == 3
     assert not story.verification.all_needed
-    assert "had to be named" not in story.tested
+    assert "can be left out" not in story.tested
 
 
 def test_a_spent_budget_names_everything_and_does_not_claim_that_all_is_needed() -> None:
-    oracle = Counting(lambda g: int(g.has_edge(0, 3)))
+    oracle = Counting(lambda g: int(g.has_edge(3, 4)))
     story = describe(found(), NODES, oracle, budget=3)
     assert story.verification.named == (NORTH, BOTH, SOUTH)
     assert story.verified
     assert story.verification.questions == 3
     assert not story.verification.all_needed
+    assert any("before it was clear whether a shorter sentence" in n for n in story.footnotes)
+
+
+def test_a_spent_session_leaves_the_sentence_untested() -> None:
+    session = Session(Counting(lambda g: int(g.has_edge(3, 4))), budget=1)
+    story = describe(found(), NODES, session)
+    assert not story.verified
+    assert story.verification.edits == EDITS
+    assert "Not tested: the session's budget of questions was spent." in story.footnotes
 
 
 def test_the_rest_is_said_to_be_unneeded_only_when_tested() -> None:

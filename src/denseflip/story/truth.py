@@ -1,0 +1,174 @@
+"""The test of a sentence as it is read: would other connections in the same places do as well?
+
+A reader is told places and amounts, not pairs. So as many pairs as the sentence says are drawn anew
+in the same places, and the oracle is asked again (`search.claims`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from denseflip.counterfactual import AsRead, Counterfactual, Reading
+from denseflip.oracles.background import Background
+from denseflip.oracles.session import BudgetSpentError, Session
+from denseflip.search.claims import DRAWS, Amount, Claim, Places, Redraw, TooFewError
+from denseflip.search.probe import Probe
+from denseflip.search.problem import Problem, StopSearch
+from denseflip.story.units import Unit, Units
+from denseflip.story.verify import NamedPair, Verification
+
+READINGS: tuple[Reading, ...] = ("any", "typical", "distinctive")  # the truest first
+Level = Literal["none", "listed", "true"]
+
+
+@dataclass(frozen=True)
+class Badge:
+    """How far a story can be trusted, by its weakest link.
+
+    Attributes
+    ----------
+    level : ``"true"``, the sentence is true as read and the classifier better than chance;
+        ``"listed"``, it holds for the connections listed; ``"none"``, no mark at all.
+    text : why, in a few words.
+    """
+
+    level: Level
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    def to_dict(self) -> dict[str, str]:
+        """Plain JSON-ready form."""
+        return {"level": self.level, "text": self.text}
+
+
+def read_test(
+    result: Counterfactual,
+    units: Units,
+    check: Verification,
+    session: Session,
+    *,
+    background: Background | None = None,
+    draws: int = DRAWS,
+    seed: int = 0,
+    budget: int | None = None,
+) -> tuple[AsRead | None, str]:
+    """How true what a sentence names is as it is read, and a remark where that was not tested.
+
+    Tried in the reading of any pairs of the places; if that is not true and there is a background,
+    of pairs typical of the class that the sentence leads to, then of those distinctive of it. The
+    first that is true is given, else the outcome for any pairs.
+
+    Parameters
+    ----------
+    result, units, check : what was found, what could be named, what is named and verified.
+    session : the way to the oracle.
+    background : graphs to know from what is typical.
+    draws : redraws of a reading; 0 for no test.
+    seed : the same seed gives the same redraws.
+    budget : the largest number of questions.
+    """
+    if not check.verified:
+        return None, ""
+    if units.language == "pairs":
+        return AsRead("pairs", None, "any", 0, 0), ""
+    if not draws:
+        return None, "Whether it is true as read was not tested (draws=0)."
+    places = Places(result.original, None if units.hubs else units.taxonomy)
+    claim = claim_of(check, units)
+    problem = Problem(
+        result.original,
+        result.label_before,
+        check.label,  # the class that the sentence gives
+        background=background,
+        label_background=lambda: [] if background is None else background.labels(session),
+    )
+    probe = Probe(problem, session)
+    before, first = session.calls, None
+    for number, reading in enumerate(READINGS):
+        if reading != "any" and (background is None or not len(background)):
+            break
+        redraw = Redraw(places, reading)
+        needed = 1 if redraw.fixed(claim) else draws
+        if budget is not None and session.calls - before + needed > budget:
+            return first, (
+                f"{'Not' if first is None else 'Not fully'} tested as read: of the budget of "
+                f"questions {budget - session.calls + before:,} were left, and a test takes "
+                f"{needed:,}."
+            )
+        try:
+            if reading != "any":
+                current, target = problem.frequencies("describe")
+                if not target.n_graphs or (reading == "distinctive" and not current.n_graphs):
+                    continue
+                redraw = Redraw(places, reading, current, target)
+            test = redraw.test(claim, probe, np.random.default_rng([seed, number]), draws=draws)
+        except (TooFewError, StopSearch):
+            continue  # too few pairs, or graphs, for this reading
+        except BudgetSpentError:
+            return first, "Not fully tested as read: the session's budget of questions was spent."
+        if test.true:
+            return test, ""
+        first = first or test
+    return first, ""
+
+
+def claim_of(check: Verification, units: Units) -> Claim:
+    """What a sentence says: places and amounts."""
+    position = {name: i for i, name in enumerate(units.taxonomy.regions)}
+    return tuple(Amount(unit_of(p, position), p.added, p.removed) for p in check.named)
+
+
+def unit_of(pair: NamedPair, position: Mapping[str, int]) -> Unit:
+    """What is named, by the positions of its regions."""
+    a = position[pair.region_a]
+    if pair.region_b is None:
+        return (a, None)
+    b = position[pair.region_b]
+    return (a, b) if a <= b else (b, a)
+
+
+def made_for(result: Counterfactual, units: Units) -> bool:
+    """Whether the result carries a test of the sentence that names all these units."""
+    test = result.as_read
+    return (
+        test is not None
+        and test.language == units.language
+        and test.regions == (units.taxonomy.name if units.language == "regions" else None)
+    )
+
+
+def judged_better(evaluation: Any) -> bool | None:
+    """Whether an evaluation finds the classifier better than chance; None without one."""
+    if evaluation is None:
+        return None
+    better = known(evaluation, "better_than_chance")
+    return known(evaluation, "level") == "better" if better is None else bool(better)
+
+
+def badge_of(check: Verification, as_read: AsRead | None, evaluation: Any) -> Badge:
+    """The weakest link of classifier, test of the sentence, and test of it as read."""
+    better = judged_better(evaluation)
+    if not check.named:
+        return Badge("none", "nothing found")
+    if better is False:
+        level = known(evaluation, "level")
+        how = "not clearly better than chance" if level == "unclear" else "at chance"
+        return Badge("none", f"the classifier is {how}")
+    if not check.verified:
+        return Badge("none", "not tested")
+    true = as_read is not None and as_read.true
+    what = "true as read" if true else "holds for the listed connections"
+    if better is None:
+        return Badge("none", f"{what}; classifier not judged")
+    return Badge("true" if true else "listed", what)
+
+
+def known(thing: Any, name: str) -> Any:
+    """A field of an evaluation, or of its dictionary; None if there is none."""
+    return thing.get(name) if isinstance(thing, Mapping) else getattr(thing, name, None)
