@@ -150,6 +150,8 @@ def test_minimality_asks_for_every_edit():
 
 def test_a_sentence_names_what_is_enough_and_nothing_before_it():
     oracle = as_oracle(lambda a: int(a[0, 1] or a[0, 2] or a[1, 2]))
+    assert verify_cells(FEW, REGIONS, Session(oracle)) == (True, 2)  # AB and AA, not CC
+    oracle = as_oracle(lambda a: int(a[0, 1]))
     assert verify_cells(FEW, REGIONS, Session(oracle)) == (True, 1)  # AA, though AB has more edits
 
 

@@ -5,15 +5,16 @@ The parts are what a sentence names (cells, nodes, pairs), the most wanted first
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
 
 from denseflip.counterfactual import Counterfactual, Label
-from denseflip.graph import Codes
+from denseflip.graph import Codes, Graph
 from denseflip.oracles.session import BudgetSpentError, Session
-from denseflip.search.probe import certify, gallop, joined, lexmin
+from denseflip.search.probe import certify, joined, lexmin
 
 
 class Enough(NamedTuple):
@@ -44,8 +45,9 @@ def fewest_parts(
 ) -> Enough | None:
     """A few parts of a counterfactual that are enough; None if not even all of them are.
 
-    Looks for a prefix that flips, takes out of it what is needed (`lexmin`), and sees that nothing
-    can be left out (`certify`). The flip is never lost, whether the labels are monotone or not.
+    Looks for the shortest prefix that flips, takes out of it what is needed (`lexmin`), and sees
+    that nothing can be left out (`certify`). The flip is never lost, whether the labels are
+    monotone or not.
 
     Parameters
     ----------
@@ -61,14 +63,21 @@ def fewest_parts(
     chosen: dict[tuple[int, ...], Label] = {}  # what flips
     asked: set[tuple[int, ...]] = set()
 
+    def changed(some: Sequence[int]) -> Graph:
+        return result.original.toggle_codes(np.unique(joined(parts[i] for i in some)))
+
+    def prefixes() -> Iterator[tuple[int, Graph]]:
+        most = len(parts) if budget is None else min(len(parts), kept + budget - 1)
+        for k in range(kept + 1, most + 1):
+            yield k, changed(range(k))
+
     def flips(some: Sequence[int]) -> bool:
         key = tuple(sorted(some))
         if key not in asked:
             kept_back = 0 if chosen or key == everything else 1  # one question, about everything
             if budget is not None and len(asked) + kept_back >= budget:
                 raise BudgetSpentError
-            codes = np.unique(joined(parts[i] for i in key))
-            label = session.ask(result.original.toggle_codes(codes)).label
+            label = session.ask(changed(key)).label
             asked.add(key)
             if _accepts(result, label):
                 chosen[key] = label
@@ -76,13 +85,16 @@ def fewest_parts(
 
     best: tuple[int, ...] | None = None
     if shorten:
-        try:
-            best = _shortest(len(parts), kept, flips)
-        except BudgetSpentError:
-            best = None
-        else:
-            if best is None:
+        with suppress(BudgetSpentError):
+            k = kept if kept and flips(range(kept)) else 0
+            if not k:
+                # The shortest prefix first: where labels are not monotone, longer ones may not do.
+                walk = session.ahead(prefixes())
+                k = next((n for n, _ in walk if flips(range(n))), 0) or len(parts)
+                walk.close()
+            if not flips(range(k)):
                 return None
+            best = _needed(k, kept, flips)
     minimal = best is not None
     if best is None:
         if not chosen and not (everything and flips(everything)):
@@ -91,17 +103,13 @@ def fewest_parts(
     return Enough(best, chosen[best], len(asked), minimal or len(best) == 1)
 
 
-def _shortest(n: int, kept: int, flips: Callable[[Sequence[int]], bool]) -> tuple[int, ...] | None:
+def _needed(k: int, kept: int, flips: Callable[[Sequence[int]], bool]) -> tuple[int, ...]:
+    """Of the first k parts, which flip, those that are needed beside what is kept."""
     first = list(range(kept))
-    if kept and flips(first):
+    if k == kept:
         return tuple(first)
-    rest = list(range(kept, n))
-    # A prefix first: where labels are not monotone, a short one may flip where longer ones do not.
-    k = gallop(len(rest), lambda k: flips(first + rest[:k]))
-    if k is None:
-        return None
-    needed = lexmin(rest[:k], lambda some: flips(first + list(some)))
-    needed = certify(sorted(needed), lambda some: flips(first + list(some)))
+    needed = lexmin(range(kept, k), lambda some: flips([*first, *some]))
+    needed = certify(sorted(needed), lambda some: flips([*first, *some]))
     return tuple(sorted(first + needed))
 
 

@@ -7,7 +7,7 @@ alone, and never from a search: what a search selected on says nothing about its
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import get_args
 
@@ -25,7 +25,8 @@ from denseflip.oracles.background import Frequencies
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Session, open_session
 from denseflip.search.claims import DRAWS, Claim, Places, Redraw, TooFewError, Unit
-from denseflip.search.probe import Probe, joined, lexmin
+from denseflip.search.enough import fewest_parts
+from denseflip.search.probe import Probe, joined
 from denseflip.search.problem import Problem
 
 READINGS: tuple[Reading, ...] = get_args(Reading)  # the strongest first
@@ -97,18 +98,15 @@ def assertion(
             return Assertion(None, (), len(result.edits))
         tax = _regions_of(stated, regions, nodes)
         places = Places(result.original, tax)
-        parts = (_nodes_named(result, nodes) if tax is None else None) or places.split(result.edits)
+        parts = (nodes_named(result, nodes) if tax is None else None) or places.split(result.edits)
         claim = tuple(places.amount(unit, codes) for unit, codes in parts.items())
         return Assertion(places, claim, len(claim))
     places = Places(result.original, regions)
     parts = places.split(result.edits)
     units = list(parts)
-    probe = _probe(result, session)
-    enough = probe.first(_growing(list(parts.values())))
+    enough = fewest_parts(result, list(parts.values()), session)
     if enough is not None:
-        units = units[: enough + 1]
-        kept = set(lexmin(units, lambda some: probe.flips(joined(parts[u] for u in some))))
-        units = [unit for unit in units if unit in kept]
+        units = [units[i] for i in enough.chosen]
     claim = tuple(places.amount(unit, parts[unit]) for unit in units)
     return Assertion(places, claim, len(claim))
 
@@ -240,12 +238,7 @@ def _regions_of(stated: AsRead, regions: Taxonomy | None, nodes: Nodes | None) -
     return nodes.taxonomy(stated.regions)
 
 
-def _growing(parts: Sequence[Codes]) -> Iterator[Codes]:
-    for k in range(1, len(parts) + 1):
-        yield joined(parts[:k])
-
-
-def _nodes_named(result: Counterfactual, nodes: Nodes | None) -> dict[Unit, Codes] | None:
+def nodes_named(result: Counterfactual, nodes: Nodes | None) -> dict[Unit, Codes] | None:
     """The nodes that a search named, as its trace tells; None if it does not.
 
     An edit has two ends, so the edits alone do not say which of two nodes was meant.

@@ -15,8 +15,8 @@ from denseflip.oracles.background import Background
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Session
 from denseflip.search.claims import DRAWS
+from denseflip.story.reading import made_for, read_test
 from denseflip.story.story import Form, Story
-from denseflip.story.truth import made_for, read_test
 from denseflip.story.units import Units
 from denseflip.story.verify import BUDGET, verify
 from denseflip.story.vocabulary import Vocabulary

@@ -15,7 +15,7 @@ from denseflip.checks import renamed_names
 from denseflip.counterfactual import Counterfactual, Label, Status
 from denseflip.search.claims import Claim
 from denseflip.story.phrases import clause
-from denseflip.story.truth import claim_of, judged_better, known
+from denseflip.story.reading import claim_of, judged_better, known
 from denseflip.story.units import Units
 from denseflip.story.verify import Verification
 from denseflip.story.vocabulary import Vocabulary

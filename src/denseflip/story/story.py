@@ -12,9 +12,9 @@ from denseflip.checks import renamed
 from denseflip.counterfactual import AsRead, Counterfactual, Label, Language, Reading
 from denseflip.errors import FileFormatError, MissingInputError
 from denseflip.graph import Edits, Nodes, Taxonomy
+from denseflip.story.reading import Badge, badge_of
 from denseflip.story.regions import RegionTable
 from denseflip.story.statement import Sentences, footnotes, shape_advice
-from denseflip.story.truth import Badge, badge_of
 from denseflip.story.units import Units
 from denseflip.story.verify import Verification
 from denseflip.story.vocabulary import Vocabulary

@@ -12,16 +12,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from denseflip.counterfactual import AsRead, Counterfactual, Reading
+from denseflip.counterfactual import AsRead, Counterfactual
 from denseflip.oracles.background import Background
 from denseflip.oracles.session import BudgetSpentError, Session
 from denseflip.search.claims import DRAWS, Amount, Claim, Places, Redraw, TooFewError
 from denseflip.search.probe import Probe
 from denseflip.search.problem import Problem, StopSearch
+from denseflip.search.truth import READINGS
 from denseflip.story.units import Unit, Units
 from denseflip.story.verify import NamedPair, Verification
 
-READINGS: tuple[Reading, ...] = ("any", "typical", "distinctive")  # the truest first
 Level = Literal["none", "listed", "true"]
 
 
@@ -88,12 +88,17 @@ def read_test(
         background=background,
         label_background=lambda: [] if background is None else background.labels(session),
     )
-    probe = Probe(problem, session)
+    probe = Probe(problem, session, keep=False)
     before, first = session.calls, None
     for number, reading in enumerate(READINGS):
-        if reading != "any" and (background is None or not len(background)):
-            break
         redraw = Redraw(places, reading)
+        if reading != "any":
+            if background is None or not len(background):
+                break
+            try:
+                redraw = Redraw(places, reading, *problem.frequencies("describe"))
+            except StopSearch:  # no graph of the class that the sentence gives
+                break
         needed = 1 if redraw.fixed(claim) else draws
         if budget is not None and session.calls - before + needed > budget:
             return first, (
@@ -102,14 +107,9 @@ def read_test(
                 f"{needed:,}."
             )
         try:
-            if reading != "any":
-                current, target = problem.frequencies("describe")
-                if not target.n_graphs or (reading == "distinctive" and not current.n_graphs):
-                    continue
-                redraw = Redraw(places, reading, current, target)
             test = redraw.test(claim, probe, np.random.default_rng([seed, number]), draws=draws)
-        except (TooFewError, StopSearch):
-            continue  # too few pairs, or graphs, for this reading
+        except TooFewError:  # there are fewer such pairs than the sentence says
+            continue
         except BudgetSpentError:
             return first, "Not fully tested as read: the session's budget of questions was spent."
         if test.true:
