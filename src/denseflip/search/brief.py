@@ -9,6 +9,7 @@ the end is the outcome of redraws that the search never saw.
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -18,8 +19,8 @@ from denseflip.counterfactual import AsRead, Label, Reading, Step
 from denseflip.errors import InvalidParameterError, UnknownNameError, whole_number
 from denseflip.graph import Codes, Taxonomy
 from denseflip.oracles.session import BudgetSpentError, Session
-from denseflip.search.claims import Amount, Claim, Places, Redraw, Repeats, TooFewError
-from denseflip.search.moves import Move, moves_of, one_each
+from denseflip.search.claims import Amount, Claim, Places, Redraw, Repeats, TooFewError, Unit
+from denseflip.search.moves import Classes, Move, moves_of, one_each
 from denseflip.search.probe import Probe, certify, gallop, lexmin
 from denseflip.search.problem import BACKGROUND, REGIONS, Problem, StopSearch, Walk
 
@@ -29,16 +30,22 @@ _STEP = 1.08  # amounts are settled to this factor
 _GROWTH = 1.5  # a single place that does not hold yet is given so much more
 _SINGLES = 32  # places tried alone
 _TRIES = 40  # tests of single places
+_FAINT = 0.5  # standard deviations below which classes do not differ
+_VERDICTS = 5  # verdicts asked for, each with larger steps
 
 
 @dataclass(frozen=True)
 class Told:
-    """A claim that held: with the outcome of its verdict, and one redraw that flips."""
+    """A claim that held: with the outcome of its verdict, and one redraw that flips.
+
+    Its effort is its edits, those of each place divided by how clearly the classes differ there.
+    """
 
     claim: Claim
     as_read: AsRead
     codes: Codes
     label: Label
+    effort: float
 
     @property
     def cells(self) -> int:
@@ -73,14 +80,21 @@ def front_of(told: Sequence[Told]) -> list[Told]:
 
 
 def shortest(told: Sequence[Told]) -> Told:
-    """The one to tell: fewest cells; among those a weaker reading must halve the edits."""
-    few = min(one.cells for one in told)
-    rest = [one for one in told if one.cells == few]
-    best = min(rest, key=lambda one: (one.rank, one.edits))
-    for one in sorted(rest, key=lambda one: (one.rank, one.edits)):
-        if one.edits * 2 ** (one.rank - best.rank) <= best.edits and one.edits < best.edits:
-            best = one
-    return best
+    """The one to tell: fewest cells; among those a weaker reading must halve the effort."""
+    return told[preferred([(one.cells, one.effort, one.rank) for one in told])]
+
+
+def preferred(answers: Sequence[tuple[int, float, int]]) -> int:
+    """The number of the answer to tell, of several with so many cells, such effort and rank."""
+    few = min(cells for cells, _, _ in answers)
+    rest = sorted(
+        (rank, effort, i) for i, (cells, effort, rank) in enumerate(answers) if cells == few
+    )
+    best = rest[0]
+    for rank, effort, i in rest[1:]:
+        if effort * 2 ** (rank - best[0]) <= best[1] and effort < best[1]:
+            best = (rank, effort, i)
+    return best[2]
 
 
 @dataclass(frozen=True)
@@ -144,12 +158,10 @@ class Brief:
 
     def tell(self, problem: Problem, probe: Probe, taxonomy: Taxonomy | None) -> list[Told]:
         """All that was found true as read, in sentences of at most ``max_cells`` places."""
-        hunt = Hunt(problem, probe, Places(problem.graph, taxonomy), self.max_cells, self.front)
+        places = Places(problem.graph, taxonomy)
+        hunt = Hunt(problem, probe, places, self.readings, self.max_cells, self.front)
         try:
-            for reading in self.readings:
-                hunt.read(reading)
-                if hunt.told and not self.front and not hunt.worth_more():
-                    break
+            hunt.search()
         except BudgetSpentError:
             if not hunt.told:
                 problem.note(
@@ -228,53 +240,80 @@ class Hunt:
     """One search for claims in one language: what is known so far, and the moves it makes."""
 
     def __init__(
-        self, problem: Problem, probe: Probe, places: Places, max_cells: int, thorough: bool
+        self,
+        problem: Problem,
+        probe: Probe,
+        places: Places,
+        readings: Sequence[Reading],
+        max_cells: int,
+        thorough: bool,
     ) -> None:
-        self.problem, self.probe, self.places = problem, probe, places
+        self.problem, self.probe = problem, probe
         self.max_cells, self.thorough = max_cells, thorough
         self.told: list[Told] = []
-        self.current, self.target = problem.frequencies("brief")
-        self.others = problem.split_background("brief")[1]
+        current, target = problem.frequencies("brief")
+        classes = Classes.of(places, *problem.split_background("brief"))
+        self.asks: list[tuple[_Ask, list[Move]]] = []
+        for reading in readings:
+            redraw = Redraw(places, reading, current, target)
+            if moves := moves_of(redraw, classes):
+                repeats = Repeats(redraw, problem.rng)
+                self.asks.append((_Ask(probe, redraw, repeats, moves, problem.rng), moves))
 
-    def worth_more(self) -> bool:
-        """Whether a weaker reading may still give a clearly shorter or smaller answer."""
-        best = shortest(self.told)
-        return best.cells > 1 or best.edits > 0.1 * max(1, self.problem.graph.n_edges)
-
-    def read(self, reading: Reading) -> None:
-        """Look for claims in one reading."""
-        redraw = Redraw(self.places, reading, self.current, self.target)
-        repeats = Repeats(redraw, self.problem.rng)
-        moves = moves_of(redraw, self.others)
-        if not moves:
+    def search(self) -> None:
+        """One place in every reading; then, if that is not enough, several."""
+        found: list[tuple[_Ask, Claim]] = []
+        for ask, moves in self.asks:
+            moves = moves[:_SINGLES]
+            # A weaker reading is worth its words if it halves the effort.
+            limit = min((a.effort(claim) for a, claim in found), default=math.inf) / 2
+            single = self._single(ask, moves, math.inf if self.thorough else limit)
+            if single is not None:
+                found.append((ask, single))
+            if self.thorough and single is not None:
+                cheapest = self._single(ask, moves, math.inf, edits)
+                if cheapest is not None and cheapest != single:
+                    found.append((ask, cheapest))
+        self._settle(found)
+        if self.max_cells == 1 or (self.told and not self.thorough):
             return
-        most = {(move.unit, side): move.most[side] for move in moves for side in (0, 1)}
-        ask = _Ask(self.probe, redraw, repeats, most, self.problem.rng)
-        found = False
-        single = self._single(ask, moves[:_SINGLES])
-        if single is not None:
-            found = self._settle(ask, single)
-        if self.max_cells > 1 and (not found or self.thorough):
-            for force in (1.0, None):
+        found = []
+        for force in (None, 1.0):
+            for ask, moves in self.asks:
                 some = self._several(ask, one_each(moves), force)
-                if some is not None and self._settle(ask, some) and not self.thorough:
-                    break
+                if some is not None:
+                    found.append((ask, some))
+            if found and not self.thorough:
+                break
+        self._settle(found)
 
-    def _settle(self, ask: _Ask, claim: Claim) -> bool:
-        told = ask.verdict(ask.shrunk(claim))
-        if told is not None:
-            self.told.append(told)
-        return told is not None
+    def _settle(self, found: list[tuple[_Ask, Claim]]) -> None:
+        """Bring claims to their smallest amounts and to their verdict, the preferred one first."""
+        while found:
+            facts = [(len(c), a.effort(c), READINGS.index(a.redraw.reading)) for a, c in found]
+            ask, claim = found.pop(preferred(facts))
+            told = ask.verdict(ask.shrunk(claim))
+            if told is not None:
+                self.told.append(told)
+                if not self.thorough:
+                    return
 
-    def _single(self, ask: _Ask, moves: Sequence[Move]) -> Claim | None:
-        """The place that needs the fewest edits to hold alone, within a factor.
+    def _single(
+        self,
+        ask: _Ask,
+        moves: Sequence[Move],
+        limit: float,
+        cost: Callable[[Claim], float] | None = None,
+    ) -> Claim | None:
+        """The place that needs the least effort to hold alone, within a factor.
 
         Each is asked about once at its usual amount and once at its most; what flips is halved for
-        as long as it does. From there the places compete: the one with the fewest edits is tested
+        as long as it does. From there the places compete: the one with the least effort is tested
         and, if it fails, gets more, until one holds.
         """
-        usual = [(move.times(1),) for move in moves]
-        full = [(move.full,) for move in moves]
+        cost = cost or ask.effort
+        usual = [ask.within((move.times(1),), limit) for move in moves]
+        full = [ask.within((move.full,), limit) for move in moves]
         n = len(moves)
         flips = ask.repeats.screened([*usual, *full], ask.probe)
         least: dict[int, Claim] = {}
@@ -293,7 +332,13 @@ class Hunt:
                 if yes:
                     least[i] = half
                     going.append(i)
-        queue = [(edits(claim), i, claim) for i, claim in least.items()]
+        for factor in (0.7, 0.84):  # within a factor of two so far; places are told apart by less
+            parts = [ask.scaled(claim, factor) for claim in least.values()]
+            flipped = ask.repeats.screened(parts, ask.probe)
+            for i, part, yes in zip(list(least), parts, flipped, strict=True):
+                if yes:
+                    least[i] = part
+        queue = [(cost(claim), i, claim) for i, claim in least.items()]
         heapq.heapify(queue)
         for _ in range(_TRIES):
             if not queue:
@@ -301,9 +346,9 @@ class Hunt:
             _, i, claim = heapq.heappop(queue)
             if ask.holds(claim):
                 return claim
-            more = ask.scaled(claim, _GROWTH)
-            if more != claim:
-                heapq.heappush(queue, (edits(more), i, more))
+            more = ask.within(ask.scaled(claim, _GROWTH), limit)
+            if edits(more) > edits(claim):
+                heapq.heappush(queue, (cost(more), i, more))
         return None
 
     def _several(self, ask: _Ask, moves: Sequence[Move], force: float | None) -> Claim | None:
@@ -318,9 +363,10 @@ class Hunt:
         k = gallop(len(moves), lambda k: enough(moves[:k]))
         if k is None:
             return None
-        chosen = certify(lexmin(moves[:k], enough), enough)
-        if len(chosen) > self.max_cells:
+        chosen = lexmin(moves[:k], enough, most=self.max_cells)
+        if chosen is None:
             return None
+        chosen = certify(chosen, enough)
         wanted = claim(chosen)
         for _ in range(6):
             if ask.holds(wanted):
@@ -341,8 +387,32 @@ class _Ask:
     probe: Probe
     redraw: Redraw
     repeats: Repeats
-    most: dict[tuple[tuple[int, int | None], int], int]
+    moves: Sequence[Move]
     rng: np.random.Generator
+
+    def __post_init__(self) -> None:
+        self.most: dict[tuple[Unit, int], int] = {}
+        self.clarity: dict[tuple[Unit, int], float] = {}
+        for move in self.moves:  # a place may have a move each way
+            for side in (0, 1):
+                if move.usual[side]:
+                    self.most[move.unit, side] = move.most[side]
+                    self.clarity[move.unit, side] = move.clarity
+
+    def effort(self, claim: Claim) -> float:
+        """Edits, those of each place divided by how clearly the classes differ there.
+
+        So what sets the classes apart is told before a place that happens to be cheap.
+        """
+        return sum(amount.total / self._clear(amount) for amount in claim)
+
+    def _clear(self, amount: Amount) -> float:
+        return max(self.clarity.get((amount.unit, 0 if amount.added else 1), 0.0), _FAINT)
+
+    def within(self, claim: Claim, limit: float) -> Claim:
+        """The claim, made smaller if it takes more effort than that."""
+        effort = self.effort(claim)
+        return claim if effort <= limit else self.scaled(claim, limit / effort)
 
     def holds(self, claim: Claim) -> bool:
         try:
@@ -404,14 +474,15 @@ class _Ask:
 
     def verdict(self, claim: Claim) -> Told | None:
         """Ask about fresh redraws; what fails gets a little more and is asked about again."""
-        for _ in range(8):
+        step = _STEP
+        for _ in range(_VERDICTS):
             told = self._fresh(claim)
             if told is not None:
                 return told
-            more = self.scaled(claim, _STEP)
+            more = self.scaled(claim, step)
             if more == claim:
                 return None
-            claim = more
+            claim, step = more, step * step
         return None
 
     def _fresh(self, claim: Claim) -> Told | None:
@@ -436,4 +507,4 @@ class _Ask:
             flips = asked = CONFIRM
         regions = None if self.redraw.places.taxonomy is None else self.redraw.places.taxonomy.name
         seen = AsRead(self.redraw.places.language, regions, self.redraw.reading, asked, flips)
-        return Told(claim, seen, *first)
+        return Told(claim, seen, *first, self.effort(claim))

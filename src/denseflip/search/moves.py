@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 import numpy as np
+import numpy.typing as npt
 
 from denseflip.graph import Graph
-from denseflip.search.claims import Amount, Redraw, Unit
+from denseflip.search.claims import Amount, Places, Redraw, Unit
 
 
 @dataclass(frozen=True)
@@ -26,13 +27,13 @@ class Move:
     unit : the place.
     usual : pairs added and removed to come to what the target class usually has.
     most : pairs that the reading could add and remove there at most.
-    worth : what it is expected to do for the flip at its most; only the order counts.
+    clarity : how clearly the classes differ there, in standard deviations of the number of edges.
     """
 
     unit: Unit
     usual: tuple[int, int]
     most: tuple[int, int]
-    worth: float = 0.0
+    clarity: float = 0.0
 
     def times(self, factor: float) -> Amount:
         """So many times the usual change, as far as there is room; at least one pair."""
@@ -51,7 +52,7 @@ class Move:
         return Amount(self.unit, added, removed)
 
 
-def moves_of(redraw: Redraw, others: Sequence[Graph]) -> list[Move]:
+def moves_of(redraw: Redraw, classes: Classes) -> list[Move]:
     """The moves of every place that are expected to help, the most promising first.
 
     Under the reading ``"any"`` a place gets more pairs or fewer. The other readings say which pairs
@@ -60,44 +61,44 @@ def moves_of(redraw: Redraw, others: Sequence[Graph]) -> list[Move]:
     Parameters
     ----------
     redraw : the places, the reading, the frequencies of both classes.
-    others : background graphs of the target class.
+    classes : how many edges both classes have in each place.
     """
-    return _net(redraw) if redraw.reading == "any" else _both(redraw)
+    return (_net if redraw.reading == "any" else _both)(redraw, classes)
 
 
-def _net(redraw: Redraw) -> list[Move]:
+def _net(redraw: Redraw, classes: Classes) -> list[Move]:
+    found: list[tuple[Move, float, float]] = []
+    places = redraw.places
+    for unit in places.units:
+        has, lacks = places.present(unit), places.absent(unit)
+        apart, away = classes.apart[unit], classes.usual[unit] - len(has)
+        for adding in (True, False):
+            sign = 1 if adding else -1
+            room = len(lacks) if adding else len(has)
+            wanted = max(sign * away, sign * apart)
+            if not room or wanted <= 0:
+                continue
+            amount = min(room, max(1, round(wanted)))
+            clarity = sign * classes.clarity[unit]
+            move = Move(
+                unit,
+                (amount, 0) if adding else (0, amount),
+                (room, 0) if adding else (0, room),
+                clarity,
+            )
+            # A classifier by density goes by clarity, and by the room there is to move.
+            found.append((move, sign * away, clarity * room / (len(has) + len(lacks))))
+    return _woven(
+        [part[0] for part in sorted(found, key=lambda part: -part[1])],
+        [part[0] for part in sorted(found, key=lambda part: -part[2])],
+    )
+
+
+def _both(redraw: Redraw, classes: Classes) -> list[Move]:
     places, current, target = redraw.places, redraw.current, redraw.target
     assert current is not None
     assert target is not None
     found: list[tuple[Move, float, float]] = []
-    for unit in places.units:
-        members = places.members(unit)
-        has, lacks = places.present(unit), places.absent(unit)
-        wanted, usual = target.at(members), current.at(members)
-        away = float(wanted.sum()) - len(has)  # of this graph from the target class
-        apart = float(wanted.sum() - usual.sum())  # of the classes from each other
-        spread = np.sqrt(float((wanted * (1 - wanted) + usual * (1 - usual)).sum()) / 2 + 1.0)
-        for adding in (True, False):
-            sign = 1 if adding else -1
-            room = len(lacks) if adding else len(has)
-            if not room or max(sign * away, sign * apart) <= 0:
-                continue
-            amount = min(room, max(1, round(max(sign * away, sign * apart))))
-            pair = (amount, 0) if adding else (0, amount)
-            most = (room, 0) if adding else (0, room)
-            # A classifier by density moves with apart over spread, and by the room there is.
-            clear = sign * apart / spread
-            found.append((Move(unit, pair, most, clear), sign * away, clear * room / len(members)))
-    by_size = sorted(found, key=lambda part: -part[1])
-    by_worth = sorted(found, key=lambda part: -part[2])
-    return _woven([part[0] for part in by_size], [part[0] for part in by_worth])
-
-
-def _both(redraw: Redraw) -> list[Move]:
-    places, current, target = redraw.places, redraw.current, redraw.target
-    assert current is not None
-    assert target is not None
-    found: list[tuple[Move, float]] = []
     for unit in places.units:
         usual, most, gain, expected = [0, 0], [0, 0], 0.0, 0.0
         for side, adding in enumerate((True, False)):
@@ -112,11 +113,55 @@ def _both(redraw: Redraw) -> list[Move]:
             gain += float((more if adding else -more)[weights > 0].sum())
             expected += float(helps.sum())
         if any(usual):
-            move = Move(unit, (usual[0], usual[1]), (most[0], most[1]), gain)
-            found.append((move, expected))
-    by_worth = sorted(found, key=lambda part: -part[0].worth)
-    by_expected = sorted(found, key=lambda part: -part[1])
-    return _woven([part[0] for part in by_worth], [part[0] for part in by_expected])
+            clarity = abs(classes.clarity[unit])
+            move = Move(unit, (usual[0], usual[1]), (most[0], most[1]), clarity)
+            found.append((move, gain, expected))
+    return _woven(
+        [part[0] for part in sorted(found, key=lambda part: -part[1])],
+        [part[0] for part in sorted(found, key=lambda part: -part[2])],
+    )
+
+
+@dataclass(frozen=True)
+class Classes:
+    """How many edges graphs of the original's class and of the target class have in each place.
+
+    Attributes
+    ----------
+    usual : edges that the target class has there on the mean.
+    apart : how many more than the original's class has.
+    clarity : the same in standard deviations between graphs of one class.
+    """
+
+    usual: dict[Unit, float]
+    apart: dict[Unit, float]
+    clarity: dict[Unit, float]
+
+    @classmethod
+    def of(cls, places: Places, same: Sequence[Graph], others: Sequence[Graph]) -> Classes:
+        """Count the edges of both classes."""
+        here, there = _counts(places, same or [places.graph]), _counts(places, others)
+        usual = there.mean(axis=0)
+        apart = usual - here.mean(axis=0)
+        within = np.concatenate((here - here.mean(axis=0), there - usual))
+        # An edge more or less is never a difference, however alike a few graphs are.
+        spread = np.sqrt((within**2).sum(axis=0) / max(1, len(within) - 2) + 1.0)
+        return cls(
+            *(
+                dict(zip(places.units, values.tolist(), strict=True))
+                for values in (usual, apart, apart / spread)
+            )
+        )
+
+
+def _counts(places: Places, graphs: Sequence[Graph]) -> npt.NDArray[np.float64]:
+    """Edges by graph and place."""
+    if places.taxonomy is None:
+        rows = [graph.degrees() for graph in graphs]
+        return np.stack(rows)[:, [unit[0] for unit in places.units]].astype(float)
+    cells = places.cells
+    rows = [cells.count(graph)[cells.sizes > 0] for graph in graphs]
+    return np.stack(rows).astype(float)
 
 
 def _woven(*orders: Sequence[Move]) -> list[Move]:

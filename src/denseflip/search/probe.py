@@ -8,7 +8,7 @@ flip? It never asks the same question twice.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TypeVar
+from typing import TypeVar, overload
 
 import numpy as np
 
@@ -138,14 +138,23 @@ def boundary(low: int, high: int, enough: Callable[[int], bool]) -> int:
     return high
 
 
-def lexmin(order: Sequence[T], enough: Callable[[Sequence[T]], bool]) -> list[T]:
+@overload
+def lexmin(order: Sequence[T], enough: Callable[[Sequence[T]], bool]) -> list[T]: ...
+@overload
+def lexmin(
+    order: Sequence[T], enough: Callable[[Sequence[T]], bool], *, most: int
+) -> list[T] | None: ...
+def lexmin(
+    order: Sequence[T], enough: Callable[[Sequence[T]], bool], *, most: int | None = None
+) -> list[T] | None:
     """A small part of the order that is enough, made of what comes first as far as possible.
 
     The whole order is known to be enough. The shortest prefix that is enough is looked for; its
     last thing is needed and is kept; what comes behind it is dropped; and so on with the kept
     ones in front. About m log2(n) questions for m things kept.
 
-    For a monotone `enough` nothing in the result can be left out.
+    For a monotone `enough` nothing in the result can be left out. With ``most`` the search ends as
+    soon as more things than that are needed, with None.
 
     >>> lexmin(range(10), lambda some: sum(some) >= 12)
     [5, 4, 2, 1]
@@ -153,6 +162,8 @@ def lexmin(order: Sequence[T], enough: Callable[[Sequence[T]], bool]) -> list[T]
     kept: list[T] = []
     rest = list(order)
     while rest and not (kept and enough(kept)):
+        if len(kept) == most:
+            return None
         k = boundary(0, len(rest), lambda k: enough([*kept, *rest[:k]]))
         kept.append(rest[k - 1])
         del rest[k - 1 :]

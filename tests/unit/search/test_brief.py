@@ -117,7 +117,7 @@ def test_the_same_seed_gives_the_same_answer_whatever_the_batch():
 
 def told(cells, edits, reading="any"):
     claim = tuple(((i, i), 1, 0) for i in range(cells))
-    return Told(claim, AsRead("regions", "x", reading, 60, 60), np.arange(edits), 1)
+    return Told(claim, AsRead("regions", "x", reading, 60, 60), np.arange(edits), 1, float(edits))
 
 
 def test_the_front_and_the_one_to_tell():
