@@ -335,9 +335,7 @@ class Hunt:
         for factor in (0.7, 0.84):  # within a factor of two so far; places are told apart by less
             parts = [ask.scaled(claim, factor) for claim in least.values()]
             flipped = ask.repeats.screened(parts, ask.probe)
-            for i, part, yes in zip(list(least), parts, flipped, strict=True):
-                if yes:
-                    least[i] = part
+            least |= {i: p for i, p, yes in zip(least, parts, flipped, strict=True) if yes}
         queue = [(cost(claim), i, claim) for i, claim in least.items()]
         heapq.heapify(queue)
         for _ in range(_TRIES):
