@@ -30,6 +30,7 @@ from denseflip.search.rank import RegionRank
 from denseflip.search.refine import REFINERS, Refine, as_refiners
 from denseflip.search.region_blocks import RegionBlocks
 from denseflip.search.sparsify import CliqueSparsify, PairSparsify
+from denseflip.search.tight import Tight
 
 
 @dataclass(frozen=True)
@@ -183,6 +184,11 @@ def medoid() -> ClosestGraph:
     return ClosestGraph(medoid=True)
 
 
+def tight(*, questions: int = 320, guided: bool = False, pool: int = 1000) -> Tight:
+    """The fewest edits, by weights learnt from the answers; for classifiers about linear."""
+    return Tight(questions, guided, pool)
+
+
 @dataclass(frozen=True)
 class _Entry:
     build: Callable[..., Stream | Conversation]
@@ -202,6 +208,7 @@ METHODS: dict[str, _Entry] = {
     "dbs": _Entry(dbs, ("bw",)),
     "dat": _Entry(dat),
     "medoid": _Entry(medoid),
+    "tight": _Entry(tight),
 }
 ALIASES = {"clique": "cli", "triangle": "tri", "region-clique": "rcli", "contrast": "con"}
 

@@ -1,0 +1,115 @@
+"""`Belief`: what the answers so far say about how much every edit counts.
+
+The oracle is taken to be about linear: the score of some edits is a level and the sum of their
+gains, and the label flips where it passes zero. What is not known of level and gains is a normal
+distribution; every answer cuts it, and what is left is taken to be normal again (assumed density
+filtering). A label says on which side of zero the score is, a confidence what it is.
+
+Everything is kept by the answers, not by the pairs: a step costs what the edits asked about and the
+square of the answers cost, however large the graph.
+"""
+
+from __future__ import annotations
+
+from math import erfc, exp, pi, sqrt
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+class Belief:
+    """A normal distribution over a level and the gains of N edits, given answers.
+
+    Parameters
+    ----------
+    start : for every edit, how far the original lies from the middle of all graphs in the
+        direction of that edit (never above 0). Scores are counted from that middle, so that the
+        level is that of a usual graph.
+    level : the standard deviation of the level; that of a gain is 1.
+    noise : the standard deviation of what is not linear.
+    """
+
+    def __init__(self, start: Floats, *, level: float, noise: float = 0.1) -> None:
+        self.start = start
+        self.noise = noise
+        self._middle = level**2 + float(start @ start)
+        self._asked: Ints = np.empty(0, dtype=np.int64)  # all edits asked about, in a row
+        self._of: Ints = np.empty(0, dtype=np.int64)  # the question that each belongs to
+        self._starts: Floats = np.empty(0)  # the sum of `start` over each question
+        self._pull: Floats = np.empty(0)  # how much each question moves what it is like
+        self._known: Floats = np.empty((0, 0))  # what of the variance the questions take away
+
+    def gains(self) -> Floats:
+        """The mean gain of every edit."""
+        pulls = self._pull[self._of]
+        gains: Floats = float(self._pull.sum()) * self.start
+        gains += np.bincount(self._asked, pulls, minlength=len(self.start))
+        return gains
+
+    def level(self) -> float:
+        """The mean score of the original."""
+        return float((self._middle + self._starts) @ self._pull)
+
+    def spreads(self, edits: Ints) -> Floats:
+        """The standard deviation of the gain of each of these edits."""
+        place = np.full(len(self.start), -1)
+        place[edits] = np.arange(len(edits))
+        at = place[self._asked]
+        alike = np.tile(self.start[edits], (len(self._pull), 1))
+        alike[self._of[at >= 0], at[at >= 0]] += 1
+        taken = np.einsum("ij,ij->j", alike, self._known @ alike)
+        spreads: Floats = np.sqrt(np.maximum(1 - taken, 1e-12))
+        return spreads
+
+    def score(self, edits: Ints) -> tuple[float, float]:
+        """Mean and standard deviation of the score of these edits."""
+        alike, own = self._compare(edits)
+        left = own - float(alike @ self._known @ alike)
+        return float(alike @ self._pull), sqrt(max(left, 1e-12))
+
+    def learn(self, edits: Ints, flipped: bool) -> None:
+        """Take in that the original with these edits flips, or does not."""
+        alike, own = self._compare(edits)
+        seen = self._known @ alike
+        total = max(own - float(alike @ seen), 0.0) + self.noise**2
+        side = 1.0 if flipped else -1.0
+        z = side * float(alike @ self._pull) / sqrt(total)
+        ratio = _hazard(z)
+        self._add(edits, seen, side * ratio / sqrt(total), ratio * (ratio + z) / total)
+
+    def learn_score(self, edits: Ints, score: float) -> None:
+        """Take in the score of the original with these edits."""
+        alike, own = self._compare(edits)
+        seen = self._known @ alike
+        total = max(own - float(alike @ seen), 0.0) + self.noise**2
+        self._add(edits, seen, (score - float(alike @ self._pull)) / total, 1 / total)
+
+    def _compare(self, edits: Ints) -> tuple[Floats, float]:
+        """The prior covariance of a score with those asked about before, and its variance."""
+        among = np.zeros(len(self.start), dtype=bool)
+        among[edits] = True
+        shared = np.bincount(self._of[among[self._asked]], minlength=len(self._pull))
+        own = float(self.start[edits].sum())
+        alike: Floats = self._middle + self._starts + own + shared
+        return alike, self._middle + 2 * own + len(edits)
+
+    def _add(self, edits: Ints, seen: Floats, shift: float, shrink: float) -> None:
+        way = np.append(-seen, 1.0)
+        n = len(seen)
+        known = np.zeros((n + 1, n + 1))
+        known[:n, :n] = self._known
+        known += max(shrink, 0.0) * np.outer(way, way)
+        self._known = known
+        self._pull = np.append(self._pull, 0.0) + shift * way
+        self._asked = np.concatenate([self._asked, edits])
+        self._of = np.concatenate([self._of, np.full(len(edits), n)])
+        self._starts = np.append(self._starts, self.start[edits].sum())
+
+
+def _hazard(z: float) -> float:
+    """The normal density at z over the share of the distribution below z."""
+    below = 0.5 * erfc(-z / sqrt(2))
+    return exp(-z * z / 2) / sqrt(2 * pi) / below if below > 1e-280 else -z

@@ -1,0 +1,249 @@
+"""`tight`: the fewest edits, for classifiers that are about linear.
+
+A question about many edits at once says something about each of them. `tight` always asks about a
+draw from the best-looking pairs, just so many that yes and no are equally likely; learns how much
+pairs count from every answer (`Belief`), the background's labels included; and draws from fewer
+and fewer pairs. A yes with fewer edits than before is the new answer. At the end the best-looking
+ones are asked about directly, one fewer than the answer has, and every edit that is left is shown
+to be needed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, log, sqrt
+
+import numpy as np
+
+from denseflip.errors import whole_number
+from denseflip.graph import Codes
+from denseflip.graph.pairs import are_among
+from denseflip.oracles.protocol import Answer
+from denseflip.oracles.session import Session
+from denseflip.search.belief import Belief, Ints
+from denseflip.search.probe import NO_CODES, Probe, certify, lexmin
+from denseflip.search.problem import CONFIDENCE, Problem, StopSearch, Walk
+
+MOST_PAIRS = 20_000  # pairs that are weighed; in larger graphs those that differ come first
+MOST_GRAPHS = 400  # background graphs that are learnt from
+LARGE = 64  # edits of an answer from which on whole stretches are dropped before single ones
+DIRECT = 30  # questions kept for asking directly for one edit fewer
+MISSES = 40  # of them in vain, one after the other, after which it is left at that
+DRAWS = 6  # choices that are compared before one is asked about
+SURE = 30.0  # log-odds beyond which a probability says no more than a label
+
+
+@dataclass(frozen=True)
+class Tight:
+    """The fewest edits by learnt weights; made by ``tight``."""
+
+    questions: int = 320
+    guided: bool = False
+    pool: int = 1000
+
+    def __post_init__(self) -> None:
+        whole_number("questions", self.questions, minimum=1)
+        whole_number("pool", self.pool, minimum=1)
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """A confidence, if guided by one."""
+        return frozenset({CONFIDENCE}) if self.guided else frozenset()
+
+    def __call__(self, problem: Problem, session: Session) -> Walk:
+        """Search, and certify what was found."""
+        talk = _Talk(problem, session, self)
+        talk.begin()
+        talk.narrow()
+        talk.go_direct()
+        return talk.finish()
+
+
+class _Talk:
+    """One search of `tight`: what is asked, learnt and found."""
+
+    def __init__(self, problem: Problem, session: Session, plan: Tight) -> None:
+        self.problem, self.session, self.plan = problem, session, plan
+        self.probe = Probe(problem, session)
+        self.turns = 0
+        self.asked: dict[int, bool] = {}
+        self.best: Codes | None = None
+        self.others = self._other_graphs()
+        self.codes = self._candidates()
+        self.unit = 1.0
+        self.belief = self._first_belief()
+
+    # ---- what is known before the first question ----------------------------------------
+
+    def _other_graphs(self) -> list[tuple[Codes, Answer]]:
+        """The background: how each of its graphs differs from the original, and its answer."""
+        background, graph = self.problem.background, self.problem.graph
+        if background is None or not len(background):
+            return []
+        _ = self.problem.background_labels  # asked together, and counted apart
+        known = [
+            (g.difference(graph), self.session.peek(g)) for g in background.graphs if g != graph
+        ]
+        known.sort(key=lambda one: len(one[0]))
+        for codes, answer in known:
+            if self.problem.accepts(answer.label):
+                self.best = codes
+                self.probe.best = (codes, answer.label)
+                self.problem.keep(self.probe.graph(codes), answer.label)
+                break
+        return known[:MOST_GRAPHS]
+
+    def _candidates(self) -> Codes:
+        """The pairs that are weighed, sorted."""
+        graph, n = self.problem.graph, self.problem.graph.n_nodes
+        if graph.n_pairs <= MOST_PAIRS:
+            u, v = np.triu_indices(n, 1)
+            return (u * n + v).astype(np.int64)
+        first = NO_CODES if self.best is None else self.best
+        seen = np.concatenate([graph.codes, *(codes for codes, _ in self.others)])
+        pairs, counts = np.unique(seen, return_counts=True)
+        pairs = pairs[np.argsort(-counts, kind="stable")]
+        chance = np.sort(self.problem.rng.integers(n, size=(MOST_PAIRS, 2)), axis=1)
+        chance = chance[chance[:, 0] < chance[:, 1]]
+        listed = np.concatenate([first, pairs, chance[:, 0] * n + chance[:, 1]])
+        _, places = np.unique(listed, return_index=True)
+        return np.unique(listed[np.sort(places)][: max(MOST_PAIRS, len(first))])
+
+    def _first_belief(self) -> Belief:
+        joined = are_among(self.codes, self.problem.graph.codes)
+        signs = np.where(joined, -1.0, 1.0)
+        share = joined.astype(float)
+        if self.others:
+            for codes, _ in self.others:
+                there = self._places(codes)
+                share[there] += signs[there]  # a pair that differs is there, or not, the other way
+            counted = joined + (share - joined) / (len(self.others) + 1)
+            share = np.clip(counted, 0.0, 1.0)
+        start = signs * (joined - share)
+        level = sqrt(max(float((share * (1 - share)).sum()), float(self.problem.graph.n_edges), 1))
+        self.signs = signs
+        self.belief = belief = Belief(start, level=level, noise=0.1)
+        if self.plan.guided:
+            scores = [self._score(answer) for _, answer in self.others]
+            known = [s for s in scores if abs(s) < SURE]
+            own = self._score(self.session.peek(self.problem.graph))
+            self.unit = float(np.std(known)) / level if len(known) > 1 else abs(own) / level
+            self.unit = self.unit or 1.0
+        self._learn(NO_CODES, self.session.peek(self.problem.graph))
+        for i in self.problem.rng.permutation(len(self.others)):
+            self._learn(*self.others[i])
+        return belief
+
+    # ---- asking and learning ------------------------------------------------------------
+
+    def _places(self, codes: Codes) -> Ints:
+        """Where these pairs stand among the candidates; others are left out."""
+        codes = codes[are_among(codes, self.codes)] if len(codes) else codes
+        return np.searchsorted(self.codes, codes)
+
+    def _score(self, answer: Answer) -> float:
+        """The log-odds of the labels that are accepted, against the others."""
+        assert answer.probabilities is not None
+        sides = [1e-300, 1e-300]
+        for label, probability in answer.probabilities.items():
+            side = self.problem.accepts(label)
+            sides[side] = max(sides[side], probability)
+        return log(sides[True]) - log(sides[False])
+
+    def _learn(self, codes: Codes, answer: Answer) -> bool:
+        flips = self.problem.accepts(answer.label)
+        if self.plan.guided and abs(score := self._score(answer)) < SURE:
+            self.belief.learn_score(self._places(codes), score / self.unit)
+        else:
+            self.belief.learn(self._places(codes), flips)
+        return flips
+
+    def ask(self, codes: Codes) -> bool:
+        """Whether these edits flip; learn from it, and keep it if it is better."""
+        self.turns += 1
+        key = self.probe.graph(codes).key
+        if key in self.asked:
+            return self.asked[key]
+        self.asked[key] = flips = self._learn(codes, self.probe.answer(codes))
+        if flips and (self.best is None or len(codes) < len(self.best)):
+            self.best = codes
+        return flips
+
+    @property
+    def left(self) -> float:
+        """Questions that may still be asked, so that each edit can be certified afterwards."""
+        n = LARGE if self.best is None else min(len(self.best), LARGE)
+        return min(self.plan.questions - self.turns, self.session.remaining) - n
+
+    # ---- the search ---------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Find a flip, if the background has none: larger and larger draws of several kinds."""
+        if self.best is not None:
+            return
+        rng, joined = self.problem.rng, self.signs < 0
+        everything = np.arange(len(self.codes))
+        orders = [rng.permutation(everything[chosen]) for chosen in (joined, ~joined)]
+        orders += [rng.permutation(everything) for _ in range(4)]
+        size = 1
+        while size < 2 * len(self.codes):
+            for order in orders:
+                if size < 2 * len(order) and self.ask(self.codes[order[:size]]):
+                    return
+            size *= 2
+        self.problem.note(
+            "No flip was found among the background graphs, nor by toggling up to all pairs in "
+            f"{len(orders)} orders."
+        )
+        raise StopSearch
+
+    def narrow(self) -> None:
+        """Ask about draws from fewer and fewer pairs."""
+        rng, total = self.problem.rng, max(self.left - DIRECT, 1.0)
+        wide = min(self.plan.pool, len(self.codes))
+        while (left := self.left - DIRECT) > 0 and self.best is not None and len(self.best) > 1:
+            narrow = min(max(16, len(self.best)), wide)
+            n = round(exp(log(narrow) + log(wide / narrow) * min(left / total, 1.0)))
+            gains = self.belief.gains()
+            order = rng.permutation(np.argsort(-gains, kind="stable")[:n])
+            likely = np.flatnonzero(self.belief.level() + np.cumsum(gains[order]) >= 0)
+            k = int(likely[0]) + 1 if len(likely) else n
+            self.ask(np.sort(self.codes[order[:k]]))
+
+    def go_direct(self) -> None:
+        """Ask about the best-looking pairs, one fewer than the answer has."""
+        rng, missed = self.problem.rng, 0
+        while self.left > 0 and self.best is not None and len(self.best) > 1 and missed < MISSES:
+            gains, k = self.belief.gains(), len(self.best) - 1
+            pool = np.argsort(-gains, kind="stable")[: 3 * k + 8]
+            spreads = self.belief.spreads(pool)
+            choices = [pool[:k]]
+            for _ in range(DRAWS):
+                drawn = gains[pool] + spreads * rng.normal(size=len(pool))
+                choices.append(pool[np.argsort(-drawn, kind="stable")[:k]])
+            scores = [self.belief.score(choice) for choice in choices]
+            ranked = sorted(range(len(choices)), key=lambda i: -scores[i][0] / scores[i][1])
+            for i in ranked:
+                codes = np.sort(self.codes[choices[i]])
+                if self.probe.graph(codes).key not in self.asked:
+                    break
+            missed = 0 if self.ask(codes) else missed + 1
+
+    def finish(self) -> Walk:
+        """Leave out what is not needed, and certify that."""
+        assert self.best is not None
+        gains = dict(zip(self.codes.tolist(), self.belief.gains().tolist(), strict=True))
+        listed = sorted(self.best.tolist(), key=lambda code: (-gains[code], code))
+
+        def enough(some: object) -> bool:
+            codes = np.array(sorted(some), dtype=np.int64)  # type: ignore[call-overload]
+            return self.probe.flips(codes)
+
+        if len(listed) > LARGE:
+            listed = lexmin(listed, enough)
+        listed = certify(listed, enough)
+        found = np.array(sorted(listed), dtype=np.int64)
+        graph = self.probe.graph(found)
+        walk = self.problem.end(graph, self.session.peek(graph).label)
+        walk.minimal = True
+        return walk
