@@ -27,6 +27,7 @@ def test_the_list_has_every_method_and_suffix_with_a_line_each():
             "dbs",
             "dat",
             "medoid",
+            "tight",
         ),
         *("+bw", "+bw1", "+min"),
     ]
