@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 
 from denseflip.graph import Graph, Nodes, Pair
@@ -54,3 +54,11 @@ def halves(n_nodes: int) -> Nodes:
     parity = tuple("Odd" if v % 2 else "Even" for v in range(n_nodes))
     names = tuple(f"node {v}" for v in range(n_nodes))
     return Nodes(names, regions={"side": side, "parity": parity})
+
+
+def subsets_with(node: int, nodes: Iterable[int]) -> Iterator[set[int]]:
+    """Every set of these nodes that has the node, the largest first."""
+    others = sorted(set(nodes) - {node})
+    for size in range(len(others), -1, -1):
+        for rest in combinations(others, size):
+            yield {node, *rest}

@@ -59,7 +59,8 @@ def test_python_blocks_run(
     for block in blocks(page):
         if block.language == "python":
             # Blank lines in front, so that a traceback shows the line of the page.
-            code = compile("\n" * (block.line - 1) + block.text, str(page), "exec")
+            lines = "\n" * (block.line - 1) + block.text
+            code = compile(lines, str(page), "exec", dont_inherit=True)
             printed = None
             if block.remark != "no-run":
                 exec(code, namespace)

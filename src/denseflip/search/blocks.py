@@ -36,6 +36,7 @@ class State:
     removed_now, added_now : edges taken away and put in during this iteration.
     sparsified_now : whether this iteration has called sparsify.
     last_removed, last_size : edges and nodes of the structure taken away last.
+    last_level : its kind, and how dense it was in the measure of that kind, where there is one.
     """
 
     def __init__(self, problem: Problem, ranking: npt.NDArray[np.int64]) -> None:
@@ -52,6 +53,7 @@ class State:
         self.sparsified_now = False
         self.last_removed = 0
         self.last_size = 0
+        self.last_level = ("", 0.0)
         self._turns: dict[Any, Turn] = {}
         self._original_neighbours: NeighbourSets | None = None
         self._neighbours: NeighbourSets | None = None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import cycle
 
 from denseflip.counterfactual import Ask, Step
@@ -24,20 +25,27 @@ from denseflip.search.blocks import (
     StopSearch,
     Turn,
 )
+from denseflip.search.cell import CellDensify, CellSparsify
 from denseflip.search.densify import CliqueDensify, PairDensify
 from denseflip.search.problem import Problem, needs_of
 from denseflip.search.rank import as_rank, check_ranking
 from denseflip.search.refine import Refine
 from denseflip.search.schedule import as_schedule
 from denseflip.search.sparsify import CliqueSparsify, PairSparsify
+from denseflip.search.structure_blocks import StructureDensify, StructureSparsify
+from denseflip.search.structures import STRUCTURES
 
-SPARSIFIERS: dict[str, type[PairSparsify] | type[CliqueSparsify]] = {
+SPARSIFIERS: dict[str, Callable[[], Block]] = {
     "triangle": PairSparsify,
     "clique": CliqueSparsify,
+    "cell": CellSparsify,
+    **{name: partial(StructureSparsify, kind()) for name, kind in STRUCTURES.items()},
 }
-DENSIFIERS: dict[str, type[PairDensify] | type[CliqueDensify]] = {
+DENSIFIERS: dict[str, Callable[[], Block]] = {
     "triangle": PairDensify,
     "clique": CliqueDensify,
+    "cell": CellDensify,
+    **{name: partial(StructureDensify, kind()) for name, kind in STRUCTURES.items()},
 }
 
 
@@ -52,8 +60,9 @@ class DCS:
     Parameters
     ----------
     rank : which node next; a name of `RANKS`, or a callable.
-    sparsify : what to take away: ``"clique"``, ``"triangle"``, or a callable.
-    densify : what to put in: ``"clique"``, ``"triangle"``, or a callable.
+    sparsify : what to take away: ``"clique"``, ``"triangle"``, another of `SPARSIFIERS`, or a
+        callable.
+    densify : what to put in: ``"clique"``, ``"triangle"``, another of `DENSIFIERS`, or a callable.
     schedule : ``"alternate"``, ``"density"``, or a callable.
     refine : what to do with a counterfactual once found: a refiner, its name, or several.
     max_iterations : stop after so many iterations; None for no limit.
@@ -159,10 +168,9 @@ def _asked_last(steps: list[Step]) -> list[Step]:
     return steps
 
 
-def _as_block(block: str | Block, known: dict[str, type], kind: str) -> Block:
+def _as_block(block: str | Block, known: Mapping[str, Callable[[], Block]], kind: str) -> Block:
     if isinstance(block, str):
         if block not in known:
             raise UnknownNameError(kind, block, known)
-        made: Block = known[block]()
-        return made
+        return known[block]()
     return check_callable(kind, block)

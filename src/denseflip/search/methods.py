@@ -30,6 +30,8 @@ from denseflip.search.rank import RegionRank
 from denseflip.search.refine import REFINERS, Refine, as_refiners
 from denseflip.search.region_blocks import RegionBlocks
 from denseflip.search.sparsify import CliqueSparsify, PairSparsify
+from denseflip.search.structure_methods import cell, method_of
+from denseflip.search.structures import STRUCTURES
 from denseflip.search.tight import Tight
 
 
@@ -209,6 +211,8 @@ METHODS: dict[str, _Entry] = {
     "dat": _Entry(dat),
     "medoid": _Entry(medoid),
     "tight": _Entry(tight),
+    "cell": _Entry(cell),
+    **{name: _Entry(method_of(kind)) for name, kind in STRUCTURES.items()},
 }
 ALIASES = {"clique": "cli", "triangle": "tri", "region-clique": "rcli", "contrast": "con"}
 

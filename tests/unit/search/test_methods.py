@@ -29,6 +29,7 @@ def test_the_list_has_every_method_and_suffix_with_a_line_each():
             "medoid",
             "tight",
         ),
+        *("cell", "plex", "quasi", "core", "truss", "club", "densest", "community"),
         *("+bw", "+bw1", "+min"),
     ]
     for m in methods():
@@ -45,6 +46,7 @@ def test_the_list_has_every_method_and_suffix_with_a_line_each():
         "dbs": ("background",),
         "dat": ("background",),
         "medoid": ("background",),
+        "cell": ("regions",),
     }
     assert "(needs regions, background)" in str(next(m for m in methods() if m.name == "blocks"))
 
