@@ -169,7 +169,7 @@ def test_the_steps_say_what_they_are(method):
     assert numbers == sorted(numbers)
     assert numbers[0] >= 1
     for step in result.trace:
-        assert step.block in {"sparsify", "densify", "swap", "replace", "refine"}
+        assert step.block in {"sparsify", "densify", "swap", "replace", "search", "refine"}
         assert step.structure
         assert isinstance(step.ask, Ask)
         assert all(0 <= u < v < 8 for u, v in step.toggled)

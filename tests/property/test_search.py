@@ -13,6 +13,7 @@ from denseflip import Background, Counterfactual, explain, make_method
 from denseflip.counterfactual import Ask, Status
 from denseflip.graph import Graph
 from denseflip.search.methods import METHODS
+from denseflip.search.problem import is_conversation
 from denseflip.search.refine import REFINERS, Candidate, MinimalRefine
 from strategies import HashOracle, WeightOracle, problems
 
@@ -24,6 +25,11 @@ FEW = settings(max_examples=12)
 def run(case, method, **options) -> Counterfactual:
     g, oracle, nodes, background = case
     return explain(g, oracle, method, nodes=nodes, background=background, **options)
+
+
+def listens(base: str) -> bool:
+    """Whether a method chooses its questions by the answers; dat and medoid ask no more."""
+    return is_conversation(make_method(base).search) and base not in ("dat", "medoid")
 
 
 def same(result: Counterfactual) -> Counterfactual:
@@ -53,7 +59,10 @@ def test_a_result_is_what_it_says(base, suffix, case, seed):
     search = [s for s in result.trace if s.block != "refine"]
     asked = sum(s.ask is Ask.YES for s in search)
     known = len(background) if any(s.ask is Ask.KNOWN for s in search) else 0
-    assert result.search_calls == 1 + asked + known
+    if listens(base):  # its steps are where it ended, not what it asked on the way
+        assert result.search_calls > bool(asked)
+    else:
+        assert result.search_calls == 1 + asked + known
     assert result.calls == result.search_calls + result.refine_calls
     assert result.amortised_calls == result.calls - known
     assert 1 <= result.distinct_calls <= result.calls
@@ -80,6 +89,9 @@ def test_calls_never_exceed_the_budget(base, suffix, case, budget):
     assert result.calls <= budget
     if result.status is Status.BUDGET:
         assert free.search_calls > budget
+    elif listens(base) and any("budget" in note for note in result.notes):
+        assert result.found
+        assert free.calls > result.calls
     else:
         assert result.status is free.status
         assert result.search_calls == free.search_calls

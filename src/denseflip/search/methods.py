@@ -15,6 +15,7 @@ from denseflip.search.auto import Auto
 from denseflip.search.baselines import Bidirectional, ClosestGraph, EdgeSwap
 from denseflip.search.blocks import Rank, Schedule
 from denseflip.search.brief import READINGS, Brief
+from denseflip.search.contrast import ContrastList
 from denseflip.search.dcs import DCS
 from denseflip.search.densify import CliqueDensify, PairDensify
 from denseflip.search.problem import (
@@ -26,6 +27,7 @@ from denseflip.search.problem import (
     describe_parameters,
     needs_of,
 )
+from denseflip.search.race import Race
 from denseflip.search.rank import RegionRank
 from denseflip.search.refine import REFINERS, Refine, as_refiners
 from denseflip.search.region_blocks import RegionBlocks
@@ -122,14 +124,14 @@ def rcli(
     )
 
 
-def con(*, reverse: bool = False, max_iterations: int | None = None) -> DCS:
-    """Remove pairs that the current class has and the target lacks, add the opposite."""
-    return DCS(
-        sparsify=PairSparsify("contrast", reverse),
-        densify=PairDensify("contrast", reverse),
-        max_iterations=max_iterations,
-        questions="iteration",
-    )
+def con() -> ContrastList:
+    """Make the graph like the target class, the clearest differences first, as one list."""
+    return ContrastList()
+
+
+def race(*, nearest: int = 3, swaps: int = 4, finalists: int = 3) -> Race:
+    """Many orders side by side, prefix by prefix; the first few that flip are refined."""
+    return Race(nearest, swaps, finalists)
 
 
 def blocks(*, regions: str | None = None, strength: str | float = "mean") -> RegionBlocks:
@@ -203,6 +205,7 @@ METHODS: dict[str, _Entry] = {
     "rcli": _Entry(rcli),
     "con": _Entry(con),
     "blocks": _Entry(blocks),
+    "race": _Entry(race),
     "brief": _Entry(brief),
     "auto": _Entry(auto),
     "edg": _Entry(edg),

@@ -16,7 +16,7 @@ from denseflip.counterfactual import Label
 from denseflip.graph import Codes, Graph
 from denseflip.oracles.pace import Odds
 from denseflip.oracles.protocol import Answer
-from denseflip.oracles.session import Session
+from denseflip.oracles.session import BudgetSpentError, Session
 from denseflip.search.problem import Problem
 
 T = TypeVar("T")
@@ -99,6 +99,47 @@ class Probe:
             if self._keep:
                 self.problem.keep(graph, answer.label)
         return answer
+
+
+class Shared(Session):
+    """A session in which nothing is counted twice, for several searches that share what they learn.
+
+    It is the session that it is made of, budget, answers and count included, except that a graph
+    that was asked about before is not a question any more.
+
+    Parameters
+    ----------
+    session : whose questions these are.
+    most : how many new questions may be asked through this one; None for all that are left.
+    """
+
+    __slots__ = ("_first", "_most")
+
+    def __init__(self, session: Session, most: int | None = None) -> None:
+        self.__dict__ = session.__dict__
+        self._most, self._first = most, session.calls
+
+    @property
+    def remaining(self) -> float:
+        """Questions left, of this part of the budget."""
+        left = super().remaining
+        return left if self._most is None else min(left, self._first + self._most - self.calls)
+
+    def ask(self, graph: Graph) -> Answer:
+        """The oracle's answer; a question only if it was never asked."""
+        if graph.key in self._counted:
+            return self.peek(graph)
+        if self.remaining < 1:
+            raise BudgetSpentError
+        return super().ask(graph)
+
+    def ask_all(self, graphs: Iterable[Graph]) -> list[Answer]:
+        """The answers about several graphs; questions only about those never asked about."""
+        graphs = list(graphs)
+        new = {g.key: g for g in graphs if g.key not in self._counted}
+        if new:
+            super().ask_all(new.values())
+        return [self.peek(graph) for graph in graphs]
 
 
 def joined(parts: Iterable[Codes]) -> Codes:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from denseflip.counterfactual import AsRead, Label, Status, Step
 from denseflip.errors import MissingInputError
 from denseflip.graph import Graph, Nodes, Taxonomy
+from denseflip.graph.canonical import node_places
 from denseflip.graph.density import count_triangles, harmonic_centrality
 from denseflip.oracles.background import Background, Contrast, Frequencies
 
@@ -120,6 +121,11 @@ class Problem:
             return _kept(harmonic_centrality)(self.graph)
         return harmonic_centrality(self.graph)
 
+    @cached_property
+    def places(self) -> npt.NDArray[np.int64]:
+        """The place of each node in an order that renumbering the nodes keeps."""
+        return node_places(self.graph, self.nodes)
+
     @property
     def _small(self) -> bool:
         return self.graph.n_edges <= _KEPT_EDGES
@@ -136,6 +142,11 @@ class Problem:
     def background_labels(self) -> Sequence[Label]:
         """The oracle's label of every background graph."""
         return self.label_background()
+
+    @property
+    def knows_background(self) -> bool:
+        """Whether the background's labels were looked at, so that to look again costs nothing."""
+        return "background_labels" in self.__dict__
 
     @cached_property
     def _sides(self) -> tuple[list[int], list[int]]:

@@ -20,6 +20,7 @@ def test_the_list_has_every_method_and_suffix_with_a_line_each():
             "rcli",
             "con",
             "blocks",
+            "race",
             "brief",
             "auto",
             "edg",
