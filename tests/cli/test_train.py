@@ -9,6 +9,7 @@ import pytest
 from cohorts import make_cohort
 from denseflip.classifiers.evaluation import Evaluation
 from denseflip.classifiers.persist import load_oracle
+from denseflip.classifiers.tellability import Tellability
 from denseflip.cli.app import app
 from denseflip.cli.common import run
 
@@ -113,6 +114,45 @@ def test_the_published_classifier_by_name(cohort, capsys):
     assert data["card"]["preset"] == "published"
     assert data["card"]["evaluation"]["preset"] == "published"
     assert load_oracle(data["file"]).features.self_loops
+
+
+def test_evaluate_tells_in_how_many_cells(cohort, capsys):
+    arguments = ["evaluate", cohort, "-p", "regions-logistic", "--tell", "2", *QUICK]
+    assert run(app, arguments) == 0
+    text, said = capsys.readouterr()
+    assert "Telling decisions of regions-logistic on cohort: 2 held-out graphs …" in said
+    assert "of 2 decisions about held-out graphs can be told true as read" in text
+    assert run(app, [*arguments, "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["preset"] == "regions-logistic"
+    assert Tellability.from_dict(data["tellability"]).n_graphs == 2
+    assert Evaluation.from_dict(data).preset == "regions-logistic"
+
+
+def test_presets_side_by_side(cohort, capsys):
+    arguments = ["evaluate", cohort, "-p", "edges-svm, regions-logistic", "--tell", "2", *QUICK]
+    assert run(app, [*arguments, "--out", "both.json"]) == 0
+    text = capsys.readouterr().out
+    assert text.count("decisions about held-out graphs") == 2
+    assert "held-out" in text
+    assert "The classifier to prefer is the one that is right and can be told: " in text
+    with open("both.json", encoding="utf-8") as handle:
+        data = json.load(handle)
+    assert [p["preset"] for p in data["presets"]] == ["edges-svm", "regions-logistic"]
+    assert data["preferred"] in {"edges-svm", "regions-logistic"}
+    assert data["preferred"] in data["reason"]
+    assert run(app, ["evaluate", cohort, "-p", "sf-knn,edges-svm", *QUICK]) == 0
+    assert "to prefer" not in capsys.readouterr().out, "nobody asked which can be told"
+
+
+def test_the_card_of_a_trained_classifier_says_whether_it_can_be_told(cohort, tmp_path, capsys):
+    arguments = ["train", cohort, "-p", "regions-logistic", "-o", "it.dfo", "--tell", "2", *QUICK]
+    assert run(app, arguments) == 0
+    assert "of 2 decisions about held-out graphs" in capsys.readouterr().out
+    card = load_oracle(tmp_path / "it.dfo").card
+    assert Tellability.from_dict(card["tellability"]).preset == "regions-logistic"
+    assert run(app, ["train", cohort, "--skip-evaluation", "-o", "other.dfo"]) == 0
+    assert "tellability" not in load_oracle(tmp_path / "other.dfo").card
 
 
 @pytest.mark.parametrize("command", ["train", "evaluate"])

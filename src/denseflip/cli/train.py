@@ -15,6 +15,7 @@ from denseflip.cli.common import err_console, old_option, out_console, print_jso
 
 if TYPE_CHECKING:
     from denseflip.classifiers.evaluation import Evaluation
+    from denseflip.classifiers.tellability import Tellability
     from denseflip.datasets import Dataset
     from denseflip.experiments.refs import Trainer
 
@@ -34,8 +35,28 @@ PresetOption = Annotated[
         "published (as the paper's printed numbers were made).",
     ),
 ]
+PresetsOption = Annotated[
+    str,
+    typer.Option(
+        "--preset",
+        "-p",
+        help="As in `denseflip train`; several, separated by commas, are judged side by side.",
+    ),
+]
 RegionsOption = Annotated[
-    str | None, typer.Option(help="Which regions, for regions-logistic (default: the first).")
+    str | None,
+    typer.Option(
+        help="Which regions, for regions-logistic and for sentences (default: the first)."
+    ),
+]
+TellOption = Annotated[
+    int,
+    typer.Option(
+        metavar="N",
+        help="Explain so many decisions about held-out graphs, and say in how many cells they can "
+        "be told true as read; 0 leaves it out.",
+        min=0,
+    ),
 ]
 TaxonomyOption = Annotated[str | None, old_option("--taxonomy", "--regions")]
 FoldsOption = Annotated[int, typer.Option(help="Folds of the cross-validation.")]
@@ -45,6 +66,7 @@ PermutationsOption = Annotated[
 ]
 SeedOption = Annotated[int, typer.Option(help="Decides folds and shuffles.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+_TOLD = ("told", "cells", "edits", "in, read as")  # columns beside the honest accuracy
 ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
 
 
@@ -64,6 +86,7 @@ def train(
     skip_evaluation: Annotated[
         bool, typer.Option("--skip-evaluation", help="Train only; the card will say so.")
     ] = False,
+    tell: TellOption = 0,
     as_json: JsonOption = False,
     force: ForceOption = False,
 ) -> None:
@@ -79,12 +102,15 @@ def train(
     evaluation = None
     if not skip_evaluation:
         evaluation = _evaluate(data, preset, regions, folds, repeats, permutations, seed)
+    told = _tell(data, preset, regions, folds, tell, seed) if tell else None
     _say(f"Training {preset} on all {len(data)} graphs of {data.name} …")
     if trainer is not None:
         oracle: Any = trainer.fit(data)
     else:
         oracle = fit_oracle(data, preset=preset, regions=regions, seed=seed)
     oracle = oracle.with_card(evaluation=evaluation.to_dict() if evaluation else None)
+    if told:
+        oracle = oracle.with_card(tellability=told.to_dict())
     oracle.save(target, force=force)
     if as_json:
         print_json({"file": str(target), "card": dict(oracle.card)})
@@ -92,6 +118,8 @@ def train(
     console = out_console()
     if evaluation:
         _print(evaluation)
+    if told:
+        console.print(told.verdict, markup=False)
     chosen = ", ".join(f"{k} = {v}" for k, v in oracle.card["chosen"].items())
     console.print(
         f"Trained on all {len(data)} graphs{f' ({chosen})' if chosen else ''}, saved: {target}",
@@ -103,34 +131,50 @@ def train(
 
 def evaluate(
     dataset: DatasetArgument,
-    preset: PresetOption = "sf-knn",
+    preset: PresetsOption = "sf-knn",
     regions: RegionsOption = None,
     taxonomy: TaxonomyOption = None,
     folds: FoldsOption = 5,
     repeats: RepeatsOption = 10,
     permutations: PermutationsOption = 200,
     seed: SeedOption = 0,
+    tell: TellOption = 0,
     as_json: JsonOption = False,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Also write the figures to a JSON file.")
     ] = None,
     force: ForceOption = False,
 ) -> None:
-    """Judge a kind of classifier on graphs it has not seen, and by the paper's protocol."""
+    """Judge a kind of classifier on graphs it has not seen, and by the paper's protocol.
+
+    With --tell also: in how many cells can its decisions be told, true as they are read?
+    """
     from denseflip.checks import check_new_file
     from denseflip.cli.data import open_dataset
 
-    _trainer(preset)
+    names = list(dict.fromkeys(filter(None, (word.strip() for word in preset.split(",")))))
+    for name in names or [preset]:
+        _trainer(name)
     target = check_new_file(out, force=force) if out else None
     data = open_dataset(dataset)
-    evaluation = _evaluate(data, preset, regions, folds, repeats, permutations, seed)
+    judged: list[tuple[Evaluation, Tellability | None]] = []
+    for name in names:
+        evaluation = _evaluate(data, name, regions, folds, repeats, permutations, seed)
+        told = _tell(data, name, regions, folds, tell, seed) if tell else None
+        judged.append((evaluation, told))
+    figures = _figures(judged)
     if target:
-        text = json.dumps(evaluation.to_dict(), indent=2, ensure_ascii=False)
+        text = json.dumps(figures, indent=2, ensure_ascii=False)
         target.write_text(text + "\n", encoding="utf-8")
     if as_json:
-        print_json(evaluation.to_dict())
+        print_json(figures)
         return
-    _print(evaluation)
+    for evaluation, told in judged:
+        _print(evaluation)
+        if told:
+            out_console().print(told.verdict, markup=False)
+    if len(judged) > 1:
+        _print_side_by_side(judged)
     if target:
         out_console().print(f"Written: {target}", markup=False)
 
@@ -175,6 +219,78 @@ def _evaluate(
             seed=seed,
             progress=report,
         )
+
+
+def _tell(
+    data: Dataset, preset: str, regions: str | None, folds: int, graphs: int, seed: int
+) -> Tellability:
+    from denseflip.classifiers.tellability import tellability
+
+    trainer = _trainer(preset)
+    words = f"Telling decisions of {preset} on {data.name}"
+    with progress() as bar:
+        task = bar.add_task(words, total=graphs, visible=False)
+
+        def report(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total, visible=True)
+            if done == 0:
+                _say(f"{words}: {total} held-out graphs …")
+
+        return tellability(
+            data,
+            preset,
+            regions=regions,
+            graphs=graphs,
+            folds=folds,
+            seed=seed,
+            fit=None if trainer is None else trainer.fit,
+            progress=report,
+        )
+
+
+def _figures(judged: list[tuple[Evaluation, Tellability | None]]) -> dict[str, Any]:
+    """Of one classifier its evaluation; of several all of them, and which is to be preferred."""
+    listed = [
+        {**e.to_dict(), **({"tellability": told.to_dict()} if told else {})} for e, told in judged
+    ]
+    if len(listed) == 1:
+        return listed[0]
+    name, reason = _preferred(judged)
+    return {"presets": listed, "preferred": name, "reason": reason}
+
+
+def _preferred(judged: list[tuple[Evaluation, Tellability | None]]) -> tuple[str | None, str]:
+    from denseflip.classifiers.tellability import prefer
+
+    both = [(e, told) for e, told in judged if told is not None]
+    return prefer(both) if both else (None, "")
+
+
+def _print_side_by_side(judged: list[tuple[Evaluation, Tellability | None]]) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(pad_edge=False)
+    tell = any(told for _, told in judged)
+    for name in ("classifier", "held-out", "95 % interval", "better", *_TOLD * tell):
+        table.add_column(name, no_wrap=name != _TOLD[-1])
+    for e, told in judged:
+        row = [
+            escape(e.preset or e.features),
+            f"{e.accuracy:.3f}",
+            f"{e.interval[0]:.2f} – {e.interval[1]:.2f}",
+            {"better": "yes", "unclear": "unclear", "chance": "no"}[e.level],
+        ]
+        if told:
+            cells = "–" if told.median_cells is None else f"{told.median_cells:g}"
+            edits = "–" if told.median_edits is None else f"{100 * told.median_edits:.0f} %"
+            spoken = ", ".join((*told.languages, *told.readings))
+            row += [f"{len(told.told)} of {told.n_graphs}", cells, edits, escape(spoken)]
+        table.add_row(*row)
+    console = out_console()
+    console.print(table)
+    if reason := _preferred(judged)[1]:
+        console.print(f"[bold]{escape(reason)}[/]")
 
 
 @contextmanager

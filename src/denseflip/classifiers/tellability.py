@@ -1,0 +1,352 @@
+"""`tellability`: can a classifier's decisions be told, in how many cells, and truly as read?
+
+A classifier may be right and yet decide by what no sentence can say. So beside the honest accuracy
+stands an honest figure of the other kind: classifiers are trained on the training part of each
+fold, decisions about held-out graphs are explained with the training graphs as background, and
+every sentence is put to redraws that its search never saw.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from denseflip.classifiers.presets import DEFAULT_PRESET, check_classes, fit_oracle
+from denseflip.classifiers.recipes import Positions, stratified_folds
+from denseflip.counterfactual import wilson_interval
+from denseflip.datasets import Dataset
+from denseflip.errors import FileFormatError, InvalidParameterError, counted, whole_number
+from denseflip.oracles.background import Background
+from denseflip.oracles.protocol import Oracle
+from denseflip.oracles.session import Session
+from denseflip.search.claims import DRAWS
+from denseflip.search.explain import explain
+from denseflip.search.truth import FEW_CELLS, Sides, assertion, redraw
+
+if TYPE_CHECKING:
+    from denseflip.classifiers.evaluation import Evaluation
+
+GRAPHS = 12  # held-out graphs that are explained
+
+
+@dataclass(frozen=True)
+class ToldDecision:
+    """One decision about a held-out graph, and how it can be told.
+
+    Attributes
+    ----------
+    graph : its id.
+    right : whether the decision is right.
+    found : whether a counterfactual was found.
+    cells : cells, nodes or pairs that the sentence names.
+    language : ``"regions (lobe)"``, ``"nodes"`` or ``"pairs"``.
+    reading : as which pairs the sentence is to be read; see `AsRead`.
+    draws, flips : fresh redraws of it, and how many flipped; of pairs there is nothing to redraw.
+    edits : connections that it changes, as a share of the graph's own.
+    questions : that the search asked.
+    told : whether it is short enough and true as read.
+    """
+
+    graph: str
+    right: bool
+    found: bool
+    cells: int | None = None
+    language: str = ""
+    reading: str = ""
+    draws: int = 0
+    flips: int = 0
+    edits: float | None = None
+    questions: int = 0
+    told: bool = False
+
+
+@dataclass(frozen=True)
+class Tellability:
+    """In how many cells a classifier's decisions can be told true as read; `tellability` makes it.
+
+    Attributes
+    ----------
+    dataset, preset : what was judged.
+    method, max_cells, folds, draws, seed : how.
+    decisions : every decision that was explained.
+    """
+
+    dataset: str
+    preset: str
+    method: str
+    max_cells: int
+    folds: int
+    draws: int
+    seed: int
+    decisions: tuple[ToldDecision, ...]
+
+    @property
+    def n_graphs(self) -> int:
+        """Decisions that were explained."""
+        return len(self.decisions)
+
+    @property
+    def told(self) -> tuple[ToldDecision, ...]:
+        """Those that can be told."""
+        return tuple(d for d in self.decisions if d.told)
+
+    @property
+    def share(self) -> float:
+        """Share of the decisions that can be told."""
+        return len(self.told) / self.n_graphs
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's 95 % interval of that share."""
+        return wilson_interval(self.share, self.n_graphs)
+
+    @property
+    def median_cells(self) -> float | None:
+        """Cells of a told decision on the median; None if there is none."""
+        return statistics.median([d.cells for d in self.told if d.cells]) if self.told else None
+
+    @property
+    def median_edits(self) -> float | None:
+        """Connections that a told decision changes on the median, as a share of the graph's own."""
+        shares = [d.edits for d in self.told if d.edits is not None]
+        return statistics.median(shares) if shares else None
+
+    @property
+    def languages(self) -> dict[str, int]:
+        """How many are told in each language, most first."""
+        return dict(Counter(d.language for d in self.told).most_common())
+
+    @property
+    def readings(self) -> dict[str, int]:
+        """How many are told in each reading, most first; lists of pairs have none."""
+        return dict(Counter(d.reading for d in self.told if d.reading).most_common())
+
+    @property
+    def verdict(self) -> str:
+        """The figures in a sentence."""
+        most = counted(self.max_cells, "cell", "cells")
+        opening = (
+            f"{len(self.told)} of {self.n_graphs} decisions about held-out graphs can be told true "
+            f"as read in at most {most}"
+        )
+        if not self.told:
+            return f"{opening}."
+        spoken = ", ".join(f"{name} {n}" for name, n in self.languages.items())
+        read = ", ".join(f"{name} {n}" for name, n in self.readings.items())
+        how = f"{spoken}; read as {read}" if read else spoken
+        return f"{opening}, {self.median_cells:g} on the median (told in {how})."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON-ready form, with the figures and the verdict in words."""
+        return {
+            **asdict(self),
+            "decisions": [asdict(d) for d in self.decisions],
+            "share": self.share,
+            "interval": list(self.interval),
+            "median_cells": self.median_cells,
+            "median_edits": self.median_edits,
+            "languages": self.languages,
+            "readings": self.readings,
+            "verdict": self.verdict,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Inverse of `to_dict`."""
+        try:
+            values = {f.name: data[f.name] for f in fields(cls)}
+            values["decisions"] = tuple(ToldDecision(**d) for d in values["decisions"])
+        except (KeyError, TypeError) as error:
+            msg = f"Not a tellability: {type(error).__name__}: {error}."
+            raise FileFormatError(msg) from error
+        return cls(**values)
+
+
+def tellability(
+    dataset: Dataset,
+    preset: str = DEFAULT_PRESET,
+    *,
+    regions: str | None = None,
+    graphs: int = GRAPHS,
+    max_cells: int = FEW_CELLS,
+    method: str = "auto",
+    folds: int = 5,
+    draws: int = DRAWS,
+    budget: int | None = None,
+    seed: int = 0,
+    fit: Callable[[Dataset], Oracle] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Tellability:
+    """Say in how many cells a classifier's decisions on held-out graphs can be told true as read.
+
+    Parameters
+    ----------
+    dataset, preset, regions : what is judged, as in `evaluate`.
+    graphs : how many held-out graphs are explained, of every class in turn; all if there are fewer.
+    max_cells : the most cells that a sentence may name to be told.
+    method : the search; `auto` looks for the language that fits.
+    folds : the folds of the first repeat of `evaluate` with the same seed.
+    draws : fresh redraws that every sentence is put to.
+    budget : the largest number of questions per explanation.
+    seed : decides folds, graphs, searches and redraws.
+    fit : trains a classifier that is no preset; ``preset`` is then only its name.
+    progress : called with (done, total) at the start and after every graph.
+
+    Examples
+    --------
+    >>> from denseflip.datasets import make_synthetic
+    >>> cohort = make_synthetic(strength=2.0, n_per_class=10)
+    >>> told = tellability(cohort, "regions-logistic", graphs=2)
+    >>> told.n_graphs, told.share
+    (2, 1.0)
+    """
+    check_classes(dataset, folds)
+    graphs = whole_number("graphs", graphs, minimum=1)
+    max_cells = whole_number("max_cells", max_cells, minimum=1)
+    draws = whole_number("draws", draws, minimum=1)
+    seed = whole_number("seed", seed)
+    train = fit or (lambda part: fit_oracle(part, preset, regions=regions, seed=seed))
+    _, y = np.unique(dataset.label_array(), return_inverse=True)
+    fold = stratified_folds(y, folds, np.random.default_rng([seed, 0, 0]))
+    chosen = sorted(_held_out(y, graphs, np.random.default_rng([seed, 3])))
+    if progress:
+        progress(0, len(chosen))
+    decisions: dict[int, ToldDecision] = {}
+    for number in range(folds):
+        wanted = [i for i in chosen if fold[i] == number]
+        if not wanted:
+            continue
+        part = dataset.subset(fold != number)
+        desk = _Desk(dataset, train(part), Background(part.graphs), method, regions)
+        for i in wanted:
+            decisions[i] = desk.tell(i, max_cells, draws, budget, seed)
+            if progress:
+                progress(len(decisions), len(chosen))
+    return Tellability(
+        dataset.name,
+        preset,
+        method,
+        max_cells,
+        folds,
+        draws,
+        seed,
+        tuple(decisions[i] for i in chosen),
+    )
+
+
+@dataclass(frozen=True)
+class _Desk:
+    """One trained classifier, the graphs it has seen, and how its decisions are told."""
+
+    dataset: Dataset
+    oracle: Oracle
+    background: Background
+    method: str
+    regions: str | None
+
+    def tell(
+        self, i: int, max_cells: int, draws: int, budget: int | None, seed: int
+    ) -> ToldDecision:
+        example = self.dataset[i]
+        nodes = self.dataset.nodes
+        told = self.method in ("auto", "brief", "best")
+        result = explain(
+            example.graph,
+            self.oracle,
+            self.method,
+            nodes=nodes,
+            background=self.background,
+            budget=budget,
+            seed=seed,
+            regions=self.regions if told and nodes.regions else None,
+            max_cells=max_cells if told else None,
+        )
+        right = result.label_before == example.label
+        if not result.found:
+            return ToldDecision(example.id, right, found=False, questions=result.calls)
+        session = Session(self.oracle)
+        taxonomy = nodes.taxonomy(self.regions) if nodes.regions else None
+        said = assertion(result, session, taxonomy, nodes=nodes)
+        labels = self.background.labels(session)
+        test = redraw(
+            result,
+            said,
+            session,
+            reading="any" if result.as_read is None else result.as_read.reading,
+            sides=Sides.of(result, list(zip(self.background.graphs, labels, strict=True))),
+            draws=draws,
+            seed=seed,
+        )
+        return ToldDecision(
+            example.id,
+            right,
+            found=True,
+            cells=said.n_named,
+            language=said.spoken,
+            reading="" if test is None else test.reading,
+            draws=0 if test is None else test.draws,
+            flips=0 if test is None else test.flips,
+            edits=result.distance / max(1, example.graph.n_edges),
+            questions=result.calls,
+            told=said.n_named <= max_cells and (test is None or test.true),
+        )
+
+
+def _held_out(y: Positions, wanted: int, rng: np.random.Generator) -> Iterator[int]:
+    """So many graphs, one of every class in turn."""
+    queues = [rng.permutation(np.flatnonzero(y == label)).tolist() for label in range(y.max() + 1)]
+    while wanted and any(queues):
+        for queue in queues:
+            if queue and wanted:
+                yield queue.pop(0)
+                wanted -= 1
+
+
+# ---- side by side ---------------------------------------------------------------------------
+
+
+def prefer(judged: Sequence[tuple[Evaluation, Tellability]]) -> tuple[str | None, str]:
+    """Which classifier to prefer, and why: the one that is right and can be told.
+
+    Of those that are better than chance, and not clearly less often right than the best (whose
+    accuracy lies in their interval), the one whose decisions can be told most often; then in the
+    fewest cells; then most often in the plainest reading; then the most accurate.
+
+    Parameters
+    ----------
+    judged : the two judgements of each classifier, on one data set.
+
+    Returns
+    -------
+    The name of the classifier, or None if none is better than chance; and the reason.
+    """
+    if not judged:
+        msg = "There is no classifier to choose from."
+        raise InvalidParameterError(msg)
+    good = [(e, t) for e, t in judged if e.better_than_chance]
+    if not good:
+        return None, (
+            "None is clearly better than chance on held-out graphs, so none is to be preferred: a "
+            "sentence about a classifier that guesses says nothing about the classes."
+        )
+    best = max(e.accuracy for e, _ in good)
+    level = [(e, t) for e, t in good if e.interval[1] >= best - 1e-12]
+    evaluation, told = max(level, key=_merit)
+    few = told.median_cells
+    cells = "" if few is None else f" ({few:g} cell{'' if few == 1 else 's'} on the median)"
+    return told.preset, (
+        f"The classifier to prefer is the one that is right and can be told: {told.preset}, right "
+        f"about {100 * evaluation.accuracy:.0f} % of held-out graphs, told in {len(told.told)} of "
+        f"{told.n_graphs}{cells}."
+    )
+
+
+def _merit(judged: tuple[Evaluation, Tellability]) -> tuple[float, float, int, float]:
+    evaluation, told = judged
+    cells = told.median_cells or float("inf")
+    return told.share, -cells, told.readings.get("any", 0), evaluation.accuracy
