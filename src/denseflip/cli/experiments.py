@@ -117,6 +117,8 @@ def bench(
     write_index(out / "index.html", settings.title, [], tables)
     write_times(outcome, out)
     _show_file(out / f"{tables[0].name}.md")
+    if settings.measures.statement:
+        _show_file(out / f"{tables[-1].name}.md")
     typer.echo(f"All tables: {out / 'index.html'}")
     _end(outcome)
 

@@ -42,6 +42,7 @@ class DataConfig(_Model):
     graphs: list[str] | None = Field(default=None, min_length=1)
     limit: int | None = Field(default=None, ge=1)
     target: str | int | None = None
+    oracles: list[str] | None = Field(default=None, min_length=1)
 
     @model_validator(mode="after")
     def _one_way(self) -> DataConfig:
@@ -204,6 +205,12 @@ def make_matrix(config: BenchConfig, *, folder: Path | None = None) -> Matrix:
             problems.append(f"methods[{i}]: {error}")
     problems += _repeated("datasets", [s.spec.name for s in sources])
     problems += _repeated("oracles", [o.name for o in oracles])
+    names = [o.name for o in oracles]
+    for i, data in enumerate(config.datasets):
+        for name in data.oracles or ():
+            if name not in names and len(oracles) == len(config.oracles):
+                known = ", ".join(names)
+                problems.append(f"datasets[{i}].oracles: no oracle is called {name!r}: {known}.")
     if problems:
         msg = "The configuration cannot be run:\n" + "\n".join(f"  {p}" for p in problems)
         raise ConfigError(msg)
@@ -225,7 +232,8 @@ def _source(config: DataConfig, folder: Path | None) -> Source:
             msg = f"target {target!r} is no class of {dataset.name!r}; its classes: {known}."
             raise ConfigError(msg)
         target = dataset.class_names.index(target)
-    return Source(spec, dataset, choose_graphs(dataset, config.graphs, config.limit), target)
+    graphs = choose_graphs(dataset, config.graphs, config.limit)
+    return Source(spec, dataset, graphs, target, tuple(config.oracles or ()))
 
 
 def _oracle_spec(config: OracleConfig, folder: Path | None) -> OracleSpec:

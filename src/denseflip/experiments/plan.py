@@ -23,12 +23,17 @@ from denseflip.search.problem import REGIONS
 
 @dataclass(frozen=True)
 class Source:
-    """A data set of a matrix, and which of its graphs are explained."""
+    """A data set of a matrix, which of its graphs are explained, and by whose decisions.
+
+    ``oracles`` are the names of those of the matrix that this data set is combined with; empty for
+    all.
+    """
 
     spec: DataSpec
     dataset: Dataset
     graphs: tuple[str, ...] = ()
     target: Label | None = None
+    oracles: tuple[str, ...] = ()
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -90,7 +95,8 @@ def make_plan(matrix: Matrix) -> Plan:
                 reason = "the method needs regions, and this data set's nodes have none"
                 plan.skipped.append(Skipped(source.spec.name, method.name, reason))
         # All of one oracle together: a worker trains it once and keeps it that long.
-        for oracle, method, seed in product(matrix.oracles, fitting, matrix.seeds):
+        chosen = [o for o in matrix.oracles if not source.oracles or o.name in source.oracles]
+        for oracle, method, seed in product(chosen, fitting, matrix.seeds):
             job = Job(
                 data=source.spec,
                 oracle=oracle,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -30,6 +30,18 @@ _SAY_LITTLE = {  # beside a flip rate, a relative distance and all calls
     "elapsed",
     "minimal",
 }
+SIDES = ("data", "oracle", "method", "parameters")
+_LANGUAGES = ("regions", "nodes", "pairs")
+_SENTENCE = (
+    "cells",
+    "words",
+    "distance",
+    "relative_distance",
+    "calls",
+    "as_read",
+    "as_read_typical",
+)
+_PLANTED = ("planted_first", "planted_alone")
 Row = dict[str, Any]
 
 
@@ -143,12 +155,8 @@ def group_table(
     """Flip rate and medians (of shares: means) per group; ``seed_stability`` is one too."""
     _check_columns(by)
     _check_columns(m for m in metrics if m != "seed_stability")
-    groups: dict[tuple[Any, ...], list[Row]] = {}
-    for row in rows:
-        groups.setdefault(tuple(_hashable(row[k]) for k in by), []).append(row)
     cells = []
-    for key in sorted(groups, key=lambda k: tuple((str(type(x)), x) for x in k)):
-        members = groups[key]
+    for key, members in _grouped(rows, by):
         found = [r for r in members if r["found"]]
         values = [
             stability(members) if m == "seed_stability" else typical(m, [r[m] for r in found])
@@ -157,6 +165,14 @@ def group_table(
         cells.append((*key, len(members), len(found) / len(members), *values))
     columns = (*by, "n", "flip_rate", *metrics)
     return Table(name, title, columns, tuple(cells))
+
+
+def _grouped(rows: Sequence[Row], by: Sequence[str]) -> Iterator[tuple[tuple[Any, ...], list[Row]]]:
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault(tuple(_hashable(row[k]) for k in by), []).append(row)
+    for key in sorted(groups, key=lambda k: tuple((str(type(x)), x) for x in k)):
+        yield key, groups[key]
 
 
 def typical(metric: str, values: Iterable[Any]) -> float | None:
@@ -171,19 +187,51 @@ def median(values: Iterable[Any]) -> float | None:
 
 
 def bench_tables(rows: Sequence[Row]) -> list[Table]:
-    """The tables of `denseflip bench`: flip rates per class, and all measures per method."""
-    sides = ("data", "oracle", "method", "parameters")
+    """The tables of `denseflip bench`: flip rates per class, all measures, and the sentences."""
+    sides = SIDES
     title = "Medians (of shares: means) over found counterfactuals of all measures"
     return [
         group_table(rows, (*sides, "label_before"), DEFAULT_METRICS, name="flips"),
         group_table(
             rows,
             sides,
-            [name for name in MEASURES if name not in _SAY_LITTLE],
+            [name for name in MEASURES if name not in (*_SAY_LITTLE, *_PLANTED)],
             name="measures",
             title=title,
         ),
+        sentence_table(rows, sides),
     ]
+
+
+def sentence_table(rows: Sequence[Row], by: Sequence[str] = SIDES) -> Table:
+    """What the sentences are worth: how many are told true as read, in what, at which cost.
+
+    ``told`` is a share of all explanations, found or not; ``regions``, ``nodes`` and ``pairs`` are
+    how many of those told speak of what; ``any`` in how many any connections of the places will do.
+    Shares are means, all else medians over what was found.
+    """
+    _check_columns(by)
+    planted = any(row["planted_first"] is not None for row in rows)
+    metrics = (*_SENTENCE, *(_PLANTED if planted else ()))
+    cells = []
+    for key, members in _grouped(rows, by):
+        found = [r for r in members if r["found"]]
+        told = [r for r in members if r["told"]]
+        spoken = [str(r["language"]).partition(" ")[0] for r in told]
+        cells.append(
+            (
+                *key,
+                len(members),
+                len(found),
+                len(told) / len(members),
+                *(spoken.count(name) for name in _LANGUAGES),
+                sum(r["reading"] == "any" for r in told),
+                *(typical(m, [r[m] for r in found]) for m in metrics),
+            )
+        )
+    columns = (*by, "n", "found", "told", *_LANGUAGES, "any", *metrics)
+    title = "Sentences: told true as read in at most 5 cells, in which language, at which cost"
+    return Table("sentences", title, columns, tuple(cells))
 
 
 def stability(rows: Sequence[Row]) -> float | None:

@@ -140,7 +140,15 @@ class Context:
             return None
         # A result that says in which regions it is told is told in those.
         regions = wanted.regions if result.as_read is None else None
-        return describe(result, self.dataset.nodes, session, regions=regions)
+        return describe(
+            result,
+            self.dataset.nodes,
+            session,
+            regions=regions,
+            background=self.background,
+            draws=wanted.as_read,
+            seed=result.seed,
+        )
 
 
 def planted_in(dataset: Dataset) -> Planted | None:

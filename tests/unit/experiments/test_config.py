@@ -9,13 +9,28 @@ from denseflip.experiments.config import check_config, make_matrix, read_config
 from denseflip.experiments.plan import choose_graphs, make_plan
 
 GOOD = {"datasets": ["mice"], "oracles": ["sf-knn"], "methods": ["tri"]}
-EXAMPLE = Path(__file__).parents[3] / "examples" / "bench.toml"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
-def test_the_shipped_example_is_valid():
-    config = read_config(EXAMPLE)
-    matrix = make_matrix(config, folder=EXAMPLE.parent)
-    assert make_plan(matrix).specs
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.toml")), ids=lambda path: path.stem)
+def test_the_shipped_examples_are_valid(path):
+    config = read_config(path)
+    # The paper's data need not be here; the rest of each file must make sense all the same.
+    here = [data for data in config.datasets if data.name.startswith(("mice", "synthetic"))]
+    shown = config.model_copy(update={"datasets": here or [check_config(GOOD).datasets[0]]})
+    assert make_plan(make_matrix(shown, folder=path.parent)).specs
+
+
+def test_a_data_set_may_take_only_some_of_the_oracles():
+    some = {"name": "synthetic", "limit": 2, "oracles": ["edges-svm"]}
+    data = [{"name": "mice", "limit": 2}, some]
+    config = check_config({**GOOD, "datasets": data, "oracles": ["sf-knn", "edges-svm"]})
+    specs = make_plan(make_matrix(config)).specs
+    pairs = [("mice", "sf-knn"), ("mice", "edges-svm"), ("synthetic", "edges-svm")]
+    assert [(s.job.data.name, s.job.oracle.name) for s in specs] == [p for p in pairs for _ in "ab"]
+    wrong = check_config({**GOOD, "datasets": [{"name": "mice", "oracles": ["edge-svm"]}]})
+    with pytest.raises(ConfigError, match=r"datasets\[0\].oracles: no oracle is called 'edge-svm'"):
+        make_matrix(wrong)
 
 
 def test_words_stand_for_tables():

@@ -8,6 +8,7 @@ from denseflip.experiments.results import (
     group_table,
     list_table,
     median,
+    sentence_table,
     stability,
     to_rows,
     typical,
@@ -69,9 +70,30 @@ def test_groups_have_rates_and_medians(rows):
 def test_lists_and_the_tables_of_bench(rows):
     assert list_table(rows).columns == ALL_COLUMNS
     assert list_table(rows, ["graph", "calls"]).rows[0] == (rows[0]["graph"], rows[0]["calls"])
-    flips, measures = bench_tables(rows)
+    flips, measures, sentences = bench_tables(rows)
     assert flips.name == "flips"
     assert {row[2] for row in measures.rows} == {"tri", "edg"}
+    assert sentences.name == "sentences"
+
+
+def test_what_sentences_are_worth(rows):
+    table = sentence_table(rows, ["method"])
+    assert "planted_first" not in table.columns, "nothing is planted here"
+    by_name = {row[0]: dict(zip(table.columns, row, strict=True)) for row in table.rows}
+    for name, told in by_name.items():
+        members = [r for r in rows if r["method"] == name]
+        assert told["n"] == len(members)
+        assert told["told"] == sum(r["told"] is True for r in members) / len(members)
+        spoken = [told[language] for language in ("regions", "nodes", "pairs")]
+        assert sum(spoken) == sum(r["told"] is True for r in members)
+        assert told["any"] <= sum(spoken)
+        assert told["cells"] == median(r["cells"] for r in members if r["found"])
+        assert told["words"] > 3
+        assert 0 <= told["as_read"] <= 1
+    planted = [{**row, "planted_first": row["found"], "planted_alone": False} for row in rows]
+    assert sentence_table(planted, ["method"]).columns[-2:] == ("planted_first", "planted_alone")
+    lost = [{**row, "found": False, "told": None, "language": None} for row in rows]
+    assert {row[3] for row in sentence_table(lost, ["method"]).rows} == {0}
 
 
 def test_medians_and_stability_of_nothing():

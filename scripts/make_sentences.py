@@ -1,0 +1,143 @@
+"""Run the two comparisons of ``docs/sentences.md`` and write its tables anew.
+
+``python scripts/make_sentences.py`` runs ``denseflip bench`` on ``examples/sentences.toml`` and
+``examples/as-read.toml`` (minutes; stop it at any moment, the same command goes on) and puts the
+tables between the page's markers. ``--only sentences`` or ``--only as-read`` runs one of them,
+``--out`` says where results are kept, and ``--no-run`` writes the page from what is there.
+
+The second comparison, and ``bip``, need the paper's data files (``DENSEFLIP_DATA``).
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "sentences.md"
+Row = dict[str, str]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run, and write."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--only", choices=TABLES, help="one of the comparisons")
+    parser.add_argument(
+        "--out", type=Path, default=Path("sentences-out"), help="folder for results"
+    )
+    parser.add_argument("--no-run", action="store_true", help="take the results that are there")
+    options = parser.parse_args(arguments)
+    text = PAGE.read_text(encoding="utf-8")
+    for name in [options.only] if options.only else TABLES:
+        folder = options.out / name
+        if not options.no_run:
+            config = ROOT / "examples" / f"{name}.toml"
+            command = [sys.executable, "-m", "denseflip", "bench"]
+            subprocess.run([*command, "--config", str(config), "--out", str(folder)], check=True)
+        with (folder / "sentences.csv").open(encoding="utf-8", newline="") as handle:
+            rows = list(csv.DictReader(handle))
+        text = between(text, name, TABLES[name](rows))
+        PAGE.write_text(text, encoding="utf-8")
+
+
+def between(text: str, name: str, table: str) -> str:
+    """The page with what stands between the markers of this name replaced."""
+    start, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->"
+    head, found, rest = text.partition(start)
+    _, closed, tail = rest.partition(end)
+    if not found or not closed:
+        msg = f"{PAGE.name} has no place for the table {name!r}: {start.strip()} … {end}."
+        raise SystemExit(msg)
+    return f"{head}{start}{table}{end}{tail}"
+
+
+def sentences_table(rows: Sequence[Row]) -> str:
+    """One row per data set, classifier and method."""
+    head = (
+        "data set", "classifier", "method", "told", "in", "read as any", "cells", "words", "edits",
+        "d%", "questions", "as read", "planted first", "alone",
+    )  # fmt: skip
+    lines = []
+    for row in rows:
+        n = int(row["n"])
+        spoken = [f"{row[k]} {k}" for k in ("regions", "nodes", "pairs") if row[k] != "0"]
+        planted = [_count(row.get(k, ""), n) for k in ("planted_first", "planted_alone")]
+        lines.append(
+            (
+                row["data"].replace(":strength=", ", "),
+                f"`{row['oracle']}`",
+                f"`{row['method']}`",
+                f"{_count(row['told'], n)}",
+                ", ".join(spoken),
+                row["any"],
+                _number(row["cells"]),
+                _number(row["words"]),
+                _number(row["distance"]),
+                _share(row["relative_distance"], places=3),
+                _number(row["calls"]),
+                _share(row["as_read"]),
+                *planted,
+            )
+        )
+    return markdown(head, lines)
+
+
+def as_read_table(rows: Sequence[Row]) -> str:
+    """Methods against data sets: share of redraws that flip, and how many decisions are told."""
+    datasets = ("aut", "bip", "adhd", "adhdm", "ohsu", "pek", "kki")
+    methods = list(dict.fromkeys(row["method"] for row in rows))
+    order = {name: i for i, name in enumerate(ORDER)}
+    methods.sort(key=lambda name: order.get(name, len(order)))
+    by = {(row["method"], row["data"]): row for row in rows}
+
+    def cell(method: str, data: str) -> str:
+        row = by.get((method, data))
+        if row is None:
+            return "–"
+        told = round(float(row["told"]) * int(row["n"]))
+        return f"{_share(row['as_read'])} · {told}/{row['n']}"
+
+    lines = [(f"`{m}`", *(cell(m, d) for d in datasets)) for m in methods]
+    return markdown(("method", *(d.upper() for d in datasets)), lines)
+
+
+def markdown(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """A table as Markdown."""
+    rows = [head, ["---"] * len(head), *lines]
+    return "".join("| " + " | ".join(row) + " |\n" for row in rows)
+
+
+def _number(text: str) -> str:
+    return (
+        "" if text == "" else f"{float(text):,.4g}" if float(text) < 1000 else f"{float(text):,.0f}"
+    )
+
+
+def _share(text: str, places: int = 2) -> str:
+    if text == "":
+        return "–"
+    shown = f"{float(text):.{places}f}"
+    return shown.removeprefix("0") if shown.startswith("0.") else shown
+
+
+def _count(text: str, n: int) -> str:
+    return "" if text == "" else f"{round(float(text) * n)} of {n}"
+
+
+ORDER = (
+    "edg", "tri", "cli", "rcli", "rcli+bw", "dat", "dat+bw", "obs", "dbs", "tri+min", "dat+min",
+    "con", "blocks", "medoid", "race", "tight", "best", "brief", "auto",
+)  # fmt: skip
+TABLES: dict[str, Callable[[Sequence[Row]], str]] = {
+    "sentences": sentences_table,
+    "as-read": as_read_table,
+}
+
+if __name__ == "__main__":
+    main()
