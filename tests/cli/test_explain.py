@@ -103,6 +103,44 @@ def test_without_an_oracle_a_data_set_is_explained_with_the_default_preset(
     assert "more connections between the left isocortex and the right isocortex" in out
 
 
+def test_explain_says_how_true_the_sentence_is_and_which_answers_no_other_beats(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("explain", "mice", "sub-54811", "--oracle", "edges-svm", "--max-cells", "3", "--front")
+    code, out, err = call(capsys, *words)
+    assert code == 0, err
+    assert err == ""  # no terminal, no noise
+    assert "[true as read; classifier not judged] true of " in out
+    assert "random redraws change the answer too (95 % interval" in out
+    assert "No other answer beats one of these" in out
+    assert "\n1. Mouse sub-54811 is classified as BTBR." in out
+    assert "cannot be told in these regions (region, 14)" in out
+    code, out, err = call(capsys, *words, "--json", "--out", "front")
+    assert code == 0, err
+    data = json.loads(out)
+    assert data["true_as_read"] is True
+    assert data["story"]["as_read"]["flips"] >= 0.9 * data["story"]["as_read"]["draws"]
+    cells = [len(one["story"]["verification"]["named"]) for one in data["front"]]
+    assert cells == sorted(cells)
+    assert max(cells) <= 3
+    assert all(one["statement"] for one in data["front"])
+    assert data["distance"] in [one["distance"] for one in data["front"]]
+    page = (folder / "front" / "report.html").read_text()
+    assert page.count('<details name="front"') == len(data["front"]) > 1
+
+
+def test_the_language_is_taken_at_its_word(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("explain", "mice", "sub-54811", "--oracle", "sf-knn", "--language", "pairs", "--json")
+    code, out, err = call(capsys, *words)
+    assert code == 0, err
+    data = json.loads(out)
+    assert data["story"]["language"] == "pairs"
+    assert data["as_read"]["language"] == "pairs"
+    assert data["found"]
+
+
 def test_an_interrupted_command_says_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("slow.py").write_text("def stop(a):\n    raise KeyboardInterrupt\n")
     code, out, err = call(capsys, "explain", "g.csv", "--oracle", "slow:stop")
@@ -225,6 +263,16 @@ def test_compare_gives_a_row_per_method_even_where_one_does_not_apply(
     code, out, _ = call(capsys, *args)
     assert code == 0
     assert "not applicable" in out
+
+
+def test_compare_takes_the_methods_of_the_library_unless_told() -> None:
+    import inspect
+
+    from denseflip.cli.compare import compare
+    from denseflip.workflow.compare import COMPARED
+
+    assert inspect.signature(compare).parameters["methods"].default == ",".join(COMPARED)
+    assert COMPARED[0] == "auto"
 
 
 def test_compare_spells_the_advice_of_its_rows_once(

@@ -20,7 +20,7 @@ def test_a_mouse_explained_on_the_command_line_reads_in_a_browser(visit, tmp_pat
     mice = load_dataset("mice")
     mouse = mice.ids[mice.labels.index(1)]
     out = tmp_path / "mouse"
-    arguments = ["explain", "mice", mouse, "--method", "blocks", "--oracle", "sf-knn"]
+    arguments = ["explain", "mice", mouse, "--oracle", "sf-knn"]
     assert run(app, [*arguments, "--out", str(out)]) == 0
     assert "right isocortex" in capsys.readouterr().out
 
@@ -28,7 +28,8 @@ def test_a_mouse_explained_on_the_command_line_reads_in_a_browser(visit, tmp_pat
     text = " ".join(seen.page.inner_text("main").split())
     said = seen.page.inner_text("blockquote")
     assert "more connections between the left isocortex and the right isocortex" in said
-    assert "sentence verified" in text
+    assert "true as read" in text
+    assert "redraws change the answer too (95 % interval" in text
     assert mouse in seen.page.inner_text("h1")
     data = json.loads(seen.page.inner_text("#denseflip-data"))
     assert data["story"]["statement"] == said

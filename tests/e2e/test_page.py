@@ -62,6 +62,33 @@ def circle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_page(story, tmp_path_factory.mktemp("page") / "circle.html")
 
 
+@pytest.fixture(scope="module")
+def fronted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page with a front of three answers."""
+    front = [
+        make_story(sided_nodes(), (), [(u, v) for u in (0, 1, 2) for v in last])
+        for last in ((6, 7, 8), (6, 7), (6, 9))
+    ]
+    path = tmp_path_factory.mktemp("page") / "front.html"
+    return write_page(front[0], path, front=front, interactive=False)
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_the_sentences_of_the_front_are_one_click_apart(visit, fronted, scripts):
+    seen = visit(fronted, scripts=scripts)
+    shown = lambda i: seen.page.locator(f"#answer-{i} .statement").is_visible()  # noqa: E731
+    assert [shown(i) for i in (1, 2, 3)] == [True, False, False]
+    seen.page.locator(".front svg a").nth(2).click()  # a point of the picture
+    assert [shown(i) for i in (1, 2, 3)] == [False, False, True]
+    seen.page.locator(".answers summary").nth(1).click()
+    assert [shown(i) for i in (1, 2, 3)] == [False, True, False]
+    seen.quiet()
+
+
+def test_the_front_fits_a_phone(visit, fronted):
+    assert visit(fronted, **PHONE).sideways() <= 0
+
+
 def test_opens_without_a_complaint_and_fetches_nothing(visit, report):
     seen = visit(report)
     assert seen.page.title().startswith("Patient 9")

@@ -43,8 +43,8 @@ def compare(
         typer.Argument(help="Id of a graph of the data set, or its number from 0.", metavar="[ID]"),
     ] = None,
     methods: Annotated[
-        str, typer.Option(help="Comma-separated methods, e.g. blocks,tri,cli+min.")
-    ] = "blocks,tri,cli,rcli,con,edg,dat,dat+bw",
+        str, typer.Option(help="Comma-separated methods, e.g. auto,tri,cli+min.")
+    ] = "auto,blocks,tri,cli,rcli,con,edg,dat,dat+bw",
     oracle: OracleOption = None,
     input: InputOption = "adjacency",
     nodes: NodesOption = None,
@@ -64,11 +64,12 @@ def compare(
 ) -> None:
     """Explain one graph by several methods and set their answers side by side.
 
-        denseflip compare mice sub-54811 --methods blocks,tri,con,dat+bw --out compared/
+        denseflip compare mice sub-54811 --methods auto,tri,con,dat+bw --out compared/
 
     d is the number of changed edges, d% that in percent of the edges of either graph; calls are
     questions to the classifier; the last columns say how many region pairs hold 80 % of the
-    changes, how many the sentence had to name, and whether those alone were tested to flip it.
+    changes, how many the sentence has to name, and whether it is true as read: whether as many
+    other connections in the same places, drawn at random, flip the classifier too.
     """
     from denseflip.checks import check_new_folder
     from denseflip.datasets.connectome import make_keep
@@ -123,15 +124,17 @@ def compare(
 
 
 def comparison_table(rows: Sequence[Compared]) -> Any:
-    """The table of a comparison: status, distance, calls, regions, verified."""
+    """The table of a comparison: status, distance, calls, regions, truth as read."""
     from rich.table import Table
+
+    from denseflip.report.front import read_cell
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("method")
     table.add_column("status")
     for head in ("d", "d%", "calls", "pairs for 80 %", "named"):
         table.add_column(head, justify="right")
-    table.add_column("verified")
+    table.add_column("true as read")
     for row in rows:
         if row.story is None:
             table.add_row(row.method, "not applicable", "", "", "", "", "", "")
@@ -145,6 +148,6 @@ def comparison_table(rows: Sequence[Compared]) -> Any:
             str(r.calls),
             "–" if row.n_regions is None or not r.found else str(row.n_regions),
             f"{len(check.named)} of {check.n_cells}" if r.found else "–",
-            "yes" if row.story.verified else "no" if r.found else "–",
+            read_cell(row.story),
         )
     return table

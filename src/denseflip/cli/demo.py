@@ -3,35 +3,42 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from denseflip.cli.common import err_console, out_console, progress, this_command
+from denseflip.cli.common import out_console, this_command
+from denseflip.cli.watch import Watch
+
+if TYPE_CHECKING:
+    from denseflip.story.story import Story
+    from denseflip.workflow.choose import Choice, RatedClassifier
 
 CANDIDATES = ("regions-logistic", "edges-svm", "sf-knn")
-BUDGET = 1000  # questions per method: keeps the demo under a minute
+BUDGET = 1000  # questions per method of the comparison: keeps the demo short
 
 
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("denseflip-demo"),
     force: Annotated[bool, typer.Option("--force", help="Overwrite what is there.")] = False,
 ) -> None:
-    """Explain one mouse brain by every method, from data to page; needs no network.
+    """Explain one mouse brain under three classifiers, from data to page; needs no network.
 
     Loads 16 mouse connectomes (B6 and BTBR; BTBR mice are born without a corpus callosum), trains
-    and honestly evaluates three classifiers, and asks what would have made a BTBR mouse a B6.
+    three classifiers, judges them on mice they have not seen, and asks each what would have made a
+    BTBR mouse a B6. Then the methods side by side, for the classifier that is right most often.
     """
     from denseflip.checks import check_new_folder
     from denseflip.cli.compare import comparison_table
     from denseflip.datasets.registry import load_dataset
     from denseflip.workflow.choose import choose_classifier
-    from denseflip.workflow.compare import COMPARED, compare
+    from denseflip.workflow.compare import COMPARED, Compared, compare
     from denseflip.workflow.outputs import write_outputs
     from denseflip.workflow.subject import Subject
+    from denseflip.workflow.tell import tell
 
     check_new_folder(out, force=force)
-    console, log = out_console(), err_console()
+    console = out_console()
     mice = load_dataset("mice")
     console.print(
         f"[bold]Data[/]  {len(mice)} mouse brains, {mice.nodes.n_nodes} regions, "
@@ -39,35 +46,50 @@ def demo(
     )
     mouse = mice[mice.labels.index(1)]
     subject = Subject(mouse.graph, f"Mouse {mouse.id}", mice.nodes, mice, mice.name)
-    with log.status("Three classifiers are trained and judged on mice they have not seen …"):
+    with Watch("auto") as watch:
+        watch.say("Three classifiers are trained and judged on mice they have not seen …")
         choice = choose_classifier(mice, CANDIDATES)
-    console.print("[bold]Classifiers[/]")
-    console.print(_judged(choice))
-    console.print(f"{choice.reason}\n")
-    rows = []
-    with progress() as bar:
-        task = bar.add_task("", total=len(COMPARED))
-        for row in compare(
+        console.print("[bold]Classifiers[/]")
+        console.print(_judged(choice))
+        console.print(f"{choice.reason}\n", soft_wrap=True)
+        told: dict[str, Story] = {}
+        for rated in choice.rated:
+            watch.rename(f"{rated.preset}: auto")
+            told[rated.preset] = tell(
+                subject,
+                rated.oracle,
+                "auto",
+                evaluation=rated.evaluation,
+                on_event=watch.listener,
+            )
+            _print_told(console, rated, told[rated.preset])
+        rows = [Compared("auto", told[choice.chosen.preset])]
+        rows += compare(
             subject,
             choice.oracle,
+            [name for name in COMPARED if name != "auto"],
             budget=BUDGET,
             evaluation=choice.evaluation,
-            progress=lambda name: bar.update(task, description=f"{name} searches"),
-        ):
-            rows.append(row)
-            bar.advance(task)
-    console.print(f"[bold]{subject.name}[/], at most {BUDGET} questions per method")
-    console.print(comparison_table(rows))
-    for row in rows:
-        if row.story is not None:
-            console.print(f"\n[bold]{row.method}[/]  {row.sentence}", soft_wrap=True)
-    written = write_outputs(
-        rows, out, choice.oracle, dataset=mice, command=this_command(), force=force
-    )
+            progress=watch.rename,
+            on_event=watch.listener,
+        )
+        asked = f"at most {BUDGET} questions each but auto"
+        console.print(f"[bold]All methods, explaining {choice.chosen.preset}[/]  ({asked})")
+        console.print(comparison_table(rows))
+        watch.say("The page is drawn …")
+        written = write_outputs(
+            rows,
+            out,
+            choice.oracle,
+            classifiers=told,
+            dataset=mice,
+            command=this_command(),
+            force=force,
+        )
     console.print(f"\n[bold]Page[/]  {written[0]} (open it in a browser)", soft_wrap=True)
 
 
-def _judged(choice: Any) -> Any:
+def _judged(choice: Choice) -> Any:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -83,3 +105,21 @@ def _judged(choice: Any) -> Any:
             "–" if e.p_value is None else f"{e.p_value:.3f}",
         )
     return table
+
+
+def _print_told(console: Any, rated: RatedClassifier, story: Story) -> None:
+    """One classifier's sentence, what it is told in, and how true it is."""
+    from rich.markup import escape
+
+    from denseflip.report.front import language_words, told, truth_words
+
+    sentence = told(story)
+    how = f"{story.badge.text}; {language_words(story)}" if story.result.found else ""
+    console.print(f"[bold]{rated.preset}[/]  {escape(how)}", soft_wrap=True)
+    console.print(escape(sentence.lead), soft_wrap=True)
+    for item in sentence.items:
+        console.print(f"  - {escape(item)}", soft_wrap=True)
+    notes = [truth_words(story), *story.result.notes] if story.result.found else story.result.notes
+    for note in notes:
+        console.print(f"  * {escape(note)}", style="dim", soft_wrap=True)
+    console.print()

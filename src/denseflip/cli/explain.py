@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from denseflip.cli.common import err_console, out_console, print_json, spell, this_command
 from denseflip.cli.data import fetch_one
 from denseflip.cli.watch import Watch
+
+if TYPE_CHECKING:
+    from denseflip.story.story import Story
 
 MethodOption = Annotated[
     str,
@@ -187,7 +191,7 @@ def explain(
     from denseflip.story.vocabulary import Vocabulary
     from denseflip.workflow.outputs import write_outputs
     from denseflip.workflow.subject import find_subject, parse_settings
-    from denseflip.workflow.tell import method_for, oracle_for, record, tell
+    from denseflip.workflow.tell import method_for, oracle_for, record, tell, tell_front
 
     search = method_for(
         method,
@@ -231,17 +235,67 @@ def explain(
             vocabulary=vocabulary,
             on_event=watch.listener,
         )
+    answers = tell_front(story, box, background=subject.background) if front else ()
     if json:
-        print_json(record(story))
+        print_json(record(story, answers))
     else:
-        typer.echo(f"{story.statement}\n")
-        for note in story.footnotes:
-            typer.echo(f"* {note}")
+        print_story(story)
         if spelled := spell(context.command, (), story.parameters):
             typer.echo(f"*{spelled}")
+        if answers:
+            print_front(story, answers)
         typer.echo(f"\n{story.result}")
     if out is not None:
         for path in write_outputs(
-            story, out, box, dataset=subject.dataset, command=this_command(), force=force
+            story,
+            out,
+            box,
+            front=answers,
+            dataset=subject.dataset,
+            command=this_command(),
+            force=force,
         ):
             err_console().print(f"Wrote {path}", style="dim")
+
+
+def print_story(story: Story) -> None:
+    """The sentence, how true it is, and its footnotes."""
+    from denseflip.report.front import told, truth_words
+
+    sentence = told(story)
+    typer.echo(sentence.lead)
+    for item in sentence.items:
+        typer.echo(f"  - {item}")
+    if story.result.found:
+        typer.echo(f"\n[{story.badge.text}] {truth_words(story)}")
+    typer.echo("")
+    for note in story.footnotes:
+        typer.echo(f"* {note}")
+
+
+def print_front(story: Story, answers: Sequence[Story]) -> None:
+    """The answers that no other beats: a table, then their sentences."""
+    from rich.table import Table
+
+    from denseflip.report.front import read_cell, told
+
+    if len(answers) == 1:
+        typer.echo("\nNo other answer that was found names less, takes fewer edits or is truer.")
+        return
+    typer.echo("\nNo other answer beats one of these in what it names, in edits and in truth:\n")
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for head in ("", "named", "edits"):
+        table.add_column(head, justify="right")
+    table.add_column("told in")
+    table.add_column("true as read")
+    for number, one in enumerate(answers, 1):
+        where = one.taxonomy.name if one.taxonomy is not None else str(one.language)
+        shown = "*" if one is story else ""
+        named, edits = len(one.verification.named), one.result.distance
+        table.add_row(f"{shown}{number}", f"{named:,}", f"{edits:,}", where, read_cell(one))
+    out_console().print(table)
+    for number, one in enumerate(answers, 1):
+        sentence = told(one)
+        typer.echo(f"\n{number}. {sentence.lead}")
+        for item in sentence.items:
+            typer.echo(f"   - {item}")

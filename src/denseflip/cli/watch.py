@@ -49,7 +49,11 @@ class Watch:
         self._label: Label | None = None
         self._best: int | None = None
         self._shown = 0.0
-        self._status.update(f"{name} searches …")
+        self.say(f"{name} searches …")
+
+    def say(self, line: str) -> None:
+        """Show a line until there is something else to tell."""
+        self._status.update(line)
 
     @property
     def listener(self) -> Any:

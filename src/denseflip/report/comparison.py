@@ -68,6 +68,7 @@ def plot_comparison(
         msg = f"columns must be 1 or more; got {columns!r}."
         raise InvalidParameterError(msg)
     need("matplotlib")
+    regions = regions or shared_regions(named)
     scenes = {
         name: make_scene(story, regions=regions, max_edges=max_edges, title=name)
         for name, story in named.items()
@@ -184,6 +185,17 @@ def name_stories(stories: Sequence[Story] | Mapping[str, Story]) -> dict[str, St
         msg = "A comparison needs at least one story; got none."
         raise InvalidParameterError(msg)
     return named
+
+
+def shared_regions(named: Mapping[str, Story]) -> Taxonomy | None:
+    """Regions to show all stories by: those that each speaks of, else the node table's first.
+
+    Each story may speak of others, or of nodes; side by side they are shown alike.
+    """
+    first, *rest = named.values()
+    if all(story.taxonomy == first.taxonomy for story in rest) or not first.nodes.regions:
+        return first.taxonomy
+    return first.nodes.taxonomy()
 
 
 def _title(named: Mapping[str, Story]) -> str:

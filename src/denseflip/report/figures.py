@@ -76,9 +76,13 @@ def story_figures(
 
 
 def comparison_figure(
-    stories: Mapping[str, Story], *, regions: str | Taxonomy | None, max_edges: int | None
+    stories: Mapping[str, Story],
+    what: str = "method",
+    *,
+    regions: str | Taxonomy | None,
+    max_edges: int | None,
 ) -> PageFigure:
-    """All methods side by side, as one figure."""
+    """All methods (or classifiers) side by side, as one figure."""
     pictures = [
         plot_comparison(stories, regions=regions, max_edges=max_edges, title="", narrow=n)
         for n in (False, True)
@@ -87,8 +91,9 @@ def comparison_figure(
         f"{name}: {len(s.result.removed)} removed, {len(s.result.added)} added"
         for name, s in stories.items()
     )
-    caption = "What each method changes, and where. On a wide screen also by region, as bars."
-    return _figure(pictures, f"Comparison of methods. {words}.", caption)
+    verb = "changes" if what == "method" else "takes"
+    caption = f"What each {what} {verb}, and where. On a wide screen also by region, as bars."
+    return _figure(pictures, f"Comparison of {what}s. {words}.", caption)
 
 
 def counts_words(scene: Scene) -> str:

@@ -30,6 +30,15 @@ from denseflip.report.facts import (
     setting_words,
 )
 from denseflip.report.figures import PageFigure, comparison_figure, story_figures
+from denseflip.report.front import (
+    FrontPicture,
+    Told,
+    draw_front,
+    language_words,
+    read_cell,
+    told,
+    truth_words,
+)
 from denseflip.report.html import Context, Fact, packed_plotly
 from denseflip.report.scene import MAX_EDGES, Scene, headline, make_scene, status_words
 from denseflip.report.view import view_data
@@ -40,7 +49,8 @@ if TYPE_CHECKING:
 ON_PAPER = 60  # edits that are printed, as page.css has it
 MAX_ROWS = 2000  # edits listed in the table; the embedded data always hold all
 _PACKAGES = ("numpy", "scikit-learn", "nilearn", "matplotlib", "plotly")
-_COMPARED = ("method", "status", "removed", "added", "distance", "questions", "verified")
+_COMPARED = ("method", "status", "removed", "added", "distance", "questions", "named", "as read")
+_CHIPS = {"true": "good", "listed": "listed", "none": "plain"}  # a badge's level → its look
 _LIMITS = (
     "It speaks of the classifier, not of the disease or the trait: it says what would change "
     "this classifier's answer, however good or poor the classifier is.",
@@ -53,10 +63,23 @@ _LIMITS = (
 
 @dataclass(frozen=True)
 class Chip:
-    """A word about the result in a small frame: ``good`` or ``plain``."""
+    """A word about the result in a small frame: ``good``, ``listed`` or ``plain``."""
 
     kind: str
     text: str
+
+
+@dataclass(frozen=True)
+class UnderClassifier:
+    """The same graph under one classifier: how good that is, and what it says."""
+
+    name: str
+    judged: str
+    chips: tuple[Chip, ...]
+    sentence: Told
+    truth: str
+    notes: tuple[str, ...]
+    current: bool
 
 
 @dataclass(frozen=True)
@@ -96,15 +119,20 @@ class PageContext(Context):
     title: str
     description: str
     method: str
+    preset: str
     subject: str
     found: bool
     before: str
     after: str
     chips: tuple[Chip, ...]
-    statement: str
+    sentence: Told
+    truth: str
     footnotes: tuple[str, ...]
     tiles: tuple[Fact, ...]
     tried: tuple[Fact, ...]
+    front: FrontPicture | None
+    classifiers: tuple[UnderClassifier, ...]
+    classifiers_figure: PageFigure | None
     figures: tuple[PageFigure, ...]
     unpictured: str
     view: TurningBrain | None
@@ -129,6 +157,8 @@ def write_page(
     *,
     force: bool = False,
     stories: Sequence[Story] | Mapping[str, Story] | None = None,
+    front: Sequence[Story] = (),
+    classifiers: Mapping[str, Story] | None = None,
     card: Any = None,
     evaluation: Any = None,
     dataset: Any = None,
@@ -145,6 +175,9 @@ def write_page(
     path : the file to write, for example ``report.html``.
     force : overwrite an existing file.
     stories : explanations by other methods, for a comparison on the same page.
+    front : the answers that no other beats, told (`workflow.tell.tell_front`): a picture of them,
+        and their sentences.
+    classifiers : explanations of the same graph under several classifiers, by their names.
     card : what is known about the classifier: its card (a dictionary) or the fitted oracle itself.
     evaluation : its honest evaluation; by default the story's, else the card's.
     dataset : a data set's card, or its dictionary, with source and citation.
@@ -168,7 +201,8 @@ def write_page(
         raise InvalidParameterError(msg)
     check_new_file(target, force=force)
     text = make_page(
-        story, stories=stories, card=card, evaluation=evaluation, dataset=dataset, command=command,
+        story, stories=stories, front=front, classifiers=classifiers, card=card,
+        evaluation=evaluation, dataset=dataset, command=command,
         regions=regions, max_edges=max_edges, interactive=interactive,
     )  # fmt: skip
     # Written beside and then moved: a page is there whole or not at all.
@@ -189,6 +223,8 @@ def make_page(
     story: Story,
     *,
     stories: Sequence[Story] | Mapping[str, Story] | None = None,
+    front: Sequence[Story] = (),
+    classifiers: Mapping[str, Story] | None = None,
     card: Any = None,
     evaluation: Any = None,
     dataset: Any = None,
@@ -203,11 +239,15 @@ def make_page(
     named = name_stories(stories) if stories else {}
     beside = named if len(named) > 1 else {}
     figures: tuple[PageFigure, ...] = ()
-    compared, unpictured = None, ""
+    compared, under, unpictured = None, None, ""
     try:
         figures = story_figures(story, whole, scene.note, regions=regions, max_edges=max_edges)
         if beside:
             compared = comparison_figure(beside, regions=regions, max_edges=max_edges)
+        if classifiers and len(classifiers) > 1:
+            under = comparison_figure(
+                classifiers, "classifier", regions=regions, max_edges=max_edges
+            )
     except MissingExtraError as error:
         unpictured = str(error)
     result = story.result
@@ -215,16 +255,24 @@ def make_page(
     page = PageContext(
         title=headline(story),
         description=story.short,
-        method=result.method or "",
+        method=_method(story),
+        preset=str(as_mapping(card).get("preset") or ""),
         subject=story.subject,
         found=result.found,
         before=story.class_name(result.label_before),
         after=story.class_name(result.label_after),
         chips=_chips(story),
-        statement=story.statement,
+        sentence=told(story),
+        truth=_sentence(truth_words(story)) if result.found else "",
         footnotes=tuple(story.footnotes),
         tiles=_tiles(story),
         tried=_tried(story),
+        front=draw_front(front, story),
+        classifiers=tuple(
+            _under(name, other, current=other is story)
+            for name, other in (classifiers or {}).items()
+        ),
+        classifiers_figure=under,
         figures=figures,
         unpictured=unpictured,
         view=_turning(story, scene) if interactive else None,
@@ -246,16 +294,47 @@ def make_page(
             "card": as_mapping(card),
             "evaluation": as_mapping(judged) or None,
             "comparison": {name: _brief(other) for name, other in named.items()},
+            "classifiers": {name: _brief(other) for name, other in (classifiers or {}).items()},
+            "front": [_brief(other) for other in front],
         },
     )
     return page.render()
 
 
 def _chips(story: Story) -> tuple[Chip, ...]:
-    if not story.result.found:
-        return (Chip("plain", status_words(story)),)
-    tested = ("good", "sentence verified") if story.verified else ("plain", "not verified")
-    return Chip("good", status_words(story)), Chip(*tested)
+    """How it ended, how far to trust it, and its language. Only what is true as read is green."""
+    badge = story.badge
+    chips = [Chip("plain", status_words(story))]
+    if story.result.found:
+        chips = [Chip(_CHIPS[badge.level], badge.text), *chips]
+    if language := language_words(story):
+        chips.append(Chip("plain", language))
+    return tuple(chips)
+
+
+def _method(story: Story) -> str:
+    """The method, and what it chose if it is one that chooses."""
+    chosen = story.result.chosen
+    return f"{story.result.method} ({chosen})" if chosen else story.result.method
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}."
+
+
+def _under(name: str, story: Story, *, current: bool) -> UnderClassifier:
+    judged = as_mapping(story.evaluation)
+    return UnderClassifier(
+        name=name,
+        judged=str(
+            judged.get("verdict") or "How good it is on graphs it has not seen is not known."
+        ),
+        chips=_chips(story),
+        sentence=told(story),
+        truth=_sentence(truth_words(story)) if story.result.found else "",
+        notes=tuple(story.result.notes),
+        current=current,
+    )
 
 
 def _tiles(story: Story) -> tuple[Fact, ...]:
@@ -267,6 +346,10 @@ def _tiles(story: Story) -> tuple[Fact, ...]:
         Fact("of the edges of either graph", f"{100 * r.relative_distance:.1f} %"),
         Fact("questions to the classifier", f"{r.calls:,}"),
     ]
+    if story.as_read is not None and story.as_read.draws:
+        low, high = story.as_read.interval
+        meant = f"random redraws that flip too (95 %: {100 * low:.0f}–{100 * high:.0f} %)"
+        tiles.append(Fact(meant, f"{story.as_read.flips} of {story.as_read.draws}"))
     if r.minimal is not None:
         certified = Fact("no change is spare (certified)", "1-minimal")
         tiles.append(certified if r.minimal else Fact("that no change is spare", "unproven"))
@@ -326,14 +409,14 @@ def _compared(name: str, story: Story) -> tuple[str, ...]:
     if r.found:
         share = f"{100 * r.relative_distance:.1f} %"
         figures = (f"{len(r.removed):,}", f"{len(r.added):,}", share)
-    verified = ("yes" if story.verified else "no") if r.found else "–"
-    return (name, str(r.status), *figures, f"{r.calls:,}", verified, story.short)
+    named = f"{len(story.verification.named):,}" if r.found else "–"
+    return (name, str(r.status), *figures, f"{r.calls:,}", named, read_cell(story), story.short)
 
 
 def _settings(story: Story) -> tuple[Fact, ...]:
     """Method and parameters: enough to run it again."""
     r = story.result
-    lines = [Fact("method", r.method or "not named"), Fact("seed", setting_words(r.seed))]
+    lines = [Fact("method", _method(story) or "not named"), Fact("seed", setting_words(r.seed))]
     if r.target is not None:
         lines.append(Fact("target", story.class_name(r.target)))
     lines += setting_rows(r.parameters)
@@ -365,7 +448,10 @@ def _brief(story: Story) -> dict[str, Any]:
     return {
         "statement": story.statement,
         "verified": story.verified,
-        **{key: value for key, value in result.items() if key not in {"original", "trace"}},
+        "true_as_read": story.true_as_read,
+        "badge": story.badge.to_dict(),
+        **{k: v for k, v in result.items() if k not in {"original", "trace", "front", "as_read"}},
+        "as_read": None if story.as_read is None else story.as_read.to_dict(),
     }
 
 

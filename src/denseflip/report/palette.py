@@ -52,6 +52,9 @@ PAGE = {  # the custom properties of every page: --ink, --quiet, …
     "good-line": "#3d9a6a",
     "good-edge": "#8fc4a8",
     "good-back": "#eaf6ef",
+    "typical": "#5b3f8f",
+    "distinctive": "#8a5a00",
+    "listed": "#6b4a00",
     "warning-line": "#c98a00",
     "warning-back": "#fff8e6",
 }

@@ -179,7 +179,11 @@ def _taxonomy(story: Story, regions: str | Taxonomy | None) -> Taxonomy | None:
             )
             raise InvalidParameterError(msg)
         return regions
-    return story.nodes.taxonomy(regions) if regions else story.taxonomy
+    if regions:
+        return story.nodes.taxonomy(regions)
+    if story.taxonomy is None and story.nodes.regions:
+        return story.nodes.taxonomy()  # told in nodes or pairs; what they belong to can be shown
+    return story.taxonomy
 
 
 def thin(

@@ -119,7 +119,8 @@ def _reason(rated: Sequence[RatedClassifier], chosen: RatedClassifier) -> str:
     verb = "is" if good == 1 else "are"
     level = [r.preset for r in rated if _merit(r) == _merit(chosen)]
     if len(level) > 1:
-        why = f"{' and '.join(level)} were right equally often, and it is the first of them"
+        names = f"{', '.join(level[:-1])} and {level[-1]}"
+        why = f"{names} were right equally often, and it is the first of them"
     else:
         why = "the most accurate"
     return (

@@ -18,10 +18,10 @@ from denseflip.search.methods import Method, as_method
 from denseflip.story.describe import describe
 from denseflip.story.story import Story
 from denseflip.workflow.subject import Subject
-from denseflip.workflow.tell import record
+from denseflip.workflow.tell import method_for, record, regions_for
 
 _MANY = 6  # a sentence that names more pairs of regions is told in its short form
-COMPARED = ("blocks", "tri", "cli", "rcli", "con", "edg", "dat", "dat+bw")
+COMPARED = ("auto", "blocks", "tri", "cli", "rcli", "con", "edg", "dat", "dat+bw")
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,8 @@ def compare(
     methods : names or methods.
     nodes, background, target, budget, seed, time_limit, on_event : as in `explain`, for each
         method.
-    regions, subject, class_names, evaluation, share : as in `describe`.
+    regions : as in `tell`.
+    subject, class_names, evaluation, share : as in `describe`, which is given the background, too.
     progress : called with the name of the method that starts.
 
     Examples
@@ -113,7 +114,11 @@ def compare(
     """
     known = graph if isinstance(graph, Subject) else Subject(graph, "")
     box = coerce_oracle(oracle)
-    ready = [as_method(method) for method in ([methods] if isinstance(methods, str) else methods)]
+    given = regions if isinstance(regions, str) else None
+    ready = [
+        method_for(method, regions=given) if isinstance(method, str) else as_method(method)
+        for method in ([methods] if isinstance(methods, str) else methods)
+    ]
     nodes = known.nodes if nodes is None else nodes
     background = known.background if background is None else background
     shared = None if background is None else Background.of(background)
@@ -142,11 +147,13 @@ def compare(
                 result,
                 nodes,
                 box,
-                regions=regions,
+                regions=regions_for(result, regions),
                 subject=known.name or None if subject is None else subject,
                 class_names=known.class_names if class_names is None else class_names,
                 evaluation=evaluation,
                 share=share,
+                background=shared,
+                seed=seed,
             )
             yield Compared(method.name, story, parameters=story.sentences.advice.parameters)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,8 @@ def write_outputs(
     folder: str | Path,
     oracle: Any = None,
     *,
+    front: Sequence[Story] = (),
+    classifiers: Mapping[str, Story] | None = None,
     dataset: Dataset | None = None,
     command: str = "",
     force: bool = False,
@@ -33,6 +35,8 @@ def write_outputs(
     told : one story, or the rows of a comparison.
     folder : where to; it is made if it is not there.
     oracle : the classifier, whose card the page shows.
+    front : the stories of the front (`tell_front`), for the page and the result.
+    classifiers : the same graph under several classifiers, for the page.
     dataset : the data set, whose card the page shows.
     command : how to do it again, as the page tells it.
     force : write into a folder that holds something.
@@ -49,13 +53,15 @@ def write_outputs(
     if not stories:
         return []
     out.mkdir(parents=True, exist_ok=True)
-    data = [row.to_dict() for row in rows] or record(stories[0])
+    data = [row.to_dict() for row in rows] or record(stories[0], front)
     (out / RESULT).write_text(json.dumps(data, ensure_ascii=False), encoding="utf-8")
     page = write_page(
         stories[0],
         out / PAGE,
         force=True,
         stories=stories if len(stories) > 1 else None,
+        front=front,
+        classifiers=classifiers,
         card=dict(getattr(oracle, "card", {}) or {}),
         dataset=None if dataset is None else dataset.card,
         command=command,

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from denseflip.counterfactual import Label
+from denseflip.counterfactual import Counterfactual, Label
 from denseflip.errors import InvalidParameterError, MissingInputError
 from denseflip.graph import Graph, Taxonomy
+from denseflip.oracles.adapt import coerce_oracle
+from denseflip.oracles.background import Background
 from denseflip.oracles.open import open_oracle
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Event
@@ -118,6 +121,7 @@ def tell(
     front: bool = False,
     share: float = 0.0,
     vocabulary: str | Vocabulary = "auto",
+    evaluation: Any = None,
     on_event: Callable[[Event], object] | None = None,
 ) -> Story:
     """Explain a subject by one method, and tell it with all that is known around it.
@@ -131,7 +135,7 @@ def tell(
         one; by default the method's choice.
     language, max_cells, objective, front : as in `explain`. The answers of a front are told by
         `tell_front`.
-    share, vocabulary : as in `describe`.
+    share, vocabulary, evaluation : as in `describe`, which is given the background, too.
     """
     known = subject if isinstance(subject, Subject) else Subject(subject, "")
     asked: dict[str, Any] = {
@@ -143,12 +147,14 @@ def tell(
     if isinstance(method, str):
         method = method_for(method, regions=regions if isinstance(regions, str) else None, **asked)
         asked = {}
+    box = coerce_oracle(oracle)
+    background = None if known.background is None else Background.of(known.background)
     result = explain(
         known.graph,
-        oracle,
+        box,
         method,
         nodes=known.nodes,
-        background=known.background,
+        background=background,
         target=target,
         budget=budget,
         seed=seed,
@@ -159,22 +165,84 @@ def tell(
     return describe(
         result,
         known.nodes,
-        oracle,
-        regions=regions,
+        box,
+        regions=regions_for(result, regions),
         vocabulary=vocabulary,
         subject=known.name or None,
         class_names=known.class_names,
+        evaluation=evaluation,
         share=share,
+        background=background,
+        seed=seed,
     )
 
 
-def record(story: Story) -> dict[str, Any]:
-    """A result's fields and what is told of it, JSON-ready, without saying anything twice."""
-    own = ("subject", "short", "detailed", "footnotes", "verification", "taxonomy", "regions")
+def regions_for(result: Counterfactual, regions: str | Taxonomy | None) -> str | Taxonomy | None:
+    """The regions to tell a result in: those asked for, unless the search has seen to that.
+
+    A search for words, such as `auto`, was given the regions; if it tells its answer in others, in
+    nodes or in pairs, those that were asked for do not fit.
+    """
+    return None if result.as_read is not None and isinstance(regions, str) else regions
+
+
+def tell_front(story: Story, oracle: Any, *, background: Any = None) -> tuple[Story, ...]:
+    """The answers that no other beats, each told: a story for each, fewest cells first.
+
+    Parameters
+    ----------
+    story : told of a result with a front (`tell` with ``front=True``); it is one of the stories.
+        Without a front it is the only one, and where nothing was found there is none.
+    oracle : the classifier.
+    background : the data set's graphs, as in `describe`.
+    """
+    if not story.result.found:
+        return ()
+    box = coerce_oracle(oracle)
+    shared = None if background is None else Background.of(background)
+    return tuple(
+        story
+        if (one.edits, one.as_read) == (story.result.edits, story.result.as_read)
+        else describe(
+            one,
+            story.nodes,
+            box,
+            regions=None if one.as_read is not None else story.taxonomy,
+            vocabulary=story.vocabulary,
+            subject=story.subject,
+            class_names=story.class_names,
+            evaluation=story.evaluation,
+            background=shared,
+            seed=story.result.seed,
+            form=story.form,
+        )
+        for one in story.result.front or (story.result,)
+    )
+
+
+def record(story: Story, front: Sequence[Story] = ()) -> dict[str, Any]:
+    """A result's fields and what is told of it, JSON-ready, without saying anything twice.
+
+    Parameters
+    ----------
+    story : the story.
+    front : the stories of its front (`tell_front`); each result of the front then carries its own.
+    """
+    own = (
+        *("subject", "short", "detailed", "footnotes", "verification"),
+        *("taxonomy", "language", "reading", "as_read", "regions"),
+    )
     data = story.to_dict()
-    return {
+    told = {
         **story.result.to_dict(),
         "statement": story.statement,
         "verified": story.verified,
+        "true_as_read": story.true_as_read,
+        "badge": data["badge"],
         "story": {key: data[key] for key in own},
     }
+    if front:
+        told["front"] = [
+            record(replace(one, result=replace(one.result, front=()))) for one in front
+        ]
+    return told

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -10,9 +11,17 @@ from cohorts import make_cohort
 from denseflip import Counterfactual, compare, describe, explain, make_method
 from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError
 from denseflip.graph import Graph
+from denseflip.story.story import Story
 from denseflip.workflow.compare import COMPARED
 from denseflip.workflow.subject import Subject, find_subject
-from denseflip.workflow.tell import method_for, oracle_for, record, tell
+from denseflip.workflow.tell import (
+    method_for,
+    oracle_for,
+    record,
+    regions_for,
+    tell,
+    tell_front,
+)
 from graphs import complete, halves, two_cliques
 
 COHORT = make_cohort()
@@ -116,6 +125,60 @@ def test_a_record_is_the_result_and_what_is_told_of_it():
     assert data["story"]["subject"] == "Graph 1"
 
 
+# ---- the front --------------------------------------------------------------------------
+
+
+def fronted() -> tuple[Subject, object, Story]:
+    """A subject whose result has a front of three answers, made by hand."""
+    cohort = make_cohort(signal=0.9)
+    subject = find_subject(cohort, 0)
+    oracle = oracle_for(subject, "regions-logistic")
+    story = tell(subject, oracle, "auto", front=True)
+    others = [explain(subject.graph, oracle, m, background=cohort.graphs) for m in ("con", "dat")]
+    front = (story.result, *others)
+    return subject, oracle, replace(story, result=replace(story.result, front=front))
+
+
+def test_every_answer_of_a_front_is_told():
+    subject, oracle, story = fronted()
+    stories = tell_front(story, oracle, background=subject.background)
+    assert stories[0] is story
+    assert [one.result.edits for one in stories] == [r.edits for r in story.result.front]
+    for one in stories[1:]:
+        assert one.verified
+        assert one.as_read is not None
+        assert one.subject == story.subject
+        assert one.class_names == story.class_names
+        assert one.taxonomy == story.taxonomy
+
+
+def test_without_a_front_the_story_is_the_only_one_and_nothing_found_is_none():
+    story = tell(eight(), linked, "cli+min")
+    assert tell_front(story, linked) == (story,)
+    assert tell_front(tell(eight(), linked, "cli", target=7), linked) == ()
+
+
+def test_a_record_of_a_front_tells_every_answer():
+    subject, oracle, story = fronted()
+    stories = tell_front(story, oracle, background=subject.background)
+    data = json.loads(json.dumps(record(story, stories)))
+    assert [one["statement"] for one in data["front"]] == [one.statement for one in stories]
+    assert [one["true_as_read"] for one in data["front"]] == [one.true_as_read for one in stories]
+    again = Counterfactual.from_dict(data)
+    assert [one.edits for one in again.front] == [one.edits for one in story.result.front]
+
+
+def test_regions_that_the_search_has_seen_to_are_not_forced_on_its_answer():
+    subject, oracle, story = fronted()
+    assert story.result.as_read is not None
+    assert regions_for(story.result, "side") is None
+    plain = explain(subject.graph, oracle, "con", background=subject.background)
+    assert regions_for(plain, "side") == "side"
+    own = tell(subject, oracle, "auto", language="nodes", regions="side")
+    assert own.language in ("nodes", "pairs")
+    assert own.taxonomy is None
+
+
 # ---- compare ----------------------------------------------------------------------------
 
 
@@ -133,6 +196,11 @@ def test_compare_gives_a_row_per_method_and_says_why_one_does_not_apply():
         "found": False,
         "reason": rows[2].reason,
     }
+
+
+def test_regions_of_a_comparison_reach_the_methods_that_work_with_them():
+    (row,) = compare(eight(), linked, ["rcli"], regions="parity")
+    assert row.story.result.parameters["search"]["rank"]["levels"] == ["parity"]
 
 
 def test_a_subject_is_compared_with_what_is_known_around_it():

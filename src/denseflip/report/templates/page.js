@@ -34,6 +34,11 @@
     }));
   }
 
+  document.querySelectorAll(".front a").forEach((point) => point.addEventListener("click", () => {
+    const answer = find(point.getAttribute("href").slice(1));
+    if (answer) answer.closest("details").open = true;
+  }));
+
   const view = find("interactive");
   if (view) {
     view.addEventListener("toggle", () => {

@@ -1,0 +1,236 @@
+"""The answers that no other beats: a small picture, cells against edits, and their sentences.
+
+Also how true a sentence is as it is read, in the words that pages and the command line share.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from denseflip.counterfactual import AsRead
+    from denseflip.story.story import Story
+
+_WIDTH, _HEIGHT = 460.0, 250.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 30.0, 70.0, 40.0, 44.0  # room for ticks and labels
+_SHAPES = {  # one for each reading, so that colour is not needed
+    "any": "M6 0A6 6 0 1 1 -6 0A6 6 0 1 1 6 0Z",
+    "typical": "M0 -7.5L7.5 0L0 7.5L-7.5 0Z",
+    "distinctive": "M0 -7L7 6L-7 6Z",
+    "listed": "M-5.5 -5.5H5.5V5.5H-5.5Z",
+}
+
+
+@dataclass(frozen=True)
+class Told:
+    """A sentence as a page shows it: whole, or what leads and a list."""
+
+    lead: str
+    items: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer of the front: where its point is, and what it says.
+
+    Attributes
+    ----------
+    identity : its anchor in the page.
+    kind : its reading, ``any``, ``typical`` or ``distinctive``; ``listed`` if it is true of none.
+    x, y, shape : its point.
+    edits, named, truth : its size, what it names, and how true that is, in words.
+    count : the number beside the point.
+    sentence : what it says.
+    current : whether it is the answer that the page is about.
+    """
+
+    identity: str
+    kind: str
+    x: float
+    y: float
+    shape: str
+    count: str
+    named: str
+    edits: str
+    truth: str
+    sentence: Told
+    current: bool
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A place on the axis of cells."""
+
+    x: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Legend:
+    """A reading that the picture shows: its mark, and what it means."""
+
+    kind: str
+    shape: str
+    text: str
+
+
+@dataclass(frozen=True)
+class FrontPicture:
+    """The picture of a front and all its answers, fewest cells first."""
+
+    width: float
+    height: float
+    base: float
+    left: float
+    right: float
+    middle: float
+    alt: str
+    ticks: tuple[Tick, ...]
+    legend: tuple[Legend, ...]
+    answers: tuple[Answer, ...]
+
+
+def draw_front(stories: Sequence[Story], current: Story) -> FrontPicture | None:
+    """The picture of several answers; None if there are fewer than two.
+
+    Parameters
+    ----------
+    stories : one story for each answer.
+    current : the story that the page is about; the point with the same edits is marked.
+    """
+    if len(stories) < 2:
+        return None
+    cells = [len(story.verification.named) for story in stories]
+    edits = [story.result.distance for story in stories]
+    across = _scale(cells, _LEFT + 16, _WIDTH - _RIGHT)
+    up = _scale([math.log(max(1, n)) for n in edits], _HEIGHT - _BOTTOM - 16, _TOP)
+    answers = []
+    for i, story in enumerate(stories):
+        kind = reading_kind(story)
+        answers.append(
+            Answer(
+                identity=f"answer-{i + 1}",
+                kind=kind,
+                x=across[i],
+                y=up[i],
+                shape=_SHAPES[kind],
+                count=f"{edits[i]:,}",
+                named=named_words(story),
+                edits=f"{edits[i]:,} edit{'' if edits[i] == 1 else 's'}",
+                truth=truth_words(story),
+                sentence=told(story),
+                current=story.result.edits == current.result.edits,
+            )
+        )
+    ticks = sorted(dict(zip(across, cells, strict=True)).items())
+    kinds = [kind for kind in _SHAPES if any(answer.kind == kind for answer in answers)]
+    words = "; ".join(f"{a.named}, {a.edits}, {a.truth}" for a in answers)
+    return FrontPicture(
+        width=_WIDTH,
+        height=_HEIGHT,
+        base=_HEIGHT - _BOTTOM,
+        left=_LEFT,
+        right=_WIDTH - _RIGHT + 16,
+        middle=(_LEFT + _WIDTH - _RIGHT) / 2,
+        alt=f"{len(answers)} answers, by what each names and how many edits it takes: {words}.",
+        ticks=tuple(Tick(x, f"{n:,}") for x, n in ticks),
+        legend=tuple(Legend(kind, _SHAPES[kind], _legend(kind, current)) for kind in kinds),
+        answers=tuple(answers),
+    )
+
+
+def _scale(values: Sequence[float], low: float, high: float) -> list[float]:
+    """Values as places between two ends; all in the middle if they are the same."""
+    least, most = min(values), max(values)
+    if most == least:
+        return [round((low + high) / 2, 1)] * len(values)
+    return [round(low + (high - low) * (v - least) / (most - least), 1) for v in values]
+
+
+# ---- words ----------------------------------------------------------------------------------
+
+
+def told(story: Story) -> Told:
+    """A story's sentence, as a lead and a list where it is long."""
+    return Told(story.statement)
+
+
+def reading_kind(story: Story) -> str:
+    """The reading that the sentence is true in; ``listed`` if in none."""
+    if story.language == "pairs":
+        return "listed"
+    return story.reading or "listed"
+
+
+def language_words(story: Story) -> str:
+    """What the sentence names: ``told in regions (lobe)``, ``told in nodes`` …
+
+    Empty where nothing was found.
+    """
+    if not story.result.found:
+        return ""
+    if story.language == "regions" and story.taxonomy is not None:
+        n = len(story.taxonomy.regions)
+        return f"told in regions ({story.taxonomy.name}, {n})"
+    return "told in nodes" if story.language == "nodes" else "told pair by pair"
+
+
+def named_words(story: Story) -> str:
+    """How much the sentence names, in words."""
+    n = len(story.verification.named)
+    first, _, rest = story.units.noun.partition(" of ")
+    noun = f"{first}{'' if n == 1 else 's'}" + (f" of {rest}" if rest else "")
+    return f"{'one' if n == 1 else f'{n:,}'} {noun}"
+
+
+def truth_words(story: Story) -> str:
+    """How true the sentence is as it is read, in words."""
+    test = story.as_read
+    if story.language == "pairs" and story.verified:
+        return "every connection is named"
+    if test is None or not test.draws:
+        return "not tested as read"
+    if not test.true:
+        return f"holds for the listed connections: {redraw_words(test)}"
+    return f"true of {_meant(test.reading, story)}: {redraw_words(test)}"
+
+
+def read_cell(story: Story) -> str:
+    """The same in a cell of a table: ``yes, 20 of 20``."""
+    test = story.as_read
+    if not story.result.found or test is None:
+        return "–"
+    if not test.draws:
+        return "pair by pair"
+    what = {"any": "", "typical": " (typical)", "distinctive": " (distinctive)"}[test.reading]
+    said = f"yes{what}" if test.true else "no"
+    return f"{said}, {test.flips} of {test.draws}"
+
+
+def redraw_words(test: AsRead) -> str:
+    """``20 of 20 random redraws change the answer too (95 % interval 84 % to 100 %)``."""
+    low, high = test.interval
+    return (
+        f"{test.flips} of {test.draws} random redraws change the answer too "
+        f"(95 % interval {100 * low:.0f} % to {100 * high:.0f} %)"
+    )
+
+
+def _meant(reading: str, story: Story) -> str:
+    after = story.class_name(story.verification.label)
+    before = story.class_name(story.result.label_before)
+    units = story.vocabulary.units
+    return {
+        "any": f"any {units} there",
+        "typical": f"{units} typical of {after}",
+        "distinctive": f"{units} that {after} has more often than {before}",
+    }[reading]
+
+
+def _legend(kind: str, story: Story) -> str:
+    if kind == "listed":
+        return f"true of the listed {story.vocabulary.units} only"
+    return f"true of {_meant(kind, story)}"
