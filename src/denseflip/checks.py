@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn, ParamSpec, TypeVar
@@ -11,6 +12,95 @@ from denseflip.errors import DenseflipError, InvalidParameterError, RenamedError
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+# What a terminal obeys, what turns the direction of what follows, what cannot be seen, and what
+# cannot be written: C0 and C1 controls, bidirectional controls, zero widths, tags, surrogates.
+_UNSEEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+)
+
+
+def visible(text: str, *, lines: bool = False) -> str:
+    """The text with every character that is obeyed or cannot be seen written as its code.
+
+    Names from files pass through here where they come in, so that terminals, pages and files that
+    show them later are safe. Letters of any script stay as they are.
+
+    Parameters
+    ----------
+    text : a name, or several lines.
+    lines : whether line breaks and tabs may stay.
+
+    Examples
+    --------
+    >>> print(visible("left\\x1b[31m \\u202egnp.exe"))
+    left\\x1b[31m \\u202egnp.exe
+    """
+    if text.isprintable():
+        return text
+    return _UNSEEN.sub(
+        lambda found: (
+            found[0]
+            if lines and found[0] in "\n\t"
+            else found[0].encode("unicode_escape").decode("ascii")
+        ),
+        text,
+    )
+
+
+def visible_tree(data: Any, *, lines: bool = True) -> Any:
+    """Plain data, as read from JSON, with every text in it made `visible`."""
+    if isinstance(data, str):
+        return visible(data, lines=lines)
+    if isinstance(data, Mapping):
+        return {visible_tree(k, lines=False): visible_tree(v, lines=lines) for k, v in data.items()}
+    if isinstance(data, (list, tuple)):
+        return type(data)(visible_tree(x, lines=lines) for x in data)
+    return data
+
+
+_FILE_NAME = 120  # characters of a name, an ending to come
+
+
+def check_file_name(
+    name: str, what: str, *, error: type[DenseflipError] = InvalidParameterError
+) -> str:
+    """Return a name that is to become a file's, or say that it cannot be one on every system.
+
+    Parameters
+    ----------
+    name : the name, without a folder.
+    what : what it is the name of, for the message: ``"The id"``.
+    error : the kind of error to raise.
+
+    Examples
+    --------
+    >>> check_file_name("../elsewhere", "The id")
+    Traceback (most recent call last):
+    denseflip.errors.InvalidParameterError: The id '../elsewhere' cannot be a file's name: it ...
+    """
+    reserved = re.fullmatch(r"(?i:con|prn|aux|nul|com\d|lpt\d)", name.partition(".")[0].strip())
+    why = (
+        "it is empty"
+        if not name.strip()
+        else "it begins with a dot"
+        if name.startswith(".")
+        else "it would lead to another folder"
+        if re.search(r"[/\\]", name)
+        else "not every system takes such a sign in one"
+        if visible(name) != name or re.search(r'[<>:"|?*]', name)
+        else "not every system takes it"
+        if reserved or name != name.strip() or name.endswith(".")
+        else f"it is longer than {_FILE_NAME} characters"
+        if len(name.encode("utf-8", "replace")) > _FILE_NAME
+        else ""
+    )
+    if why:
+        msg = f"{what} {visible(name[:80])!r} cannot be a file's name: {why}. Give another one."
+        raise error(msg)
+    return name
 
 
 def check_new_file(

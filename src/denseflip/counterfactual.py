@@ -11,28 +11,31 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from operator import index
+from types import NoneType
 from typing import Any, Literal, NamedTuple, Self, get_args
 
-from denseflip.errors import FileFormatError, InvalidParameterError
+from denseflip.errors import FileFormatError, InvalidParameterError, shown
 from denseflip.graph import Edits, Graph, Pair
 
 FORMAT = 2  # version of the dictionary form; 2 has as_read, chosen and front
 TRUE_AS_READ = 0.9  # the share of redraws that must flip before a sentence speaks of regions
-_SAME = (  # fields that look in JSON as they do here
-    "label_before",
-    "label_after",
-    "target",
-    "method",
-    "parameters",
-    "seed",
-    "search_calls",
-    "refine_calls",
-    "background_calls",
-    "distinct_calls",
-    "iterations",
-    "minimal",
-    "elapsed",
-)
+_LABEL = (int, str, float, bool)
+_SAME: dict[str, tuple[type, ...]] = {  # fields that look in JSON as they do here
+    "label_before": _LABEL,
+    "label_after": _LABEL,
+    "target": (*_LABEL, NoneType),
+    "method": (str,),
+    "parameters": (Mapping,),
+    "seed": (int,),
+    "search_calls": (int,),
+    "refine_calls": (int,),
+    "background_calls": (int,),
+    "distinct_calls": (int,),
+    "iterations": (int,),
+    "minimal": (bool, NoneType),
+    "elapsed": (int, float),
+}
 Label = int | str | float | bool
 _Z_95 = 1.959963984540054
 Language = Literal["regions", "nodes", "pairs"]
@@ -94,14 +97,23 @@ class Step(NamedTuple):
     def from_dict(cls, data: Mapping[str, Any]) -> Step:
         """Inverse of `to_dict`."""
         return cls(
-            data["block"],
-            data["structure"],
-            tuple((u, v) for u, v in data["toggled"]),
+            _typed(data, "block", str),
+            _typed(data, "structure", str),
+            tuple((index(u), index(v)) for u, v in _typed(data, "toggled", list, tuple)),
             _read_ask(data["ask"]),
-            tuple(data["nodes"]),
-            data["name"],
-            data["iteration"],
+            tuple(index(v) for v in _typed(data, "nodes", list, tuple)),
+            _typed(data, "name", str),
+            _typed(data, "iteration", int),
         )
+
+
+def _typed(data: Mapping[str, Any], name: str, *kinds: type) -> Any:
+    """A field of a dictionary that must be of one of these kinds; True is no number here."""
+    value = data[name]
+    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+        msg = f"{name} cannot be {shown(value)}"
+        raise TypeError(msg)
+    return value
 
 
 def _read_ask(word: str) -> Ask:
@@ -199,8 +211,13 @@ class AsRead:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> AsRead:
         """Inverse of `to_dict`."""
-        names = ("language", "regions", "reading", "draws", "flips")
-        return cls(*(data[name] for name in names))
+        return cls(
+            _typed(data, "language", str),
+            _typed(data, "regions", str, NoneType),
+            _typed(data, "reading", str),
+            _typed(data, "draws", int),
+            _typed(data, "flips", int),
+        )
 
 
 @dataclass(frozen=True)
@@ -348,27 +365,32 @@ class Counterfactual:
         FileFormatError
             If the dictionary lacks a field or was written by a newer version.
         """
+        if not isinstance(data, Mapping):
+            msg = f"Not a denseflip result: a dictionary is expected; got {shown(data)}."
+            raise FileFormatError(msg)
         version = data.get("format", 0)
         if not isinstance(version, int) or version > FORMAT:
-            msg = f"This result has format {version!r}; this version reads up to {FORMAT}. "
+            msg = f"This result has format {shown(version)}; this version reads up to {FORMAT}. "
             raise FileFormatError(msg + "Update denseflip.")
         try:
-            return cls(
+            result = cls(
                 status=Status(data["status"]),
                 original=Graph.from_dict(data["original"]),
                 edits=Edits(
                     tuple((u, v) for u, v in data["added"]),
                     tuple((u, v) for u, v in data["removed"]),
                 ),
-                trace=tuple(Step.from_dict(s) for s in data["trace"]),
-                notes=tuple(data["notes"]),
+                trace=tuple(Step.from_dict(s) for s in _typed(data, "trace", list, tuple)),
+                notes=tuple(str(x) for x in _typed(data, "notes", list, tuple)),
                 as_read=AsRead.from_dict(test) if (test := data.get("as_read")) else None,
-                chosen=data.get("chosen", ""),
+                chosen=str(data.get("chosen", "")),
                 front=tuple(cls.from_dict(part) for part in data.get("front", ())),
-                **{key: data[key] for key in _SAME},
+                **{key: _typed(data, key, *kinds) for key, kinds in _SAME.items()},
             )
-        except (KeyError, TypeError, ValueError) as error:
-            msg = f"Not a denseflip result: {type(error).__name__}: {error}."
+            _ = result.counterfactual  # edits that do not fit the graph are told here
+            return result
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            msg = f"Not a denseflip result: {type(error).__name__}: {error!s:.200}."
             raise FileFormatError(msg) from error
 
     # ---- display ------------------------------------------------------------------------

@@ -13,6 +13,7 @@
     ├── DatasetError (ValueError)          a data set that cannot be had, read or made
     │   └── HashMismatchError              a file whose content is not what it should be
     ├── FileFormatError (ValueError)       a file that cannot be read as what it claims to be
+    ├── TooLargeError (ValueError)         a file or graph that would take more memory than it may
     ├── ConfigError (ValueError)           a configuration with unknown keys or wrong values
     ├── StoreError (RuntimeError)          a result store that cannot be read or written
     ├── EngineError (RuntimeError)         a worker or a scheduler that cannot be had, or died
@@ -127,6 +128,10 @@ class FileFormatError(DenseflipError, ValueError):
     """A file cannot be read as what it claims to be."""
 
 
+class TooLargeError(DenseflipError, ValueError):
+    """A file or a graph would take more memory than is allowed (see `denseflip.limits`)."""
+
+
 class ConfigError(DenseflipError, ValueError):
     """A configuration has unknown keys or wrong values."""
 
@@ -175,9 +180,23 @@ def whole_number(name: str, value: object, *, minimum: int = 0) -> int:
     except (TypeError, ValueError, OverflowError):
         number = None
     if number is None or isinstance(value, (bool, str)) or number != value or number < minimum:
-        msg = f"{name} must be a whole number, at least {minimum}; got {value!r}."
+        msg = f"{name} must be a whole number, at least {minimum}; got {shown(value)}."
         raise InvalidParameterError(msg)
     return int(number)
+
+
+def shown(value: object, width: int = 60) -> str:
+    """A value for a message: its repr, not too long, and none that fails.
+
+    >>> shown(10**5000), shown([1, 2])
+    ('an int that cannot be shown', '[1, 2]')
+    """
+    try:
+        text = repr(value)
+    except Exception:  # an int of 5,000 digits, or an object of somebody's own
+        name = type(value).__name__
+        return f"{'an' if name[0] in 'aeiou' else 'a'} {name} that cannot be shown"
+    return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
 def check_callable(name: str, value: T) -> T:

@@ -18,6 +18,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 ORDER = [
     {"_version"},
     {"errors"},
+    {"limits"},
     {"checks"},
     {"graph"},
     {"counterfactual"},

@@ -6,12 +6,21 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, Self
 
-from denseflip.errors import FileFormatError
+from denseflip.errors import FileFormatError, shown
 
 Level = Literal["better", "unclear", "chance"]
 ALPHA = 0.05
 #: The smallest p-value of k shuffles is 1 / (k + 1): fewer than these cannot reach ALPHA.
 LEAST_SHUFFLES = 19
+
+_SHARES = (
+    "accuracy",
+    "f1",
+    "balanced_accuracy",
+    "majority_rate",
+    "training_accuracy",
+    "training_f1",
+)
 
 
 @dataclass(frozen=True)
@@ -148,6 +157,9 @@ class Evaluation:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Inverse of `to_dict`."""
+        if not isinstance(data, Mapping):
+            msg = f"Not an evaluation: a dictionary is expected; got {shown(data)}."
+            raise FileFormatError(msg)
         names = [f.name for f in fields(cls)]
         missing = [name for name in names if name not in data]
         if missing:
@@ -158,7 +170,13 @@ class Evaluation:
             values["interval"] = (float(data["interval"][0]), float(data["interval"][1]))
             values["confusion"] = tuple(tuple(int(x) for x in row) for row in data["confusion"])
             values["repeat_accuracies"] = tuple(float(x) for x in data["repeat_accuracies"])
-        except (TypeError, ValueError, IndexError) as error:
+            values["class_counts"] = {str(k): int(v) for k, v in data["class_counts"].items()}
+            values["chosen"] = {str(k): dict(v) for k, v in data["chosen"].items()}
+            for name in _SHARES:
+                values[name] = float(data[name])
+            for name in ("p_value", "null_mean"):
+                values[name] = None if data[name] is None else float(data[name])
+        except (TypeError, ValueError, LookupError, AttributeError, OverflowError) as error:
             msg = f"Not an evaluation: {error}."
             raise FileFormatError(msg) from error
         return cls(**values)

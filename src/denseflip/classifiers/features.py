@@ -24,6 +24,7 @@ from denseflip.errors import (
     UnknownNameError,
 )
 from denseflip.graph import Cells, Codes, Graph, Nodes, Taxonomy
+from denseflip.limits import check_size
 
 Matrix = npt.NDArray[np.float64]
 
@@ -65,6 +66,7 @@ class EdgeFeatures:
     def transform(self, graphs: Sequence[Graph]) -> Matrix:
         """Rows of length ``n (n - 1) / 2``."""
         n = _one_size(graphs)
+        check_size(4.0 * n * n * len(graphs), f"Every pair of {n} nodes as a feature")
         out = np.zeros((len(graphs), n * (n - 1) // 2))
         for row, graph in zip(out, graphs, strict=True):
             u = graph.codes // max(n, 1)
@@ -254,15 +256,15 @@ def features_from_dict(data: Mapping[str, Any]) -> Features:
         if name not in FEATURES:
             raise UnknownNameError("features", str(name), FEATURES)
         if name == "regions":
-            return RegionFeatures(
-                Taxonomy(
-                    str(values["taxonomy"]),
-                    tuple(str(x) for x in values["regions"]),
-                    tuple(int(x) for x in values["index"]),
-                )
-            )
+            regions = tuple(str(x) for x in values["regions"])
+            index = tuple(int(x) for x in values["index"])
+            if index and not 0 <= min(index) <= max(index) < len(regions):
+                raise ValueError("a region that is not there")
+            return RegionFeatures(Taxonomy(str(values["taxonomy"]), regions, index))
         made: Features = FEATURES[name](**values)
-    except (KeyError, TypeError) as error:
+    except UnknownNameError:
+        raise
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         msg = f"Not a description of features: {data!r:.120} ({error})."
         raise FileFormatError(msg) from error
     return made

@@ -16,7 +16,6 @@ import json
 import os
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
@@ -24,11 +23,17 @@ from typing import Any
 
 import numpy as np
 
-from denseflip.checks import check_new_file
+from denseflip.checks import check_new_file, visible_tree
 from denseflip.classifiers.features import FEATURES, features_from_dict
 from denseflip.classifiers.fitted import FittedOracle
 from denseflip.classifiers.heads import LazyEstimator, head_from_parts, head_to_parts
-from denseflip.errors import DenseflipError, FileFormatError, InvalidParameterError
+from denseflip.errors import (
+    DenseflipError,
+    FileFormatError,
+    InvalidParameterError,
+    TooLargeError,
+)
+from denseflip.limits import check_zip, read_json, read_member, repack_zip
 
 FORMAT = "denseflip-oracle"
 VERSION = 1
@@ -129,9 +134,13 @@ def load_oracle(path: str | Path, *, trusted: Iterable[str] = ()) -> FittedOracl
             if missing:
                 msg = f"{source}: not a classifier of denseflip (no {', '.join(sorted(missing))})."
                 raise FileFormatError(msg)
-            header = _check_header(json.loads(archive.read(CARD)), source)
-            data = archive.read(_ESTIMATOR)
-            arrays = archive.read(_HEAD) if _HEAD in archive.namelist() else None
+            check_zip(archive, str(source))
+            card = read_json(read_member(archive, CARD, str(source)), f"{source}: its card")
+            header = _check_header(visible_tree(card), source)
+            data = read_member(archive, _ESTIMATOR, str(source))
+            arrays = None
+            if _HEAD in archive.namelist():
+                arrays = repack_zip(read_member(archive, _HEAD, str(source)), str(source))
         build = partial(_load_estimator, data, (*TRUSTED, *trusted), source)
         lazy = _lazy_estimator(header, data, arrays, build)
         return FittedOracle(
@@ -141,12 +150,12 @@ def load_oracle(path: str | Path, *, trusted: Iterable[str] = ()) -> FittedOracl
             int(header["n_nodes"]),
             header["card"],
         )
-    except FileFormatError:
+    except (FileFormatError, TooLargeError):
         raise
     except DenseflipError as error:
         msg = f"{source}: {error}"
         raise FileFormatError(msg) from error
-    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile, zlib.error) as error:
+    except Exception as error:  # a damaged archive can fail in any way
         msg = (
             f"{source}: cannot be read as a classifier of denseflip ({type(error).__name__}: "
             f"{error}). Files of this kind are written by `denseflip train`."
@@ -191,14 +200,22 @@ def _lazy_estimator(
 def _load_estimator(data: bytes, trusted: tuple[str, ...], source: Path) -> Any:
     import skops.io
 
-    unknown = sorted(set(skops.io.get_untrusted_types(data=data)) - set(trusted))
+    try:
+        data = repack_zip(data, str(source))
+        found = skops.io.get_untrusted_types(data=data)
+    except (FileFormatError, TooLargeError):
+        raise
+    except Exception as error:  # a damaged archive can fail in any way
+        msg = f"{source}: the estimator inside cannot be read ({type(error).__name__}: {error})."
+        raise FileFormatError(msg) from error
+    unknown = sorted(set(found) - set(trusted))
     if unknown:
         msg = (
             f"{source}: holds types that are not known to be safe: {', '.join(unknown)}. Nothing "
             "was loaded. If you trust their source, name them: load_oracle(path, trusted=[…])."
         )
         raise FileFormatError(msg)
-    allowed = [t for t in skops.io.get_untrusted_types(data=data) if t in trusted]
+    allowed = [t for t in found if t in trusted]
     try:
         return skops.io.loads(data, trusted=allowed)
     except Exception as error:  # a damaged or foreign estimator fails in many ways

@@ -40,7 +40,8 @@ def root(
 ) -> None:
     """Explain graph classifiers by counterfactuals in the language of dense regions.
 
-    Add --debug to any command to see the traceback of an error.
+    Add --debug to any command to see the traceback of an error, and --max-size 8GB to let it
+    unpack or fill in more than 1 GB at once.
     """
 
 

@@ -6,11 +6,14 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import typer
 
+from denseflip.checks import visible
 from denseflip.errors import DenseflipError
+from denseflip.limits import allow
 
 EXIT_FAILURE = 1
 EXIT_INTERRUPTED = 130
@@ -69,7 +72,8 @@ def progress(description: str = "") -> Any:
     return Progress(
         SpinnerColumn(),
         TextColumn(
-            "{task.description}" if not description else f"{description} {{task.description}}"
+            "{task.description}" if not description else f"{description} {{task.description}}",
+            markup=False,
         ),
         BarColumn(),
         MofNCompleteColumn(),
@@ -105,6 +109,8 @@ def spell(app: Callable[..., Any], args: Sequence[str], parameters: Sequence[str
     """
     if not parameters:
         return ""
+    if "max_size" in parameters:  # every command has it
+        return " On the command line: --max-size SIZE."
     options = _options(app, args)
     names = [o for p in parameters for o in _OPTIONS.get(p, (p,))]
     names = list(dict.fromkeys(names))
@@ -128,16 +134,38 @@ def _options(app: Callable[..., Any], args: Sequence[str]) -> dict[str, str]:
     }
 
 
+def take_option(args: Sequence[str], option: str) -> tuple[list[str], str | None]:
+    """The words without an option that every command has, and the value that it was given.
+
+    >>> take_option(["data", "show", "a.dfd", "--max-size", "8GB"], "--max-size")
+    (['data', 'show', 'a.dfd'], '8GB')
+    """
+    rest: list[str] = []
+    value: str | None = None
+    words = iter(args)
+    for word in words:
+        if word == option:
+            value = next(words, "")
+        elif word.startswith(f"{option}="):
+            value = word.partition("=")[2]
+        else:
+            rest.append(word)
+    return rest, value
+
+
 def run(app: Callable[..., Any], argv: Sequence[str] | None = None) -> int:
     """Run a typer app; turn library errors into one message and an exit code, never a traceback.
 
-    ``--debug`` (or ``DENSEFLIP_DEBUG=1``) shows the traceback instead.
+    ``--debug`` (or ``DENSEFLIP_DEBUG=1``) shows the traceback instead; ``--max-size`` is the limit
+    of `denseflip.limits`.
     """
     args = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in args or os.environ.get("DENSEFLIP_DEBUG", "") not in {"", "0"}
     args = [a for a in args if a != "--debug"]
     try:
-        app(args=args, prog_name="denseflip")
+        args, size = take_option(args, "--max-size")
+        with allow(size) if size is not None else nullcontext():
+            app(args=args, prog_name="denseflip")
     except SystemExit as stop:
         if stop.code == EXIT_INTERRUPTED:  # the command library has caught Ctrl-C itself
             typer.echo("Interrupted.", err=True)
@@ -152,19 +180,25 @@ def run(app: Callable[..., Any], argv: Sequence[str] | None = None) -> int:
     except DenseflipError as error:
         if debug:
             raise
-        typer.echo(f"Error: {error}{spell(app, args, error.parameters)}", err=True)
+        said = visible(str(error), lines=True)
+        typer.echo(f"Error: {said}{spell(app, args, error.parameters)}", err=True)
         return EXIT_FAILURE
     except OSError as error:
         if debug:
             raise
-        where = f"{error.filename}: " if error.filename else ""
-        typer.echo(f"Error: {where}{error.strerror or error}.", err=True)
+        where = f"{visible(str(error.filename))}: " if error.filename else ""
+        typer.echo(f"Error: {where}{visible(str(error.strerror or error))}.", err=True)
+        return EXIT_FAILURE
+    except MemoryError:
+        if debug:
+            raise
+        typer.echo("Error: there is not enough memory for this on this machine.", err=True)
         return EXIT_FAILURE
     except Exception as error:
         if debug:
             raise
         typer.echo(
-            f"Error: {type(error).__name__}: {error}\n"
+            f"Error: {type(error).__name__}: {visible(str(error), lines=True)}\n"
             "This was not foreseen. Run again with --debug for the details.",
             err=True,
         )

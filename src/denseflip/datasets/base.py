@@ -5,6 +5,7 @@ Where data sets come from is the matter of the neighbouring modules; the file fo
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.checks import renamed
+from denseflip.checks import renamed, visible, visible_tree
 from denseflip.errors import (
     DatasetError,
     InvalidParameterError,
@@ -39,7 +40,14 @@ class Card:
     caveats: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "caveats", tuple(self.caveats))
+        caveats = (self.caveats,) if isinstance(self.caveats, str) else self.caveats
+        try:
+            object.__setattr__(self, "caveats", tuple(visible(str(x)) for x in caveats))
+        except TypeError as error:
+            msg = f"The caveats of a card are a list of sentences; got {caveats!r:.60}."
+            raise DatasetError(msg) from error
+        for part in ("source", "licence", "citation", "description", "sizes"):
+            object.__setattr__(self, part, visible(str(getattr(self, part)), lines=True))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON-ready form."""
@@ -48,6 +56,9 @@ class Card:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Inverse of `to_dict`; keys it does not know are left out."""
+        if not isinstance(data, Mapping):
+            msg = f"A card is a dictionary of texts; got {data!r:.60}."
+            raise DatasetError(msg)
         known = cls.__dataclass_fields__
         return cls(**{k: v for k, v in data.items() if k in known})
 
@@ -104,22 +115,51 @@ class Dataset:
 
     def __post_init__(self) -> None:
         put = object.__setattr__
-        put(self, "graphs", tuple(self.graphs))
-        put(self, "labels", tuple(int(x) for x in self.labels))
-        put(self, "class_names", tuple(str(x) for x in self.class_names))
+        put(self, "name", visible(str(self.name)))
+        put(self, "graphs", self._listed("graphs", self.graphs))
+        put(self, "labels", tuple(map(self._label, self._listed("labels", self.labels))))
+        names = self._listed("class_names", self.class_names)
+        put(self, "class_names", tuple(visible(str(x)) for x in names))
+        odd = [g for g in self.graphs if not isinstance(g, Graph)]
+        if odd:
+            msg = f"Data set {self.name!r}: graphs must be Graphs; got {odd[0]!r:.60}."
+            raise DatasetError(msg)
         if not self.graphs:
             msg = f"Data set {self.name!r} would have no graphs; give at least one."
             raise DatasetError(msg)
         if not self.nodes.names:
             put(self, "nodes", Nodes.numbered(self.graphs[0].n_nodes))
         width = max(4, len(str(len(self.graphs) - 1)))
-        ids = self.ids or tuple(f"g{i:0{width}d}" for i in range(len(self.graphs)))
-        put(self, "ids", tuple(str(x) for x in ids))
-        put(self, "attributes", dict(self.attributes))
+        ids = self._listed("ids", self.ids)
+        ids = ids or tuple(f"g{i:0{width}d}" for i in range(len(self.graphs)))
+        put(self, "ids", tuple(visible(str(x)) for x in ids))
+        if not isinstance(self.attributes, Mapping):
+            got = f"{self.attributes!r:.60}"
+            msg = f"Data set {self.name!r}: attributes must be a mapping; got {got}."
+            raise DatasetError(msg)
+        put(self, "attributes", visible_tree(dict(self.attributes)))
         problems = self._problems()
         if problems:
             msg = f"Data set {self.name!r} contradicts itself: " + " ".join(problems)
             raise DatasetError(msg)
+
+    def _listed(self, what: str, values: Any) -> tuple[Any, ...]:
+        if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+            msg = f"Data set {self.name!r}: {what} must be a list; got {values!r:.60}."
+            raise DatasetError(msg)
+        return tuple(values)
+
+    def _label(self, value: Any) -> int:
+        try:
+            return operator.index(value)
+        except TypeError:
+            if isinstance(value, (float, np.floating)) and float(value).is_integer():
+                return int(value)
+            msg = (
+                f"Data set {self.name!r}: a label is the position of a class in class_names, a "
+                f"whole number; got {value!r:.60}."
+            )
+            raise DatasetError(msg) from None
 
     def _problems(self) -> list[str]:
         """Everything that is wrong with the parts, as sentences."""

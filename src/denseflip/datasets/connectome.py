@@ -19,6 +19,7 @@ from denseflip.errors import (
 )
 from denseflip.graph import Graph
 from denseflip.graph.convert import check_matrix
+from denseflip.limits import check_dense
 
 Matrix = npt.NDArray[np.float64]
 
@@ -163,6 +164,7 @@ def check_time_series(series: npt.ArrayLike, source: str) -> Matrix:
         msg = f"{source}: value {array[r, c]} at row {r}, column {c}, counted from 0 "
         msg += f"({counted(len(bad), 'such entry', 'such entries')})."
         raise InvalidGraphError(msg)
+    check_dense(array.shape[1], f"{source}: its correlations")
     flat = np.flatnonzero(np.ptp(array, axis=0) == 0)
     if len(flat):
         msg = (

@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from denseflip.checks import check_new_folder, renamed
+from denseflip.checks import check_file_name, check_new_folder, renamed
 from denseflip.datasets.base import Card, Dataset
 from denseflip.datasets.importers import suffixes
 from denseflip.datasets.store import SUFFIX
 from denseflip.errors import DatasetError, FileFormatError, UnknownNameError
 from denseflip.graph import Graph, Nodes
+from denseflip.limits import check_size, read_json
 
 GRAPHS, LABELS, NODES, CARD = "graphs", "labels.csv", "nodes.csv", "card.json"
 
@@ -121,7 +122,10 @@ def export_dataset(
 def _fill(dataset: Dataset, folder: Path, format: str, on_file: Callable[[str], None]) -> None:
     names = _file_names(dataset)
     if format == "dfd":
-        dataset.save(folder / f"{dataset.name.replace(':', '-')}{SUFFIX}")
+        whole = check_file_name(
+            dataset.name.replace(":", "-"), "The data set's name", error=DatasetError
+        )
+        dataset.save(folder / f"{whole}{SUFFIX}")
     else:
         ending, write = FORMATS[format]
         (folder / GRAPHS).mkdir()
@@ -146,11 +150,14 @@ def _fill(dataset: Dataset, folder: Path, format: str, on_file: Callable[[str], 
 
 
 def _file_names(dataset: Dataset) -> list[str]:
-    """The ids, if all of them can be file names."""
-    bad = [x for x in dataset.ids if x != Path(x).name or x in {"", ".", ".."} or "\\" in x]
-    if bad:
-        msg = f"The id {bad[0]!r} cannot be a file name; give the graphs other ids first."
-        raise DatasetError(msg)
+    """The ids, if all of them can be file names, also where A.csv and a.csv are one file."""
+    seen: dict[str, str] = {}
+    for name in dataset.ids:
+        check_file_name(name, "The id", error=DatasetError)
+        first = seen.setdefault(name.casefold(), name)
+        if first != name:
+            msg = f"The ids {first!r} and {name!r} would be one file on some systems; change one."
+            raise DatasetError(msg)
     return list(dataset.ids)
 
 
@@ -186,7 +193,7 @@ def find_exported(folder: Path) -> Exported | None:
             card=Card.from_dict(card) if card else None,
             attributes=dict(card.get("attributes", {})),
         )
-    except (TypeError, ValueError) as error:
+    except (DatasetError, TypeError, ValueError) as error:
         msg = f"{folder / CARD}: not the card of a data set ({error}). Correct or remove it."
         raise FileFormatError(msg) from error
 
@@ -216,9 +223,10 @@ def _read_card(path: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
     try:
-        card = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        msg = f"{path}: cannot be read as JSON ({error}). Correct or remove it."
+        check_size(path.stat().st_size, f"{path}: the file")
+        card = read_json(path.read_bytes(), str(path))
+    except OSError as error:
+        msg = f"{path}: cannot be read ({error.strerror}). Correct or remove it."
         raise FileFormatError(msg) from error
     if not isinstance(card, dict):
         msg = f"{path}: not the card of a data set. Correct or remove it."

@@ -13,11 +13,15 @@ import numpy as np
 from denseflip.checks import renamed_names
 from denseflip.datasets.connectome import Keep, Matrix
 from denseflip.datasets.tables import BINARY, is_number, parse_table, read_lines, read_table
-from denseflip.errors import FileFormatError, nearest
+from denseflip.errors import FileFormatError, TooLargeError, nearest
 from denseflip.graph import Graph, Nodes
+from denseflip.limits import PER_NODE, check_dense, check_size
 
 EDGE_LISTS = (".edgelist", ".edges", ".edge", ".el")
 GRAPHML = (".graphml", ".xml")
+_PER_TAG = 500  # bytes that a tag takes, read and made a node or an edge
+_LARGEST = 2**31  # a node's number; the code of a pair is then a whole number of 64 bits
+_LONGEST = 18  # digits of a node's number
 _EDGE_HEADERS = (["source", "target"], ["from", "to"], ["u", "v"], ["i", "j"], ["node", "node"])
 
 
@@ -58,6 +62,7 @@ def read_edges(
     n = n_nodes if n_nodes is not None else (nodes.n_nodes if nodes else None)
     if n is None:
         n = int(pairs.max()) + 1 if len(pairs) else 0
+    check_size(float(n) * PER_NODE, f"{path.name}: a graph of {n} nodes (the largest number in it)")
     codes = pairs.min(axis=1) * n + pairs.max(axis=1) if len(pairs) else pairs[:, 0]
     _, first, counts = np.unique(codes, return_index=True, return_counts=True)
     if (counts == 2).all() and len(np.unique(pairs, axis=0)) == len(pairs):
@@ -65,6 +70,7 @@ def read_edges(
     graph = Graph.from_edges(n, pairs, source=path.name)
     if keep is None:
         return graph
+    check_dense(n, f"{path.name}: its weights")
     matrix = np.zeros((n, n))
     matrix[pairs[:, 0], pairs[:, 1]] = matrix[pairs[:, 1], pairs[:, 0]] = weights
     return keep.apply(matrix, source=path.name)
@@ -96,7 +102,9 @@ def edge_table(path: Path, nodes: Nodes | None) -> tuple[Any, Any]:
         msg = f"{path.name}: an edge list has two or three columns (u, v, weight); "
         msg += f"got {values.shape[1]}."
         raise FileFormatError(msg)
-    bad = np.flatnonzero(~np.isfinite(values).all(axis=1) | (values[:, :2] % 1 != 0).any(axis=1))
+    with np.errstate(invalid="ignore"):
+        odd = (values[:, :2] % 1 != 0).any(axis=1) | (np.abs(values[:, :2]) > _LARGEST).any(axis=1)
+    bad = np.flatnonzero(~np.isfinite(values).all(axis=1) | odd)
     if len(bad):
         msg = f"{path.name}: line {at[bad[0]]} is {values[bad[0]].tolist()}; nodes must be whole "
         msg += "numbers and weights finite."
@@ -118,26 +126,40 @@ def read_graphml(path: Path, nodes: Nodes | None = None) -> Graph:
     """A graph from GraphML; nodes by name with a node table, else numbers, else file order."""
     import networkx as nx
 
-    try:
-        found = nx.read_graphml(path)
-    except Exception as error:  # the XML parser raises kinds of its own
-        msg = f"{path.name}: cannot be read as GraphML ({type(error).__name__}: {error})."
-        raise FileFormatError(msg) from error
+    found = _parse_graphml(path)
     names = [str(x) for x in found.nodes]
     found = nx.relabel_nodes(found, dict(zip(list(found.nodes), names, strict=True)))
     order: list[str] | None = None
     if nodes is not None and set(names) <= set(nodes.names):
         order = list(nodes.names)
-    elif all(x.lstrip("n").isdigit() for x in names):
+    elif are_numbers(names):
         order = sorted(names, key=lambda x: int(x.lstrip("n")))
     return Graph.from_networkx(found, order=order, source=path.name)
 
 
-def graphml_names(path: Path) -> list[str]:
-    """The names of a GraphML file's nodes, in the order of the file."""
+def are_numbers(names: list[str]) -> bool:
+    """Whether all names are numbers, perhaps after an n; thousands of digits are no number here."""
+    return all(x.lstrip("n").isdecimal() and len(x) <= _LONGEST for x in names)
+
+
+def _parse_graphml(path: Path) -> Any:
     import networkx as nx
 
-    return [str(x) for x in nx.read_graphml(path).nodes]
+    try:
+        content = path.read_bytes()
+        tags = content.count(b"<")
+        check_size(len(content) + float(tags) * _PER_TAG, f"{path.name}: what its XML says")
+        return nx.parse_graphml(content)
+    except TooLargeError:
+        raise
+    except Exception as error:  # the XML parser raises kinds of its own
+        msg = f"{path.name}: cannot be read as GraphML ({type(error).__name__}: {error!s:.200})."
+        raise FileFormatError(msg) from error
+
+
+def graphml_names(path: Path) -> list[str]:
+    """The names of a GraphML file's nodes, in the order of the file."""
+    return [str(x) for x in _parse_graphml(path).nodes]
 
 
 __getattr__ = renamed_names(

@@ -17,6 +17,7 @@ from denseflip.datasets.connectome import Keep, Matrix, check_time_series, conne
 from denseflip.datasets.files import (
     EDGE_LISTS,
     GRAPHML,
+    are_numbers,
     edge_table,
     graph_of_matrix,
     graphml_names,
@@ -249,7 +250,7 @@ def _all_graphml(job: Import, paths: Mapping[str, Path]) -> dict[str, Graph]:
             names = graphml_names(path)
         except Exception:  # told when the file itself is read
             continue
-        if not all(x.lstrip("n").isdigit() for x in names):
+        if not are_numbers(names):
             job.options.nodes = Nodes(tuple(names))
         break
     return job.read_each(paths)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+import zipfile
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,9 @@ import numpy.typing as npt
 
 from denseflip.checks import check_new_file, renamed
 from denseflip.datasets.base import Card, Dataset
-from denseflip.errors import DatasetError, DenseflipError, FileFormatError
+from denseflip.errors import DatasetError, DenseflipError, FileFormatError, TooLargeError
 from denseflip.graph import Graph, Nodes
+from denseflip.limits import PER_GRAPH, check_size, check_zip, read_json
 
 FORMAT = "denseflip-dataset"
 VERSION = 1
@@ -82,16 +84,20 @@ def read_dataset(path: str | Path) -> Dataset:
         msg = f"{source}: there is no such file."
         raise FileFormatError(msg)
     try:
+        with zipfile.ZipFile(source) as packed:
+            check_zip(packed, str(source))
         with source.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             missing = [name for name in _ARRAYS if name not in archive.files]
             if missing:
                 msg = f"{source}: not a denseflip data set (no {', '.join(missing)} inside)."
                 raise FileFormatError(msg)
-            header = json.loads(archive["header"].tobytes().decode())
+            header = read_json(archive["header"].tobytes(), f"{source}: its header")
             _check_header(header, source)
             gaps, offsets, labels = (archive[name] for name in _ARRAYS[1:])
+        needed = 8.0 * gaps.size + float(PER_GRAPH) * offsets.size
+        check_size(needed, f"{source}: its {max(0, offsets.size - 1)} graphs")
         return _assemble(header, gaps, offsets, labels)
-    except FileFormatError:
+    except (FileFormatError, TooLargeError):
         raise
     except DenseflipError as error:
         msg = f"{source}: {error}"

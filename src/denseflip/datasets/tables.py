@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
+import struct
+import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,10 +16,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.errors import FileFormatError, counted
+from denseflip.errors import FileFormatError, TooLargeError, counted
+from denseflip.limits import PER_CELL, check_size, check_zip
 
 TEXT = (".csv", ".tsv", ".txt", ".1d", ".dat")
 BINARY = (".npy", ".npz", ".mat")
+_MAT_PACKED = 15
+_MAT_KINDS = {"double", "single", "logical", "sparse"} | {
+    f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
+}
 
 
 @dataclass(frozen=True)
@@ -63,6 +72,7 @@ def read_rows(path: Path, *, may_be_empty: bool = False) -> list[list[str]]:
 def read_lines(path: Path, *, may_be_empty: bool = False) -> list[tuple[int, list[str]]]:
     """`read_rows`, each row with the number of its line in the file, counted from 1."""
     try:
+        check_size(path.stat().st_size, f"{path.name}: the file")
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         msg = f"{path.name}: not a text file in UTF-8 ({error.reason} at byte {error.start})."
@@ -82,12 +92,19 @@ def read_lines(path: Path, *, may_be_empty: bool = False) -> list[tuple[int, lis
         msg = f"{path.name}: the file is empty."
         raise FileFormatError(msg)
     delimiter = next((d for d in "\t,;" if d in lines[0]), None)
+    cells = len(lines) + (text.count(delimiter) if delimiter else text.count(" "))
+    check_size(len(text) + float(cells) * PER_CELL, f"{path.name}: its {cells} cells")
     if delimiter is None:
         return [(i, line.split()) for i, line in kept]
     if delimiter == ";" and "." not in lines[-1]:  # 0,5;0,7: the decimal comma of some locales
         lines = [line.replace(",", ".") for line in lines]
     reader = csv.reader(lines, delimiter=delimiter)
-    return [(numbers[reader.line_num - 1], [x.strip() for x in row]) for row in reader]
+    try:
+        return [(numbers[reader.line_num - 1], [x.strip() for x in row]) for row in reader]
+    except csv.Error as error:  # a cell of 131,073 characters, for one
+        at = numbers[min(reader.line_num, len(numbers)) - 1]
+        msg = f"{path.name}: line {at} cannot be read as a row of a table ({error})."
+        raise FileFormatError(msg) from error
 
 
 def parse_table(rows: list[list[str]], source: str) -> NumberTable:
@@ -146,7 +163,10 @@ def is_number(cell: str) -> bool:
 
 def _read_binary(path: Path, suffix: str, variable: str | None) -> npt.NDArray[np.float64]:
     try:
+        check_size(path.stat().st_size, f"{path.name}: the file")
         arrays = _load_mat(path) if suffix == ".mat" else _load_numpy(path)
+    except (TooLargeError, FileFormatError):
+        raise
     except (ValueError, OSError, EOFError, KeyError, TypeError, NotImplementedError) as error:
         hint = ""
         if isinstance(error, NotImplementedError):
@@ -175,27 +195,59 @@ def _read_binary(path: Path, suffix: str, variable: str | None) -> npt.NDArray[n
 
 def _load_numpy(path: Path) -> dict[str, npt.NDArray[Any]]:
     # NumPy would unpickle what is no array; allow_pickle=False makes it refuse instead.
-    loaded = np.load(io.BytesIO(path.read_bytes()), allow_pickle=False)
+    content = path.read_bytes()
+    if content.startswith(b"PK"):
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            check_zip(archive, path.name)
+    loaded = np.load(io.BytesIO(content), allow_pickle=False)
     if isinstance(loaded, np.ndarray):
         return {"array": loaded}
     with loaded:
-        return {name: loaded[name] for name in loaded.files}
+        arrays = {name: loaded[name] for name in loaded.files}
+    return {name: array for name, array in arrays.items() if isinstance(array, np.ndarray)}
 
 
 def _load_mat(path: Path) -> dict[str, npt.NDArray[Any]]:
     import scipy.io
     import scipy.sparse as sp
 
+    content = path.read_bytes()
+    _check_mat(content, path.name)
+    # Only what can be a table is opened: a cell or a struct may hold anything.
+    names = []
+    for name, shape, kind in scipy.io.whosmat(io.BytesIO(content)):
+        if kind in _MAT_KINDS:
+            check_size(8.0 * math.prod(map(float, shape)), f"{path.name}: its array {name!r:.40}")
+            names.append(name)
     found = {}
-    for name, value in scipy.io.loadmat(path).items():
+    for name, value in scipy.io.loadmat(io.BytesIO(content), variable_names=names).items():
         value = value.toarray() if sp.issparse(value) else value
         if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
             found[name] = value
     return found
 
 
+def _check_mat(content: bytes, source: str) -> None:
+    """Say so if the packed parts of a MATLAB file (version 5) would be too large unpacked."""
+    order = {b"IM": "<", b"MI": ">"}.get(content[126:128])
+    if order is None:
+        return  # version 4, which packs nothing
+    at, total = 128, 0.0
+    while at + 8 <= len(content):
+        kind, size = struct.unpack_from(f"{order}II", content, at)
+        if kind == _MAT_PACKED:
+            unpack = zlib.decompressobj()
+            rest = content[at + 8 : at + 8 + size]
+            while rest and not unpack.eof:
+                total += len(unpack.decompress(rest, 1 << 24))
+                check_size(total, f"{source}: its content, unpacked,")
+                rest = unpack.unconsumed_tail
+        at += 8 + size
+
+
 def _as_table(array: npt.NDArray[Any], source: str) -> npt.NDArray[np.float64]:
     if array.ndim != 2 or array.dtype.kind not in "biuf":
         msg = f"{source}: expected a table of real numbers; got shape {array.shape}, {array.dtype}."
         raise FileFormatError(msg)
+    check_size(8.0 * array.size, f"{source}: its {array.shape[0]} × {array.shape[1]} numbers")
     return array.astype(np.float64)

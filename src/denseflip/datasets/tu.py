@@ -14,6 +14,8 @@ from denseflip.datasets.tables import read_table
 from denseflip.errors import DatasetError, FileFormatError
 from denseflip.graph import Graph
 
+_LARGEST = 2**31  # of all numbers here; two of them multiply to a whole number of 64 bits
+
 
 def tu_name(folder: Path) -> str | None:
     """The name of the TU data set in a folder, or None if there is none."""
@@ -37,7 +39,10 @@ def read_tu(folder: str | Path) -> tuple[list[Graph], list[str] | None]:
         msg = f"{source}: no TU data set here: NAME_A.txt and NAME_graph_indicator.txt are needed."
         raise FileFormatError(msg)
     owner = _column(source / f"{name}_graph_indicator.txt") - 1
-    pairs = read_table(source / f"{name}_A.txt").values.astype(np.int64) - 1
+    if len(owner) == 0 or owner.min() < 0 or owner.max() >= len(owner):
+        msg = f"{name}_graph_indicator.txt: expected the number of a graph, from 1 on, per node."
+        raise FileFormatError(msg)
+    pairs = _whole(read_table(source / f"{name}_A.txt").values, f"{name}_A.txt") - 1
     if pairs.shape[1] != 2 or (len(pairs) and not 0 <= pairs.min() <= pairs.max() < len(owner)):
         msg = f"{name}_A.txt: expected two columns with nodes 1..{len(owner)}."
         raise FileFormatError(msg)
@@ -61,10 +66,20 @@ def read_tu(folder: str | Path) -> tuple[list[Graph], list[str] | None]:
 
 def _column(path: Path) -> npt.NDArray[np.int64]:
     values = read_table(path).values
-    if values.shape[1] != 1 or not np.isfinite(values).all() or (values % 1).any():
+    if values.shape[1] != 1:
         msg = f"{path.name}: expected one whole number per line."
         raise FileFormatError(msg)
-    return values[:, 0].astype(np.int64)
+    return _whole(values, path.name)[:, 0]
+
+
+def _whole(values: npt.NDArray[np.float64], source: str) -> npt.NDArray[np.int64]:
+    with np.errstate(invalid="ignore"):
+        fine = np.isfinite(values) & (values % 1 == 0) & (np.abs(values) < _LARGEST)
+    if not fine.all():
+        at = int(np.flatnonzero(~fine.all(axis=1))[0])
+        msg = f"{source}: expected whole numbers; got {values[at].tolist()!r:.60} (row {at})."
+        raise FileFormatError(msg)
+    return values.astype(np.int64)
 
 
 def _places(

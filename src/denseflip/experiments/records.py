@@ -25,6 +25,7 @@ from denseflip.errors import DatasetError, StoreError
 from denseflip.experiments.store import Record, make_record
 from denseflip.graph import Codes, Edits, Graph, Pair
 from denseflip.graph.pairs import decode
+from denseflip.limits import max_size, show_size
 
 if TYPE_CHECKING:
     from denseflip.datasets import Dataset
@@ -276,7 +277,11 @@ def _packed_codes(packed: Mapping[str, Any]) -> Codes:
 
 
 def _unpack_columns(packed: Mapping[str, Any]) -> list[npt.NDArray[Any]]:
-    data = zlib.decompress(base64.b64decode(packed["steps"]))
+    unpack, most = zlib.decompressobj(), max_size()
+    data = unpack.decompress(base64.b64decode(packed["steps"]), most)
+    if not unpack.eof:
+        msg = f"A stored trace is cut short, or unpacks to more than {show_size(most)}."
+        raise StoreError(msg)
     n_steps, at = packed["n_steps"], _COLUMNS
     columns: list[npt.NDArray[Any]] = []
     for i, form in enumerate(data[:_COLUMNS]):

@@ -13,6 +13,7 @@ import gzip
 import hashlib
 import json
 import os
+import re
 import tempfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,12 +22,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from denseflip.checks import visible, visible_tree
 from denseflip.errors import StoreError
 from denseflip.experiments.spec import canonical_json, content_id
+from denseflip.limits import PER_CHARACTER, max_size, show_size
 
 FORMAT = "denseflip-results"
 VERSION = 1
 _SUFFIX = ".jsonl.gz"
+_NUMBER = re.compile("[0-9]{8}")
+_ODD = re.compile(rb"\\(u(00|06|18|20|f[ef]|d[89a-f])|[bfnrt])|\x7f", re.IGNORECASE)
+_TIMES = ("search", "search_oracle", "measures", "oracle", "evaluations")  # of an explanation
 Record = dict[str, Any]
 
 
@@ -108,7 +114,7 @@ class Store:
         try:
             data = json.loads(head.read_text(encoding="utf-8"))
             kind, version = data["format"], data["version"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             msg = (
                 f"{head}: cannot be read as the head of a result store ({error}). If its parts "
                 f"are to be kept, put this text there: "
@@ -156,8 +162,8 @@ class Store:
         checksum = hashlib.sha256(body).hexdigest()
         head = {"format": FORMAT, "version": VERSION, "records": len(lines), "sha256": checksum}
         data = gzip.compress(canonical_json(head).encode() + b"\n" + body, mtime=0)
-        last = self._part_files()[-1:]
-        number = int(last[0].name[:8]) + 1 if last else 0
+        numbers = [path.name[:8] for path in self._part_files()]
+        number = 1 + max((int(x) for x in numbers if _NUMBER.fullmatch(x)), default=-1)
         path = self._parts / f"{number:08d}-{checksum[:12]}{_SUFFIX}"
         with _disk_errors(self.folder):
             _write_whole(path, data)
@@ -170,33 +176,92 @@ def make_record(identity: Mapping[str, Any], **facts: Any) -> Record:
 
 
 def _read_part(path: Path) -> list[Record]:
+    """The records of a part; whatever is wrong with it, it is `DamagedPartError`.
+
+    Only a part that says it was written by a newer version is an error for the user: it is sound,
+    and moving it aside would hide results that a newer denseflip reads.
+    """
     try:
-        data = gzip.decompress(path.read_bytes())
+        return _parse_part(path)
+    except (DamagedPartError, StoreError):
+        raise
+    except Exception as error:  # a foreign file can be anything
+        msg = f"it cannot be read ({type(error).__name__}: {error!s:.120})"
+        raise DamagedPartError(visible(msg)) from error
+
+
+def _unpack(path: Path) -> bytes:
+    most = max_size() // PER_CHARACTER
+    try:
+        with gzip.open(path) as packed:
+            data = packed.read(most + 1)
     except (OSError, EOFError, zlib.error) as error:
         msg = f"it cannot be unpacked ({error})"
         raise DamagedPartError(msg) from error
-    first, _, body = data.partition(b"\n")
+    if len(data) > most:
+        msg = f"it unpacks to more than {show_size(most)}, which no part of ours does"
+        raise DamagedPartError(msg)
+    return data
+
+
+def _parse_part(path: Path) -> list[Record]:
+    first, _, body = _unpack(path).partition(b"\n")
     try:
         head = json.loads(first)
         kind, version = head["format"], head["version"]
         checksum, count = head["sha256"], head["records"]
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         msg = "its first line is no head of a part"
         raise DamagedPartError(msg) from error
-    if kind == FORMAT:
-        _check_version(version, path)
+    if kind != FORMAT or not isinstance(version, int):
+        msg = f"it is a {kind!r:.40} of version {version!r:.40}, not a part of a store"
+        raise DamagedPartError(msg)
+    _check_version(version, path)
     if hashlib.sha256(body).hexdigest() != checksum:
         msg = "its checksum does not match"
         raise DamagedPartError(msg)
-    records = [json.loads(line) for line in body.splitlines()]
+    records = [json.loads(line) for line in body.split(b"\n") if line]
     if len(records) != count:
         msg = f"it should hold {count} results and holds {len(records)}"
         raise DamagedPartError(msg)
     for record in records:
         if record.get("id") != content_id(record.get("spec")):
-            msg = f"the result {str(record.get('id'))[:12]} does not belong to its spec"
+            msg = f"the result {str(record.get('id'))[:12]!r} does not belong to its spec"
             raise DamagedPartError(msg)
-    return records
+        if not _is_sound(record):
+            msg = f"the result {record['id'][:12]} lacks what a result has"
+            raise DamagedPartError(msg)
+    # Names that would write on a terminal, or in no file at all, come from no store of ours.
+    return [visible_tree(record) for record in records] if _ODD.search(body) else records
+
+
+def _is_sound(record: Record) -> bool:
+    """Whether the record of an explanation has all that tables are made of."""
+    spec = record["spec"]
+    if not isinstance(spec, dict) or not isinstance(spec.get("kind"), str):
+        return False
+    if spec["kind"] != "run":
+        return True
+    named = [spec.get(part) for part in ("data", "oracle", "method")]
+    result, times = record.get("result"), record.get("times")
+    return (
+        all(isinstance(x, dict) and isinstance(x.get("name"), str) for x in named)
+        and isinstance(spec["method"].get("parameters"), dict)
+        and isinstance(spec.get("graph"), str)
+        and isinstance(spec.get("seed"), int)
+        and {"profile", "budget"} <= spec.keys()
+        and isinstance(result, dict)
+        and isinstance(result.get("calls"), int)
+        and all(_is_plain(value) for value in result.values())
+        and isinstance(times, dict)
+        and all(isinstance(times.get(key), (int, float)) for key in _TIMES)
+    )
+
+
+def _is_plain(value: object) -> bool:
+    if isinstance(value, list):
+        return not any(isinstance(x, (list, dict)) for x in value)
+    return not isinstance(value, dict)
 
 
 def _check_version(version: object, where: Path) -> None:

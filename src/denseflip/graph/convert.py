@@ -12,6 +12,7 @@ import numpy.typing as npt
 from denseflip.errors import InvalidGraphError, counted
 from denseflip.graph.core import Graph
 from denseflip.graph.pairs import Codes, encode_pairs
+from denseflip.limits import check_dense
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -158,6 +159,8 @@ def codes_from_networkx(
 def to_adjacency(graph: Graph, dtype: npt.DTypeLike = np.float64) -> npt.NDArray[Any]:
     """Dense 0/1 matrix; of a near copy by copying its root's matrix and flipping what differs."""
     n = graph.n_nodes
+    if n * n > _KEEP:
+        check_dense(n, "The graph as an array", itemsize=np.dtype(dtype).itemsize)
     out = np.empty((1, n * n), dtype=dtype)
     _fill(out, [graph])
     return out.reshape(n, n)
@@ -167,6 +170,9 @@ def stack_adjacency(graphs: Sequence[Graph], dtype: npt.DTypeLike = np.float64) 
     """Dense adjacencies of several graphs over one node set, shape (k, n, n)."""
     graphs = list(graphs)
     n = graphs[0].n_nodes if graphs else 0
+    if len(graphs) * n * n > _KEEP:
+        size = np.dtype(dtype).itemsize
+        check_dense(n, "The graphs as one array", count=len(graphs), itemsize=size)
     out = np.empty((len(graphs), n * n), dtype=dtype)
     _fill(out, graphs)
     return out.reshape(len(graphs), n, n)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.errors import InvalidGraphError
+from denseflip.errors import InvalidGraphError, shown
 from denseflip.graph.pairs import (
     Codes,
     Pair,
@@ -404,7 +404,7 @@ class Graph:
         try:
             n, edges = data["n_nodes"], data["edges"]
         except (KeyError, TypeError) as error:
-            msg = f"A graph's dictionary needs the keys 'n_nodes' and 'edges'; got {data!r:.80}."
+            msg = f"A graph's dictionary needs the keys 'n_nodes' and 'edges'; got {shown(data)}."
             raise InvalidGraphError(msg) from error
         return cls.from_edges(n, edges, source="dictionary")
 

@@ -12,7 +12,14 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.errors import InvalidNodesError, MissingInputError, UnknownNameError
+from denseflip.checks import visible
+from denseflip.errors import (
+    InvalidNodesError,
+    MissingInputError,
+    TooLargeError,
+    UnknownNameError,
+)
+from denseflip.limits import PER_NODE, check_size
 
 CROSS = "*"  # joins two taxonomies in a name: "lobe*hemisphere"
 _AXES = ("x", "y", "z")
@@ -78,7 +85,7 @@ class Nodes:
     coordinates: tuple[tuple[float, float, float], ...] | None = None
 
     def __post_init__(self) -> None:
-        names = tuple(str(x) for x in self.names)
+        names = tuple(visible(str(x)) for x in _listed(self.names, "names"))
         object.__setattr__(self, "names", names)
         seen: set[str] = set()
         for name in names:
@@ -86,7 +93,13 @@ class Nodes:
                 msg = f"Node names must differ; {name!r} occurs more than once."
                 raise InvalidNodesError(msg)
             seen.add(name)
-        regions = {str(k): tuple(str(x) for x in v) for k, v in self.regions.items()}
+        if not isinstance(self.regions, Mapping):
+            msg = f"regions must map a taxonomy's name to regions; got {self.regions!r:.60}."
+            raise InvalidNodesError(msg)
+        regions = {
+            visible(str(k)): tuple(visible(str(x)) for x in _listed(v, f"taxonomy {k!r:.40}"))
+            for k, v in self.regions.items()
+        }
         for taxonomy, labels in regions.items():
             if CROSS in taxonomy:
                 msg = f"A taxonomy's name may not contain {CROSS!r}; got {taxonomy!r}."
@@ -97,7 +110,11 @@ class Nodes:
                 raise InvalidNodesError(msg)
         object.__setattr__(self, "regions", regions)
         if self.coordinates is not None:
-            points = tuple(tuple(float(c) for c in p) for p in self.coordinates)
+            try:
+                points = tuple(tuple(float(c) for c in p) for p in self.coordinates)
+            except (TypeError, ValueError, OverflowError) as error:
+                msg = f"Coordinates must be three finite numbers per node ({error!s:.80})."
+                raise InvalidNodesError(msg) from error
             self._same_length(points, "coordinates")
             for i, p in enumerate(points):
                 if len(p) != 3 or not all(np.isfinite(p)):
@@ -115,6 +132,7 @@ class Nodes:
     @classmethod
     def numbered(cls, n_nodes: int) -> Self:
         """Nodes known by their number alone."""
+        check_size(float(n_nodes) * PER_NODE, f"{n_nodes} nodes")
         return cls(tuple(str(i) for i in range(n_nodes)))
 
     @classmethod
@@ -143,9 +161,12 @@ class Nodes:
         """
         path = Path(path)
         try:
+            check_size(20.0 * path.stat().st_size, f"{path}: its rows")
             with path.open(newline="", encoding="utf-8-sig") as handle:
                 rows = list(csv.DictReader(handle))
-        except (OSError, UnicodeDecodeError, csv.Error) as error:
+        except TooLargeError:
+            raise
+        except (OSError, ValueError, csv.Error) as error:
             msg = f"{path}: cannot read the node table ({error})."
             raise InvalidNodesError(msg) from error
         if not rows or "name" not in rows[0]:
@@ -247,10 +268,21 @@ class Nodes:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Inverse of `to_dict`."""
-        return cls(data["names"], data.get("regions", {}), data.get("coordinates"))
+        if not isinstance(data, Mapping) or "names" not in data:
+            msg = f"A node table's dictionary needs the key 'names'; got {data!r:.60}."
+            raise InvalidNodesError(msg)
+        return cls(data["names"], data.get("regions") or {}, data.get("coordinates"))
 
     def __hash__(self) -> int:
         return hash((self.names, tuple(self.regions.items()), self.coordinates))
 
     def __repr__(self) -> str:
         return f"Nodes(n_nodes={self.n_nodes}, taxonomies={list(self.regions)})"
+
+
+def _listed(values: Any, what: str) -> tuple[Any, ...]:
+    """Values that are to be one per node; a text is one value, not its letters."""
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+        msg = f"The {what} must be listed one per node; got {values!r:.60}."
+        raise InvalidNodesError(msg)
+    return tuple(values)

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.errors import InvalidGraphError
+from denseflip.errors import InvalidGraphError, shown
 
 Pair = tuple[int, int]
 Codes = npt.NDArray[np.int64]
@@ -26,14 +26,18 @@ def check_n_nodes(n_nodes: int, source: str) -> int:
     whole = isinstance(n_nodes, (int, float, np.integer, np.floating)) and _is_whole(n_nodes)
     if not whole or not 0 <= n_nodes <= _MAX_NODES:
         msg = f"{source}: the number of nodes must be a whole number from 0 to {_MAX_NODES:,}; "
-        msg += f"got {n_nodes!r}."
+        msg += f"got {shown(n_nodes)}."
         raise InvalidGraphError(msg)
     return int(n_nodes)
 
 
 def encode_pairs(pairs: Iterable[Iterable[int]], n_nodes: int, *, source: str) -> Codes:
     """Check node pairs and return their codes, in the order given."""
-    array = pairs if isinstance(pairs, np.ndarray) else np.array(_listed(pairs, source))
+    try:
+        array = pairs if isinstance(pairs, np.ndarray) else np.array(_listed(pairs, source))
+    except ValueError as error:  # a list in the place of a node
+        msg = f"{source}: nodes must be whole numbers ({error})."
+        raise InvalidGraphError(msg) from error
     if array.size == 0:
         return np.empty(0, dtype=np.int64)
     if array.ndim != 2 or array.shape[1] != 2:
@@ -42,7 +46,7 @@ def encode_pairs(pairs: Iterable[Iterable[int]], n_nodes: int, *, source: str) -
     if array.dtype.kind not in "iu":
         bad = next((p for p in array.tolist() if not all(map(_is_whole, p))), None)
         if bad is not None:
-            msg = f"{source}: nodes must be whole numbers; got the pair {tuple(bad)!r}."
+            msg = f"{source}: nodes must be whole numbers; got the pair {shown(tuple(bad))}."
             raise InvalidGraphError(msg)
     outside = (array < 0) | (array >= n_nodes)  # before the cast, which might overflow
     _report(np.asarray(outside.any(axis=1)), array, source, f"a node outside 0..{n_nodes - 1}")
@@ -69,7 +73,7 @@ def _listed(pairs: Iterable[Iterable[int]], source: str) -> list[tuple[int, ...]
     for i, entry in enumerate(entries):
         pair = tuple(entry) if isinstance(entry, Iterable) else ()
         if len(pair) != 2:
-            msg = f"{source}: entry {i} must be a pair of nodes (u, v); got {entry!r}."
+            msg = f"{source}: entry {i} must be a pair of nodes (u, v); got {shown(entry)}."
             raise InvalidGraphError(msg)
         listed.append(pair)
     return listed
@@ -84,7 +88,7 @@ def decode(codes: Codes, n_nodes: int) -> list[Pair]:
 def _report(bad: npt.NDArray[np.bool_], array: Codes, source: str, what: str) -> None:
     where = np.flatnonzero(bad)
     if len(where):
-        first = tuple(array[where[0]].tolist())
+        first = shown(tuple(array[where[0]].tolist()))
         more = f" (and {len(where) - 1} more)" if len(where) > 1 else ""
         msg = f"{source}: entry {where[0]} is {what}: {first}{more}."
         raise InvalidGraphError(msg)

@@ -12,7 +12,8 @@ from typing import Any
 from denseflip.errors import InvalidParameterError, UnknownNameError
 from denseflip.graph import Graph
 from denseflip.graph.convert import stack_adjacency
-from denseflip.oracles.protocol import Oracle
+from denseflip.limits import max_size
+from denseflip.oracles.protocol import Oracle, check_answers
 
 # One graph in the form a callable wants to see it.
 FORMS: dict[str, Callable[[Graph], Any]] = {
@@ -50,9 +51,22 @@ class CallableOracle:
         if not self.batch:
             form = FORMS[self.input]
             return [self.function(form(g)) for g in graphs]
-        if self.input == "adjacency":
+        if self.input != "adjacency":
+            return self.function([FORMS[self.input](g) for g in graphs])
+        most = self._at_once(graphs)
+        if len(graphs) <= most:
             return self.function(stack_adjacency(graphs))
-        return self.function([FORMS[self.input](g) for g in graphs])
+        answers: list[Any] = []
+        for start in range(0, len(graphs), most):
+            some = graphs[start : start + most]
+            answers.extend(check_answers(self.function(stack_adjacency(some)), len(some)))
+        return answers
+
+    @staticmethod
+    def _at_once(graphs: Sequence[Graph]) -> int:
+        """How many of the graphs fit into one array that is not too large; at least one."""
+        each = 8 * max((g.n_nodes for g in graphs), default=0) ** 2
+        return max(1, max_size() // max(each, 1))
 
 
 def as_oracle(

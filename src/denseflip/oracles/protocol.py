@@ -6,11 +6,12 @@ import math
 from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+from denseflip.checks import visible
 from denseflip.counterfactual import Label
 from denseflip.errors import OracleError
 from denseflip.graph import Graph
 
-_PLAIN = (int, str, bool)
+_PLAIN = (int, bool)
 
 
 class Answer(NamedTuple):
@@ -81,6 +82,8 @@ def check_answers(answers: Any, n_graphs: int) -> Sequence[Any]:
 
 def clean_label(answer: Any) -> Label:
     """One answer as a plain number or string."""
+    if type(answer) is str:
+        return visible(answer)
     if type(answer) in _PLAIN:
         return answer  # type: ignore[no-any-return]
     if hasattr(answer, "item") and not isinstance(answer, (str, int, float)):
@@ -95,7 +98,7 @@ def clean_label(answer: Any) -> Label:
     if isinstance(answer, float) and not math.isfinite(answer):
         msg = f"The oracle returned {answer} as a label; a label must be a finite number."
         raise OracleError(msg)
-    return answer
+    return visible(str(answer)) if isinstance(answer, str) else answer
 
 
 def clean_probabilities(rows: Any, n_graphs: int, classes: Sequence[Label]) -> list[Answer]:

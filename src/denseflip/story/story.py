@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 
 from denseflip.checks import renamed
 from denseflip.counterfactual import AsRead, Counterfactual, Label, Language, Reading
-from denseflip.errors import FileFormatError, MissingInputError
+from denseflip.errors import FileFormatError, MissingInputError, shown
 from denseflip.graph import Edits, Nodes, Taxonomy
 from denseflip.story.reading import Badge, badge_of
 from denseflip.story.regions import RegionTable
@@ -222,6 +222,9 @@ class Story:
         FileFormatError
             If the dictionary lacks a field or was written by a newer version.
         """
+        if not isinstance(data, Mapping):
+            msg = f"Not a denseflip story: a dictionary is expected; got {shown(data)}."
+            raise FileFormatError(msg)
         version = data.get("format", 0)
         if not isinstance(version, int) or version > FORMAT:
             msg = f"This story has format {version!r}; this version reads up to {FORMAT}. "
@@ -241,7 +244,7 @@ class Story:
                 as_read=AsRead.from_dict(test) if (test := data.get("as_read")) else None,
                 language=data.get("language"),
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             msg = f"Not a denseflip story: {type(error).__name__}: {error}."
             raise FileFormatError(msg) from error
 

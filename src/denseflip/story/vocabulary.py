@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
+from denseflip.checks import visible
 from denseflip.datasets.atlas import load_aal, load_mouse_atlas
-from denseflip.errors import InvalidParameterError, UnknownNameError
+from denseflip.errors import FileFormatError, InvalidParameterError, UnknownNameError
 from denseflip.graph import Nodes
 
 _FORBIDDEN = ("“", "”", "(", ")", ",", "\n")
@@ -135,7 +136,11 @@ class Vocabulary:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Inverse of `to_dict`."""
-        return cls(**data)
+        try:
+            return cls(**{key: visible(value) for key, value in data.items()})
+        except (AttributeError, TypeError) as error:
+            msg = f"Not a vocabulary, whose entries are texts: {error}."
+            raise FileFormatError(msg) from error
 
 
 _GRAPH_CAVEAT = (

@@ -11,7 +11,7 @@ from denseflip.experiments.store import FORMAT, VERSION, Store, make_record
 
 
 def record(n: int) -> dict:
-    return make_record({"kind": "run", "n": n}, result={"calls": n})
+    return make_record({"kind": "probe", "n": n}, result={"calls": n})
 
 
 @pytest.fixture
