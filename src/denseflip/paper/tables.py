@@ -36,6 +36,9 @@ _MEASURES = (
     "robustness_5",
     "statement_verified",
     "statement_pairs",
+    "as_read",
+    "as_read_typical",
+    "told",
 )
 
 

@@ -127,6 +127,11 @@ class Sides:
         return cls(Frequencies.of(same), Frequencies.of(other))
 
 
+def fresh_rng(seed: int, reading: Reading) -> np.random.Generator:
+    """The generator of redraws in a reading: another than any search's with the same seed."""
+    return np.random.default_rng([seed, _STREAM, READINGS.index(reading)])
+
+
 def redraw(
     result: Counterfactual,
     said: Assertion,
@@ -150,7 +155,7 @@ def redraw(
             raise MissingInputError(msg, parameter="background")
         if not sides.target.n_graphs:
             return AsRead(*_place(said), reading, draws, 0)
-    rng = np.random.default_rng([seed, _STREAM, READINGS.index(reading)])
+    rng = fresh_rng(seed, reading)
     drawn = Redraw(
         said.places,
         reading,

@@ -10,15 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
-
 from denseflip.counterfactual import AsRead, Counterfactual
 from denseflip.oracles.background import Background
 from denseflip.oracles.session import BudgetSpentError, Session
 from denseflip.search.claims import DRAWS, Amount, Claim, Places, Redraw, TooFewError
 from denseflip.search.probe import Probe
 from denseflip.search.problem import Problem, StopSearch
-from denseflip.search.truth import READINGS
+from denseflip.search.truth import READINGS, fresh_rng
 from denseflip.story.units import Unit, Units
 from denseflip.story.verify import NamedPair, Verification
 
@@ -90,7 +88,7 @@ def read_test(
     )
     probe = Probe(problem, session, keep=False)
     before, first = session.calls, None
-    for number, reading in enumerate(READINGS):
+    for reading in READINGS:
         redraw = Redraw(places, reading)
         if reading != "any":
             if background is None or not len(background):
@@ -107,7 +105,7 @@ def read_test(
                 f"{needed:,}."
             )
         try:
-            test = redraw.test(claim, probe, np.random.default_rng([seed, number]), draws=draws)
+            test = redraw.test(claim, probe, fresh_rng(seed, reading), draws=draws)
         except TooFewError:  # there are fewer such pairs than the sentence says
             continue
         except BudgetSpentError:
