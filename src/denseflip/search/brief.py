@@ -21,15 +21,16 @@ from denseflip.graph import Codes, Taxonomy
 from denseflip.oracles.session import BudgetSpentError, Session
 from denseflip.search.claims import Amount, Claim, Places, Redraw, Repeats, TooFewError, Unit
 from denseflip.search.moves import Classes, Move, moves_of, one_each
-from denseflip.search.probe import Probe, certify, gallop, lexmin
+from denseflip.search.probe import Probe, certify, gallop, joined, lexmin
 from denseflip.search.problem import BACKGROUND, REGIONS, Problem, StopSearch, Walk
 
 READINGS: tuple[Reading, ...] = ("any", "typical", "distinctive")  # the truest first
 CONFIRM, MISSES = 60, 4  # fresh redraws of the verdict, and how many of them may fail
 _STEP = 1.08  # amounts are settled to this factor
-_GROWTH = 1.5  # a single place that does not hold yet is given so much more
+_GROWTH = 2.0  # a single place that does not hold yet is given so much more
 _SINGLES = 32  # places tried alone
-_TRIES = 40  # tests of single places
+_SMALL = 0.05  # of the edges: what changes no more is told without looking for a weaker reading
+_TRIES = 24  # tests of single places
 _FAINT = 0.5  # standard deviations below which classes do not differ
 _VERDICTS = 5  # verdicts asked for, each with larger steps
 
@@ -43,7 +44,7 @@ class Told:
 
     claim: Claim
     as_read: AsRead
-    codes: Codes
+    parts: tuple[Codes, ...]
     label: Label
     effort: float
 
@@ -55,7 +56,7 @@ class Told:
     @property
     def edits(self) -> int:
         """Pairs that it changes."""
-        return len(self.codes)
+        return edits(self.claim)
 
     @property
     def rank(self) -> int:
@@ -210,19 +211,15 @@ def cannot_be_told(problem: Problem, taxonomy: Taxonomy | None, max_cells: int) 
 
 
 def _walk(problem: Problem, told: Told, taxonomy: Taxonomy | None) -> Walk:
-    places = Places(problem.graph, taxonomy)
-    n, left, steps = problem.graph.n_nodes, told.codes, []
-    for number, (unit, _, _) in enumerate(told.claim, start=1):
-        inside = np.isin(left, places.members(unit))
-        codes, left = left[inside], left[~inside]
+    n, steps = problem.graph.n_nodes, []
+    for number, ((unit, _, _), codes) in enumerate(zip(told.claim, told.parts, strict=True), 1):
         there = np.isin(codes, problem.graph.codes)
         for block, part in (("densify", codes[~there]), ("sparsify", codes[there])):
             if len(part):
-                toggled = tuple(divmod(int(code), n) for code in part)
+                toggled = tuple(divmod(int(code), n) for code in np.sort(part))
                 name = place_name(problem, taxonomy, unit)
                 steps.append(Step(block, "block", toggled, name=name, iteration=number))
-    graph = problem.graph.toggle_codes(told.codes)
-    ended = problem.end(graph, told.label, steps)
+    ended = problem.end(problem.graph.toggle_codes(np.sort(joined(told.parts))), told.label, steps)
     ended.as_read = told.as_read
     return ended
 
@@ -270,6 +267,8 @@ class Hunt:
             single = self._single(ask, moves, math.inf if self.thorough else limit)
             if single is not None:
                 found.append((ask, single))
+                if edits(single) <= _SMALL * self.problem.graph.n_edges and not self.thorough:
+                    break
             if self.thorough and single is not None:
                 cheapest = self._single(ask, moves, math.inf, edits)
                 if cheapest is not None and cheapest != single:
@@ -484,20 +483,21 @@ class _Ask:
         return None
 
     def _fresh(self, claim: Claim) -> Told | None:
-        first: tuple[Codes, Label] | None = None
+        first: tuple[tuple[Codes, ...], Label] | None = None
         flips = asked = 0
         accepts = self.probe.problem.accepts
         fixed = self.redraw.fixed(claim)
         for size in (1,) if fixed else (10, 20, CONFIRM - 30):
             try:
-                drawn = [self.redraw.draw(claim, self.rng) for _ in range(size)]
+                drawn = [tuple(self.redraw.parts(claim, self.rng)) for _ in range(size)]
             except TooFewError:
                 return None
-            for codes, answer in zip(drawn, self.probe.answers(drawn), strict=True):
+            answers = self.probe.answers([np.sort(joined(parts)) for parts in drawn])
+            for parts, answer in zip(drawn, answers, strict=True):
                 asked += 1
                 if accepts(answer.label):
                     flips += 1
-                    first = first or (codes, answer.label)
+                    first = first or (parts, answer.label)
             if asked - flips > (0 if fixed else MISSES):
                 return None
         assert first is not None

@@ -200,16 +200,22 @@ class Redraw:
         TooFewError
             If a place has fewer pairs than the claim wants.
         """
-        parts: list[Codes] = []
+        return np.sort(joined(self.parts(claim, rng)))
+
+    def parts(self, claim: Claim, rng: np.random.Generator) -> list[Codes]:
+        """The pairs of one redraw, place by place in the order of the claim."""
+        drawn: list[Codes] = []
         for unit, added, removed in claim:
+            here: list[Codes] = []
             for adding, wanted in ((True, added), (False, removed)):
                 if not wanted:
                     continue
                 codes = self.places.absent(unit) if adding else self.places.present(unit)
-                if unit[1] is None and parts:  # two nodes share the pair between them
-                    codes = np.setdiff1d(codes, joined(parts), assume_unique=True)
-                parts.append(self._some(codes, unit, wanted, rng, adding=adding))
-        return np.sort(joined(parts))
+                if unit[1] is None and drawn:  # two nodes share the pair between them
+                    codes = np.setdiff1d(codes, joined(drawn), assume_unique=True)
+                here.append(self._some(codes, unit, wanted, rng, adding=adding))
+            drawn.append(joined(here))
+        return drawn
 
     def _some(
         self, codes: Codes, unit: Unit, wanted: int, rng: np.random.Generator, *, adding: bool

@@ -11,7 +11,7 @@ from denseflip.errors import InvalidParameterError, UnknownNameError
 from denseflip.graph import Graph, Nodes
 from denseflip.oracles.background import Frequencies
 from denseflip.search.brief import Told, beats, front_of, shortest, unfit
-from denseflip.search.claims import Places, Redraw
+from denseflip.search.claims import Amount, Places, Redraw
 
 N = 24
 NODES = Nodes(
@@ -116,8 +116,9 @@ def test_the_same_seed_gives_the_same_answer_whatever_the_batch():
 
 
 def told(cells, edits, reading="any"):
-    claim = tuple(((i, i), 1, 0) for i in range(cells))
-    return Told(claim, AsRead("regions", "x", reading, 60, 60), np.arange(edits), 1, float(edits))
+    claim = (Amount((0, 0), edits - cells + 1, 0),)
+    claim += tuple(Amount((i, i), 1, 0) for i in range(1, cells))
+    return Told(claim, AsRead("regions", "x", reading, 60, 60), (), 1, float(edits))
 
 
 def test_the_front_and_the_one_to_tell():
