@@ -98,7 +98,7 @@ def check_file_name(
         else ""
     )
     if why:
-        msg = f"{what} {visible(name[:80])!r} cannot be a file's name: {why}. Give another one."
+        msg = f"{what} '{visible(name[:80])}' cannot be a file's name: {why}. Give another one."
         raise error(msg)
     return name
 

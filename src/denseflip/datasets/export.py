@@ -120,7 +120,7 @@ def export_dataset(
 
 
 def _fill(dataset: Dataset, folder: Path, format: str, on_file: Callable[[str], None]) -> None:
-    names = _file_names(dataset)
+    names = list(dataset.ids) if format == "dfd" else _file_names(dataset)
     if format == "dfd":
         whole = check_file_name(
             dataset.name.replace(":", "-"), "The data set's name", error=DatasetError
