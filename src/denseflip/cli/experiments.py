@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from denseflip.checks import check_new_file, check_new_folder
 from denseflip.cli.common import err_console, progress
-from denseflip.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from denseflip.experiments.run import Outcome
@@ -26,6 +26,10 @@ Scheduler = Annotated[
 ]
 Robustness = Annotated[
     int, typer.Option(help="Random perturbations per level for robustness; 0 for none.", min=0)
+]
+
+Force = Annotated[
+    bool, typer.Option("--force", help="Write into a folder that holds other things, too.")
 ]
 
 
@@ -53,6 +57,7 @@ def paper(
         int, typer.Option(help="Label shuffles of the honest evaluation.", min=0)
     ] = 200,
     figures: Annotated[bool, typer.Option(help="Draw the figures.")] = True,
+    force: Force = False,
 ) -> None:
     """Reproduce the paper's tables and figures, ours beside the printed values.
 
@@ -63,6 +68,7 @@ def paper(
     from denseflip.paper.publish import write_paper
     from denseflip.paper.specs import plan_paper
 
+    _check_out(out, force)
     plan = plan_paper(
         profile,
         _words(datasets) or DATASETS,
@@ -88,6 +94,7 @@ def bench(
     out: Annotated[Path, typer.Option(help="Folder for results and tables.")] = Path(
         "denseflip-bench"
     ),
+    force: Force = False,
 ) -> None:
     """Compare methods of your choice on data sets and classifiers of your choice.
 
@@ -99,6 +106,7 @@ def bench(
     from denseflip.experiments.results import bench_tables, to_rows
 
     settings = read_config(config)
+    _check_out(out, force)
     plan = make_plan(make_matrix(settings, folder=config.resolve().parent))
     for left in plan.skipped:
         typer.echo(f"Left out: {left.data} / {left.method}: {left.reason}.", err=True)
@@ -145,6 +153,7 @@ def results(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write to this file instead.")
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite that file.")] = False,
 ) -> None:
     """Look at stored results: filter them, group them, export them."""
     from denseflip.experiments.results import (
@@ -173,10 +182,7 @@ def results(
     if output is None:
         typer.echo(text, nl=False)
         return
-    if not output.parent.is_dir():
-        msg = f"{output}: the folder {output.parent} does not exist. Create it first."
-        raise InvalidParameterError(msg)
-    output.write_text(text, encoding="utf-8")
+    check_new_file(output, force=force).write_text(text, encoding="utf-8")
     typer.echo(f"{len(table.rows)} rows written to {output}.", err=True)
 
 
@@ -185,6 +191,14 @@ def results(
 
 def _words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _check_out(out: Path, force: bool) -> None:
+    """Say so if a folder holds something and no store of ours: its files would be replaced."""
+    store = out / "store"
+    begun = store.is_dir() and list(out.iterdir()) == [store]  # killed before its head was written
+    if not begun and not (store / "store.json").is_file():
+        check_new_folder(out, force=force)
 
 
 def _show_file(path: Path) -> None:

@@ -1,0 +1,71 @@
+"""What is written never takes the place of a file that is not ours, unless it is asked for."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from benches import write_bench
+from denseflip.cli.app import app
+from denseflip.cli.common import run
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def ends(capsys, *words: object) -> tuple[int, str]:
+    code = run(app, [str(word) for word in words])
+    return code, capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["bench", "paper"])
+def test_a_folder_with_other_things_is_left_as_it_is(folder, capsys, command):
+    mine = folder / "home" / "index.html"
+    mine.parent.mkdir()
+    mine.write_text("my page")
+    words = {
+        "bench": ["bench", "--config", write_bench(folder, methods=["edg"])],
+        "paper": ["paper", "--datasets", "bip", "--methods", "edg", "--limit", "1"],
+    }[command]
+    code, said = ends(capsys, *words, "--out", "home")
+    assert code == 1
+    assert "home exists already and is not empty; it is left as it is." in said
+    assert said.rstrip().endswith("On the command line: --force.")
+    assert mine.read_text() == "my page"
+    assert os.listdir(folder / "home") == ["index.html"]
+
+
+def test_a_folder_of_ours_is_gone_on_with_and_others_only_by_force(folder, capsys):
+    config = write_bench(folder, methods=["edg"])
+    (folder / "home").mkdir()
+    (folder / "home" / "notes.txt").write_text("mine")
+    assert ends(capsys, "bench", "--config", config, "--out", "home")[0] == 1
+    assert ends(capsys, "bench", "--config", config, "--out", "home", "--force")[0] == 0
+    code, said = ends(capsys, "bench", "--config", config, "--out", "home")
+    assert code == 0
+    assert "0 new" in said
+    assert (folder / "home" / "notes.txt").read_text() == "mine"
+
+
+def test_results_do_not_replace_a_file_unasked(folder, capsys):
+    assert (
+        ends(capsys, "bench", "--config", write_bench(folder, methods=["edg"]), "--out", "b")[0]
+        == 0
+    )
+    mine = folder / "mine.csv"
+    mine.write_text("mine")
+    words = ("results", "b", "-f", "csv", "--output", mine)
+    code, said = ends(capsys, *words)
+    assert code == 1
+    assert "mine.csv exists already and is left as it is." in said
+    assert said.rstrip().endswith("On the command line: --force.")
+    assert mine.read_text() == "mine"
+    assert ends(capsys, *words, "--force")[0] == 0
+    assert mine.read_text() != "mine"
+    assert "is a folder; give the name of a file" in ends(capsys, "results", "b", "-o", "b")[1]
+    assert "does not exist" in ends(capsys, "results", "b", "-o", "no/where.csv")[1]
