@@ -9,6 +9,7 @@ from benches import bench_specs
 from cohorts import make_cohort
 from denseflip.counterfactual import Ask, AsRead, Counterfactual, Status, Step
 from denseflip.errors import DatasetError, StoreError
+from denseflip.experiments.engines import make_engine
 from denseflip.experiments.measures import columns_of
 from denseflip.experiments.records import edit_codes, read_result, result_record
 from denseflip.experiments.refs import build_method, method_spec
@@ -75,6 +76,31 @@ def test_a_stored_result_is_the_fresh_one(method, options):
 def test_a_stored_result_of_the_paper_is_the_fresh_one(method):
     result = fresh(method, "published")
     check(kept(result, method, "published"), result)
+
+
+def test_methods_that_choose_take_parameters_and_keep_their_front(folder):
+    methods = [
+        {"name": "auto", "parameters": {"front": True, "max_cells": 2, "regions": "side"}},
+        {"name": "brief", "parameters": {"readings": "any,typical", "front": True}},
+    ]
+    specs = bench_specs(folder, methods=methods, seeds=[0])
+    outcome = run_specs(specs, Store(folder / "s"), make_engine("processes", 2), workers=2)
+    assert not outcome.failures
+    fronts = 0
+    for spec in specs:
+        record = outcome.records[spec.id]
+        result = CONTEXT.explain(spec)
+        back = read_result(record, DATA)
+        assert replace(back, elapsed=0, front=()) == replace(result, elapsed=0, front=())
+        times = [replace(member, elapsed=0) for member in result.front]
+        assert [replace(member, elapsed=0) for member in back.front] == times
+        fronts += len(back.front)
+        row = record["result"]
+        assert row["chosen"] == result.chosen
+        if result.found and result.as_read.language == "regions":
+            assert row["language"] == f"regions ({result.as_read.regions})"
+            assert row["cells"] <= (2 if result.method == "auto" else 5)
+    assert fronts
 
 
 def test_what_was_chosen_its_truth_as_read_and_the_front_come_back():
