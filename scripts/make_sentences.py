@@ -1,11 +1,11 @@
-"""Run the two comparisons of ``docs/sentences.md`` and write its tables anew.
+"""Run the comparisons of ``docs/sentences.md`` and write its tables anew.
 
-``python scripts/make_sentences.py`` runs ``denseflip bench`` on ``examples/sentences.toml`` and
-``examples/as-read.toml`` (minutes; stop it at any moment, the same command goes on) and puts the
-tables between the page's markers. ``--only sentences`` or ``--only as-read`` runs one of them,
-``--out`` says where results are kept, and ``--no-run`` writes the page from what is there.
+``python scripts/make_sentences.py`` runs ``denseflip bench`` on ``examples/sentences.toml``,
+``examples/as-read.toml`` and ``examples/edits.toml`` (minutes each; stop it at any moment, the same
+command goes on) and puts the tables between the page's markers. ``--only as-read`` runs one of
+them, ``--out`` says where results are kept, and ``--no-run`` writes the page from what is there.
 
-The second comparison, and ``bip``, need the paper's data files (``DENSEFLIP_DATA``).
+All of them need the paper's data files (``DENSEFLIP_DATA``), the first for ``bip`` alone.
 """
 
 from __future__ import annotations
@@ -91,9 +91,7 @@ def sentences_table(rows: Sequence[Row]) -> str:
 def as_read_table(rows: Sequence[Row]) -> str:
     """Methods against data sets: share of redraws that flip, and how many decisions are told."""
     datasets = ("aut", "bip", "adhd", "adhdm", "ohsu", "pek", "kki")
-    methods = list(dict.fromkeys(row["method"] for row in rows))
-    order = {name: i for i, name in enumerate(ORDER)}
-    methods.sort(key=lambda name: order.get(name, len(order)))
+    methods = sorted(dict.fromkeys(row["method"] for row in rows), key=ORDER.index)
     by = {(row["method"], row["data"]): row for row in rows}
 
     def cell(method: str, data: str) -> str:
@@ -102,6 +100,20 @@ def as_read_table(rows: Sequence[Row]) -> str:
             return "–"
         told = round(float(row["told"]) * int(row["n"]))
         return f"{_share(row['as_read'])} · {told}/{row['n']}"
+
+    lines = [(f"`{m}`", *(cell(m, d) for d in datasets)) for m in methods]
+    return markdown(("method", *(d.upper() for d in datasets)), lines)
+
+
+def edits_table(rows: Sequence[Row]) -> str:
+    """Methods against data sets: how many were found, median edits, median questions."""
+    by = {(row["method"], row["data"]): row for row in rows}
+    datasets = list(dict.fromkeys(row["data"] for row in rows))
+    methods = sorted(dict.fromkeys(row["method"] for row in rows), key=ORDER.index)
+
+    def cell(method: str, data: str) -> str:
+        row = by[method, data]
+        return f"{row['found']} · {_number(row['distance'])} · {_number(row['calls'])}"
 
     lines = [(f"`{m}`", *(cell(m, d) for d in datasets)) for m in methods]
     return markdown(("method", *(d.upper() for d in datasets)), lines)
@@ -132,11 +144,12 @@ def _count(text: str, n: int) -> str:
 
 ORDER = (
     "edg", "tri", "cli", "rcli", "rcli+bw", "dat", "dat+bw", "obs", "dbs", "tri+min", "dat+min",
-    "con", "blocks", "medoid", "race", "tight", "best", "brief", "auto",
+    "obs+min", "con", "blocks", "medoid", "race", "tight", "best", "brief", "auto",
 )  # fmt: skip
 TABLES: dict[str, Callable[[Sequence[Row]], str]] = {
     "sentences": sentences_table,
     "as-read": as_read_table,
+    "edits": edits_table,
 }
 
 if __name__ == "__main__":

@@ -51,6 +51,17 @@ def test_methods_against_data_sets(script):
     assert second == "| `auto` | .99 · 9/12 | – | – | – | – | – | – |"
 
 
+def test_edits_and_questions(script):
+    rows = [
+        {**ROW, "data": "aut", "method": name, "found": "25", "distance": edits, "calls": "52.0"}
+        for name, edits in (("race", "2.0"), ("tri+min", ""))
+    ]
+    head, _, first, second = script.edits_table(rows).splitlines()
+    assert head == "| method | AUT |"
+    assert first == "| `tri+min` | 25 ·  · 52 |"
+    assert second == "| `race` | 25 · 2 · 52 |"
+
+
 def test_the_page_is_written_between_its_markers(script, tmp_path, monkeypatch):
     page = tmp_path / "page.md"
     text = "before\n<!-- {0}: begin -->\nstale\n<!-- {0}: end -->\nafter\n"
@@ -65,7 +76,7 @@ def test_the_page_is_written_between_its_markers(script, tmp_path, monkeypatch):
     script.main(["--no-run", "--out", str(tmp_path / "out")])
     written = page.read_text(encoding="utf-8")
     assert "stale" not in written
-    assert written.count("before") == written.count("after") == 2
+    assert written.count("before") == written.count("after") == 3
     assert "19 of 20" in written
     script.main(["--no-run", "--only", "sentences", "--out", str(tmp_path / "out")])
     assert page.read_text(encoding="utf-8") == written
