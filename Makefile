@@ -13,7 +13,7 @@ PYTEST_ARGS ?=
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
 
-demo: $(VENV)/.demo ## Explain one mouse brain by every method and write a page about it
+demo: $(VENV)/.demo ## Explain one mouse brain under three classifiers and write a page about it
 	$(BIN)/denseflip demo --out $(DEMO_OUT) --force
 
 test: $(VENV)/.test ## Run all tests (those that need the paper's data or a browser say so if they skip)

@@ -49,7 +49,7 @@ class MethodInfo:
 
     def __str__(self) -> str:
         needs = f" (needs {', '.join(self.needs)})" if self.needs else ""
-        return f"{self.name:<8}{self.summary}{needs}"
+        return f"{self.name:<10}{self.summary}{needs}"
 
 
 @dataclass(frozen=True)
@@ -200,14 +200,14 @@ class _Entry:
 
 
 METHODS: dict[str, _Entry] = {
+    "auto": _Entry(auto),  # first in every list: what to take if one does not know
+    "brief": _Entry(brief),
     "tri": _Entry(tri),
     "cli": _Entry(cli),
     "rcli": _Entry(rcli),
     "con": _Entry(con),
     "blocks": _Entry(blocks),
     "race": _Entry(race),
-    "brief": _Entry(brief),
-    "auto": _Entry(auto),
     "edg": _Entry(edg),
     "obs": _Entry(obs, ("bw",)),
     "dbs": _Entry(dbs, ("bw",)),
@@ -224,7 +224,7 @@ def methods() -> list[MethodInfo]:
     """Every method and every refinement suffix, with a line each.
 
     >>> [m.name for m in methods()][:3]
-    ['tri', 'cli', 'rcli']
+    ['auto', 'brief', 'tri']
     """
     listed = [
         MethodInfo(
