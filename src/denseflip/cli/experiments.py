@@ -53,6 +53,9 @@ def paper(
         int | None, typer.Option(help="Explain only so many graphs of each data set.", min=1)
     ] = None,
     robustness: Robustness = 10,
+    as_read: Annotated[
+        int, typer.Option(help="Redraws per test whether a sentence is true as read.", min=0)
+    ] = 0,
     permutations: Annotated[
         int, typer.Option(help="Label shuffles of the honest evaluation.", min=0)
     ] = 200,
@@ -74,7 +77,7 @@ def paper(
         _words(datasets) or DATASETS,
         _words(methods) or METHODS,
         limit=limit,
-        measures=MeasureSpec(robustness=robustness),
+        measures=MeasureSpec(robustness=robustness, as_read=as_read),
         permutations=permutations,
     )
     outcome = _run(plan.specs, out, engine or "auto", jobs, scheduler)

@@ -79,7 +79,7 @@ def test_the_paper_on_a_few_graphs(brain_data, tmp_path):
         ["kki", "aut"],
         ["tri", "rcli", "dat"],
         limit=3,
-        measures=MeasureSpec(robustness=2),
+        measures=MeasureSpec(robustness=2, as_read=5),
         repeats=1,
         permutations=0,
     )
@@ -88,6 +88,7 @@ def test_the_paper_on_a_few_graphs(brain_data, tmp_path):
     assert outcome.failures == []
     tables = {t.name: t for t in paper_tables(plan, outcome.records)}
     assert set(tables) == {"table1", "table2", "flips", "distributions", "measures"}
+    assert tables["measures"].columns[-3:] == ("as_read", "as_read_typical", "told")
     kki, aut = tables["table1"].rows
     assert kki[5] == "0.6627 [0.66]"
     assert aut[5] == "0.9109 [0.92] D11"
