@@ -13,6 +13,7 @@ from typing import Any
 from denseflip.errors import InvalidParameterError, UnknownNameError
 from denseflip.search.auto import Auto
 from denseflip.search.baselines import Bidirectional, ClosestGraph, EdgeSwap
+from denseflip.search.best import Best
 from denseflip.search.blocks import Rank, Schedule
 from denseflip.search.brief import READINGS, Brief
 from denseflip.search.contrast import ContrastList
@@ -129,6 +130,17 @@ def con() -> ContrastList:
     return ContrastList()
 
 
+def best(
+    *,
+    objective: str = "sentence",
+    regions: str | None = None,
+    max_cells: int = 5,
+    front: bool = False,
+) -> Best:
+    """Several searches that share every answer; the one that serves the objective best wins."""
+    return Best(objective, regions, max_cells, front)
+
+
 def race(*, nearest: int = 3, swaps: int = 4, finalists: int = 3) -> Race:
     """Many orders side by side, prefix by prefix; the first few that flip are refined."""
     return Race(nearest, swaps, finalists)
@@ -208,6 +220,7 @@ METHODS: dict[str, _Entry] = {
     "con": _Entry(con),
     "blocks": _Entry(blocks),
     "race": _Entry(race),
+    "best": _Entry(best),
     "edg": _Entry(edg),
     "obs": _Entry(obs, ("bw",)),
     "dbs": _Entry(dbs, ("bw",)),

@@ -8,6 +8,7 @@ flip? It never asks the same question twice.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import inf
 from typing import TypeVar, overload
 
 import numpy as np
@@ -113,17 +114,18 @@ class Shared(Session):
     most : how many new questions may be asked through this one; None for all that are left.
     """
 
-    __slots__ = ("_first", "_most")
+    __slots__ = ("_end",)
 
     def __init__(self, session: Session, most: int | None = None) -> None:
         self.__dict__ = session.__dict__
-        self._most, self._first = most, session.calls
+        end = inf if most is None else session.calls + most
+        # A part of a part ends with it at the latest.
+        self._end: float = min(end, session._end) if isinstance(session, Shared) else end
 
     @property
     def remaining(self) -> float:
         """Questions left, of this part of the budget."""
-        left = super().remaining
-        return left if self._most is None else min(left, self._first + self._most - self.calls)
+        return min(super().remaining, self._end - self.calls)
 
     def ask(self, graph: Graph) -> Answer:
         """The oracle's answer; a question only if it was never asked."""

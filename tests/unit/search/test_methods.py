@@ -21,6 +21,7 @@ def test_the_list_has_every_method_and_suffix_with_a_line_each():
             "con",
             "blocks",
             "race",
+            "best",
             "brief",
             "auto",
             "edg",

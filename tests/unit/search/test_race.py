@@ -91,6 +91,8 @@ def test_a_part_of_the_budget_ends_before_the_whole():
         part.ask_all([path(6), path(7)])
     assert session.calls == 2
     assert session.remaining == 3
+    assert Shared(part).remaining == 0  # a part of it ends with it
+    assert Shared(Shared(session, 3), 1).remaining == 1
     session.ask(path(5))
     assert session.calls == 3
 
