@@ -15,6 +15,8 @@ def test_the_list_has_every_method_and_suffix_with_a_line_each():
     names = [m.name for m in methods()]
     assert names == [
         *(
+            "auto",
+            "brief",
             "tri",
             "cli",
             "rcli",
@@ -22,8 +24,6 @@ def test_the_list_has_every_method_and_suffix_with_a_line_each():
             "blocks",
             "race",
             "best",
-            "brief",
-            "auto",
             "edg",
             "obs",
             "dbs",
