@@ -117,7 +117,7 @@ _MOVED = {
     "oracles.spectral": "classifiers.spectral",
     "story.choose": "workflow.choose",
     "story.compare": "workflow.compare",
-    "story.footnotes": "story.statement",
+    "story.footnotes": "story.notes",
     "story.names": "story.phrases",
 }
 

@@ -27,7 +27,7 @@ def test_a_mouse_explained_on_the_command_line_reads_in_a_browser(visit, tmp_pat
     seen = visit(out / "report.html")
     text = " ".join(seen.page.inner_text("main").split())
     said = seen.page.inner_text("blockquote")
-    assert "more connections between the left isocortex and the right isocortex" in said
+    assert "more connections between the left and the right isocortex" in said
     assert "true as read" in text
     assert "redraws change the answer too (95 % interval" in text
     assert mouse in seen.page.inner_text("h1")

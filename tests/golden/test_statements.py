@@ -15,13 +15,14 @@ from denseflip.story.phrases import read_statement
 
 
 @cache
-def patient(dataset: str, number: int, share: float = 0.0) -> Story:
+def patient(dataset: str, number: int, share: float = 0.0, words: str = "paper") -> Story:
     """A patient's story by TRI, all of it in the published profile."""
     data = load_dataset(dataset)
     oracle = published_oracle(data)
     recipe = published_method("tri")
     result = explain(data.graphs[number], oracle, recipe, nodes=data.nodes, background=data.graphs)
-    return describe(result, data.nodes, oracle, subject=number, share=share)
+    options = {"subject": number, "share": share, "vocabulary": words}
+    return describe(result, data.nodes, oracle, **options)  # type: ignore[arg-type]
 
 
 def named(story: Story, change: str) -> set[str]:
@@ -71,6 +72,15 @@ def test_adhd_22_names_the_occipital_lobe(brain_data) -> None:
     )
 
 
+@pytest.mark.data
+def test_bip_9_in_plain_words_says_how_much_and_for_what_it_holds(brain_data) -> None:
+    assert patient("bip", 9, words="auto").statement == (
+        "Patient 9 is classified as Typically Developed. If Patient 9's brain had 18 more "
+        "connections in the Posterior Fossa (27 → 45 of 325), then Patient 9 would have been "
+        "classified as Bipolar – for the 18 connections listed, not for just any others there."
+    )
+
+
 @pytest.mark.parametrize("preset", ["sf-knn", "regions-logistic", "edges-svm"])
 def test_a_btbr_mouse_lacks_what_a_corpus_callosum_does(preset) -> None:
     """BTBR mice are born without a corpus callosum: the first cell joins the hemispheres."""
@@ -81,8 +91,8 @@ def test_a_btbr_mouse_lacks_what_a_corpus_callosum_does(preset) -> None:
     result = explain(graph, oracle, "blocks", nodes=mice.nodes, background=mice.graphs)
     story = describe(result, mice.nodes, oracle, subject=11)
     assert story.statement.startswith("Mouse 11 is classified as BTBR. If Mouse 11's brain had ")
-    assert story.statement.endswith("then Mouse 11 would have been classified as B6.")
-    assert "more connections between the left isocortex" in story.statement
+    assert "then Mouse 11 would have been classified as B6" in story.lead
+    assert "more connections between the left and the right isocortex" in story.statement
     first = story.verification.named[0]
     assert {first.region_a, first.region_b} == {"left isocortex", "right isocortex"}
     assert first.change == "more"
@@ -94,7 +104,7 @@ def test_the_mouse_sentence_word_for_word() -> None:
     oracle = fit_oracle(mice, preset="sf-knn")
     result = explain(mice.graphs[11], oracle, "blocks", nodes=mice.nodes, background=mice.graphs)
     assert describe(result, mice.nodes, oracle, subject=11).statement == (
-        "Mouse 11 is classified as BTBR. If Mouse 11's brain had fewer connections in the right "
-        "isocortex and more connections between the left isocortex and the right isocortex, then "
-        "Mouse 11 would have been classified as B6."
+        "Mouse 11 is classified as BTBR. If Mouse 11's brain had 152 more connections between the "
+        "left and the right isocortex (11 → 163 of 1,681), and 86 fewer connections in the right "
+        "isocortex (246 → 160 of 820), then Mouse 11 would have been classified as B6."
     )

@@ -104,6 +104,8 @@ def patient_stories(plan: PaperPlan, records: Mapping[str, Record]) -> dict[str,
                 subject=f"Patient {index}",
                 class_names=dataset.class_names,
                 share=0.8,
+                vocabulary="paper",
+                draws=0,
             )
             out.setdefault(f"{data.upper()} {index}", {})[spec.job.method.name.upper()] = story
     return out

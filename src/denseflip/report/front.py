@@ -155,7 +155,7 @@ def _scale(values: Sequence[float], low: float, high: float) -> list[float]:
 
 def told(story: Story) -> Told:
     """A story's sentence, as a lead and a list where it is long."""
-    return Told(story.statement)
+    return Told(story.lead, story.items)
 
 
 def reading_kind(story: Story) -> str:

@@ -1,9 +1,7 @@
-"""What a sentence names, put into words and read back from them.
+"""What a sentence names, gathered into phrases as the paper does, and read back from them.
 
-Regions are written with an article where one belongs, and never so that one could be mistaken for
-another.
-
-What the words denote, exactly:
+A sentence of the paper says where there would be less and more, and not how much; `amounts` says
+how much. `read_statement` reads both. What the phrases denote, exactly:
 
 - ``in A, B and C`` (or ``within``): inside A, inside B, inside C;
 - ``between A and B``: that pair;
@@ -17,16 +15,17 @@ What the words denote, exactly:
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from denseflip.checks import renamed, renamed_names
 from denseflip.errors import FileFormatError
 from denseflip.graph import Taxonomy
-from denseflip.graph.nodes import CROSS
-from denseflip.story.units import NODE_PREFIX, Unit
+from denseflip.search.claims import Amount
+from denseflip.story.amounts import ITEM, AmountReader
+from denseflip.story.naming import join_words, reader, written
+from denseflip.story.units import Unit
 from denseflip.story.vocabulary import VOCABULARIES, Vocabulary
 
 Tone = Literal["less", "more", "mostly less", "mostly more", "even"]
@@ -34,22 +33,6 @@ _KINDS = ("in", "between", "at")
 _TONES: tuple[Tone, ...] = ("less", "more", "mostly less", "mostly more", "even")
 _EACH = " and each of "
 _MANY = 400  # beyond so many pairs nobody reads the list, and looking for complete sets takes long
-
-
-_SIDES = {"L": "left", "R": "right", "M": "midline"}
-_ALONE = {"L": "left hemisphere", "R": "right hemisphere", "M": "midline"}
-_SIDE_TAXONOMIES = {"hemisphere", "side"}
-_UNSAFE = re.compile(r"[,;:()“”\n\r\t]| and |^\s|\s$|^$")
-_RESERVED = {"in", "within", "between", "at", "each", "and", "then", "the"}
-# A single word takes an article if it is a noun such as these; "Frontal" or "Visual" takes none.
-_NOUN = re.compile(
-    r"(?:lobes?|lobules?|gyrus|gyri|sulcus|sulci|cortex|cortices|fossa|insula|structures?|areas?|"
-    r"regions?|networks?|systems?|poles?|tracts?|matter|hemispheres?|midline|brain|stem|cerebrum|"
-    r"cerebellum|vermis|thalamus|prethalamus|amygdala|hippocampus|hippocampi|striatum|pallium|"
-    r"pallidum|encephalon|putamen|caudate|nucleus|nuclei|ganglia|cuneus|pons|medulla|tectum|"
-    r"pretectum|tegmentum|septum|isthmus|cingulum|operculum)$",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True)
@@ -75,11 +58,23 @@ class Group:
 
 @dataclass(frozen=True)
 class NamedUnits:
-    """What a statement names, by direction: the units with less, with more, and with both."""
+    """What a statement names, by direction: the units with less, with more, and with both.
+
+    ``amounts`` are the numbers added and removed, where the statement says them.
+    """
 
     less: frozenset[Unit]
     more: frozenset[Unit]
     mixed: frozenset[Unit]
+    amounts: Mapping[Unit, tuple[int, int]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, amounts: Sequence[Amount]) -> NamedUnits:
+        """What amounts name."""
+        less = frozenset(unit for unit, added, _ in amounts if not added)
+        more = frozenset(unit for unit, _, removed in amounts if not removed)
+        mixed = frozenset(amount.unit for amount in amounts) - less - more
+        return cls(less, more, mixed, {unit: (up, down) for unit, up, down in amounts})
 
     @property
     def units(self) -> frozenset[Unit]:
@@ -134,7 +129,7 @@ def clause(named: Sequence[tuple[Unit, int, int]], taxonomy: Taxonomy, words: Vo
                 continue
             said = [_say(g, texts) for g in chosen]
             opening = _opening(words, tone, kind)
-            piece = opening + _join(said, comma=True).removeprefix(f"{kind} ")
+            piece = opening + join_words(said, comma=True).removeprefix(f"{kind} ")
             if tone not in ("less", "more"):
                 inside = {u for g in chosen for u in g.units}
                 added = sum(row[1] for row in mine if row[0] in inside)
@@ -143,7 +138,7 @@ def clause(named: Sequence[tuple[Unit, int, int]], taxonomy: Taxonomy, words: Vo
             pieces.append(piece)
     if len(pieces) == 2 and not any(" and " in p for p in pieces[:1]):
         return " and ".join(pieces)
-    return _join(pieces, comma=True)
+    return join_words(pieces, comma=True)
 
 
 @renamed(taxonomy="regions")
@@ -154,7 +149,7 @@ def read_statement(
 
     Parameters
     ----------
-    text : a statement in the standard form.
+    text : a statement in the standard form, with its list if it has one.
     regions : the regions it was made with.
     vocabulary : its words; by default whichever of denseflip's own fits.
 
@@ -169,13 +164,28 @@ def read_statement(
         own = isinstance(vocabulary, Vocabulary)
         tried = [vocabulary if own else Vocabulary.named(str(vocabulary))]  # type: ignore[list-item]
     for words in tried:
-        reading = _Reading(text, regions, words)
-        for start in re.finditer(" had ", text):
-            said = reading.clause(start.end())
-            if said is not None:
-                return said
+        said = _read_amounts(text, regions, words) if words.counts else _read(text, regions, words)
+        if said is not None:
+            return said
     msg = f"Not a statement about the regions {regions.name!r}: {text[:80]!r}."
     raise FileFormatError(msg)
+
+
+def _read(text: str, regions: Taxonomy, words: Vocabulary) -> NamedUnits | None:
+    reading = _Reading(text, regions, words)
+    found = (reading.clause(start.end()) for start in re.finditer(" had ", text))
+    return next((said for said in found if said is not None), None)
+
+
+def _read_amounts(text: str, regions: Taxonomy, words: Vocabulary) -> NamedUnits | None:
+    reading = AmountReader(regions, words)
+    for start in re.finditer(ITEM, text):
+        if (amounts := reading.listed(text, start.end())) is not None:
+            return NamedUnits.of(amounts)
+    for start in re.finditer(" had ", text):
+        if (amounts := reading.sentence(text, start.end())) is not None:
+            return NamedUnits.of(amounts)
+    return None
 
 
 # ---- words --------------------------------------------------------------------------------
@@ -215,15 +225,8 @@ def _openings(words: Vocabulary) -> dict[str, tuple[Tone, str]]:
 def _say(group: Group, texts: tuple[str, ...]) -> str:
     names = [texts[r] for r in group.regions]
     if group.star:
-        return f"between {names[0]}{_EACH}{_join(names[1:])}"
-    return f"{group.kind} {_join(names)}"
-
-
-def _join(items: Sequence[str], *, comma: bool = False) -> str:
-    if len(items) < 2:
-        return "".join(items)
-    last = ", and " if comma else " and "
-    return ", ".join(items[:-1]) + last + items[-1]
+        return f"between {names[0]}{_EACH}{join_words(names[1:])}"
+    return f"{group.kind} {join_words(names)}"
 
 
 class _Reading:
@@ -256,7 +259,8 @@ class _Reading:
             if (counts := self.counts.match(self.text, at)) is not None:
                 at = counts.end()
             if self.text.startswith(", then ", at):
-                return NamedUnits(*(frozenset(said[c]) for c in ("less", "more", "mixed")))
+                less, more, mixed = (frozenset(said[c]) for c in ("less", "more", "mixed"))
+                return NamedUnits(less, more, mixed)
             after = self._separator(at)
             opening = None if after is None else self._opening(after)
         return None
@@ -315,80 +319,6 @@ def _large_clique(left: dict[int, set[int]], rank: dict[int, int]) -> tuple[int,
         if len(members) > len(best):
             best = tuple(members)
     return tuple(sorted(best, key=rank.__getitem__))
-
-
-# ---- names of regions -----------------------------------------------------------------------
-
-
-def readable(taxonomy: Taxonomy) -> tuple[str, ...]:
-    """Region names with a hemisphere spelled out: ``Frontal Lobe L`` is ``left Frontal Lobe``."""
-    parts = taxonomy.name.split(CROSS)
-    if parts[-1] not in _SIDE_TAXONOMIES:
-        return taxonomy.regions
-    names = []
-    for region in taxonomy.regions:
-        head, _, side = region.rpartition(" ")
-        if len(parts) == 1:
-            names.append(_ALONE.get(region, region))
-        else:
-            names.append(f"{_SIDES[side]} {head}" if head and side in _SIDES else region)
-    return tuple(names) if len(set(names)) == len(names) else taxonomy.regions
-
-
-def with_article(name: str) -> str:
-    """The name as it stands in a sentence.
-
-    >>> with_article("Frontal Lobe"), with_article("Insula & Cingulate Gyri"), with_article("V1")
-    ('the Frontal Lobe', 'the Insula & Cingulate Gyri', 'V1')
-    >>> with_article("Frontal"), with_article("left Frontal"), with_article("left isocortex")
-    ('Frontal', 'left Frontal', 'the left isocortex')
-    """
-    first = name.split(" ")[0]
-    if name.startswith(NODE_PREFIX) or (first.lower() == "the" and " " in name):
-        return name
-    if first.lower() in _RESERVED:
-        return f"the {name}"
-    head, _, rest = name.partition(" ")
-    sided = rest if rest and head.lower() in _SIDES.values() else name
-    code = len(name) == 1 or any(c.isdigit() for c in name)
-    bare = " " not in sided and not (sided.isalpha() and _NOUN.search(sided))
-    return name if code or bare else f"the {name}"
-
-
-def written(taxonomy: Taxonomy, phrases: Iterable[str] = ()) -> tuple[str, ...]:
-    """Every region as a sentence writes it, each different and each readable back.
-
-    A name that could be mistaken for something else (it holds a comma, an "and", one of the
-    sentence's own phrases, or reads like another region) stands in quotation marks.
-    """
-    names = readable(taxonomy)
-    texts = [with_article(name) for name in names]
-    often = Counter(texts)
-    own = [p.strip() for p in phrases]
-    return tuple(
-        _quoted(name) if _UNSAFE.search(name) or often[text] > 1 or _holds(name, own) else text
-        for name, text in zip(names, texts, strict=True)
-    )
-
-
-def _holds(name: str, phrases: list[str]) -> bool:
-    return any(p and p in name for p in phrases)
-
-
-def _quoted(name: str) -> str:
-    return "“" + name.replace("”", "””") + "”"
-
-
-def reader(texts: tuple[str, ...]) -> tuple[re.Pattern[str], Mapping[str, int]]:
-    """A pattern that matches one written region, the longest first, and where it stands."""
-    position = {text: i for i, text in enumerate(texts)}
-    longest = sorted(texts, key=lambda t: (-len(t), t))
-    # A plain name ends where a separator follows, so "V1" is not read in "V12".
-    plain = "|".join(re.escape(t) for t in longest if not t.startswith("“"))
-    quoted = "|".join(re.escape(t) + "(?!”)" for t in longest if t.startswith("“"))
-    after = r"(?=,| and | \(|\.|;|$)"
-    either = "|".join(x for x in (quoted, f"(?:{plain}){after}" if plain else "") if x)
-    return re.compile(either or "(?!)"), position
 
 
 __getattr__ = renamed_names(__name__, {"Said": "NamedUnits"})

@@ -1,40 +1,28 @@
-"""The sentences of a story: short, standard and detailed, found or not; and its footnotes.
-
-What they advise is told in the library's parameters. A skin that spells these in another way finds
-their names beside the text and adds its own spelling.
-"""
+"""The sentences of a story: short, standard and detailed, found or not."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
 
 from denseflip.checks import renamed_names
-from denseflip.counterfactual import Counterfactual, Label, Status
-from denseflip.search.claims import Claim
+from denseflip.counterfactual import AsRead, Counterfactual, Label, Reading, Status
+from denseflip.graph import Nodes
+from denseflip.search.claims import Amount, Claim, Places
+from denseflip.story.amounts import ITEM, Wording
+from denseflip.story.notes import Advice, iteration_limit, next_advice
 from denseflip.story.phrases import clause
-from denseflip.story.reading import claim_of, judged_better, known
+from denseflip.story.reading import claim_of
 from denseflip.story.units import Units
 from denseflip.story.verify import Verification
 from denseflip.story.vocabulary import Vocabulary
 
-_SHORT_NAMES = 4  # the short form spells out up to this many region pairs
+LONG = 60  # words beyond which a sentence is told as a lead sentence and a list
+_SHORT = 40  # words that the short form may take to spell out what changes
 _MOST = 0.8  # beside what the sentence names, name what makes up this share of the edits …
 _REST_NAMES = 6  # … if it is no more than this
-_LONG = 10  # region pairs in a sentence beyond which it is hard to read
-_REGIONS_HINT = (
-    "No regions are known, so this speaks of nodes. To speak of regions, give a node table with a "
-    "region column as nodes (Nodes.read_csv reads one)."
-)
-
-
-class Advice(NamedTuple):
-    """What to try next, and the parameters that this speaks of."""
-
-    text: str = ""
-    parameters: tuple[str, ...] = ()
+_LISTED = 12  # connections that a footnote names one by one
 
 
 @dataclass(frozen=True)
@@ -48,6 +36,8 @@ class Sentences:
     words : the vocabulary.
     subject : whom or what the graph belongs to, for example ``Patient 9``.
     class_names : label → name.
+    nodes : the names of the nodes.
+    as_read : how true what is named is as it is read; None if that was not tested.
     """
 
     result: Counterfactual
@@ -56,19 +46,69 @@ class Sentences:
     words: Vocabulary
     subject: str
     class_names: Mapping[Label, str]
+    nodes: Nodes
+    as_read: AsRead | None = None
 
     # ---- found --------------------------------------------------------------------------
 
     @property
     def standard(self) -> str:
-        """The sentence in the paper's form, or what was tried if nothing was found."""
+        """The sentence, with its list if it is long; or what was tried if nothing was found."""
+        return "".join([self.lead, *(ITEM + item for item in self.items)])
+
+    @cached_property
+    def lead(self) -> str:
+        """The sentence; where it would be long, only what it comes to."""
         if self.result.status is not Status.FOUND:
             return self._not_found
+        if not self.items:
+            return self._sentence(self.clause)
+        totals = self.wording("any").totals(self.rows)
+        if self.units.language == "pairs":
+            return self._sentence(f"{totals}, those named below")
+        return self._sentence(
+            f"{totals} in {len(self.rows)} places, named below, first of all "
+            f"{self.wording().pieces(self.rows[:1])[0]}"
+        )
+
+    @cached_property
+    def items(self) -> tuple[str, ...]:
+        """What is named, one by one, where a sentence of it would be long; else empty."""
+        if not self.result.found or not self.words.counts or len(self.rows) < 2:
+            return ()
+        whole = self._sentence(self.clause).removeprefix(self._opening)
+        if sum(any(c.isalpha() for c in word) for word in whole.split()) <= LONG:
+            return ()
+        return self.wording().pieces(self.rows, self.places)
+
+    def _sentence(self, change: str) -> str:
         again = self._again
         return (
-            f"{self._opening} If {self.words.possessor(again)} had {self.clause}, then {again} "
-            f"would have been {self._classed(self.verification.label)}."
+            f"{self._opening} If {self.words.possessor(again)} had {change}, then {again} "
+            f"would have been {self._classed(self.verification.label)}{self.limit}."
         )
+
+    @property
+    def true(self) -> bool:
+        """Whether the sentence may speak of places as such, not only of its own edits."""
+        if self.units.language == "pairs":  # named one by one they are what they are
+            return True
+        return self.as_read is not None and self.as_read.true
+
+    @property
+    def limit(self) -> str:
+        """That a sentence holds for its own edits only; empty if it holds as it is read."""
+        if self.true or not self.words.counts:
+            return ""
+        listed = f"the {self._listed} listed"
+        if self.as_read is None:
+            return f" – for {listed}; others were not tested"
+        return f" – for {listed}, not for just any others there"
+
+    @property
+    def _listed(self) -> str:
+        n = len(self.verification.edits)
+        return f"one {self.words.unit}" if n == 1 else self.words.count(n)
 
     @property
     def short(self) -> str:
@@ -83,11 +123,11 @@ class Sentences:
             )
         named = self.verification.named
         head = f"{self.subject}: {before} → {self.class_name(self.verification.label)}"
-        if len(named) <= _SHORT_NAMES:
-            return f"{head} with {self.clause}."
+        if len(self.clause.split()) <= _SHORT:
+            return f"{head} with {self.clause}{self.limit}."
         return (
             f"{head} with changes in {_many(len(named), self.units.noun)}, most in {named[0]} "
-            f"({self._counts(named[0].added, named[0].removed)})."
+            f"({self._counts(named[0].added, named[0].removed)}){self.limit}."
         )
 
     @property
@@ -110,6 +150,7 @@ class Sentences:
                 f"found by {self._method} with {_many(result.calls, 'question')}."
             ),
             self.tested,
+            self.read or "",
             self.rest or "",
         ]
         return " ".join(part for part in parts if part)
@@ -143,6 +184,56 @@ class Sentences:
         return f"{text}."
 
     @property
+    def read(self) -> str | None:
+        """How true the sentence is as it is read, in a sentence; None if that was not tested."""
+        test = self.as_read
+        if test is None or not test.draws:
+            return None
+        low, high = (f"{100 * bound:.0f}" for bound in test.interval)
+        kind = {
+            "any": "",
+            "typical": f", typical of {self._after},",
+            "distinctive": f" that tell {self._after} from {self._before}",
+        }[test.reading]
+        where = "at the same nodes" if self.units.hubs else "in the same places"
+        tries = (
+            f"{test.flips} of {test.draws} random choices of as many {self.words.units}{kind} "
+            f"{where} change the answer (95 % interval of the share: {low} to {high} %)."
+        )
+        if test.true:
+            return f"True as read: {tries}"
+        return f"Not true of just any {self.words.units} there: only {tries}"
+
+    @property
+    def listed(self) -> str | None:
+        """The edits themselves, where the sentence holds for no others; None elsewhere."""
+        edits = self.verification.edits
+        if self.true or not self.result.found:
+            return None
+        if len(edits) > _LISTED:
+            return (
+                f"The {self._listed} it holds for are in the list of edits (in Python: "
+                "story.named_edits)."
+            )
+        names = self.nodes.names
+        sides = (("removed", edits.removed), ("added", edits.added))
+        said = [f"{names[u]} – {names[v]} ({how})" for how, pairs in sides for u, v in pairs]
+        return f"The {self._listed} it holds for: {', '.join(said)}."
+
+    @property
+    def language(self) -> str | None:
+        """What the sentence speaks of, where that is not what it would by default."""
+        told = self.result.as_read
+        if told is None or not self.nodes.regions or self.result.chosen:
+            return None  # a search that chooses says so itself
+        if self.units.language == "nodes":
+            return "This is told by node, not by region."
+        if self.units.language == "pairs":
+            return "This is told pair by pair, not by region."
+        name = self.units.taxonomy.name
+        return None if name == self.nodes.taxonomy().name else f"This is told by {name}."
+
+    @property
     def rest(self) -> str | None:
         """What else was changed, and that it was not needed; None if everything is named."""
         test = self.verification
@@ -162,15 +253,45 @@ class Sentences:
             )
         unsaid = others - sum(added + removed for _, added, removed in rows)
         more = f", and {self.words.count(unsaid)} changed elsewhere" if unsaid else ""
+        also = [Amount(*row) for row in rows]
+        said = (
+            self.wording("any").clause(also)
+            if self.words.counts
+            else clause(also, self.units.taxonomy, self.words)
+        )
         return (
-            f"The whole counterfactual also has {clause(rows, self.units.taxonomy, self.words)}"
-            f"{more}; that was not needed to change the answer."
+            f"The whole counterfactual also has {said}{more}; that was not needed to change the "
+            "answer."
         )
 
     @cached_property
     def clause(self) -> str:
         """What there would be less and more of."""
+        if self.words.counts:
+            return self.wording().clause(self.rows, self.places)
         return clause(self.rows, self.units.taxonomy, self.words)
+
+    def wording(self, reading: Reading | None = None) -> Wording:
+        """How amounts are said: of connections of the kind that the sentence is true of."""
+        test = self.as_read
+        if reading is None:
+            reading = test.reading if test is not None and test.true else "any"
+        return Wording(self.words, self.units.taxonomy, reading, self._before, self._after)
+
+    @cached_property
+    def places(self) -> Places | None:
+        """Where the graph's edges are counted; single pairs need no counting."""
+        if self.units.language == "pairs":
+            return None
+        return Places(self.result.original, None if self.units.hubs else self.units.taxonomy)
+
+    @property
+    def _before(self) -> str:
+        return self.class_name(self.result.label_before)
+
+    @property
+    def _after(self) -> str:
+        return self.class_name(self.verification.label)
 
     @cached_property
     def rows(self) -> Claim:
@@ -213,7 +334,7 @@ class Sentences:
         if self.result.status is Status.BUDGET:
             return "spent its budget of questions or time first (status: budget)."
         status = f"(status: {self.result.status})"
-        limit = _limit(self.result)
+        limit = iteration_limit(self.result)
         if limit is not None and self.result.iterations >= limit:
             return f"reached its limit of {_many(limit, 'iteration')} {status}."
         return f"tried all that it tries {status}."
@@ -221,34 +342,7 @@ class Sentences:
     @cached_property
     def advice(self) -> Advice:
         """What to try next where nothing was found; empty otherwise."""
-        result = self.result
-        if result.status in (Status.FOUND, Status.NOT_NEEDED):
-            return Advice()
-        name = result.method.split("+")[0]
-        if result.status is Status.BUDGET:
-            return Advice(
-                f"Next: raise budget (it asked {result.calls:,}; try {10 * result.calls}) or "
-                "time_limit, or take a method that asks less, such as dat.",
-                ("budget", "time_limit", "method"),
-            )
-        if name in ("dat", "medoid"):
-            return Advice(
-                "Next: give a data set with graphs that the classifier puts in that class as "
-                "background, or take another method, such as tri.",
-                ("background", "method"),
-            )
-        limit = _limit(result)
-        raised = ""
-        knobs: tuple[str, ...] = ("method", "background")
-        if limit is not None and result.iterations >= limit:
-            raised = f"raise max_iterations (it was {limit:,}; try {10 * limit}), or "
-            knobs = ("max_iterations", *knobs)
-        other = "cli" if name == "tri" else "tri"
-        return Advice(
-            f"Next: {raised}take another method ({other}; or, with a data set as background, dat, "
-            "which finds one whenever the data set holds one).",
-            knobs,
-        )
+        return next_advice(self.result, self.class_name)
 
     # ---- helpers ------------------------------------------------------------------------
 
@@ -288,69 +382,6 @@ class Sentences:
 def _many(n: int, what: str) -> str:
     first, _, rest = what.partition(" of ")
     return f"{n:,} {first}{'' if n == 1 else 's'}" + (f" of {rest}" if rest else "")
-
-
-def _limit(result: Counterfactual) -> int | None:
-    search = result.parameters.get("search")
-    limit = search.get("max_iterations") if isinstance(search, dict) else None
-    return limit if isinstance(limit, int) else None
-
-
-# ---- footnotes ----------------------------------------------------------------------------
-
-
-def classifier_note(evaluation: Any) -> str | None:
-    """What an evaluation says of the classifier; that there is none, if there is none.
-
-    Parameters
-    ----------
-    evaluation : an `Evaluation`, its dictionary form, or anything with ``better_than_chance`` or
-        ``level``, and ``verdict``.
-    """
-    if evaluation is None:
-        return (
-            "How well the classifier does on graphs it has not seen was not given: judge it first "
-            "(evaluate); an explanation is worth no more than what it explains."
-        )
-    if judged_better(evaluation):
-        return str(known(evaluation, "verdict") or "") or None
-    verdict = known(evaluation, "verdict") or "The classifier is not better than chance."
-    warning = known(evaluation, "warning")
-    return f"{verdict} {warning}" if warning else str(verdict)
-
-
-def footnotes(sentences: Sentences, evaluation: Any, *, has_regions: bool) -> tuple[str, ...]:
-    """What a reader must know beside the sentence, the most important first."""
-    result, words = sentences.result, sentences.words
-    notes: list[str | None] = [classifier_note(evaluation)]
-    if result.found:
-        notes += [sentences.tested, sentences.rest]
-        if result.minimal is True:
-            notes.append(
-                f"No single one of the counterfactual's {words.count(result.distance)} can be left "
-                "as it was without losing the flip (certified one by one)."
-            )
-        elif result.minimal is False:
-            notes.append("That no single change can be left out could not be certified.")
-    notes.extend(sentences.verification.remarks)
-    notes.extend(result.notes)
-    notes.append(shape_advice(sentences, has_regions=has_regions).text)
-    notes.append(words.caveat)
-    return tuple(note for note in notes if note)
-
-
-def shape_advice(sentences: Sentences, *, has_regions: bool) -> Advice:
-    """What would make the sentence better to read; empty if nothing has to."""
-    if not has_regions:
-        return Advice(_REGIONS_HINT, ("nodes",))
-    n_named = len(sentences.verification.named)
-    if n_named <= _LONG:
-        return Advice()
-    return Advice(
-        f"That is a long list ({n_named} region pairs). Coarser regions, or a refined result (a "
-        "method with +min), make the sentence shorter.",
-        ("regions", "method"),
-    )
 
 
 __getattr__ = renamed_names(__name__, {"Telling": "Sentences"})

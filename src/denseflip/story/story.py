@@ -12,9 +12,10 @@ from denseflip.checks import renamed
 from denseflip.counterfactual import AsRead, Counterfactual, Label, Language, Reading
 from denseflip.errors import FileFormatError, MissingInputError, shown
 from denseflip.graph import Edits, Nodes, Taxonomy
+from denseflip.story.notes import footnotes, shape_advice
 from denseflip.story.reading import Badge, badge_of
 from denseflip.story.regions import RegionTable
-from denseflip.story.statement import Sentences, footnotes, shape_advice
+from denseflip.story.statement import Sentences
 from denseflip.story.units import Units
 from denseflip.story.verify import Verification
 from denseflip.story.vocabulary import Vocabulary
@@ -71,12 +72,27 @@ class Story:
             self.vocabulary,
             self.subject,
             self.class_names,
+            self.nodes,
+            self.as_read,
         )
 
     @property
     def statement(self) -> str:
-        """The standard sentence; it names `verification.named` and nothing else."""
+        """The standard sentence; it names `verification.named` and nothing else.
+
+        Where it would have more than 60 words, it is `lead` and, line by line, `items`.
+        """
         return self.sentences.standard
+
+    @property
+    def lead(self) -> str:
+        """The statement without its list: the sentence, or what a long one comes to."""
+        return self.sentences.lead
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """The list of a long statement; empty if the sentence says it all."""
+        return self.sentences.items
 
     @property
     def short(self) -> str:
@@ -124,7 +140,7 @@ class Story:
     @property
     def footnotes(self) -> tuple[str, ...]:
         """What a reader must know beside the sentence."""
-        return footnotes(self.sentences, self.evaluation, has_regions=self.taxonomy is not None)
+        return footnotes(self.sentences, self.evaluation)
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -133,7 +149,7 @@ class Story:
         They are named as in Python; a skin that spells them in another way adds its own spelling,
         as it does for errors.
         """
-        shape = shape_advice(self.sentences, has_regions=self.taxonomy is not None)
+        shape = shape_advice(self.sentences)
         return tuple(dict.fromkeys(self.sentences.advice.parameters + shape.parameters))
 
     def class_name(self, label: Label) -> str:
@@ -192,6 +208,8 @@ class Story:
             "format": FORMAT,
             "subject": self.subject,
             "statement": self.statement,
+            "lead": self.lead,
+            "items": list(self.items),
             "short": self.short,
             "detailed": self.detailed,
             "verified": self.verified,
@@ -271,12 +289,14 @@ class Story:
     def _repr_markdown_(self) -> str:
         """The sentence and its footnotes for notebooks."""
         notes = "\n".join(f"{i}. {note}" for i, note in enumerate(self.footnotes, 1))
-        return f"> {self.statement}\n\n{notes}"
+        items = "".join(f"\n> - {item}" for item in self.items)
+        return f"> {self.lead}{items and chr(10) + '>' + items}\n\n{notes}"
 
     def _repr_html_(self) -> str:
         """The sentence and its footnotes for notebooks."""
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.footnotes)
+        items = "".join(f"<li>{html.escape(item)}</li>" for item in self.items)
         return (
-            f"<blockquote>{html.escape(self.statement)}</blockquote>"
+            f"<blockquote>{html.escape(self.lead)}{items and f'<ul>{items}</ul>'}</blockquote>"
             f"<ol style='font-size:smaller'>{notes}</ol>"
         )

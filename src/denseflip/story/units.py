@@ -7,6 +7,7 @@ of its ends holds most edits, so no edit is told twice.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -20,6 +21,8 @@ from denseflip.graph.pairs import decode
 NODE_TAXONOMY = "node"
 NODE_PREFIX = "node "
 FEW_PAIRS = 6  # without regions, name up to this many pairs of nodes one by one
+
+_WORD = re.compile(r"[^\W\d_]{3}")  # what tells a name from a number or a code
 
 Unit = tuple[int, int | None]
 
@@ -116,5 +119,7 @@ class Units:
 
 
 def node_taxonomy(nodes: Nodes) -> Taxonomy:
-    """Every node a region of its own, called ``node …``."""
-    return Taxonomy.from_labels(NODE_TAXONOMY, [NODE_PREFIX + name for name in nodes.names])
+    """Every node a region of its own, called ``node …`` unless all names are words."""
+    wordy = all(_WORD.search(name) for name in nodes.names)
+    prefix = "" if wordy else NODE_PREFIX
+    return Taxonomy.from_labels(NODE_TAXONOMY, [prefix + name for name in nodes.names])

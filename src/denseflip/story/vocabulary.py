@@ -36,10 +36,12 @@ class Vocabulary:
     unit, units : one changed edge, and several.
     verb : how a class is given: ``classified as``.
     caveat : what an explanation of this kind does not say.
+    counts : whether a sentence says how many edges come and go; ``inside`` and ``across`` are then
+        plural nouns. The paper's sentences do not: they say ``less activation``.
 
     Examples
     --------
-    >>> words = Vocabulary.named("brain")
+    >>> words = Vocabulary.named("paper")
     >>> words.less, words.inside, words.across
     ('less', 'activation', 'co-activation')
     """
@@ -58,12 +60,16 @@ class Vocabulary:
     units: str = "edges"
     verb: str = "classified as"
     caveat: str = "This is about the classifier, not about what caused the class."
+    counts: bool = True
 
     def __post_init__(self) -> None:
         problems = []
         for field in fields(self):
             value = getattr(self, field.name)
-            if not isinstance(value, str) or (not value.strip() and field.name != "whole"):
+            if field.name == "counts":
+                if not isinstance(value, bool):
+                    problems.append(f"counts must be True or False; got {value!r}.")
+            elif not isinstance(value, str) or (not value.strip() and field.name != "whole"):
                 problems.append(f"{field.name} must be a word or a few; got {value!r}.")
             elif field.name not in ("name", "caveat") and any(x in value for x in _FORBIDDEN):
                 problems.append(
@@ -86,9 +92,9 @@ class Vocabulary:
     def for_nodes(cls, nodes: Nodes) -> Vocabulary:
         """The vocabulary that fits a node table.
 
-        The areas of the AAL-116 atlas mean a human brain seen as the paper sees it, those of the
-        mouse atlas a mouse. Of anything else nobody has said what was measured: coordinates mean
-        some brain's connections, regions connections, and the rest is a plain graph.
+        The areas of the AAL-116 atlas mean a patient's brain, those of the mouse atlas a mouse's.
+        Of anything else nobody has said whose it is: coordinates mean some brain's connections,
+        regions connections, and the rest is a plain graph.
         """
         names = set(nodes.names)
         if names == set(load_aal().names):
@@ -129,34 +135,44 @@ class Vocabulary:
         """``1 edge``, ``2 edges``."""
         return f"{n:,} {self.unit if n == 1 else self.units}"
 
-    def to_dict(self) -> dict[str, str]:
+    def to_dict(self) -> dict[str, str | bool]:
         """Plain JSON-ready form."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Inverse of `to_dict`."""
+        """Inverse of `to_dict`; what version 0.1 wrote does not count."""
+        words = {key: value for key, value in data.items() if key != "counts"}
         try:
-            return cls(**{key: visible(value) for key, value in data.items()})
+            shown = {key: visible(value) for key, value in words.items()}
+            return cls(**shown, counts=data.get("counts", False))
         except (AttributeError, TypeError) as error:
             msg = f"Not a vocabulary, whose entries are texts: {error}."
             raise FileFormatError(msg) from error
 
 
 _GRAPH_CAVEAT = (
-    "This says what would change the classifier's answer, not what makes a graph belong to a "
-    "class; and it stands for the edges listed, not for any other change in the same places."
+    "This says what would change the classifier's answer, not what makes a graph belong to a class."
 )
 _BRAIN_CAVEAT = (
     "This says what would change the classifier's answer. It does not say what causes a condition, "
-    "that such a change is possible, or that it would help anyone; and it stands for the edges "
-    "listed, not for any other change in the same regions."
+    "that such a change is possible, or that it would help anyone."
 )
 VOCABULARIES: dict[str, Vocabulary] = {
     v.name: v
     for v in (
         Vocabulary(
             name="brain",
+            subject="Patient",
+            whole="brain",
+            inside="connections",
+            across="connections",
+            unit="connection",
+            units="connections",
+            caveat=_BRAIN_CAVEAT,
+        ),
+        Vocabulary(
+            name="paper",
             subject="Patient",
             whole="brain",
             inside="activation",
@@ -166,6 +182,7 @@ VOCABULARIES: dict[str, Vocabulary] = {
             unit="link",
             units="links",
             caveat=_BRAIN_CAVEAT,
+            counts=False,
         ),
         Vocabulary(
             name="connectome",

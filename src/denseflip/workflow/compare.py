@@ -20,7 +20,6 @@ from denseflip.story.story import Story
 from denseflip.workflow.subject import Subject
 from denseflip.workflow.tell import method_for, record, regions_for
 
-_MANY = 6  # a sentence that names more pairs of regions is told in its short form
 COMPARED = ("auto", "blocks", "tri", "cli", "rcli", "con", "edg", "dat", "dat+bw")
 
 
@@ -57,8 +56,7 @@ class Compared:
         """The statement, in its short form where it would fill a page; or why there is none."""
         if self.story is None:
             return self.reason
-        long = len(self.story.verification.named) > _MANY
-        return self.story.short if long else self.story.statement
+        return self.story.short if self.story.items else self.story.statement
 
     @property
     def n_regions(self) -> int | None:

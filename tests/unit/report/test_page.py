@@ -201,7 +201,8 @@ def marked(value, name: str):
 
 def hostile_story(status: Status) -> Story:
     """Markup in every text that a story holds."""
-    words = {f.name: f"<i>{f.name}</i> & x" for f in dataclasses.fields(Vocabulary)}
+    names = [f.name for f in dataclasses.fields(Vocabulary) if f.name != "counts"]
+    words = {name: f"<i>{name}</i> & x" for name in names}
     nodes = Nodes(
         tuple(markup(f"name {i}") for i in range(6)),
         regions={markup("taxonomy"): tuple(markup(f"region {i // 2}") for i in range(6))},

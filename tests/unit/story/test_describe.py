@@ -9,7 +9,7 @@ import pytest
 
 import denseflip
 from denseflip import Counterfactual, Edits, Graph, Nodes, Story, Vocabulary, describe, explain
-from denseflip.counterfactual import Status
+from denseflip.counterfactual import AsRead, Status
 from denseflip.datasets.atlas import load_aal, load_mouse_atlas
 from denseflip.errors import (
     FileFormatError,
@@ -138,8 +138,8 @@ def test_few_edits_without_regions_are_named_pair_by_pair() -> None:
     story = describe(RESULT, Nodes(tuple("abcdef")), oracle)
     assert story.taxonomy is None
     assert story.statement == (
-        "This graph is labelled 0. If the graph had fewer edges between node a and node b, then "
-        "the graph would have been labelled 1."
+        "This graph is labelled 0. If the graph had one fewer edge between node a and node b, "
+        "then the graph would have been labelled 1."
     )
     assert "1 of 3 edges, 1 of 3 pairs of nodes" in story.tested
     assert any("region column as nodes (Nodes.read_csv reads one)" in n for n in story.footnotes)
@@ -152,7 +152,7 @@ def test_many_edits_without_regions_are_told_by_node() -> None:
         Status.FOUND, Graph.from_edges(10, [(8, 9)]), Edits(star, ((8, 9),)), 0, 1
     )
     story = describe(result, None, lambda a: int(a[0].sum() > 6))
-    assert "had more edges at node 0, then" in story.statement
+    assert "had 8 more edges of node 0 (0 → 8 of 9), then" in story.statement
     assert story.verification.named[0].region_b is None
     assert story.verification.edits == Edits(star)
     assert "8 of 9 edges, 1 of 2 nodes" in story.tested
@@ -166,7 +166,7 @@ def test_a_node_with_edits_both_ways_says_both() -> None:
         Status.FOUND, Graph.from_edges(9, [(0, 8)]), Edits(star, ((0, 8),)), 0, 1
     )
     story = describe(result)
-    assert "on balance more edges at node 0 (7 edges more, 1 fewer)" in story.statement
+    assert "had 7 more and one fewer edge of node 0 (1 → 7 of 8), then" in story.statement
 
 
 # ---- footnotes ----------------------------------------------------------------------------
@@ -218,15 +218,72 @@ def test_what_it_does_not_say_comes_last() -> None:
     assert "does not say what causes a condition" in brain
 
 
-def test_a_long_sentence_suggests_coarser_regions() -> None:
+def long_story(method: str = "tri") -> Story:
     n = 14
     pairs = tuple((i, i + 1) for i in range(n - 1))
     nodes = Nodes.from_groups(n, {f"Part {i}": [i] for i in range(n)})
-    result = Counterfactual(Status.FOUND, Graph.from_edges(n, []), Edits(pairs), 0, 1)
-    story = describe(result, nodes)
-    long = "a long list (13 region pairs). Coarser regions, or a refined"
-    assert any(long in note for note in story.footnotes)
-    assert story.parameters == ("regions", "method")
+    result = Counterfactual(
+        Status.FOUND, Graph.from_edges(n, []), Edits(pairs), 0, 1, method=method
+    )
+    return describe(result, nodes)
+
+
+def test_a_long_sentence_points_to_the_method_that_makes_short_ones() -> None:
+    story = long_story()
+    assert any("The method auto, given a background, looks for" in note for note in story.footnotes)
+    assert story.parameters == ("method", "background")
+    assert long_story("auto").parameters == ()
+
+
+def test_a_long_sentence_is_a_lead_and_a_list() -> None:
+    story = long_story()
+    assert story.lead == (
+        "This graph is labelled 0. If the graph had 13 more connections in 13 places, named below, "
+        "first of all one more connection between Part 0 and Part 1, then the graph would have "
+        "been labelled 1 – for the 13 connections listed; others were not tested."
+    )
+    assert len(story.items) == 13
+    assert story.items[2] == "one more connection between Part 2 and Part 3"
+    assert story.statement == "\n- ".join([story.lead, *story.items])
+    assert story.to_dict()["lead"] == story.lead
+    assert story.to_dict()["items"] == list(story.items)
+    assert str(story).startswith(story.statement)
+    assert story._repr_markdown_().startswith(f"> {story.lead}\n>\n> - {story.items[0]}\n> - ")
+    assert story._repr_html_().count("<li>") == 13 + len(story.footnotes)
+    said = read_statement(story.statement, story.taxonomy)
+    assert said.amounts == {(i, i + 1): (1, 0) for i in range(13)}
+    short = describe(RESULT, NODES, oracle)
+    assert (short.lead, short.items) == (short.statement, ())
+
+
+def test_many_pairs_are_a_list_of_pairs() -> None:
+    told = AsRead("pairs", None, "any", 0, 0)
+    pairs = tuple((0, i) for i in range(1, 14))
+    result = Counterfactual(
+        Status.FOUND,
+        Graph.from_edges(14, pairs[:2]),
+        Edits(pairs[2:], pairs[:2]),
+        0,
+        1,
+        as_read=told,
+    )
+    story = describe(result, Nodes.numbered(14))
+    assert story.lead == (
+        "This graph is labelled 0. If the graph had 11 more and 2 fewer edges, those named below, "
+        "then the graph would have been labelled 1."
+    )
+    assert story.items[0] == "one fewer edge between node 0 and node 1"
+    assert read_statement(story.statement, story.units.taxonomy).less == {(0, 1), (0, 2)}
+
+
+def test_nodes_with_names_are_called_by_them() -> None:
+    nodes = Nodes(("Hippocampus_L", "Hippocampus_R", "Insula_L", "Vermis_3"))
+    told = AsRead("nodes", None, "any", 20, 20)
+    result = Counterfactual(
+        Status.FOUND, Graph.from_edges(4, []), Edits(((0, 1), (0, 2))), 0, 1, as_read=told
+    )
+    text = describe(result, nodes).statement
+    assert "had 2 more edges of the left Hippocampus (0 → 2 of 3), then" in text
 
 
 # ---- the numbers and the forms -------------------------------------------------------------

@@ -24,7 +24,7 @@ def test_exhausted_says_what_was_tried_how_far_it_went_and_what_to_do() -> None:
     assert "tri tried all that it tries (status: exhausted)." in story.statement
     assert f"{len(story.result.removed)} connections removed" in story.statement
     assert f"{story.result.calls} questions" in story.statement
-    assert "Next: take another method (cli; or, with a data set as background," in story.statement
+    assert "Next: take the method auto, which tries several ways; best with" in story.statement
     assert story.parameters == ("method", "background")
     assert not story.verified
     assert story.verification.named == ()
@@ -38,8 +38,8 @@ def test_budget_names_the_budget() -> None:
     story = describe(explain(GRAPH, stubborn, "edg", budget=2), NODES, stubborn)
     assert story.result.status is Status.BUDGET
     assert "spent its budget of questions or time first (status: budget)" in story.statement
-    assert "Next: raise budget (it asked 2; try 20) or time_limit, or take" in story.statement
-    assert story.parameters == ("budget", "time_limit", "method")
+    assert story.statement.endswith("Next: raise budget (it asked 2; try 20) or time_limit.")
+    assert story.parameters == ("budget", "time_limit")
 
 
 def test_an_iteration_limit_is_named_with_its_value() -> None:
@@ -47,7 +47,7 @@ def test_an_iteration_limit_is_named_with_its_value() -> None:
     story = describe(result, NODES)
     text = story.statement
     assert "edg reached its limit of 2 iterations (status: exhausted)." in text
-    assert "raise max_iterations (it was 2; try 20), or take another method (tri;" in text
+    assert "raise max_iterations (it was 2; try 20), or take the method auto" in text
     assert story.parameters == ("max_iterations", "method", "background")
 
 
@@ -57,13 +57,128 @@ def test_a_limit_that_was_not_reached_is_not_blamed() -> None:
     assert "max_iterations" not in text
 
 
-def test_a_data_set_method_asks_for_a_better_background() -> None:
-    result = Counterfactual(Status.EXHAUSTED, GRAPH, Edits(), 1, 1, method="dat+bw")
-    story = describe(result, NODES)
-    assert (
-        "puts in that class as background, or take another method, such as tri" in story.statement
+# ---- the advice is tried: it works, and does not lead back -----------------------------------
+
+RING = Graph.from_edges(8, [(i, (i + 1) % 8) for i in range(8)])
+FULL = Graph.from_edges(8, [(u, v) for u in range(8) for v in range(u + 1, 8)])
+PARTS = Nodes(tuple("abcdefgh"), regions={"part": ("North",) * 4 + ("South",) * 4})
+
+
+def hidden(adjacency) -> str:
+    """Well only if two pairs that are far apart are joined, and a third is not."""
+    a = adjacency
+    return "well" if a[0, 4] and a[2, 6] and a.sum() <= 26 else "ill"
+
+
+def moved(adjacency) -> str:
+    """Well if most of the ring is gone, wherever it went."""
+    return "well" if sum(adjacency[i, (i + 1) % 8] for i in range(8)) <= 3 else "ill"
+
+
+def dense(adjacency) -> str:
+    return "well" if adjacency.sum() / 2 >= 20 else "ill"
+
+
+def next_of(result: Counterfactual, **options: object) -> tuple[str, tuple[str, ...]]:
+    story = describe(result, PARTS, **options)
+    text = story.statement
+    assert "Next: " in text
+    return text.partition("Next: ")[2], story.parameters
+
+
+def test_more_budget_is_tried() -> None:
+    result = explain(RING, moved, "edg", budget=2)
+    text, knobs = next_of(result)
+    assert text == "raise budget (it asked 2; try 20) or time_limit."
+    assert knobs == ("budget", "time_limit")
+    tries = 0
+    while not result.found:
+        assert result.status is Status.BUDGET
+        result = explain(RING, moved, "edg", budget=10 * result.calls)
+        tries += 1
+    assert tries <= 3
+
+
+def test_more_iterations_are_tried() -> None:
+    result = explain(RING, moved, make_method("edg", max_iterations=2))
+    text, knobs = next_of(result)
+    assert text.startswith("raise max_iterations (it was 2; try 20), or take the method auto")
+    assert knobs == ("max_iterations", "method", "background")
+    again = explain(RING, moved, make_method("edg", max_iterations=20))
+    assert again.found
+
+
+@pytest.mark.parametrize("method", ["tri", "cli", "edg", "tri+min"])
+def test_auto_is_tried_after_a_method_of_one_way(method) -> None:
+    result = explain(RING, hidden, method)
+    if result.found:
+        pytest.fail("the case must be one that the method does not find")
+    text, knobs = next_of(result)
+    assert "take the method auto" in text
+    assert "background" in knobs
+    seen = Graph.from_edges(8, [(0, 4), (2, 6), (1, 5)])
+    assert explain(RING, hidden, "auto", background=[RING, seen], nodes=PARTS).found
+
+
+def test_auto_is_tried_after_a_data_set_without_the_class() -> None:
+    result = explain(RING, dense, "dat", background=[RING, Graph.from_edges(8, [])])
+    text, _ = next_of(result)
+    assert text.startswith("take the method auto")
+    assert "dat" not in text.replace("data", "")
+    assert explain(RING, dense, "auto", background=[RING, FULL], nodes=PARTS).found
+
+
+def test_after_auto_a_background_is_tried_and_auto_never_advised_again() -> None:
+    result = explain(RING, hidden, "auto")
+    if result.found:
+        pytest.fail("the case must be one that auto does not find without a background")
+    text, knobs = next_of(result)
+    assert text == "give a background that holds graphs that the classifier puts in another class."
+    assert knobs == ("background",)
+    seen = Graph.from_edges(8, [(0, 4), (2, 6), (1, 5)])
+    assert explain(RING, hidden, "auto", background=[RING, seen], nodes=PARTS).found
+
+
+def test_after_auto_with_a_background_the_class_is_the_knob() -> None:
+    background = [RING, FULL]
+    result = explain(RING, dense, "auto", background=background, target="odd", nodes=PARTS)
+    text, knobs = next_of(result)
+    assert text.startswith(
+        "give a background that holds graphs that the classifier puts in odd, or"
     )
-    assert story.parameters == ("background", "method")
+    assert knobs == ("background", "target")
+    assert explain(RING, dense, "auto", background=background, nodes=PARTS).found
+
+
+def test_when_everything_was_tried_it_says_what_that_may_mean() -> None:
+    result = explain(RING, stubborn, "auto", background=[RING, FULL], nodes=PARTS)
+    text, knobs = next_of(result)
+    assert "the classifier may give the same answer to everything" in text
+    assert knobs == ("background",)
+
+
+def test_a_sentence_that_is_not_true_as_read_points_to_auto_which_makes_one_that_is() -> None:
+    def rule(adjacency) -> str:
+        """Four of the five first pairs across, or any ten."""
+        across = adjacency[:4, 4:]
+        return "well" if across.ravel()[:5].sum() >= 4 or across.sum() >= 10 else "ill"
+
+    background = [RING, FULL]
+    story = describe(explain(RING, rule, "dat+min", background=background), PARTS, rule)
+    assert not story.true_as_read
+    assert story.parameters == ("method", "background")
+    assert any("The method auto, given a background, looks for" in n for n in story.footnotes)
+    told = describe(explain(RING, rule, "auto", background=background, nodes=PARTS), PARTS, rule)
+    assert told.true_as_read
+    assert told.parameters == ()
+
+
+def test_pairs_told_by_auto_point_to_a_background() -> None:
+    story = describe(explain(RING, dense, "auto", nodes=PARTS), PARTS, dense)
+    assert story.language == "pairs"
+    assert story.parameters == ("background",)
+    told = explain(RING, dense, "auto", nodes=PARTS, background=[RING, FULL])
+    assert describe(told, PARTS, dense).language == "regions"
 
 
 def test_not_needed_is_said_plainly() -> None:

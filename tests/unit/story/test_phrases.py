@@ -15,17 +15,11 @@ from denseflip.errors import (
     UnknownNameError,
 )
 from denseflip.graph import Taxonomy
+from denseflip.search.claims import Amount
 from denseflip.story import phrases
-from denseflip.story.phrases import (
-    Group,
-    clause,
-    group,
-    read_statement,
-    readable,
-    reader,
-    with_article,
-    written,
-)
+from denseflip.story.amounts import Wording
+from denseflip.story.naming import readable, reader, with_article, written
+from denseflip.story.phrases import Group, clause, group, read_statement
 from denseflip.story.vocabulary import VOCABULARIES, Vocabulary
 
 PLAIN = Vocabulary()
@@ -73,6 +67,13 @@ TRAPS = [
 ]
 
 
+def said_of(rows, taxonomy, words) -> str:
+    """The clause, in the paper's form or with amounts, as the words want it."""
+    if not words.counts:
+        return clause(rows, taxonomy, words)
+    return Wording(words, taxonomy).clause([Amount(*row) for row in rows])
+
+
 @pytest.mark.parametrize("names", TRAPS, ids=[t[2] for t in TRAPS])
 @pytest.mark.parametrize("words", VOCABULARIES.values(), ids=VOCABULARIES)
 def test_every_set_of_cells_is_read_back_whatever_the_names(names, words) -> None:
@@ -82,9 +83,11 @@ def test_every_set_of_cells_is_read_back_whatever_the_names(names, words) -> Non
     for size in (1, 2, 3, 6):
         for chosen in itertools.combinations(cells, size):
             rows = [(cell, *counts[i % len(counts)]) for i, cell in enumerate(chosen)]
-            text = f"G is classified as 1. If G had {clause(rows, taxonomy, words)}, then G would"
+            text = f"G is classified as 1. If G had {said_of(rows, taxonomy, words)}, then G would"
             said = read_statement(text, taxonomy, words)
             assert said.units == set(chosen)
+            if words.counts:
+                assert said.amounts == {cell: (added, removed) for cell, added, removed in rows}
             assert said.less == {c for c, added, _ in rows if not added}
             assert said.more == {c for c, _, removed in rows if not removed}
 
@@ -92,14 +95,29 @@ def test_every_set_of_cells_is_read_back_whatever_the_names(names, words) -> Non
 def test_the_vocabulary_is_found_if_not_given() -> None:
     taxonomy = Taxonomy.from_labels("part", ("North", "South"))
     for words in VOCABULARIES.values():
-        text = f"X had {clause([((0, 1), 2, 0)], taxonomy, words)}, then X would"
+        text = f"X had {said_of([((0, 1), 2, 0)], taxonomy, words)}, then X would"
         assert read_statement(text, taxonomy).more == {(0, 1)}
 
 
 def test_a_subject_that_talks_like_a_sentence_does_not_confuse() -> None:
     taxonomy = Taxonomy.from_labels("part", ("North", "South"))
-    text = f"He had fun. If he had {clause([((0, 0), 2, 0)], taxonomy, PLAIN)}, then he would"
+    text = f"He had fun. If he had {said_of([((0, 0), 2, 0)], taxonomy, PLAIN)}, then he would"
     assert read_statement(text, taxonomy, PLAIN).more == {(0, 0)}
+
+
+@pytest.mark.parametrize("reading", ["typical", "distinctive"])
+@pytest.mark.parametrize("names", [*TRAPS, ("left V", "right V", "left")], ids=str)
+def test_readings_are_read_back(names, reading) -> None:
+    taxonomy = Taxonomy.from_labels("part", names)
+    cells = [(a, b) for a in range(3) for b in range(a, 3)]
+    rows = [Amount(cell, i % 3, 1 + i % 2) for i, cell in enumerate(cells)]
+    rows += [Amount((0, None), 1_234, 1)]
+    wording = Wording(PLAIN, taxonomy, reading, "class 0", "in between, and at")
+    for size in (1, 2, len(rows)):
+        for chosen in itertools.combinations(rows, size):
+            told = wording.clause(chosen)
+            said = read_statement(f"If G had {told}, then G would", taxonomy, PLAIN)
+            assert said.amounts == {unit: (more, less) for unit, more, less in chosen}
 
 
 @pytest.mark.parametrize(
@@ -111,6 +129,11 @@ def test_a_subject_that_talks_like_a_sentence_does_not_confuse() -> None:
         "If G had more edges in the North",
         "If G had more edges in , then G would",
         "If G had more edges in the North more edges, then G would",
+        "If G had more edges in North, then G would",
+        "If G had 2 edges in North, then G would",
+        "If G had 2 more edges in North",
+        "If G had 2 more edges between North, then G would",
+        "If G had what follows, then G would:\n- 2 more edges in North\n- something else",
     ],
 )
 def test_what_is_no_statement_is_refused(text) -> None:

@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from denseflip import Counterfactual, Edits, Graph, Nodes, Story, Vocabulary, describe
-from denseflip.counterfactual import Status
+from denseflip.counterfactual import AsRead, Status
 from denseflip.errors import RenamedError
 from denseflip.story import statement
 from denseflip.story.phrases import read_statement
@@ -57,7 +57,7 @@ def make_result(cells: dict[tuple[int, int], tuple[int, int]], **facts: object) 
 
 def tell(result: Counterfactual, nodes: Nodes, **options: object) -> Story:
     """`describe`, in the paper's words unless told otherwise."""
-    return describe(result, nodes, **{"vocabulary": "brain", **options})  # type: ignore[arg-type]
+    return describe(result, nodes, **{"vocabulary": "paper", **options})  # type: ignore[arg-type]
 
 
 def had(cells: dict[tuple[int, int], tuple[int, int]], **options: object) -> str:
@@ -189,7 +189,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("cells", "text"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
-def test_brain_clause(cells, text) -> None:
+def test_clause_of_the_paper(cells, text) -> None:
     assert had(cells) == text
 
 
@@ -254,16 +254,144 @@ def test_class_names(label, names, text) -> None:
     assert story.statement.startswith(f"Patient 9 is {text}.")
 
 
+COUNTED = [
+    ("removed", {(F, F): (0, 3)}, "3 fewer connections in the Frontal Lobe (3 → 0 of 6)"),
+    ("one is one", {(F, F): (0, 1)}, "one fewer connection in the Frontal Lobe (1 → 0 of 6)"),
+    (
+        "between two",
+        {(F, T): (2, 0)},
+        "2 more connections between the Frontal Lobe and the Temporal Lobe (0 → 2 of 16)",
+    ),
+    (
+        "in order of their edits, whatever the direction",
+        {(F, F): (0, 3), (T, T): (0, 2), (F, P): (4, 0)},
+        "4 more connections between the Frontal Lobe and the Posterior Fossa (0 → 4 of 16), 3 "
+        "fewer connections in the Frontal Lobe (3 → 0 of 6), and 2 fewer connections in the "
+        "Temporal Lobe (2 → 0 of 6)",
+    ),
+    (
+        "two",
+        {(F, F): (0, 3), (T, T): (2, 0)},
+        "3 fewer connections in the Frontal Lobe (3 → 0 of 6) and 2 more connections in the "
+        "Temporal Lobe (0 → 2 of 6)",
+    ),
+    (
+        "both ways, the more first",
+        {(F, F): (1, 4)},
+        "4 fewer and one more connection in the Frontal Lobe (4 → 1 of 6)",
+    ),
+    (
+        "as many as fewer",
+        {(F, T): (2, 2)},
+        "2 more and 2 fewer connections between the Frontal Lobe and the Temporal Lobe "
+        "(2 → 2 of 16)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("cells", "text"), [c[1:] for c in COUNTED], ids=[c[0] for c in COUNTED])
+def test_clause_with_amounts(cells, text) -> None:
+    assert had(cells, vocabulary="brain") == text
+
+
+def told(reading: str | None, flips: int, **options: object) -> Story:
+    """A result that brings its own test along, of one cell both ways."""
+    test = reading and AsRead("regions", "lobe", reading, 20, flips)
+    result = make_result({(F, F): (3, 2)}, as_read=test)
+    return tell(result, NODES, vocabulary="brain", class_names=CLASSES, subject=9, **options)
+
+
+def test_words_follow_truth() -> None:
+    start = (
+        "Patient 9 is classified as Autism Spectrum Disorder. If Patient 9's brain had 3 more and "
+        "2 fewer connections in the Frontal Lobe (2 → 3 of 6), then Patient 9 would have been "
+        "classified as Typically Developed"
+    )
+    assert told("any", 18).statement == f"{start}."
+    assert told("any", 17).statement == (
+        f"{start} – for the 5 connections listed, not for just any others there."
+    )
+    assert told(None, 0).statement == (
+        f"{start} – for the 5 connections listed; others were not tested."
+    )
+
+
+@pytest.mark.parametrize(
+    ("reading", "text"),
+    [
+        (
+            "typical",
+            "3 more of the connections typical of Typically Developed and 2 fewer of those not "
+            "typical of Typically Developed in the Frontal Lobe (2 → 3 of 6)",
+        ),
+        (
+            "distinctive",
+            "3 more of the connections that Typically Developed has more often than Autism "
+            "Spectrum Disorder and 2 fewer of those that Typically Developed has less often than "
+            "Autism Spectrum Disorder in the Frontal Lobe (2 → 3 of 6)",
+        ),
+    ],
+)
+def test_words_say_which_connections_are_meant(reading, text) -> None:
+    story = told(reading, 20)
+    assert f" had {text}, then " in story.statement
+    assert read_statement(story.statement, story.taxonomy).amounts == {(F, F): (3, 2)}
+    assert "typical" not in told(reading, 3).statement
+
+
+def test_footnotes_follow_truth() -> None:
+    held = told("any", 19)
+    assert (
+        "True as read: 19 of 20 random choices of as many connections in the same places change "
+        "the answer (95 % interval of the share: 76 to 99 %)."
+    ) in held.footnotes
+    assert held.sentences.listed is None
+    failed = told("any", 2)
+    assert any(
+        n.startswith("Not true of just any connections there: only 2 of 20")
+        for n in failed.footnotes
+    )
+    assert (
+        "The 5 connections it holds for: n1 – n2 (removed), n1 – n3 (removed), n0 – n1 (added), "
+        "n0 – n2 (added), n0 – n3 (added)."
+    ) in failed.footnotes
+    assert ", typical of Typically Developed, in the same" in str(told("typical", 20).footnotes)
+
+
+def test_the_paper_speaks_as_it_does_and_the_footnotes_tell() -> None:
+    test = AsRead("regions", "lobe", "any", 20, 2)
+    story = tell(make_result({(F, F): (0, 5)}, as_read=test), NODES)
+    assert "had less activation in the Frontal Lobe, then" in story.statement
+    assert "listed" not in story.statement
+    assert any(note.startswith("Not true of just any links there") for note in story.footnotes)
+
+
+def test_many_connections_are_not_listed_in_a_footnote() -> None:
+    story = tell(make_result({(F, T): (13, 0)}), NODES, vocabulary="brain")
+    assert story.sentences.listed == (
+        "The 13 connections it holds for are in the list of edits (in Python: story.named_edits)."
+    )
+
+
+def test_left_and_right_are_said_once() -> None:
+    sides = tuple(f"{side} isocortex" for side in ("left", "right") for _ in range(10))
+    nodes = Nodes(tuple(f"n{i}" for i in range(20)), regions={"part": sides})
+    result = make_result({(F, A): (2, 0)})
+    story = describe(result, nodes)
+    assert "between the left and the right isocortex (0 → 2 of 100)" in story.statement
+    assert read_statement(story.statement, story.taxonomy).amounts == {(0, 1): (2, 0)}
+
+
 @pytest.mark.parametrize(
     ("vocabulary", "cells", "text"),
     [
-        ("mouse", {(F, T): (2, 0)}, "more connections between the Frontal Lobe and the Temporal"),
-        ("mouse", {(F, F): (0, 2)}, "fewer connections in the Frontal Lobe"),
-        ("connectome", {(F, F): (0, 2)}, "fewer connections within the Frontal Lobe"),
-        ("network", {(F, F): (2, 0)}, "more connections within the Frontal Lobe"),
-        ("network", {(F, T): (0, 2)}, "fewer connections between the Frontal Lobe and the"),
-        ("graph", {(F, F): (0, 2)}, "fewer edges in the Frontal Lobe"),
-        ("graph", {(F, F): (2, 2)}, "rewired edges in the Frontal Lobe (2 edges more, 2 fewer)"),
+        ("mouse", {(F, T): (2, 0)}, "2 more connections between the Frontal Lobe and the Temporal"),
+        ("mouse", {(F, F): (0, 2)}, "2 fewer connections in the Frontal Lobe"),
+        ("connectome", {(F, F): (0, 2)}, "2 fewer connections within the Frontal Lobe"),
+        ("network", {(F, F): (2, 0)}, "2 more connections within the Frontal Lobe"),
+        ("network", {(F, T): (0, 2)}, "2 fewer connections between the Frontal Lobe and the"),
+        ("graph", {(F, F): (0, 2)}, "2 fewer edges in the Frontal Lobe"),
+        ("graph", {(F, F): (2, 2)}, "2 more and 2 fewer edges in the Frontal Lobe (2 → 2 of 6)"),
         (
             Vocabulary(
                 name="city",
@@ -276,7 +404,7 @@ def test_class_names(label, names, text) -> None:
                 verb="taken for",
             ),
             {(F, F): (0, 2), (F, T): (1, 0)},
-            "fewer lanes in the Frontal Lobe and more bridges between the Frontal Lobe and the",
+            "2 fewer lanes in the Frontal Lobe (2 → 0 of 6) and one more road between the Frontal",
         ),
     ],
 )
@@ -291,8 +419,9 @@ def test_a_vocabulary_of_ones_own_speaks_throughout() -> None:
     result = make_result({(F, F): (0, 2)})
     story = tell(result, NODES, vocabulary=words, subject="Town Ulm", class_names=CLASSES)
     assert story.statement == (
-        "Town Ulm is taken for Autism Spectrum Disorder. If Ulm's road map had fewer edges in the "
-        "Frontal Lobe, then Ulm would have been taken for Typically Developed."
+        "Town Ulm is taken for Autism Spectrum Disorder. If Ulm's road map had 2 fewer edges in "
+        "the Frontal Lobe (2 → 0 of 6), then Ulm would have been taken for Typically Developed – "
+        "for the 2 roads listed; others were not tested."
     )
     assert "2 roads" in story.detailed
 
@@ -304,14 +433,15 @@ def test_a_labs_own_regions_get_neutral_words() -> None:
     result = make_result({(F, F): (0, 5), (T, A): (2, 0)})
     told = {"subject": "control-03", "class_names": ["patient", "control"]}
     assert describe(result, nodes, **told).statement == (
-        "control-03 is classified as control. If control-03 had fewer connections within Frontal "
-        "and more connections between Temporal and Parietal, then control-03 would have been "
-        "classified as patient."
+        "control-03 is classified as control. If control-03 had 5 fewer connections within Frontal "
+        "(5 → 0 of 6) and 2 more connections between Temporal and Parietal (0 → 2 of 16), then "
+        "control-03 would have been classified as patient – for the 7 connections listed; others "
+        "were not tested."
     )
     places = tuple((float(i), 0.0, 0.0) for i in range(nodes.n_nodes))
     nodes = Nodes(NODES.names, regions={"lobe": regions}, coordinates=places)
     story = describe(result, nodes, **told)
-    assert "If control-03's brain had fewer connections within Frontal" in story.statement
+    assert "If control-03's brain had 5 fewer connections within Frontal" in story.statement
     assert describe(result, nodes, subject=3).subject == "Subject 3"
 
 
@@ -319,8 +449,9 @@ def test_a_plain_graph_owns_its_edges_itself() -> None:
     result = make_result({(F, F): (0, 2)})
     story = tell(result, NODES, vocabulary="graph", class_names=CLASSES)
     assert story.statement == (
-        "This graph is classified as Autism Spectrum Disorder. If the graph had fewer edges in the "
-        "Frontal Lobe, then the graph would have been classified as Typically Developed."
+        "This graph is classified as Autism Spectrum Disorder. If the graph had 2 fewer edges in "
+        "the Frontal Lobe (2 → 0 of 6), then the graph would have been classified as Typically "
+        "Developed – for the 2 edges listed; others were not tested."
     )
 
 
@@ -331,10 +462,11 @@ def test_short_names_few_and_counts_many() -> None:
         "Frontal Lobe."
     )
     cells = {(F, F): (0, 5), **dict.fromkeys(itertools.combinations(range(5), 2), (1, 0))}
-    many = tell(make_result(cells), NODES, subject=9, class_names=CLASSES)
+    many = tell(make_result(cells), NODES, subject=9, class_names=CLASSES, vocabulary="brain")
     assert many.short == (
         "Patient 9: Autism Spectrum Disorder → Typically Developed with changes in 11 region "
-        "pairs, most in Frontal Lobe (5 links removed)."
+        "pairs, most in Frontal Lobe (5 connections removed) – for the 15 connections listed; "
+        "others were not tested."
     )
 
 

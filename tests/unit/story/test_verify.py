@@ -186,7 +186,7 @@ def test_a_spent_session_leaves_the_sentence_untested() -> None:
 def test_the_rest_is_said_to_be_unneeded_only_when_tested() -> None:
     story = describe(found(), NODES, as_oracle(lambda a: int(not a[0, 1])))
     assert story.rest == (
-        "The whole counterfactual also has more connections between North and South, and 1 "
+        "The whole counterfactual also has 2 more connections between North and South, and 1 "
         "connection changed elsewhere; that was not needed to change the answer."
     )
     assert describe(found(), NODES).rest is None

@@ -29,6 +29,7 @@ def test_an_unknown_name_suggests_a_known_one() -> None:
         ({"unit": 3}, "unit must be a word"),
         ({"less": "more"}, "less, more and mixed must differ"),
         ({"subject": "", "inside": "(", "unit": ","}, "subject .* inside .* unit"),
+        ({"counts": "no"}, "counts must be True or False; got 'no'"),
     ],
 )
 def test_words_that_would_break_a_sentence_are_refused(options, match) -> None:
@@ -39,10 +40,10 @@ def test_words_that_would_break_a_sentence_are_refused(options, match) -> None:
 def test_counting_and_owning() -> None:
     words = Vocabulary.named("brain")
     assert [words.count(n) for n in (0, 1, 2, 1234)] == [
-        "0 links",
-        "1 link",
-        "2 links",
-        "1,234 links",
+        "0 connections",
+        "1 connection",
+        "2 connections",
+        "1,234 connections",
     ]
     assert words.possessor("Anna") == "Anna's brain"
     assert words.possessor("Anna's Brain") == "Anna's Brain"
@@ -67,3 +68,20 @@ def test_only_a_number_or_a_known_id_gets_the_noun(words, subject, text) -> None
 
 def test_a_noun_of_ones_own_is_always_used() -> None:
     assert Vocabulary(name="city", subject="Town").called("Ulm") == "Town Ulm"
+
+
+def test_only_the_paper_speaks_of_activation() -> None:
+    spoken = {name for name, words in VOCABULARIES.items() if "activation" in words.across}
+    assert spoken == {"paper"}
+    assert {name for name, words in VOCABULARIES.items() if not words.counts} == {"paper"}
+
+
+def test_words_that_an_earlier_version_wrote_do_not_count() -> None:
+    data = Vocabulary.named("paper").to_dict()
+    assert Vocabulary.from_dict(data) == Vocabulary.named("paper")
+    del data["counts"]
+    assert Vocabulary.from_dict(data) == Vocabulary.named("paper")
+
+
+def test_no_caveat_says_what_the_test_as_read_decides() -> None:
+    assert not any("listed" in words.caveat for words in VOCABULARIES.values())

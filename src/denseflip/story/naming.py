@@ -1,0 +1,117 @@
+"""How a sentence writes the names of regions and nodes, and how they are read back."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from denseflip.graph import Taxonomy
+from denseflip.graph.nodes import CROSS
+from denseflip.story.units import NODE_PREFIX, NODE_TAXONOMY
+
+_SIDES = {"L": "left", "R": "right", "M": "midline"}
+_ALONE = {"L": "left hemisphere", "R": "right hemisphere", "M": "midline"}
+_SIDED = re.compile(r"(.*[^\W\d_]{3}.*)[_ ]([LR])")
+_SIDE_TAXONOMIES = {"hemisphere", "side"}
+_UNSAFE = re.compile(r"[,;:()“”\n\r\t]| and |^\s|\s$|^$")
+_RESERVED = {"in", "within", "between", "at", "of", "each", "and", "then", "the"}
+# A single word takes an article if it is a noun such as these; "Frontal" or "Visual" takes none.
+_NOUN = re.compile(
+    r"(?:lobes?|lobules?|gyrus|gyri|sulcus|sulci|cortex|cortices|fossa|insula|structures?|areas?|"
+    r"regions?|networks?|systems?|poles?|tracts?|matter|hemispheres?|midline|brain|stem|cerebrum|"
+    r"cerebellum|vermis|thalamus|prethalamus|amygdala|hippocampus|hippocampi|striatum|pallium|"
+    r"pallidum|encephalon|putamen|caudate|nucleus|nuclei|ganglia|cuneus|pons|medulla|tectum|"
+    r"pretectum|tegmentum|septum|isthmus|cingulum|operculum)$",
+    re.IGNORECASE,
+)
+
+
+def readable(taxonomy: Taxonomy) -> tuple[str, ...]:
+    """Region names with a hemisphere spelled out: ``Frontal Lobe L`` is ``left Frontal Lobe``."""
+    parts = taxonomy.name.split(CROSS)
+    if taxonomy.name == NODE_TAXONOMY:
+        names = [_sided(name) for name in taxonomy.regions]
+        return tuple(names) if len(set(names)) == len(names) else taxonomy.regions
+    if parts[-1] not in _SIDE_TAXONOMIES:
+        return taxonomy.regions
+    names = []
+    for region in taxonomy.regions:
+        head, _, side = region.rpartition(" ")
+        if len(parts) == 1:
+            names.append(_ALONE.get(region, region))
+        else:
+            names.append(f"{_SIDES[side]} {head}" if head and side in _SIDES else region)
+    return tuple(names) if len(set(names)) == len(names) else taxonomy.regions
+
+
+def _sided(name: str) -> str:
+    """``Frontal_Sup_L`` is ``left Frontal Sup``; a name that tells no side stays as it is."""
+    match = _SIDED.fullmatch(name)
+    if match is None or name.startswith(NODE_PREFIX):
+        return name
+    return f"{_SIDES[match[2]]} {match[1].replace('_', ' ')}"
+
+
+def with_article(name: str) -> str:
+    """The name as it stands in a sentence.
+
+    >>> with_article("Frontal Lobe"), with_article("Insula & Cingulate Gyri"), with_article("V1")
+    ('the Frontal Lobe', 'the Insula & Cingulate Gyri', 'V1')
+    >>> with_article("Frontal"), with_article("left Frontal"), with_article("left isocortex")
+    ('Frontal', 'left Frontal', 'the left isocortex')
+    """
+    first = name.split(" ")[0]
+    if name.startswith(NODE_PREFIX) or (first.lower() == "the" and " " in name):
+        return name
+    if first.lower() in _RESERVED:
+        return f"the {name}"
+    head, _, rest = name.partition(" ")
+    sided = rest if rest and head.lower() in _SIDES.values() else name
+    code = len(name) == 1 or any(c.isdigit() for c in name)
+    bare = " " not in sided and not (sided.isalpha() and _NOUN.search(sided))
+    return name if code or bare else f"the {name}"
+
+
+def written(taxonomy: Taxonomy, phrases: Iterable[str] = ()) -> tuple[str, ...]:
+    """Every region as a sentence writes it, each different and each readable back.
+
+    A name that could be mistaken for something else (it holds a comma, an "and", one of the
+    sentence's own phrases, or reads like another region) stands in quotation marks.
+    """
+    names = readable(taxonomy)
+    texts = [with_article(name) for name in names]
+    often = Counter(texts)
+    own = [p.strip() for p in phrases]
+    return tuple(
+        _quoted(name) if _UNSAFE.search(name) or often[text] > 1 or _holds(name, own) else text
+        for name, text in zip(names, texts, strict=True)
+    )
+
+
+def _holds(name: str, phrases: list[str]) -> bool:
+    return any(p and p in name for p in phrases)
+
+
+def _quoted(name: str) -> str:
+    return "“" + name.replace("”", "””") + "”"
+
+
+def reader(texts: tuple[str, ...]) -> tuple[re.Pattern[str], Mapping[str, int]]:
+    """A pattern that matches one written region, the longest first, and where it stands."""
+    position = {text: i for i, text in enumerate(texts)}
+    longest = sorted(texts, key=lambda t: (-len(t), t))
+    # A plain name ends where a separator follows, so "V1" is not read in "V12".
+    plain = "|".join(re.escape(t) for t in longest if not t.startswith("“"))
+    quoted = "|".join(re.escape(t) + "(?!”)" for t in longest if t.startswith("“"))
+    after = r"(?=,| and | \(|\.|;|\n|$)"
+    either = "|".join(x for x in (quoted, f"(?:{plain}){after}" if plain else "") if x)
+    return re.compile(either or "(?!)"), position
+
+
+def join_words(items: Sequence[str], *, comma: bool = False) -> str:
+    """``a``; ``a and b``; ``a, b and c``, or ``a, b, and c`` with a comma."""
+    if len(items) < 2:
+        return "".join(items)
+    last = ", and " if comma else " and "
+    return ", ".join(items[:-1]) + last + items[-1]

@@ -1,0 +1,153 @@
+"""What stands beside a sentence: footnotes, and what to try next.
+
+What is advised is told in the library's parameters. A skin that spells these in another way finds
+their names beside the text and adds its own spelling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from denseflip.counterfactual import Counterfactual, Label, Status
+from denseflip.search.truth import FEW_CELLS
+from denseflip.story.reading import judged_better, known
+
+if TYPE_CHECKING:
+    from denseflip.story.statement import Sentences
+
+_REGIONS_HINT = (
+    "No regions are known, so this speaks of nodes. To speak of regions, give a node table with a "
+    "region column as nodes (Nodes.read_csv reads one)."
+)
+
+
+class Advice(NamedTuple):
+    """What to try next, and the parameters that this speaks of."""
+
+    text: str = ""
+    parameters: tuple[str, ...] = ()
+
+
+# ---- what to try next ---------------------------------------------------------------------
+
+
+def next_advice(result: Counterfactual, class_name: Callable[[Label], str]) -> Advice:
+    """What to try next where nothing was found; empty otherwise.
+
+    Nothing that was just tried, and nothing that leads back to it.
+    """
+    if result.status in (Status.FOUND, Status.NOT_NEEDED):
+        return Advice()
+    wanted = "another class" if result.target is None else class_name(result.target)
+    graphs = f"graphs that the classifier puts in {wanted}"
+    if result.status is Status.BUDGET:
+        return Advice(
+            f"Next: raise budget (it asked {result.calls:,}; try {10 * result.calls}) or "
+            "time_limit.",
+            ("budget", "time_limit"),
+        )
+    if _chooses(result):
+        if not result.background_calls:
+            return Advice(f"Next: give a background that holds {graphs}.", ("background",))
+        if result.target is not None:
+            return Advice(
+                f"Next: give a background that holds {graphs}, or let the class open (target).",
+                ("background", "target"),
+            )
+        return Advice(
+            f"Next: give a larger background, one that holds {graphs}; if there is none, the "
+            "classifier may give the same answer to everything.",
+            ("background",),
+        )
+    limit = iteration_limit(result)
+    raised = ""
+    knobs: tuple[str, ...] = ("method", "background")
+    if limit is not None and result.iterations >= limit:
+        raised = f"raise max_iterations (it was {limit:,}; try {10 * limit}), or "
+        knobs = ("max_iterations", *knobs)
+    return Advice(
+        f"Next: {raised}take the method auto, which tries several ways; best with a background "
+        f"that holds {graphs}.",
+        knobs,
+    )
+
+
+def iteration_limit(result: Counterfactual) -> int | None:
+    """The largest number of iterations that the method was allowed, if it has one."""
+    search = result.parameters.get("search")
+    limit = search.get("max_iterations") if isinstance(search, dict) else None
+    return limit if isinstance(limit, int) else None
+
+
+# ---- footnotes ----------------------------------------------------------------------------
+
+
+def classifier_note(evaluation: Any) -> str | None:
+    """What an evaluation says of the classifier; that there is none, if there is none.
+
+    Parameters
+    ----------
+    evaluation : an `Evaluation`, its dictionary form, or anything with ``better_than_chance`` or
+        ``level``, and ``verdict``.
+    """
+    if evaluation is None:
+        return (
+            "How well the classifier does on graphs it has not seen was not given: judge it first "
+            "(evaluate); an explanation is worth no more than what it explains."
+        )
+    if judged_better(evaluation):
+        return str(known(evaluation, "verdict") or "") or None
+    verdict = known(evaluation, "verdict") or "The classifier is not better than chance."
+    warning = known(evaluation, "warning")
+    return f"{verdict} {warning}" if warning else str(verdict)
+
+
+def footnotes(sentences: Sentences, evaluation: Any) -> tuple[str, ...]:
+    """What a reader must know beside the sentence, the most important first."""
+    result, words = sentences.result, sentences.words
+    notes: list[str | None] = [classifier_note(evaluation)]
+    if result.found:
+        notes += [sentences.tested, sentences.read, sentences.listed, sentences.rest]
+        if result.minimal is True:
+            notes.append(
+                f"No single one of the counterfactual's {words.count(result.distance)} can be left "
+                "as it was without losing the flip (certified one by one)."
+            )
+        elif result.minimal is False:
+            notes.append("That no single change can be left out could not be certified.")
+    notes.extend(sentences.verification.remarks)
+    notes.extend(result.notes)
+    notes.append(sentences.language)
+    notes.append(shape_advice(sentences).text)
+    notes.append(words.caveat)
+    return tuple(note for note in notes if note)
+
+
+def shape_advice(sentences: Sentences) -> Advice:
+    """What would make the sentence shorter or truer; empty if nothing has to."""
+    if not sentences.nodes.regions:
+        return Advice(_REGIONS_HINT, ("nodes",))
+    result, test = sentences.result, sentences.as_read
+    if not result.found:
+        return Advice()
+    if _chooses(result):
+        if sentences.units.language == "pairs" and not result.background_calls:
+            return Advice(
+                "With a data set's graphs as background, a short sentence about regions that is "
+                "true as read is looked for.",
+                ("background",),
+            )
+        return Advice()
+    if len(sentences.rows) <= FEW_CELLS and (test is None or test.true):
+        return Advice()
+    return Advice(
+        f"The method auto, given a background, looks for a sentence of at most {FEW_CELLS} places "
+        "that is true as read.",
+        ("method", "background"),
+    )
+
+
+def _chooses(result: Counterfactual) -> bool:
+    """Whether the method itself looks for what can be told."""
+    return result.method.split("+")[0] in ("auto", "best", "brief")
