@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from denseflip.counterfactual import AsRead, Status
 from denseflip.errors import UnknownNameError, whole_number
 from denseflip.graph import Taxonomy
-from denseflip.oracles.session import BudgetSpentError, Session
+from denseflip.oracles.session import Session
 from denseflip.search.brief import Brief, cannot_be_told, unfit
 from denseflip.search.engine import search
-from denseflip.search.probe import Probe
+from denseflip.search.probe import Probe, Shared
 from denseflip.search.problem import BACKGROUND, REGIONS, Problem, Walk, check_given
-from denseflip.search.refine import Candidate
 
 LANGUAGES = ("auto", "regions", "nodes", "pairs")
 OBJECTIVES = ("sentence", "edits", "balanced")
+_FRONT_PAIRS = 500  # questions that a front may spend on the fewest edits
 PAIRS = AsRead("pairs", None, "any", 0, 0)  # pairs named one by one are what they are
 
 
@@ -54,6 +54,7 @@ class Auto:
 
     def __call__(self, problem: Problem, session: Session) -> Walk:
         """Try one language after the other."""
+        session = Shared(session)  # what one language has asked, the next knows
         probe = Probe(problem, session)
         if self.objective not in (None, "sentence"):
             return self._pairs(problem, session, f"the objective is {self.objective!r}")
@@ -80,7 +81,7 @@ class Auto:
                 ended = brief.walk(problem, told, taxonomy)
                 ended.chosen = "brief"
                 problem.note(f"Told by brief, {_words(taxonomy)}: {_reason(tried)}.")
-                return ended
+                return self._with_pairs(problem, session, ended) if self.front else ended
             problem.note(cannot_be_told(problem, taxonomy, self.max_cells))
         return self._pairs(problem, session, "nothing shorter is true as read")
 
@@ -105,34 +106,38 @@ class Auto:
         from denseflip.search.methods import METHODS, make_method
 
         known = problem.background is not None and len(problem.background) > 0
-        names = ("con+min",) * known + ("tri+min", "obs+min")
-        if "best" in METHODS:
-            names = ("best",)
+        names = ("best",) if "best" in METHODS else ("race", *("tight",) * known)
         ended = Walk(Status.EXHAUSTED, problem.graph, problem.label)
         for name in names:
-            parameters = {"objective": self.objective or "edits"} if name == "best" else {}
-            method = make_method(name, **parameters)
-            ended = search(problem, method.search, session)
-            if ended.status is not Status.FOUND:
-                continue
-            candidate = Candidate(problem, ended, session)
-            try:
-                for refine in method.refiners:
-                    refine(candidate)
-            except BudgetSpentError:
-                problem.note(
-                    "The budget was spent during refinement; the result may be refined more."
-                )
-            ended.graph, ended.label = candidate.graph, candidate.label
-            ended.trace += candidate.steps
-            if method.refiners:
-                ended.minimal = candidate.minimal
-            ended.chosen = ended.chosen or name
-            if ended.as_read is None:
-                ended.as_read = PAIRS
-            problem.note(f"Told pair by pair, by {ended.chosen}: {why}.")
-            break
+            given = {"objective": self.objective or "edits"} if name == "best" else {}
+            found = search(problem, make_method(name, **given).search, session)
+            if found.status is Status.FOUND and _smaller(problem, found, ended):
+                ended = found
+                ended.chosen = ended.chosen or name
+            elif ended.status is not Status.FOUND:
+                ended = found
+        if ended.status is Status.FOUND:
+            ended.as_read = ended.as_read or PAIRS
+            told = "Told pair by pair" if ended.as_read.language == "pairs" else "Told"
+            problem.note(f"{told}, by {ended.chosen}: {why}.")
         return ended
+
+    def _with_pairs(self, problem: Problem, session: Session, told: Walk) -> Walk:
+        """The front of a sentence, and behind it the fewest edits, which are listed by pairs."""
+        notes, problem.best = list(problem.notes), None
+        pairs = self._pairs(problem, Shared(session, _FRONT_PAIRS), "the fewest edits")
+        problem.best, problem.notes[:] = told, notes
+        size = problem.graph.distance
+        fewest = min(size(walk.graph) for walk in told.front)
+        if pairs.status is Status.FOUND and size(pairs.graph) < fewest:
+            pairs.front = ()
+            told.front = (*told.front, pairs)
+        return told
+
+
+def _smaller(problem: Problem, a: Walk, b: Walk) -> bool:
+    size = problem.graph.distance
+    return b.status is not Status.FOUND or size(a.graph) < size(b.graph)
 
 
 def _words(taxonomy: Taxonomy | None) -> str:

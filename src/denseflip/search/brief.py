@@ -35,7 +35,7 @@ _FAINT = 0.5  # standard deviations below which classes do not differ
 _VERDICTS = 5  # verdicts asked for, each with larger steps
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Told:
     """A claim that held: with the outcome of its verdict, and one redraw that flips.
 
@@ -175,11 +175,17 @@ class Brief:
         return hunt.told
 
     def walk(self, problem: Problem, told: list[Told], taxonomy: Taxonomy | None) -> Walk:
-        """The walk to the one to tell, with the others that nothing beats."""
-        made = {id(one): _walk(problem, one, taxonomy) for one in told}
-        ended = made[id(shortest(told))]
-        if self.front:
-            ended.front = tuple(made[id(one)] for one in front_of(told))
+        """The walk to the one to tell, with the others that nothing beats.
+
+        A front is about cells, edits and truth alone, so what is told is chosen from it; otherwise
+        a place in which the classes differ clearly may be told though another takes fewer edits.
+        """
+        if not self.front:
+            return _walk(problem, shortest(told), taxonomy)
+        kept = front_of(told)
+        walks = [_walk(problem, one, taxonomy) for one in kept]
+        ended = walks[kept.index(shortest(kept))]
+        ended.front = tuple(walks)
         return ended
 
 
@@ -291,11 +297,21 @@ class Hunt:
         while found:
             facts = [(len(c), a.effort(c), READINGS.index(a.redraw.reading)) for a, c in found]
             ask, claim = found.pop(preferred(facts))
+            if self._beaten(ask, claim):
+                continue
             told = ask.verdict(ask.shrunk(claim))
             if told is not None:
                 self.told.append(told)
                 if not self.thorough:
                     return
+
+    def _beaten(self, ask: _Ask, claim: Claim) -> bool:
+        """Whether a claim will be beaten by what is told, even with half of its edits."""
+        rank = READINGS.index(ask.redraw.reading)
+        return any(
+            one.cells <= len(claim) and one.rank <= rank and one.edits <= edits(claim) / 2
+            for one in self.told
+        )
 
     def _single(
         self,

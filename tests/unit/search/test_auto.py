@@ -111,3 +111,28 @@ def test_a_budget_too_small_is_a_status_and_said():
     assert result.calls <= 4
     assert "The budget was spent" in notes(result)
     assert result.status in (Status.BUDGET, Status.FOUND)
+
+
+def test_the_front_ends_with_the_fewest_edits_listed_by_pairs():
+    result = run(regions="third", front=True)
+    marks = []
+    for member in result.front:
+        said = member.as_read
+        listed = said.language == "pairs"
+        cells = member.distance if listed else max(step.iteration for step in member.trace)
+        rank = 3 if listed else ("any", "typical", "distinctive").index(said.reading)
+        marks.append((cells, member.distance, rank))
+    assert marks == sorted(marks)
+    for a in marks:
+        assert not any(b != a and all(x <= y for x, y in zip(b, a, strict=True)) for b in marks)
+    assert result.edits in {member.edits for member in result.front}
+    assert "the fewest edits" not in notes(result)
+
+
+def test_a_front_member_in_pairs_where_single_edges_decide():
+    graphs = [g for g in GRAPHS if not g.has_edge(0, 9)]
+    background = [*graphs, *(g.toggle([(0, 9)]) for g in graphs)]
+    result = explain(
+        graphs[0], lambda a: int(a[0, 9]), "auto", nodes=NODES, background=background, front=True
+    )
+    assert result.front[-1].edits.added == ((0, 9),) or result.distance == 1

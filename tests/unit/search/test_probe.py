@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from denseflip.graph import Graph
 from denseflip.oracles.adapt import as_oracle
-from denseflip.oracles.session import Session
-from denseflip.search.probe import Probe, certify, gallop, joined, lexmin
+from denseflip.oracles.session import BudgetSpentError, Session
+from denseflip.search.probe import Probe, Shared, certify, gallop, joined, lexmin
 from denseflip.search.problem import Problem
 
 WEIGHTS = st.lists(st.integers(0, 9), min_size=1, max_size=7)
@@ -96,3 +96,32 @@ def test_the_first_that_flips_is_found_whatever_the_batches(batch):
     assert probe.first([np.array([2]), np.array([4]), np.array([3]), np.array([3, 4])]) == 2
     assert probe.session.calls == 4
     assert probe.first([np.array([2])]) is None
+
+
+def test_a_part_of_a_part_has_no_more_than_is_left():
+    graph = Graph.from_edges(4, [])
+    session = Session(as_oracle(lambda a: 0), budget=100)
+    part = Shared(session, 3)
+    inner = Shared(part)
+    assert inner.remaining == 3
+    assert Shared(part, 2).remaining == 2
+    for pair in ((0, 1), (0, 2), (0, 3)):
+        inner.ask(graph.toggle([pair]))
+    with pytest.raises(BudgetSpentError):
+        inner.ask(graph.toggle([(1, 2)]))
+    assert part.remaining == 0
+    assert session.remaining == 97
+
+
+@given(WEIGHTS, st.integers(1, 20), st.integers(0, 7))
+def test_lexmin_gives_up_where_more_things_are_needed_than_may_be(weights, level, most):
+    order = list(range(len(weights)))
+
+    def enough(some):
+        return sum(weights[i] for i in some) >= level
+
+    if not enough(order):
+        return
+    free = lexmin(order, enough)
+    limited = lexmin(order, enough, most=most)
+    assert limited == (free if len(free) <= most else None)
