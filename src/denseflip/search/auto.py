@@ -6,7 +6,7 @@ coarse to fine; then nodes; at last the fewest pairs. What was chosen, and why, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from denseflip.counterfactual import AsRead, Status
@@ -69,7 +69,8 @@ class Auto:
         if not any(problem.accepts(label) for label in problem.background_labels):
             why = "the oracle puts no graph of the background in the class that is wanted"
             return self._pairs(problem, session, why)
-        for tried, taxonomy in enumerate(self._taxonomies(problem)):
+        failed: list[Taxonomy | None] = []
+        for taxonomy in self._taxonomies(problem):
             brief = Brief(
                 None if taxonomy is None else taxonomy.name,
                 "nodes" if taxonomy is None else "regions",
@@ -78,12 +79,34 @@ class Auto:
             )
             told = brief.tell(problem, probe, taxonomy)
             if told:
-                ended = brief.walk(problem, told, taxonomy)
-                ended.chosen = "brief"
-                problem.note(f"Told by brief, {_words(taxonomy)}: {_reason(tried)}.")
-                return self._with_pairs(problem, session, ended) if self.front else ended
-            problem.note(cannot_be_told(problem, taxonomy, self.max_cells))
+                self._say(problem, failed)
+                return self._told(problem, session, brief.walk(problem, told, taxonomy), taxonomy)
+            if not failed:
+                problem.note(cannot_be_told(taxonomy, self.max_cells))
+            failed.append(taxonomy)
+        self._say(problem, failed)
         return self._pairs(problem, session, "nothing shorter is true as read")
+
+    def _say(self, problem: Problem, failed: Sequence[Taxonomy | None]) -> None:
+        """The languages that failed behind the first, in one remark."""
+        names = [
+            "nodes" if one is None else f"{one.name} ({len(one.regions)})" for one in failed[1:]
+        ]
+        if names:
+            problem.note(f"Nor can it be told in {' or '.join(names)}.")
+
+    def _told(
+        self, problem: Problem, session: Session, ended: Walk, taxonomy: Taxonomy | None
+    ) -> Walk:
+        why = "there are regions and a background, and a short sentence is true as read"
+        if taxonomy is None or problem.nodes is None:
+            why = "the first language in which a short sentence is true as read"
+        elif taxonomy.index != problem.nodes.taxonomy(self.regions).index:
+            why = "the first regions in which a short sentence is true as read"
+        problem.note(f"Told by brief, {_words(taxonomy)}: {why}.")
+        for walk in {id(walk): walk for walk in (ended, *ended.front)}.values():
+            walk.chosen = "brief"
+        return self._with_pairs(problem, session, ended) if self.front else ended
 
     def _taxonomies(self, problem: Problem) -> Iterator[Taxonomy | None]:
         """The taxonomies to try, coarse to fine behind the first; None for nodes."""
@@ -103,19 +126,10 @@ class Auto:
 
     def _pairs(self, problem: Problem, session: Session, why: str) -> Walk:
         """The fewest edits that the methods for them find, told pair by pair."""
-        from denseflip.search.methods import METHODS, make_method
+        from denseflip.search.methods import make_method
 
-        known = problem.background is not None and len(problem.background) > 0
-        names = ("best",) if "best" in METHODS else ("race", *("tight",) * known)
-        ended = Walk(Status.EXHAUSTED, problem.graph, problem.label)
-        for name in names:
-            given = {"objective": self.objective or "edits"} if name == "best" else {}
-            found = search(problem, make_method(name, **given).search, session)
-            if found.status is Status.FOUND and _smaller(problem, found, ended):
-                ended = found
-                ended.chosen = ended.chosen or name
-            elif ended.status is not Status.FOUND:
-                ended = found
+        method = make_method("best", objective=self.objective or "edits")
+        ended = search(problem, method.search, session)
         if ended.status is Status.FOUND:
             ended.as_read = ended.as_read or PAIRS
             told = "Told pair by pair" if ended.as_read.language == "pairs" else "Told"
@@ -135,18 +149,7 @@ class Auto:
         return told
 
 
-def _smaller(problem: Problem, a: Walk, b: Walk) -> bool:
-    size = problem.graph.distance
-    return b.status is not Status.FOUND or size(a.graph) < size(b.graph)
-
-
 def _words(taxonomy: Taxonomy | None) -> str:
     if taxonomy is None:
         return "in the language of nodes"
     return f"in the regions of {taxonomy.name!r} ({len(taxonomy.regions)})"
-
-
-def _reason(tried: int) -> str:
-    if not tried:
-        return "there are regions and a background, and a short sentence is true as read"
-    return "the first language in which a short sentence is true as read"

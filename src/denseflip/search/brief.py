@@ -154,7 +154,7 @@ class Brief:
         told = self.tell(problem, probe, taxonomy)
         if told:
             return self.walk(problem, told, taxonomy)
-        problem.note(cannot_be_told(problem, taxonomy, self.max_cells))
+        problem.note(cannot_be_told(taxonomy, self.max_cells))
         raise StopSearch
 
     def tell(self, problem: Problem, probe: Probe, taxonomy: Taxonomy | None) -> list[Told]:
@@ -205,11 +205,11 @@ def unfit(taxonomy: Taxonomy) -> str:
     return ""
 
 
-def cannot_be_told(problem: Problem, taxonomy: Taxonomy | None, max_cells: int) -> str:
+def cannot_be_told(taxonomy: Taxonomy | None, max_cells: int) -> str:
     """The plain words for it."""
     where = "nodes" if taxonomy is None else f"regions ({taxonomy.name}, {len(taxonomy.regions)})"
     most = "one" if max_cells == 1 else f"at most {max_cells}"
-    what = {True: "node", False: "cell"}[taxonomy is None] + ("" if max_cells == 1 else "s")
+    what = ("node" if taxonomy is None else "cell") + ("" if max_cells == 1 else "s")
     return (
         f"This decision cannot be told in these {where}: no sentence of {most} {what} was found "
         "that is true as read."
