@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from denseflip.counterfactual import AsRead, Status
 from denseflip.errors import UnknownNameError, whole_number
 from denseflip.oracles.session import BudgetSpentError, Session
-from denseflip.search.brief import READINGS, Brief, unfit
+from denseflip.search.brief import Brief, unfit
 from denseflip.search.contrast import ContrastList
+from denseflip.search.hunt import READINGS
 from denseflip.search.probe import Probe, Shared
 from denseflip.search.problem import Conversation, Problem, StopSearch, Walk
 from denseflip.search.race import Race, refine_to_the_end

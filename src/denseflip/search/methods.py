@@ -15,10 +15,11 @@ from denseflip.search.auto import Auto
 from denseflip.search.baselines import Bidirectional, ClosestGraph, EdgeSwap
 from denseflip.search.best import Best
 from denseflip.search.blocks import Rank, Schedule
-from denseflip.search.brief import READINGS, Brief
+from denseflip.search.brief import Brief
 from denseflip.search.contrast import ContrastList
 from denseflip.search.dcs import DCS
 from denseflip.search.densify import CliqueDensify, PairDensify
+from denseflip.search.hunt import READINGS
 from denseflip.search.problem import (
     BACKGROUND,
     CONFIDENCE,

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from denseflip import Background, explain, make_method
 from denseflip.counterfactual import AsRead, Status
 from denseflip.errors import InvalidParameterError, UnknownNameError
 from denseflip.graph import Graph, Nodes
 from denseflip.oracles.background import Frequencies
-from denseflip.search.brief import Told, beats, front_of, shortest, unfit
+from denseflip.search.brief import unfit
 from denseflip.search.claims import Amount, Places, Redraw
+from denseflip.search.hunt import Told, beats, front_of, shortest
 
 N = 24
 NODES = Nodes(
@@ -134,6 +137,28 @@ def test_the_front_and_the_one_to_tell():
     assert shortest([short, told(1, 100, "distinctive")]) is short  # two ranks: a quarter
 
 
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(1, 4),
+            st.integers(4, 9),
+            st.sampled_from(["any", "typical", "distinctive"]),
+        ),
+        min_size=1,
+        max_size=9,
+    )
+)
+def test_a_front_is_what_is_not_beaten_and_beats_the_rest(answers):
+    listed = [told(*answer) for answer in answers]
+    front = front_of(listed)
+    assert not any(beats(a, b) for a in front for b in front)
+    kept = {(one.cells, one.edits, one.rank) for one in front}
+    for one in listed:
+        marks = (one.cells, one.edits, one.rank)
+        assert marks in kept or any(beats(other, one) for other in front)
+    assert shortest(front).cells == min(one.cells for one in listed)
+
+
 def test_the_front_of_a_search_is_not_beaten():
     result = run(front=True)
     facts = [
@@ -214,3 +239,27 @@ def test_a_budget_too_small_for_one_test_is_a_status():
     assert any("The budget was spent" in note for note in result.notes)
     if result.found:
         assert result.as_read is None  # nothing was tested to the end
+
+
+def test_a_place_that_is_filled_is_said_to_be():
+    def all_of_it(a):
+        return int(a[:8, 8:16].sum() == 64)
+
+    full = [g.toggle([p for p in FIRST if not g.has_edge(*p)]) for g in GRAPHS[:8]]
+    result = run(oracle=all_of_it, background=[*GRAPHS[:8], *full])
+    assert result.as_read.true
+    assert "A – B is full then: every pair there is joined." in result.notes
+    assert result.counterfactual.to_adjacency()[:8, 8:16].all()
+
+
+def test_what_sets_the_classes_apart_is_told_before_what_is_cheap():
+    """An edge inside C counts as much as six between A and B, where the classes differ."""
+
+    def oracle(a):
+        return int(a[:8, 8:16].sum() + 6 * (a[16:, 16:].sum() / 2 - 5) >= 28)
+
+    graph = next(g for g in GRAPHS[:8] if not oracle(g.to_adjacency()))
+    result = run(graph, oracle)
+    assert {step.name for step in result.trace} == {"A – B"}
+    cheap = run(graph, oracle, front=True)
+    assert min(one.distance for one in cheap.front) < result.distance

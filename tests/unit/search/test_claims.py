@@ -13,7 +13,7 @@ from denseflip.graph import Edits, Graph, Taxonomy
 from denseflip.oracles.adapt import as_oracle
 from denseflip.oracles.background import Frequencies
 from denseflip.oracles.session import Session
-from denseflip.search.claims import STAGES, Amount, Places, Redraw, TooFewError
+from denseflip.search.claims import STAGES, Amount, Places, Redraw, Repeats, TooFewError
 from denseflip.search.probe import Probe
 from denseflip.search.problem import Problem
 from strategies import graphs
@@ -123,3 +123,58 @@ def test_a_claim_that_fills_its_place_is_asked_about_once():
     assert not redraw.fixed((Amount(CELL, 15, 0),))
     share = redraw.test((Amount(CELL, 8, 0),), probe, np.random.default_rng(0), draws=200).share
     assert 0.12 < share < 0.32  # both pairs among 8 of 16: 7 in 30
+
+
+@given(graphs(min_nodes=8, max_nodes=8), st.data())
+@settings(max_examples=40)
+def test_repeats_are_redraws_and_hold_those_of_smaller_claims(graph, data):
+    places = places_of(graph, data.draw(st.sampled_from([TWO, None])))
+    unit = data.draw(st.sampled_from(places.units))
+    more = Amount(unit, len(places.absent(unit)), len(places.present(unit)))
+    less = Amount(unit, data.draw(st.integers(0, more.added)), data.draw(st.integers(0, 1)))
+    less = less._replace(removed=min(less.removed, more.removed))
+    repeats = Repeats(Redraw(places), np.random.default_rng(0), draws=3)
+    for i in range(3):
+        small, large = repeats.codes((less,), i), repeats.codes((more,), i)
+        assert places.amount(unit, small) == less
+        assert set(small.tolist()) <= set(large.tolist())
+        assert small.tolist() == repeats.codes((less,), i).tolist()  # the same when asked again
+
+
+def test_repeats_are_drawn_by_the_weights_of_their_reading():
+    graph = Graph.from_edges(8, [])
+    target = Frequencies.of([Graph.from_edges(8, [(0, 5)])] * 3 + [Graph(8, np.array([6]))])
+    redraw = Redraw(places_of(graph), "typical", Frequencies.of([graph]), target)
+    repeats = Repeats(redraw, np.random.default_rng(0), draws=400)
+    first = Counter(int(repeats.codes((Amount(CELL, 1, 0),), i)[0]) for i in range(400))
+    assert set(first) == {5, 6}
+    assert 250 < first[5] < 350  # three times in four
+    assert redraw.fixed((Amount(CELL, 2, 0),))
+    with pytest.raises(TooFewError):
+        repeats.codes((Amount(CELL, 3, 0),))
+
+
+def test_repeats_end_a_clear_no_early_and_remember():
+    graph = Graph.from_edges(8, [])
+    probe = probe_of(graph, lambda a: int(a.sum() >= 8))
+    repeats = Repeats(Redraw(places_of(graph)), np.random.default_rng(0))
+    before = probe.session.calls
+    assert not repeats.holds((Amount(CELL, 3, 0),), probe)
+    assert probe.session.calls - before == 2  # one may fail, two may not
+    assert repeats.holds((Amount(CELL, 4, 0),), probe)
+    after = probe.session.calls
+    assert repeats.holds((Amount(CELL, 4, 0),), probe)
+    assert not repeats.holds((Amount(CELL, 3, 0),), probe)
+    assert probe.session.calls == after
+
+
+def test_parts_say_which_node_was_meant():
+    graph = Graph.from_edges(6, [])
+    redraw = Redraw(Places(graph))
+    claim = (Amount((0, None), 3, 0), Amount((1, None), 4, 0))
+    for seed in range(20):
+        parts = redraw.parts(claim, np.random.default_rng(seed))
+        assert [len(part) for part in parts] == [3, 4]
+        assert len(np.unique(np.concatenate(parts))) == 7
+        assert all(0 in divmod(code, 6) for code in parts[0].tolist())
+        assert all(1 in divmod(code, 6) for code in parts[1].tolist())
