@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
-from denseflip.errors import DenseflipError, InvalidParameterError, RenamedError
+from denseflip.errors import DenseflipError, InvalidParameterError, RenamedError, shown
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -61,6 +61,28 @@ def visible_tree(data: Any, *, lines: bool = True) -> Any:
     return data
 
 
+def text_of(value: object) -> str:
+    """A value as a visible text; one that has none (an int of 5,000 digits) is said so."""
+    try:
+        return visible(str(value))
+    except ValueError as error:
+        raise InvalidParameterError(f"{shown(value)}.") from error
+
+
+def typed(data: Mapping[str, Any], name: str, *kinds: type) -> Any:
+    """A field of a dictionary that must be of one of these kinds; True is no number here.
+
+    For `from_dict`, which turns a `KeyError` or a `TypeError` into its own error.
+    """
+    value = data[name]
+    wrong = not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds)
+    if wrong or (isinstance(value, int) and abs(value) > _LARGEST):
+        msg = f"{name} cannot be {shown(value)}"
+        raise TypeError(msg)
+    return value
+
+
+_LARGEST = 10**100  # of a whole number in a file; one of 5,000 digits cannot be written
 _FILE_NAME = 120  # characters of a name, an ending to come
 
 

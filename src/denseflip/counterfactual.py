@@ -15,6 +15,7 @@ from operator import index
 from types import NoneType
 from typing import Any, Literal, NamedTuple, Self, get_args
 
+from denseflip.checks import typed
 from denseflip.errors import FileFormatError, InvalidParameterError, shown
 from denseflip.graph import Edits, Graph, Pair
 
@@ -97,23 +98,14 @@ class Step(NamedTuple):
     def from_dict(cls, data: Mapping[str, Any]) -> Step:
         """Inverse of `to_dict`."""
         return cls(
-            _typed(data, "block", str),
-            _typed(data, "structure", str),
-            tuple((index(u), index(v)) for u, v in _typed(data, "toggled", list, tuple)),
+            typed(data, "block", str),
+            typed(data, "structure", str),
+            tuple((index(u), index(v)) for u, v in typed(data, "toggled", list, tuple)),
             _read_ask(data["ask"]),
-            tuple(index(v) for v in _typed(data, "nodes", list, tuple)),
-            _typed(data, "name", str),
-            _typed(data, "iteration", int),
+            tuple(index(v) for v in typed(data, "nodes", list, tuple)),
+            typed(data, "name", str),
+            typed(data, "iteration", int),
         )
-
-
-def _typed(data: Mapping[str, Any], name: str, *kinds: type) -> Any:
-    """A field of a dictionary that must be of one of these kinds; True is no number here."""
-    value = data[name]
-    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-        msg = f"{name} cannot be {shown(value)}"
-        raise TypeError(msg)
-    return value
 
 
 def _read_ask(word: str) -> Ask:
@@ -212,11 +204,11 @@ class AsRead:
     def from_dict(cls, data: Mapping[str, Any]) -> AsRead:
         """Inverse of `to_dict`."""
         return cls(
-            _typed(data, "language", str),
-            _typed(data, "regions", str, NoneType),
-            _typed(data, "reading", str),
-            _typed(data, "draws", int),
-            _typed(data, "flips", int),
+            typed(data, "language", str),
+            typed(data, "regions", str, NoneType),
+            typed(data, "reading", str),
+            typed(data, "draws", int),
+            typed(data, "flips", int),
         )
 
 
@@ -380,12 +372,12 @@ class Counterfactual:
                     tuple((u, v) for u, v in data["added"]),
                     tuple((u, v) for u, v in data["removed"]),
                 ),
-                trace=tuple(Step.from_dict(s) for s in _typed(data, "trace", list, tuple)),
-                notes=tuple(str(x) for x in _typed(data, "notes", list, tuple)),
+                trace=tuple(Step.from_dict(s) for s in typed(data, "trace", list, tuple)),
+                notes=tuple(str(x) for x in typed(data, "notes", list, tuple)),
                 as_read=AsRead.from_dict(test) if (test := data.get("as_read")) else None,
                 chosen=str(data.get("chosen", "")),
                 front=tuple(cls.from_dict(part) for part in data.get("front", ())),
-                **{key: _typed(data, key, *kinds) for key, kinds in _SAME.items()},
+                **{key: typed(data, key, *kinds) for key, kinds in _SAME.items()},
             )
             _ = result.counterfactual  # edits that do not fit the graph are told here
             return result

@@ -19,11 +19,12 @@ import zipfile
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 import numpy as np
 
-from denseflip.checks import check_new_file, visible_tree
+from denseflip.checks import check_new_file, typed, visible_tree
 from denseflip.classifiers.features import FEATURES, features_from_dict
 from denseflip.classifiers.fitted import FittedOracle
 from denseflip.classifiers.heads import LazyEstimator, head_from_parts, head_to_parts
@@ -32,12 +33,15 @@ from denseflip.errors import (
     FileFormatError,
     InvalidParameterError,
     TooLargeError,
+    shown,
 )
+from denseflip.graph import Graph
 from denseflip.limits import check_zip, read_json, read_member, repack_zip
 
 FORMAT = "denseflip-oracle"
 VERSION = 1
 SUFFIX = ".dfo"
+_QUICK = 400  # nodes of a graph that any classifier answers at once
 CARD, _ESTIMATOR, _HEAD = "card.json", "estimator.skops", "head.npz"
 
 # Besides what skops itself trusts (estimators of scikit-learn, NumPy arrays): the compiled parts
@@ -143,13 +147,17 @@ def load_oracle(path: str | Path, *, trusted: Iterable[str] = ()) -> FittedOracl
                 arrays = repack_zip(read_member(archive, _HEAD, str(source)), str(source))
         build = partial(_load_estimator, data, (*TRUSTED, *trusted), source)
         lazy = _lazy_estimator(header, data, arrays, build)
-        return FittedOracle(
+        names, n_nodes = typed(header, "class_names", list), typed(header, "n_nodes", int)
+        oracle = FittedOracle(
             features_from_dict(header["features"]),
             lazy or build(),
-            tuple(str(x) for x in header["class_names"]),
-            int(header["n_nodes"]),
-            header["card"],
+            tuple(str(x) for x in names),
+            n_nodes,
+            _check_card(typed(header, "card", dict)),
         )
+        if 0 <= n_nodes <= _QUICK:  # parts that do not fit one another are told here
+            oracle.predict([Graph.from_edges(n_nodes, [])])
+        return oracle
     except (FileFormatError, TooLargeError):
         raise
     except DenseflipError as error:
@@ -161,6 +169,17 @@ def load_oracle(path: str | Path, *, trusted: Iterable[str] = ()) -> FittedOracl
             f"{error}). Files of this kind are written by `denseflip train`."
         )
         raise FileFormatError(msg) from error
+
+
+def _check_card(card: dict[str, Any]) -> dict[str, Any]:
+    """The card, whose parts are read by name wherever it is shown."""
+    for part in ("dataset", "evaluation"):
+        if not isinstance(card.get(part, {}), (dict, NoneType)):
+            msg = f"its card's {part} is {shown(card[part])}"
+            raise TypeError(msg)
+    if card.get("dataset", {}) is None:
+        del card["dataset"]
+    return card
 
 
 def _check_header(header: Any, source: Path) -> dict[str, Any]:

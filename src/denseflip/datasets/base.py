@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, Self, overload
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.checks import renamed, visible, visible_tree
+from denseflip.checks import renamed, text_of, visible, visible_tree
 from denseflip.errors import (
     DatasetError,
     InvalidParameterError,
     UnknownNameError,
     counted,
     nearest,
+    shown,
 )
 from denseflip.graph import Graph, Nodes
 
@@ -42,12 +43,16 @@ class Card:
     def __post_init__(self) -> None:
         caveats = (self.caveats,) if isinstance(self.caveats, str) else self.caveats
         try:
-            object.__setattr__(self, "caveats", tuple(visible(str(x)) for x in caveats))
+            object.__setattr__(self, "caveats", tuple(text_of(x) for x in caveats))
         except TypeError as error:
-            msg = f"The caveats of a card are a list of sentences; got {caveats!r:.60}."
+            msg = f"The caveats of a card are a list of sentences; got {shown(caveats)}."
             raise DatasetError(msg) from error
         for part in ("source", "licence", "citation", "description", "sizes"):
-            object.__setattr__(self, part, visible(str(getattr(self, part)), lines=True))
+            text = getattr(self, part)
+            if not isinstance(text, str):
+                msg = f"The {part} of a card is a text; got {shown(text)}."
+                raise DatasetError(msg)
+            object.__setattr__(self, part, visible(text, lines=True))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON-ready form."""
@@ -57,7 +62,7 @@ class Card:
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Inverse of `to_dict`; keys it does not know are left out."""
         if not isinstance(data, Mapping):
-            msg = f"A card is a dictionary of texts; got {data!r:.60}."
+            msg = f"A card is a dictionary of texts; got {shown(data)}."
             raise DatasetError(msg)
         known = cls.__dataclass_fields__
         return cls(**{k: v for k, v in data.items() if k in known})
@@ -115,14 +120,14 @@ class Dataset:
 
     def __post_init__(self) -> None:
         put = object.__setattr__
-        put(self, "name", visible(str(self.name)))
+        put(self, "name", text_of(self.name))
         put(self, "graphs", self._listed("graphs", self.graphs))
         put(self, "labels", tuple(map(self._label, self._listed("labels", self.labels))))
         names = self._listed("class_names", self.class_names)
-        put(self, "class_names", tuple(visible(str(x)) for x in names))
+        put(self, "class_names", tuple(text_of(x) for x in names))
         odd = [g for g in self.graphs if not isinstance(g, Graph)]
         if odd:
-            msg = f"Data set {self.name!r}: graphs must be Graphs; got {odd[0]!r:.60}."
+            msg = f"Data set {self.name!r}: graphs must be Graphs; got {shown(odd[0])}."
             raise DatasetError(msg)
         if not self.graphs:
             msg = f"Data set {self.name!r} would have no graphs; give at least one."
@@ -132,9 +137,9 @@ class Dataset:
         width = max(4, len(str(len(self.graphs) - 1)))
         ids = self._listed("ids", self.ids)
         ids = ids or tuple(f"g{i:0{width}d}" for i in range(len(self.graphs)))
-        put(self, "ids", tuple(visible(str(x)) for x in ids))
+        put(self, "ids", tuple(text_of(x) for x in ids))
         if not isinstance(self.attributes, Mapping):
-            got = f"{self.attributes!r:.60}"
+            got = shown(self.attributes)
             msg = f"Data set {self.name!r}: attributes must be a mapping; got {got}."
             raise DatasetError(msg)
         put(self, "attributes", visible_tree(dict(self.attributes)))
@@ -145,7 +150,7 @@ class Dataset:
 
     def _listed(self, what: str, values: Any) -> tuple[Any, ...]:
         if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
-            msg = f"Data set {self.name!r}: {what} must be a list; got {values!r:.60}."
+            msg = f"Data set {self.name!r}: {what} must be a list; got {shown(values)}."
             raise DatasetError(msg)
         return tuple(values)
 
@@ -157,7 +162,7 @@ class Dataset:
                 return int(value)
             msg = (
                 f"Data set {self.name!r}: a label is the position of a class in class_names, a "
-                f"whole number; got {value!r:.60}."
+                f"whole number; got {shown(value)}."
             )
             raise DatasetError(msg) from None
 

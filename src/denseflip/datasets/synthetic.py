@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -12,8 +13,9 @@ from denseflip.datasets.atlas import load_aal
 from denseflip.datasets.base import Dataset
 from denseflip.datasets.cards import SYNTHETIC
 from denseflip.datasets.connectome import Keep
-from denseflip.errors import InvalidParameterError, UnknownNameError
+from denseflip.errors import InvalidParameterError, UnknownNameError, shown, whole_number
 from denseflip.graph import Graph, Nodes
+from denseflip.limits import PER_GRAPH, check_size
 
 EFFECTS = ("hyper", "hypo")
 
@@ -57,13 +59,14 @@ def make_synthetic(
     """
     if effect not in EFFECTS:
         raise UnknownNameError("effect", effect, EFFECTS)
-    if int(n_per_class) != n_per_class or n_per_class < 1:
-        msg = f"n_per_class must be a whole number, 1 or more; got {n_per_class!r}."
-        raise InvalidParameterError(msg)
+    n_per_class = whole_number("n_per_class", n_per_class, minimum=1)
+    seed = whole_number("seed", seed)
     for name, value in (("strength", strength), ("noise", noise)):
-        if not np.isfinite(value) or value < 0:
-            msg = f"{name} must be a number, 0 or more; got {value!r}."
+        number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+        if not number or not 0 <= value < math.inf:
+            msg = f"{name} must be a number, 0 or more; got {shown(value)}."
             raise InvalidParameterError(msg)
+    check_size(2.0 * n_per_class * (PER_GRAPH + 8 * 667), f"A cohort of {n_per_class} per class")
     nodes = load_aal()
     planted = planted_pairs(nodes, regions, taxonomy)
     rng = np.random.default_rng(seed)

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from denseflip.errors import ConfigError, DenseflipError, nearest
+from denseflip.errors import ConfigError, DenseflipError, TooLargeError, nearest
 from denseflip.experiments.plan import Matrix, Source, choose_graphs
 from denseflip.experiments.refs import (
     data_spec,
@@ -21,6 +21,7 @@ from denseflip.experiments.refs import (
     preset_oracle,
 )
 from denseflip.experiments.spec import MeasureSpec, OracleSpec
+from denseflip.limits import PER_CHARACTER, check_size
 
 
 class _Model(BaseModel):
@@ -132,15 +133,21 @@ def read_config(path: str | Path) -> BenchConfig:
     """
     source = Path(path)
     try:
+        check_size(float(PER_CHARACTER) * source.stat().st_size, f"{source}: what it says")
         data = tomllib.loads(source.read_text(encoding="utf-8"))
+    except TooLargeError:
+        raise
     except FileNotFoundError as error:
         msg = f"{source}: there is no such file. examples/bench.toml is one to start from."
         raise ConfigError(msg) from error
     except (OSError, UnicodeDecodeError) as error:
         msg = f"{source}: cannot be read ({error})."
         raise ConfigError(msg) from error
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, ValueError) as error:  # a number of 5,000 digits is no TOML
         msg = f"{source}: not valid TOML: {error}."
+        raise ConfigError(msg) from error
+    except RecursionError as error:
+        msg = f"{source}: nested too deeply to be a configuration."
         raise ConfigError(msg) from error
     return check_config(data, str(source))
 

@@ -277,6 +277,18 @@ def _packed_codes(packed: Mapping[str, Any]) -> Codes:
 
 
 def _unpack_columns(packed: Mapping[str, Any]) -> list[npt.NDArray[Any]]:
+    try:
+        columns = _columns_of(packed)
+    except (LookupError, OverflowError, TypeError, ValueError, zlib.error) as error:
+        msg = f"A stored trace cannot be read ({type(error).__name__}: {error!s:.80})."
+        raise StoreError(msg) from error
+    if len(columns) != _COLUMNS:
+        msg = f"A stored trace has {_COLUMNS} columns; this one has {len(columns)}."
+        raise StoreError(msg)
+    return columns
+
+
+def _columns_of(packed: Mapping[str, Any]) -> list[npt.NDArray[Any]]:
     unpack, most = zlib.decompressobj(), max_size()
     data = unpack.decompress(base64.b64decode(packed["steps"]), most)
     if not unpack.eof:

@@ -12,12 +12,13 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.checks import visible
+from denseflip.checks import text_of
 from denseflip.errors import (
     InvalidNodesError,
     MissingInputError,
     TooLargeError,
     UnknownNameError,
+    shown,
 )
 from denseflip.limits import PER_NODE, check_size
 
@@ -85,7 +86,7 @@ class Nodes:
     coordinates: tuple[tuple[float, float, float], ...] | None = None
 
     def __post_init__(self) -> None:
-        names = tuple(visible(str(x)) for x in _listed(self.names, "names"))
+        names = tuple(text_of(x) for x in _listed(self.names, "names"))
         object.__setattr__(self, "names", names)
         seen: set[str] = set()
         for name in names:
@@ -94,10 +95,10 @@ class Nodes:
                 raise InvalidNodesError(msg)
             seen.add(name)
         if not isinstance(self.regions, Mapping):
-            msg = f"regions must map a taxonomy's name to regions; got {self.regions!r:.60}."
+            msg = f"regions must map a taxonomy's name to regions; got {shown(self.regions)}."
             raise InvalidNodesError(msg)
         regions = {
-            visible(str(k)): tuple(visible(str(x)) for x in _listed(v, f"taxonomy {k!r:.40}"))
+            text_of(k): tuple(text_of(x) for x in _listed(v, f"taxonomy {shown(k)}"))
             for k, v in self.regions.items()
         }
         for taxonomy, labels in regions.items():
@@ -170,7 +171,7 @@ class Nodes:
             msg = f"{path}: cannot read the node table ({error})."
             raise InvalidNodesError(msg) from error
         if not rows or "name" not in rows[0]:
-            got = ", ".join(rows[0]) if rows else "an empty file"
+            got = ", ".join(map(str, rows[0])) if rows else "an empty file"
             msg = f"{path}: a node table needs a header line with a column 'name'; got {got}."
             raise InvalidNodesError(msg)
         for i, row in enumerate(rows):
@@ -269,7 +270,7 @@ class Nodes:
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Inverse of `to_dict`."""
         if not isinstance(data, Mapping) or "names" not in data:
-            msg = f"A node table's dictionary needs the key 'names'; got {data!r:.60}."
+            msg = f"A node table's dictionary needs the key 'names'; got {shown(data)}."
             raise InvalidNodesError(msg)
         return cls(data["names"], data.get("regions") or {}, data.get("coordinates"))
 
@@ -283,6 +284,6 @@ class Nodes:
 def _listed(values: Any, what: str) -> tuple[Any, ...]:
     """Values that are to be one per node; a text is one value, not its letters."""
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
-        msg = f"The {what} must be listed one per node; got {values!r:.60}."
+        msg = f"The {what} must be listed one per node; got {shown(values)}."
         raise InvalidNodesError(msg)
     return tuple(values)

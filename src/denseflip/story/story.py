@@ -6,9 +6,10 @@ import html
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import NoneType
 from typing import Any, Literal, Self
 
-from denseflip.checks import renamed
+from denseflip.checks import renamed, typed, visible
 from denseflip.counterfactual import AsRead, Counterfactual, Label, Language, Reading
 from denseflip.errors import FileFormatError, MissingInputError, shown
 from denseflip.graph import Edits, Nodes, Taxonomy
@@ -245,25 +246,27 @@ class Story:
             raise FileFormatError(msg)
         version = data.get("format", 0)
         if not isinstance(version, int) or version > FORMAT:
-            msg = f"This story has format {version!r}; this version reads up to {FORMAT}. "
+            msg = f"This story has format {shown(version)}; this version reads up to {FORMAT}. "
             raise FileFormatError(msg + "Update denseflip.")
         try:
-            name = data["taxonomy"]
-            return cls(
+            name = typed(data, "taxonomy", str, NoneType)
+            story = cls(
                 result=Counterfactual.from_dict(data["result"]),
                 nodes=Nodes.from_dict(data["nodes"]),
-                taxonomy=name and Taxonomy.from_labels(name, data["node_regions"]),
-                subject=data["subject"],
+                taxonomy=None if name is None else _read_taxonomy(name, data["node_regions"]),
+                subject=visible(typed(data, "subject", str)),
                 class_names=dict(data["class_names"]),
                 verification=Verification.from_dict(data["verification"]),
                 vocabulary=Vocabulary.from_dict(data["vocabulary"]),
-                evaluation=data["evaluation"],
+                evaluation=typed(data, "evaluation", Mapping, NoneType),
                 form=data["form"],
                 as_read=AsRead.from_dict(test) if (test := data.get("as_read")) else None,
                 language=data.get("language"),
             )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            msg = f"Not a denseflip story: {type(error).__name__}: {error}."
+            str(story)  # what cannot be told is no story
+            return story
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            msg = f"Not a denseflip story: {type(error).__name__}: {error!s:.200}."
             raise FileFormatError(msg) from error
 
     def _node_regions(self) -> list[str] | None:
@@ -300,3 +303,10 @@ class Story:
             f"<blockquote>{html.escape(self.lead)}{items and f'<ul>{items}</ul>'}</blockquote>"
             f"<ol style='font-size:smaller'>{notes}</ol>"
         )
+
+
+def _read_taxonomy(name: str, labels: Any) -> Taxonomy:
+    if not isinstance(labels, list) or not all(isinstance(x, str) for x in labels):
+        msg = f"node_regions cannot be {shown(labels)}"
+        raise TypeError(msg)
+    return Taxonomy.from_labels(name, labels)

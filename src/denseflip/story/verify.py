@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from denseflip.checks import typed
 from denseflip.counterfactual import Counterfactual, Label
 from denseflip.errors import OracleError
 from denseflip.graph import Edits
@@ -134,7 +135,12 @@ class Verification:
         return cls(
             verified=data["verified"],
             named=tuple(
-                NamedPair(p["region_a"], p["region_b"], p["added"], p["removed"])
+                NamedPair(
+                    typed(p, "region_a", str),
+                    typed(p, "region_b", str),
+                    typed(p, "added", int),
+                    typed(p, "removed", int),
+                )
                 for p in data["named"]
             ),
             edits=Edits(
