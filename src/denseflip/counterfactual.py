@@ -16,7 +16,7 @@ from types import NoneType
 from typing import Any, Literal, NamedTuple, Self, get_args
 
 from denseflip.checks import typed
-from denseflip.errors import FileFormatError, InvalidParameterError, shown
+from denseflip.errors import FileFormatError, InvalidParameterError, said, shown
 from denseflip.graph import Edits, Graph, Pair
 
 FORMAT = 2  # version of the dictionary form; 2 has as_read, chosen and front
@@ -382,7 +382,7 @@ class Counterfactual:
             _ = result.counterfactual  # edits that do not fit the graph are told here
             return result
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            msg = f"Not a denseflip result: {type(error).__name__}: {error!s:.200}."
+            msg = f"Not a denseflip result: {said(error)}."
             raise FileFormatError(msg) from error
 
     # ---- display ------------------------------------------------------------------------

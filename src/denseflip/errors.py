@@ -89,6 +89,7 @@ class UnknownNameError(DenseflipError, ValueError):
         parameter: str | Iterable[str] = (),
     ) -> None:
         options = list(known)
+        got = got if isinstance(got, str) else shown(got)
         near = nearest(got, options)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         listed = ", ".join(options) if options else "(none)"
@@ -197,6 +198,19 @@ def shown(value: object, width: int = 60) -> str:
         name = type(value).__name__
         return f"{'an' if name[0] in 'aeiou' else 'a'} {name} that cannot be shown"
     return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+def said(error: BaseException, width: int = 200) -> str:
+    """What an error says, with its kind, for a message of ours.
+
+    >>> said(KeyError("names"))
+    "KeyError: 'names'"
+    """
+    try:
+        text = str(error)
+    except Exception:  # a KeyError of a key that cannot be shown
+        text = "it cannot be shown"
+    return f"{type(error).__name__}: {text if len(text) <= width else f'{text[: width - 1]}…'}"
 
 
 def check_callable(name: str, value: T) -> T:

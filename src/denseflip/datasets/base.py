@@ -178,7 +178,7 @@ class Dataset:
             found.append(f"ids must differ; more than once: {', '.join(twice[:5])}.")
         bad = sorted({x for x in self.labels if not 0 <= x < k})
         if bad:
-            found.append(f"labels must be 0..{k - 1} (one per class name); got {bad[:5]}.")
+            found.append(f"labels must be 0..{k - 1} (one per class name); got {shown(bad[:5])}.")
         if len(set(self.class_names)) != k:
             found.append(f"class names must differ; got {list(self.class_names)}.")
         size = self.nodes.n_nodes

@@ -16,6 +16,8 @@ from denseflip.errors import (
     MissingExtraError,
     UnknownNameError,
     counted,
+    shown,
+    whole_number,
 )
 from denseflip.graph import Graph
 from denseflip.graph.convert import check_matrix
@@ -57,6 +59,11 @@ class Keep:
         if len(given) != 1:
             msg = f"Give one of percentile, threshold and edges; got {', '.join(given) or 'none'}."
             raise InvalidParameterError(msg)
+        for name in given:
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+                msg = f"{name} must be a number; got {shown(value)}."
+                raise InvalidParameterError(msg)
         if self.percentile is not None and not 0 <= self.percentile <= 100:
             msg = f"percentile must lie between 0 and 100; got {self.percentile!r}."
             raise InvalidParameterError(msg)
@@ -70,9 +77,8 @@ class Keep:
         if self.threshold is not None and not math.isfinite(self.threshold):
             msg = f"threshold must be a finite number; got {self.threshold!r}."
             raise InvalidParameterError(msg)
-        if self.edges is not None and (int(self.edges) != self.edges or self.edges < 0):
-            msg = f"edges must be a whole number, 0 or more; got {self.edges!r}."
-            raise InvalidParameterError(msg)
+        if self.edges is not None:
+            object.__setattr__(self, "edges", whole_number("edges", self.edges))
 
     def n_edges(self, n_nodes: int) -> int | None:
         """How many edges a graph of this size gets; None if that hangs on the values."""

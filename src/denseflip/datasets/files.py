@@ -5,6 +5,7 @@ Tables of numbers are the matter of `tables`; which file is of which kind, that 
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -149,7 +150,7 @@ def _parse_graphml(path: Path) -> Any:
         content = path.read_bytes()
         tags = content.count(b"<")
         check_size(len(content) + float(tags) * _PER_TAG, f"{path.name}: what its XML says")
-        return nx.parse_graphml(content)
+        return nx.read_graphml(io.BytesIO(content))
     except TooLargeError:
         raise
     except Exception as error:  # the XML parser raises kinds of its own

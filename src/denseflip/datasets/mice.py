@@ -12,7 +12,7 @@ from denseflip.datasets.atlas import DATA, load_mouse_atlas
 from denseflip.datasets.base import Dataset
 from denseflip.datasets.cards import MICE
 from denseflip.datasets.store import read_dataset
-from denseflip.errors import InvalidParameterError, UnknownNameError
+from denseflip.errors import InvalidParameterError, UnknownNameError, shown
 
 STRAINS = ("B6", "BTBR", "CAST", "DBA2")
 SEXES = ("female", "male")
@@ -40,6 +40,8 @@ def load_mice(task: str = DEFAULT_TASK, *, classes: Sequence[str] | None = None)
             msg = f"Give task or classes, not both; got task={task!r}, classes={classes!r}."
             raise InvalidParameterError(msg)
         task = "-".join([classes] if isinstance(classes, str) else classes)
+    if not isinstance(task, str):
+        raise UnknownNameError("task or strain of mice", shown(task), (*STRAINS, "strain", "sex"))
     everything = _all_mice()
     if task == "sex":
         sexes = everything.attributes["sex"]

@@ -66,7 +66,8 @@ def make_synthetic(
         if not number or not 0 <= value < math.inf:
             msg = f"{name} must be a number, 0 or more; got {shown(value)}."
             raise InvalidParameterError(msg)
-    check_size(2.0 * n_per_class * (PER_GRAPH + 8 * 667), f"A cohort of {n_per_class} per class")
+    needed = 2 * n_per_class * (PER_GRAPH + 8 * 667)
+    check_size(needed, f"A cohort of {shown(n_per_class)} per class")
     nodes = load_aal()
     planted = planted_pairs(nodes, regions, taxonomy)
     rng = np.random.default_rng(seed)

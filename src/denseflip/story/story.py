@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 
 from denseflip.checks import renamed, typed, visible
 from denseflip.counterfactual import AsRead, Counterfactual, Label, Language, Reading
-from denseflip.errors import FileFormatError, MissingInputError, shown
+from denseflip.errors import FileFormatError, MissingInputError, said, shown
 from denseflip.graph import Edits, Nodes, Taxonomy
 from denseflip.story.notes import footnotes, shape_advice
 from denseflip.story.reading import Badge, badge_of
@@ -266,7 +266,7 @@ class Story:
             str(story)  # what cannot be told is no story
             return story
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-            msg = f"Not a denseflip story: {type(error).__name__}: {error!s:.200}."
+            msg = f"Not a denseflip story: {said(error)}."
             raise FileFormatError(msg) from error
 
     def _node_regions(self) -> list[str] | None:
