@@ -142,10 +142,9 @@ class Vocabulary:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Inverse of `to_dict`; what version 0.1 wrote does not count."""
-        words = {key: value for key, value in data.items() if key != "counts"}
         try:
-            shown = {key: visible(value) for key, value in words.items()}
-            return cls(**shown, counts=data.get("counts", False))
+            shown = {key: visible(value) for key, value in data.items() if key != "counts"}
+            return cls(**shown, counts=bool(data.get("counts", False)))
         except (AttributeError, TypeError) as error:
             msg = f"Not a vocabulary, whose entries are texts: {error}."
             raise FileFormatError(msg) from error
