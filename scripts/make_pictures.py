@@ -5,7 +5,10 @@ The patients need the paper's data files (``DENSEFLIP_DATA``); the mouse comes w
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from denseflip import (
@@ -16,14 +19,18 @@ from denseflip import (
     plot_connectome,
     plot_region_matrix,
     plot_regions,
+    write_page,
 )
-from denseflip.classifiers.presets import fit_oracle
 from denseflip.paper.classifier import published_oracle
 from denseflip.paper.methods import published_method
 from denseflip.report.canvas import png_bytes
 from denseflip.story.story import Story
+from denseflip.workflow.choose import choose_classifier
+from denseflip.workflow.subject import find_subject
+from denseflip.workflow.tell import oracle_for, tell, tell_front
 
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
+MOUSE = "sub-54811"  # a BTBR
 PATIENTS = {"bip": 9, "adhd": 22}
 METHODS = ("edg", "tri", "cli", "rcli", "dat", "dat+bw")
 
@@ -34,22 +41,32 @@ def save(figure: object, name: str) -> None:
 
 
 def mouse() -> None:
-    """A BTBR mouse by `blocks`: the corpus callosum that it lacks."""
-    mice = load_dataset("mice")
-    oracle = fit_oracle(mice, preset="sf-knn")
-    example = mice[mice.labels.index(1)]
-    options = {"nodes": mice.nodes, "background": mice.graphs}
-    stories = [
-        describe(
-            explain(example.graph, oracle, method, **options),
-            mice.nodes,
-            oracle,
-            subject=f"Mouse {example.id}",
-        )
-        for method in ("blocks", "dat")
-    ]
-    save(plot_connectome(stories[0]), "mouse-blocks")
-    save(plot_region_matrix(stories[1]), "mouse-dat-matrix")
+    """A BTBR mouse by `auto`: the corpus callosum that it lacks; and the real B6 next to it."""
+    subject = find_subject("mice", MOUSE)
+    oracle = oracle_for(subject, "sf-knn")
+    save(plot_connectome(tell(subject, oracle)), "mouse-auto")
+    save(plot_region_matrix(tell(subject, oracle, "dat")), "mouse-dat-matrix")
+
+
+def page() -> None:
+    """The top of a page as a browser shows it, if there is a chromium to look with."""
+    program = shutil.which("chromium")
+    if program is None:
+        return
+    subject = find_subject("mice", MOUSE)
+    judged = choose_classifier(subject.dataset, ["edges-svm"])
+    story = tell(subject, judged.oracle, evaluation=judged.evaluation, front=True)
+    front = tell_front(story, judged.oracle, background=subject.background)
+    with tempfile.TemporaryDirectory() as folder:
+        path = write_page(story, Path(folder) / "page.html", front=front, card=judged.oracle)
+        flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        flags += [
+            f"--user-data-dir={folder}/browser",
+            "--window-size=1100,1500",
+            "--hide-scrollbars",
+        ]
+        picture = f"--screenshot={IMAGES / 'page.png'}"
+        subprocess.run([program, *flags, picture, path.as_uri()], check=True, capture_output=True)
 
 
 def patient(name: str, number: int) -> None:
@@ -81,6 +98,7 @@ def main() -> int:
     """Draw everything."""
     IMAGES.mkdir(exist_ok=True)
     mouse()
+    page()
     for name, number in PATIENTS.items():
         patient(name, number)
     return 0

@@ -110,8 +110,9 @@ def test_explain_says_how_true_the_sentence_is_and_which_answers_no_other_beats(
     code, out, err = call(capsys, *words)
     assert code == 0, err
     assert err == ""  # no terminal, no noise
-    assert "[true as read; classifier not judged] true of " in out
-    assert "random redraws change the answer too (95 % interval" in out
+    assert "[true as read; classifier not judged] True as read: " in out
+    assert out.count("True as read: ") == 1
+    assert "change the answer (95 % interval" in out
     assert "No other answer beats one of these" in out
     assert "\n1. Mouse sub-54811 is classified as BTBR." in out
     assert "cannot be told in these regions (region, 14)" in out

@@ -111,7 +111,7 @@ def _print_told(console: Any, rated: RatedClassifier, story: Story) -> None:
     """One classifier's sentence, what it is told in, and how true it is."""
     from rich.markup import escape
 
-    from denseflip.report.front import language_words, told, truth_words
+    from denseflip.report.front import beside, language_words, told
 
     sentence = told(story)
     how = f"{story.badge.text}; {language_words(story)}" if story.result.found else ""
@@ -119,7 +119,6 @@ def _print_told(console: Any, rated: RatedClassifier, story: Story) -> None:
     console.print(escape(sentence.lead), soft_wrap=True)
     for item in sentence.items:
         console.print(f"  - {escape(item)}", soft_wrap=True)
-    notes = [truth_words(story), *story.result.notes] if story.result.found else story.result.notes
-    for note in notes:
+    for note in filter(None, (beside(story)[0], *story.result.notes)):
         console.print(f"  * {escape(note)}", style="dim", soft_wrap=True)
     console.print()

@@ -260,16 +260,16 @@ def explain(
 
 def print_story(story: Story) -> None:
     """The sentence, how true it is, and its footnotes."""
-    from denseflip.report.front import told, truth_words
+    from denseflip.report.front import beside, told
 
-    sentence = told(story)
+    sentence, (read, footnotes) = told(story), beside(story)
     typer.echo(sentence.lead)
     for item in sentence.items:
         typer.echo(f"  - {item}")
     if story.result.found:
-        typer.echo(f"\n[{story.badge.text}] {truth_words(story)}")
+        typer.echo(f"\n[{story.badge.text}] {read}".rstrip())
     typer.echo("")
-    for note in story.footnotes:
+    for note in footnotes:
         typer.echo(f"* {note}")
 
 

@@ -5,13 +5,11 @@ Also how true a sentence is as it is read, in the words that pages and the comma
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from denseflip.counterfactual import AsRead
     from denseflip.story.story import Story
 
 _WIDTH, _HEIGHT = 460.0, 250.0
@@ -41,7 +39,8 @@ class Answer:
     identity : its anchor in the page.
     kind : its reading, ``any``, ``typical`` or ``distinctive``; ``listed`` if it is true of none.
     x, y, shape : its point.
-    edits, named, truth : its size, what it names, and how true that is, in words.
+    edits, named, truth : its size, what it names, and how true that is, in a few words.
+    read : how true it is, in a sentence.
     count : the number beside the point.
     sentence : what it says.
     current : whether it is the answer that the page is about.
@@ -56,6 +55,7 @@ class Answer:
     named: str
     edits: str
     truth: str
+    read: str
     sentence: Told
     current: bool
 
@@ -106,7 +106,7 @@ def draw_front(stories: Sequence[Story], current: Story) -> FrontPicture | None:
     cells = [len(story.verification.named) for story in stories]
     edits = [story.result.distance for story in stories]
     across = _scale(cells, _LEFT + 16, _WIDTH - _RIGHT)
-    up = _scale([math.log(max(1, n)) for n in edits], _HEIGHT - _BOTTOM - 16, _TOP)
+    up = _scale(edits, _HEIGHT - _BOTTOM - 16, _TOP)
     answers = []
     for i, story in enumerate(stories):
         kind = reading_kind(story)
@@ -121,6 +121,7 @@ def draw_front(stories: Sequence[Story], current: Story) -> FrontPicture | None:
                 named=named_words(story),
                 edits=f"{edits[i]:,} edit{'' if edits[i] == 1 else 's'}",
                 truth=truth_words(story),
+                read=beside(story)[0],
                 sentence=told(story),
                 current=story.result.edits == current.result.edits,
             )
@@ -142,12 +143,15 @@ def draw_front(stories: Sequence[Story], current: Story) -> FrontPicture | None:
     )
 
 
-def _scale(values: Sequence[float], low: float, high: float) -> list[float]:
-    """Values as places between two ends; all in the middle if they are the same."""
-    least, most = min(values), max(values)
-    if most == least:
+def _scale(values: Sequence[int], low: float, high: float) -> list[float]:
+    """Places for values between two ends, in even steps, so that no two points meet.
+
+    The numbers stand beside the points; even steps keep 3 and 4 apart where another is 2,000.
+    """
+    steps = sorted(set(values))
+    if len(steps) == 1:
         return [round((low + high) / 2, 1)] * len(values)
-    return [round(low + (high - low) * (v - least) / (most - least), 1) for v in values]
+    return [round(low + (high - low) * steps.index(v) / (len(steps) - 1), 1) for v in values]
 
 
 # ---- words ----------------------------------------------------------------------------------
@@ -187,15 +191,20 @@ def named_words(story: Story) -> str:
 
 
 def truth_words(story: Story) -> str:
-    """How true the sentence is as it is read, in words."""
+    """How true the sentence is as it is read, in a few words."""
     test = story.as_read
     if story.language == "pairs" and story.verified:
         return "every connection is named"
     if test is None or not test.draws:
         return "not tested as read"
-    if not test.true:
-        return f"holds for the listed connections: {redraw_words(test)}"
-    return f"true of {_meant(test.reading, story)}: {redraw_words(test)}"
+    what = f"true of {_meant(test.reading, story)}" if test.true else "true of those listed only"
+    return f"{what}: {test.flips} of {test.draws} random choices change the answer"
+
+
+def beside(story: Story) -> tuple[str, tuple[str, ...]]:
+    """What stands under a sentence: how true it is, with its interval; and the other footnotes."""
+    read = story.sentences.read or ""
+    return read, tuple(note for note in story.footnotes if note != read)
 
 
 def read_cell(story: Story) -> str:
@@ -208,15 +217,6 @@ def read_cell(story: Story) -> str:
     what = {"any": "", "typical": " (typical)", "distinctive": " (distinctive)"}[test.reading]
     said = f"yes{what}" if test.true else "no"
     return f"{said}, {test.flips} of {test.draws}"
-
-
-def redraw_words(test: AsRead) -> str:
-    """``20 of 20 random redraws change the answer too (95 % interval 84 % to 100 %)``."""
-    low, high = test.interval
-    return (
-        f"{test.flips} of {test.draws} random redraws change the answer too "
-        f"(95 % interval {100 * low:.0f} % to {100 * high:.0f} %)"
-    )
 
 
 def _meant(reading: str, story: Story) -> str:

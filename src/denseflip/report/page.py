@@ -33,11 +33,11 @@ from denseflip.report.figures import PageFigure, comparison_figure, story_figure
 from denseflip.report.front import (
     FrontPicture,
     Told,
+    beside,
     draw_front,
     language_words,
     read_cell,
     told,
-    truth_words,
 )
 from denseflip.report.html import Context, Fact, packed_plotly
 from denseflip.report.scene import MAX_EDGES, Scene, headline, make_scene, status_words
@@ -237,13 +237,13 @@ def make_page(
     whole = make_scene(story, regions=regions)
     scene = make_scene(story, regions=regions, max_edges=max_edges)
     named = name_stories(stories) if stories else {}
-    beside = named if len(named) > 1 else {}
+    compare_with = named if len(named) > 1 else {}
     figures: tuple[PageFigure, ...] = ()
     compared, under, unpictured = None, None, ""
     try:
         figures = story_figures(story, whole, scene.note, regions=regions, max_edges=max_edges)
-        if beside:
-            compared = comparison_figure(beside, regions=regions, max_edges=max_edges)
+        if compare_with:
+            compared = comparison_figure(compare_with, regions=regions, max_edges=max_edges)
         if classifiers and len(classifiers) > 1:
             under = comparison_figure(
                 classifiers, "classifier", regions=regions, max_edges=max_edges
@@ -251,6 +251,7 @@ def make_page(
     except MissingExtraError as error:
         unpictured = str(error)
     result = story.result
+    read, footnotes = beside(story)
     judged = evaluation if evaluation is not None else story.evaluation
     page = PageContext(
         title=headline(story),
@@ -263,8 +264,8 @@ def make_page(
         after=story.class_name(result.label_after),
         chips=_chips(story),
         sentence=told(story),
-        truth=_sentence(truth_words(story)) if result.found else "",
-        footnotes=tuple(story.footnotes),
+        truth=read,
+        footnotes=footnotes,
         tiles=_tiles(story),
         tried=_tried(story),
         front=draw_front(front, story),
@@ -276,7 +277,7 @@ def make_page(
         figures=figures,
         unpictured=unpictured,
         view=_turning(story, scene) if interactive else None,
-        compared=tuple(_compared(name, other) for name, other in beside.items()),
+        compared=tuple(_compared(name, other) for name, other in compare_with.items()),
         compared_columns=(*_COMPARED, "in short"),
         compared_figure=compared,
         edits=_edits(story, whole),
@@ -318,10 +319,6 @@ def _method(story: Story) -> str:
     return f"{story.result.method} ({chosen})" if chosen else story.result.method
 
 
-def _sentence(words: str) -> str:
-    return f"{words[:1].upper()}{words[1:]}."
-
-
 def _under(name: str, story: Story, *, current: bool) -> UnderClassifier:
     judged = as_mapping(story.evaluation)
     return UnderClassifier(
@@ -331,7 +328,7 @@ def _under(name: str, story: Story, *, current: bool) -> UnderClassifier:
         ),
         chips=_chips(story),
         sentence=told(story),
-        truth=_sentence(truth_words(story)) if story.result.found else "",
+        truth=beside(story)[0],
         notes=tuple(story.result.notes),
         current=current,
     )
@@ -348,7 +345,7 @@ def _tiles(story: Story) -> tuple[Fact, ...]:
     ]
     if story.as_read is not None and story.as_read.draws:
         low, high = story.as_read.interval
-        meant = f"random redraws that flip too (95 %: {100 * low:.0f}–{100 * high:.0f} %)"
+        meant = f"random choices that do as well (95 %: {100 * low:.0f}–{100 * high:.0f} %)"
         tiles.append(Fact(meant, f"{story.as_read.flips} of {story.as_read.draws}"))
     if r.minimal is not None:
         certified = Fact("no change is spare (certified)", "1-minimal")

@@ -229,7 +229,7 @@ def record(story: Story, front: Sequence[Story] = ()) -> dict[str, Any]:
     front : the stories of its front (`tell_front`); each result of the front then carries its own.
     """
     own = (
-        *("subject", "short", "detailed", "footnotes", "verification"),
+        *("subject", "short", "detailed", "lead", "items", "footnotes", "verification"),
         *("taxonomy", "language", "reading", "as_read", "regions"),
     )
     data = story.to_dict()

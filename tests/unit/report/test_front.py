@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
 pytest.importorskip("matplotlib", reason="pictures need the extra 'brain'")
 from denseflip.counterfactual import AsRead, Status
+from denseflip.graph import Nodes
 from denseflip.report.front import (
+    beside,
     draw_front,
     language_words,
     named_words,
@@ -51,26 +54,23 @@ def story(n_added: int, as_read: AsRead | None = None, *, places: int = 1, **opt
     [
         (
             read(),
-            "true of any edges there: 20 of 20 random redraws change the answer too (95 % "
-            "interval 84 % to 100 %)",
+            "true of any edges there: 20 of 20 random choices change the answer",
             "yes, 20 of 20",
         ),
         (
             read("typical", 19),
-            "true of edges typical of Patient: 19 of 20 random redraws change the answer too (95 % "
-            "interval 76 % to 99 %)",
+            "true of edges typical of Patient: 19 of 20 random choices change the answer",
             "yes (typical), 19 of 20",
         ),
         (
             read("distinctive"),
             "true of edges that Patient has more often than Control & <Normal>: 20 of 20 random "
-            "redraws change the answer too (95 % interval 84 % to 100 %)",
+            "choices change the answer",
             "yes (distinctive), 20 of 20",
         ),
         (
             read(flips=3),
-            "holds for the listed connections: 3 of 20 random redraws change the answer too (95 % "
-            "interval 5 % to 36 %)",
+            "true of those listed only: 3 of 20 random choices change the answer",
             "no, 3 of 20",
         ),
         (None, "not tested as read", "–"),
@@ -101,10 +101,30 @@ def test_the_language_is_named():
     assert read_cell(lost) == "–"
 
 
+def test_how_true_it_is_stands_under_the_sentence_and_is_not_said_twice():
+    one = story(3, read())
+    said, notes = beside(one)
+    assert "20 of 20" in said
+    assert "84 to 100 %" in said
+    assert said not in notes
+    assert sorted([said, *notes]) == sorted(one.footnotes)
+
+
 def test_a_sentence_is_whole_or_a_lead_and_a_list():
     short = story(3, read())
     assert told(short).lead == short.statement
     assert told(short).items == ()
+    names = tuple(f"n{i}" for i in range(40))
+    nodes = Nodes(
+        names, regions={"region": tuple(f"quite a long name {i // 2}" for i in range(40))}
+    )
+    added = [(2 * i, 2 * i + 2) for i in range(12)]
+    long = make_story(nodes, (), added, oracle=lambda a: int(sum(a[p] for p in added) >= 12))
+    sentence = told(long)
+    assert len(sentence.items) == 12
+    assert sentence.lead in long.statement
+    page = make_page(long, interactive=False)
+    assert all(page.count(f"<li>{item}</li>") == 1 for item in sentence.items)
 
 
 # ---- the picture ------------------------------------------------------------------------
@@ -135,6 +155,14 @@ def test_a_point_for_each_answer_in_its_place():
 def test_a_front_of_one_answer_needs_no_picture():
     assert draw_front(front()[:1], front()[0]) is None
     assert draw_front((), front()[0]) is None
+
+
+def test_points_keep_apart_however_different_the_others_are():
+    stories = [story(9, read()), story(8, read("typical")), story(2, read(flips=2), places=2)]
+    picture = draw_front(stories, stories[0])
+    assert picture is not None
+    heights = sorted(a.y for a in picture.answers)
+    assert min(b - a for a, b in pairwise(heights)) > 28  # a label's height
 
 
 def test_answers_of_the_same_size_stand_in_the_middle():

@@ -221,7 +221,6 @@ def hostile_story(status: Status) -> Story:
         story.result,
         notes=(markup("note"),),
         parameters=marked({"search": {"type": "DCS", "inner": {"by": "x"}}, "list": ["a"]}, "p"),
-        seed=markup("seed"),
     )
     return dataclasses.replace(story, result=told)
 
@@ -242,7 +241,7 @@ def test_markup_in_any_text_of_a_story_stays_text(status):
     assert reader.all("i") == []
     assert "<i>" not in text
     shown = (
-        ["subject", "before", "method", "note", "seed", "p.search", "p.list", "p.search.inner"]
+        ["subject", "before", "method", "note", "p.search", "p.list", "p.search.inner"]
         + ["verdict", "warning", "class one", "class two", "first", "second", "command"]
         + ["preset", "estimator", "dataset.source", "dataset.caveats.1"]
         + [f"name {i}" for i in (0, 1, 2, 5)] + [f"region {i}" for i in (0, 1, 2)]
