@@ -6,9 +6,11 @@ Nothing here is timed. How fast things are is for ``make bench``.
 from __future__ import annotations
 
 import importlib
+import itertools
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 from denseflip import Graph, explain, load_dataset
@@ -96,3 +98,39 @@ def test_lines_of_code_and_of_imports_are_told_apart(opened, tmp_path: Path) -> 
     assert (empty.lines, empty.code, empty.imports) == (0, 0, 0)
     assert (one.lines, one.code, one.imports) == (10, 5, 4)
     assert house.row(tmp_path, [empty, one])[:5] == ["1", "10", "5", "4", "80.0 %"]
+
+
+@pytest.mark.parametrize("threshold", [-1.0, 0.0, 1.5])
+def test_the_optimum_of_a_linear_rule_is_that_of_all_sets_of_edits(opened, threshold) -> None:
+    rules = opened("linear_rules")
+    rng = np.random.default_rng(3)
+    weights = np.triu(rng.normal(size=(5, 5)), 1).ravel()
+    rule = rules.LinearRule(weights, threshold, 1.0)
+    pairs = list(itertools.combinations(range(5), 2))
+    for k in range(0, 10, 3):
+        graph = Graph.from_edges(5, pairs[:k])
+        [label] = rule.predict([graph])
+        fewest = next(
+            n
+            for n in range(1, 11)
+            if any(y != label for y in rule.predict(list(_toggled(graph, pairs, n))))
+        )
+        assert rule.optimum(graph) == fewest
+        assert np.argmax(rule.predict_proba([graph])) == label
+
+
+def _toggled(graph: Graph, pairs, n):
+    return (graph.toggle(some) for some in itertools.combinations(pairs, n))
+
+
+@pytest.mark.data
+def test_linear_rules_split_the_graphs_in_halves(opened) -> None:
+    rules = opened("linear_rules")
+    data = load_dataset("aut")
+    for family in rules.FAMILIES:
+        rule = rules.make_rule(family, 0, data.graphs, data.nodes)
+        assert 0.4 < np.mean(rule.predict(data.graphs)) < 0.6
+        assert min(rule.optimum(g) for g in data.graphs) >= 1
+    row = rules.run("sparse", "con", [0], 2, regions=False).row()
+    assert row.startswith("| sparse | `con` |")
+    assert "2 of 2" in row

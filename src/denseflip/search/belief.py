@@ -40,7 +40,8 @@ class Belief:
         self._of: Ints = np.empty(0, dtype=np.int64)  # the question that each belongs to
         self._starts: Floats = np.empty(0)  # the sum of `start` over each question
         self._pull: Floats = np.empty(0)  # how much each question moves what it is like
-        self._known: Floats = np.empty((0, 0))  # what of the variance the questions take away
+        self._room: Floats = np.zeros((0, 0))
+        self._known: Floats = self._room  # what of the variance the questions take away
 
     def gains(self) -> Floats:
         """The mean gain of every edit."""
@@ -99,10 +100,12 @@ class Belief:
     def _add(self, edits: Ints, seen: Floats, shift: float, shrink: float) -> None:
         way = np.append(-seen, 1.0)
         n = len(seen)
-        known = np.zeros((n + 1, n + 1))
-        known[:n, :n] = self._known
-        known += max(shrink, 0.0) * np.outer(way, way)
-        self._known = known
+        if n == len(self._room):
+            room = np.zeros((2 * n + 64, 2 * n + 64))
+            room[:n, :n] = self._known
+            self._room = room
+        self._known = self._room[: n + 1, : n + 1]
+        self._known += max(shrink, 0.0) * np.outer(way, way)
         self._pull = np.append(self._pull, 0.0) + shift * way
         self._asked = np.concatenate([self._asked, edits])
         self._of = np.concatenate([self._of, np.full(len(edits), n)])

@@ -201,7 +201,7 @@ def medoid() -> ClosestGraph:
     return ClosestGraph(medoid=True)
 
 
-def tight(*, questions: int = 320, guided: bool = False, pool: int = 1000) -> Tight:
+def tight(*, questions: int = 320, guided: bool = False, pool: int | None = None) -> Tight:
     """The fewest edits, by weights learnt from the answers; for classifiers about linear."""
     return Tight(questions, guided, pool)
 

@@ -27,8 +27,7 @@ from denseflip.search.problem import CONFIDENCE, Problem, StopSearch, Walk
 MOST_PAIRS = 20_000  # pairs that are weighed; in larger graphs those that differ come first
 MOST_GRAPHS = 400  # background graphs that are learnt from
 LARGE = 64  # edits of an answer from which on whole stretches are dropped before single ones
-DIRECT = 30  # questions kept for asking directly for one edit fewer
-MISSES = 40  # of them in vain, one after the other, after which it is left at that
+MISSES = 40  # direct questions in vain, one after the other, after which it is left at that
 DRAWS = 6  # choices that are compared before one is asked about
 SURE = 30.0  # log-odds beyond which a probability says no more than a label
 
@@ -39,11 +38,12 @@ class Tight:
 
     questions: int = 320
     guided: bool = False
-    pool: int = 1000
+    pool: int | None = None
 
     def __post_init__(self) -> None:
         whole_number("questions", self.questions, minimum=1)
-        whole_number("pool", self.pool, minimum=1)
+        if self.pool is not None:
+            whole_number("pool", self.pool, minimum=1)
 
     @property
     def needs(self) -> frozenset[str]:
@@ -59,13 +59,32 @@ class Tight:
         return talk.finish()
 
 
+@dataclass(frozen=True)
+class _Pace:
+    """How the draws narrow: what measured best on linear rules.
+
+    Attributes
+    ----------
+    wide, narrow : pairs that the first and the last draws are from.
+    direct : questions kept for asking directly for one edit fewer.
+    """
+
+    wide: int
+    narrow: int
+    direct: int
+
+
+BY_LABELS = _Pace(600, 16, 30)
+BY_SCORES = _Pace(2500, 30, 10)  # a score says more than a label: more pairs can be heard
+
+
 class _Talk:
     """One search of `tight`: what is asked, learnt and found."""
 
     def __init__(self, problem: Problem, session: Session, plan: Tight) -> None:
         self.problem, self.session, self.plan = problem, session, plan
         self.probe = Probe(problem, session)
-        self.turns = 0
+        self.turns = 1  # that about the original
         self.asked: dict[int, bool] = {}
         self.best: Codes | None = None
         self.others = self._other_graphs()
@@ -170,9 +189,15 @@ class _Talk:
         return flips
 
     @property
+    def answer(self) -> Codes:
+        """The best answer so far; there is one since `begin`."""
+        assert self.best is not None
+        return self.best
+
+    @property
     def left(self) -> float:
         """Questions that may still be asked, so that each edit can be certified afterwards."""
-        n = LARGE if self.best is None else min(len(self.best), LARGE)
+        n = LARGE if self.best is None else min(2 * len(self.best), LARGE)
         return min(self.plan.questions - self.turns, self.session.remaining) - n
 
     # ---- the search ---------------------------------------------------------------------
@@ -199,10 +224,11 @@ class _Talk:
 
     def narrow(self) -> None:
         """Ask about draws from fewer and fewer pairs."""
-        rng, total = self.problem.rng, max(self.left - DIRECT, 1.0)
-        wide = min(self.plan.pool, len(self.codes))
-        while (left := self.left - DIRECT) > 0 and self.best is not None and len(self.best) > 1:
-            narrow = min(max(16, len(self.best)), wide)
+        pace = BY_SCORES if self.plan.guided else BY_LABELS
+        wide = min(self.plan.pool or pace.wide, len(self.codes))
+        rng, total = self.problem.rng, max(self.left - pace.direct, 1.0)
+        while (left := self.left - pace.direct) > 0 and len(self.answer) > 1:
+            narrow = min(max(pace.narrow, len(self.answer)), wide)
             n = round(exp(log(narrow) + log(wide / narrow) * min(left / total, 1.0)))
             gains = self.belief.gains()
             order = rng.permutation(np.argsort(-gains, kind="stable")[:n])
@@ -213,8 +239,8 @@ class _Talk:
     def go_direct(self) -> None:
         """Ask about the best-looking pairs, one fewer than the answer has."""
         rng, missed = self.problem.rng, 0
-        while self.left > 0 and self.best is not None and len(self.best) > 1 and missed < MISSES:
-            gains, k = self.belief.gains(), len(self.best) - 1
+        while self.left > 0 and len(self.answer) > 1 and missed < MISSES:
+            gains, k = self.belief.gains(), len(self.answer) - 1
             pool = np.argsort(-gains, kind="stable")[: 3 * k + 8]
             spreads = self.belief.spreads(pool)
             choices = [pool[:k]]
@@ -231,9 +257,8 @@ class _Talk:
 
     def finish(self) -> Walk:
         """Leave out what is not needed, and certify that."""
-        assert self.best is not None
         gains = dict(zip(self.codes.tolist(), self.belief.gains().tolist(), strict=True))
-        listed = sorted(self.best.tolist(), key=lambda code: (-gains[code], code))
+        listed = sorted(self.answer.tolist(), key=lambda code: (-gains[code], code))
 
         def enough(some: object) -> bool:
             codes = np.array(sorted(some), dtype=np.int64)  # type: ignore[call-overload]
