@@ -7,7 +7,7 @@ from fractions import Fraction
 from importlib.util import find_spec
 
 from denseflip.errors import MissingExtraError
-from denseflip.graph.cliques import Neighbours
+from denseflip.graph.cliques import Check, Neighbours
 
 _ALL_PARTITIONS = 7  # nodes with edges up to which every partition is tried: 877 of them
 
@@ -19,6 +19,7 @@ def communities(
     by: str = "louvain",
     resolution: float = 1.0,
     seed: int = 0,
+    check: Check | None = None,
 ) -> list[tuple[int, ...]]:
     """Communities of the nodes that have an edge, each ascending, the first node deciding.
 
@@ -32,6 +33,7 @@ def communities(
         Leiden where igraph is installed, else Louvain.
     resolution : above 1 for more and smaller communities, below for fewer.
     seed : of the random order in which either method looks at the nodes.
+    check : called between the rounds of Louvain; it may raise to end the search.
 
     Examples
     --------
@@ -48,7 +50,7 @@ def communities(
     elif by == "leiden":
         parts = _leiden(kept, neighbours, resolution, seed)
     else:
-        parts = _louvain(kept, neighbours, resolution, seed)
+        parts = _louvain(kept, neighbours, resolution, seed, check)
     return sorted(tuple(sorted(part)) for part in parts)
 
 
@@ -58,16 +60,22 @@ def has_igraph() -> bool:
 
 
 def _louvain(
-    kept: Sequence[int], neighbours: Neighbours, resolution: float, seed: int
+    kept: Sequence[int],
+    neighbours: Neighbours,
+    resolution: float,
+    seed: int,
+    check: Check | None,
 ) -> Iterable[Iterable[int]]:
     import networkx as nx
 
     graph = nx.Graph()
     graph.add_nodes_from(kept)
     graph.add_edges_from((u, v) for u in kept for v in sorted(neighbours[u]) if u < v)
-    found: list[set[int]] = nx.community.louvain_communities(
-        graph, resolution=resolution, seed=seed
-    )
+    found: Iterable[Iterable[int]] = ()
+    for parts in nx.community.louvain_partitions(graph, resolution=resolution, seed=seed):
+        found = parts
+        if check is not None:
+            check()
     return found
 
 

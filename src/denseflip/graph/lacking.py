@@ -158,6 +158,46 @@ def lack_no_more(nodes: Sequence[int], neighbours: Neighbours, may_lack: int) ->
     return sorted(new)
 
 
+def join_at_least(nodes: Sequence[int], neighbours: Neighbours, least: int) -> list[Pair]:
+    """Pairs to join so that each of these nodes is joined with so many others, or with all.
+
+    Round a ring of the nodes: the next ones, then those after them, as long as both ends are in
+    need; then whoever is left, with anyone. So nodes without edges become one connected piece.
+
+    >>> join_at_least([0, 1, 2, 3], [{1}, {0}, set(), set()], least=2)
+    [(0, 3), (1, 2), (2, 3)]
+    """
+    members, n = set(nodes), len(nodes)
+    least = min(least, n - 1)
+    met = [set(neighbours[v] & members) for v in nodes]
+    needy = [i for i in range(n) if len(met[i]) < least]
+    new: list[Pair] = []
+
+    def join(i: int, j: int) -> None:
+        u, v = nodes[i], nodes[j]
+        met[i].add(v)
+        met[j].add(u)
+        new.append((u, v) if u < v else (v, u))
+
+    # An odd number each: opposite ones first, since the ring gives them two at a time.
+    first = [n // 2] if least % 2 and not n % 2 else []
+    for step in (*first, *range(1, n // 2 + 1)):
+        if not needy:
+            break
+        for i in needy:
+            j = (i + step) % n
+            if len(met[i]) < least and len(met[j]) < least and nodes[j] not in met[i]:
+                join(i, j)
+        needy = [i for i in needy if len(met[i]) < least]
+    for i in needy:
+        for j in range(n):
+            if len(met[i]) >= least:
+                break
+            if j != i and nodes[j] not in met[i]:
+                join(i, j)
+    return sorted(new)
+
+
 def _masks(node: int, neighbours: Neighbours) -> tuple[list[int], list[int]]:
     """The nodes within two steps, the node itself first, and their neighbours as sets of bits."""
     around = two_hop(node, neighbours)

@@ -117,14 +117,28 @@ class StructureDensify:
         kind, level = state.last_level
         if kind != self.structure.name:  # something else was taken away: as dense as a clique
             level = _level_of_clique(self.structure, state.last_size or _TRIANGLE)
-        size = 2
-        while size < len(order) and _edges_of(self.structure, size, level) < lacking:
-            size += 1
+        size = _size_for(self.structure, lacking, level, len(order))
         for wider in range(size, len(order) + 1):
+            state.problem.check_time()
             new = self.structure.fill(order[:wider], state.neighbours, level)
             if new:
                 return order[:wider], new
         return [], []
+
+
+@lru_cache(maxsize=4096)
+def _size_for(structure: Structure, n_edges: int, level: float, largest: int) -> int:
+    """The fewest nodes, two at least, that so many edges make into such a structure."""
+    low = high = min(2, largest)
+    while high < largest and _edges_of(structure, high, level) < n_edges:
+        low, high = high + 1, min(2 * high, largest)
+    while low < high:
+        middle = (low + high) // 2
+        if _edges_of(structure, middle, level) < n_edges:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @lru_cache(maxsize=4096)

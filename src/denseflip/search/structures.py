@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Protocol
 
-from denseflip.errors import InvalidParameterError, whole_number
+from denseflip.errors import InvalidParameterError, counted, whole_number
 from denseflip.graph import Pair
 from denseflip.graph.cliques import Neighbours
 from denseflip.graph.clubs import largest_club, star
@@ -22,6 +22,7 @@ from denseflip.graph.communities import communities, has_igraph
 from denseflip.graph.lacking import (
     Dense,
     Need,
+    join_at_least,
     lack_no_more,
     largest_lacking,
     plex_need,
@@ -125,7 +126,8 @@ class Quasi:
 
     def fill(self, nodes: Sequence[int], near: Neighbours, level: float) -> list[Pair]:
         """Leave each node the share 1 - γ of missing pairs."""
-        return _joined_with(nodes, near, quasi_need(self.gamma)(len(nodes)))
+        size = len(nodes)
+        return lack_no_more(nodes, near, size - 1 - quasi_need(self.gamma)(size))
 
 
 @dataclass(frozen=True)
@@ -153,7 +155,7 @@ class Core:
 
     def fill(self, nodes: Sequence[int], near: Neighbours, level: float) -> list[Pair]:
         """Join each node with k of the others: a core of the order that was taken away."""
-        return _joined_with(nodes, near, self.k or round(level))
+        return join_at_least(nodes, near, self.k or round(level))
 
 
 @dataclass(frozen=True)
@@ -247,7 +249,7 @@ class Densest:
 
     def fill(self, nodes: Sequence[int], near: Neighbours, level: float) -> list[Pair]:
         """Join each node with so many that there are as many edges per node as taken away."""
-        return _joined_with(nodes, near, math.ceil(2 * Fraction(level).limit_denominator(10**6)))
+        return join_at_least(nodes, near, math.ceil(2 * Fraction(level).limit_denominator(10**6)))
 
 
 @dataclass(frozen=True)
@@ -281,9 +283,13 @@ class Community:
         if self.by == "auto" and has_igraph():
             left.problem.note("Communities were found by Leiden (igraph is installed).")
         parts = communities(
-            left.nodes, near, by=self.by, resolution=self.resolution, seed=left.seed
+            left.nodes,
+            near,
+            by=self.by,
+            resolution=self.resolution,
+            seed=left.seed,
+            check=left.problem.check_time,
         )
-        left.problem.check_time()
         members = next(part for part in parts if node in part)
         inside = sum(len(near[v] & set(members)) for v in members)
         if not inside:
@@ -293,7 +299,7 @@ class Community:
     def fill(self, nodes: Sequence[int], near: Neighbours, level: float) -> list[Pair]:
         """Join each node with the share of the others that was joined in what was taken away."""
         share = Fraction(level).limit_denominator(10**6)
-        return _joined_with(nodes, near, math.ceil(share * (len(nodes) - 1)))
+        return join_at_least(nodes, near, math.ceil(share * (len(nodes) - 1)))
 
 
 def _searched(structure: Plex | Quasi, left: Left, node: int, need: Need) -> Dense | None:
@@ -313,15 +319,10 @@ def _noted(found: Dense, word: str, structure: Plex | Quasi | Club, left: Left) 
     if not found.exact:
         left.problem.note(
             f"At some nodes the search for the largest {word} ended after "
-            f"{structure.max_branches} branches with the largest met by then. Raise max_branches "
-            "to search on."
+            f"{counted(structure.max_branches, 'branch', 'branches')} with the largest met by "
+            "then. Raise max_branches to search on."
         )
     return found
-
-
-def _joined_with(nodes: Sequence[int], near: Neighbours, least: int) -> list[Pair]:
-    """Pairs that join each node with at least so many of the others, or with all of them."""
-    return lack_no_more(nodes, near, max(0, len(nodes) - 1 - least))
 
 
 def _share(name: str, value: object, low: float, high: float = 1.0) -> None:

@@ -60,6 +60,15 @@ def test_cliques_on_a_ring_are_the_communities():
     assert whole == [tuple(range(20))]
 
 
+def test_the_clock_is_looked_at():
+    def check():
+        raise TimeoutError
+
+    g, _ = ring_of_cliques(3, 4)
+    with pytest.raises(TimeoutError):
+        communities(range(12), NeighbourSets(g), check=check)
+
+
 def test_no_edges_no_communities():
     assert communities(range(4), NeighbourSets(empty(4))) == []
 

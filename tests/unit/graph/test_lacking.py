@@ -1,11 +1,18 @@
 from __future__ import annotations
 
+import networkx as nx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from denseflip.graph.density import NeighbourSets, two_hop
-from denseflip.graph.lacking import lack_no_more, largest_lacking, plex_need, quasi_need
+from denseflip.graph.lacking import (
+    join_at_least,
+    lack_no_more,
+    largest_lacking,
+    plex_need,
+    quasi_need,
+)
 from graphs import clique, complete, empty, graph, path, subsets_with
 from strategies import graphs
 
@@ -98,6 +105,29 @@ def test_what_is_filled_lacks_no_more_and_no_new_pair_could_stay_away(g, may_lac
     assert (lacks(after) <= may_lack).all()
     for pair in new:
         assert (lacks(after.toggle([pair])) > may_lack).any()
+
+
+@given(graphs(min_nodes=1), st.integers(0, 9), st.randoms())
+def test_each_is_joined_with_at_least_so_many(g, least, chance):
+    nodes = list(range(g.n_nodes))
+    chance.shuffle(nodes)
+    new = join_at_least(nodes, NeighbourSets(g), least)
+    assert new == sorted(set(new))
+    assert all(u < v and not g.has_edge(u, v) for u, v in new)
+    degrees = g.toggle(new).degrees()
+    assert (degrees >= min(least, g.n_nodes - 1)).all()
+    # Nothing is joined for nothing: one end at least was in need.
+    before = g.degrees()
+    assert all(min(before[u], before[v]) < least for u, v in new)
+
+
+@pytest.mark.parametrize("n", range(2, 14))
+def test_nodes_without_edges_become_one_piece_with_as_few_edges_as_can_be(n):
+    for least in range(1, n):
+        new = join_at_least(range(n), NeighbourSets(empty(n)), least)
+        assert len(new) <= -(-n * least // 2) + 1  # an odd one out may take one more
+        if least > 1:
+            assert nx.is_connected(nx.Graph(new))
 
 
 def test_shares_are_taken_as_they_are_written():
