@@ -1,4 +1,4 @@
-"""How many verified sentences need fewer than all edits?
+"""How many verified sentences need fewer than all edits, and how many are true as read?
 
 Explains every graph of a data set by each method, tells it, and counts. Figures of a run are in
 ``docs/statements.md``. Run from the root of the repository::
@@ -38,6 +38,7 @@ class Figures:
     pairs_named: float
     pairs_changed: float
     questions: float
+    n_true: int
     seconds: float
 
     @property
@@ -51,13 +52,16 @@ class Figures:
             f"| `{self.method}` | {self.n_found} of {self.n_graphs} | {self.n_verified} | "
             f"{self.n_fewer} ({100 * self.share_fewer:.0f} %) | {100 * self.share_of_edits:.0f} % "
             f"| {self.pairs_named:g} of {self.pairs_changed:g} | {self.questions:g} | "
+            f"{self.n_true} ({100 * self.n_true / max(1, self.n_verified):.0f} %) | "
             f"{self.seconds:.0f} |"
         )
 
 
 HEADER = (
     "| method | found | verified | need fewer than all edits | share of the edits named (median) "
-    "| region pairs named (median) | questions (median) | seconds |\n" + 8 * "|---" + "|"
+    "| region pairs named (median) | questions (median) | true as read | seconds |\n"
+    + 9 * "|---"
+    + "|"
 )
 
 
@@ -80,6 +84,7 @@ def count(method: str, stories: Sequence[Story], n_graphs: int, seconds: float) 
         pairs_named=median([len(c.named) for _, c in verified]),
         pairs_changed=median([c.n_cells for _, c in verified]),
         questions=median([c.questions for _, c in verified]),
+        n_true=sum(s.true_as_read for s in stories),
         seconds=seconds,
     )
 

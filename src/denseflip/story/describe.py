@@ -54,10 +54,11 @@ def describe(
     oracle : the classifier that the result is about, or a session with it. Without it the sentence
         is not tested, and names everything that was changed.
     regions : which regions to speak of, for example ``"lobe"`` or ``"lobe*hemisphere"``; by
-        default those that the method worked with, else the first of the node table.
+        default the language that the result was found in (regions, nodes or pairs), else the
+        regions that the method worked with, else the first of the node table.
     vocabulary : ``"auto"``, one of ``"brain"``, ``"connectome"``, ``"network"``, ``"mouse"``,
-        ``"graph"``, or a `Vocabulary` of your own. ``"auto"`` speaks of activation only over the
-        AAL-116 atlas, and of connections elsewhere.
+        ``"graph"``, ``"paper"``, or a `Vocabulary` of your own. ``"auto"`` speaks of connections,
+        or edges, and says how many; ``"paper"`` of activation, as the paper does.
     subject : whom the graph belongs to: ``"Patient 9"``; a number gets the vocabulary's noun in
         front, an id such as ``"control-03"`` stands by itself.
     class_names : name of each label, as a mapping, or as a sequence for the labels 0, 1, 2 …; by
@@ -108,7 +109,7 @@ def describe(
         session = Session(coerce_oracle(oracle))
     others = None if background is None else Background.of(background)
     words = _vocabulary(vocabulary, nodes)
-    units = Units.of(result.edits, nodes, taxonomy, language)
+    units = Units.of_result(result, nodes, taxonomy, language)
     known = made_for(result, units) and not share
     check = verify(result, units, session, share=share, budget=budget, name_all=known)
     as_read: AsRead | None = result.as_read if known else None

@@ -171,7 +171,7 @@ class Story:
     @cached_property
     def units(self) -> Units:
         """The edits sorted into what the sentence can name."""
-        return Units.of(self.result.edits, self.nodes, self.taxonomy, self.language)
+        return Units.of_result(self.result, self.nodes, self.taxonomy, self.language)
 
     @renamed(taxonomy="regions")
     def regions(

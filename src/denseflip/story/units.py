@@ -8,15 +8,16 @@ of its ends holds most edits, so no edit is told twice.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 
 import numpy as np
 
-from denseflip.counterfactual import Language
+from denseflip.counterfactual import Counterfactual, Language
 from denseflip.graph import Cells, Codes, Edits, Nodes, Taxonomy
 from denseflip.graph.pairs import decode
+from denseflip.search.truth import nodes_named
 
 NODE_TAXONOMY = "node"
 NODE_PREFIX = "node "
@@ -36,11 +37,13 @@ class Units:
     taxonomy : the regions; of single nodes where nothing else is known.
     edits : all edits.
     hubs : whether a unit is a node with the edits at it, instead of a pair.
+    centres : the nodes that a search named, in its order; empty if they are to be found.
     """
 
     taxonomy: Taxonomy
     edits: Edits
     hubs: bool = False
+    centres: tuple[int, ...] = ()
 
     @classmethod
     def of(
@@ -51,6 +54,29 @@ class Units:
             return cls(regions, edits)
         hubs = len(edits) > FEW_PAIRS if language is None else language == "nodes"
         return cls(node_taxonomy(nodes), edits, hubs=hubs)
+
+    @classmethod
+    def of_result(
+        cls,
+        result: Counterfactual,
+        nodes: Nodes,
+        regions: Taxonomy | None,
+        language: Language | None = None,
+    ) -> Units:
+        """`of` its edits; where the search looked for a sentence about nodes, about the same."""
+        units = cls.of(result.edits, nodes, regions, language)
+        told = result.as_read
+        if not units.hubs or told is None or told.language != "nodes":
+            return units
+        named = nodes_named(result, nodes) or nodes_named(result, None) or {}
+        n = nodes.n_nodes
+        steps = [{u * n + v for u, v in step.toggled} for step in result.trace]
+        # In the order of the trace, so that a pair between two of them goes to the same one.
+        first = {
+            node: next(i for i, codes in enumerate(steps) if int(held[0]) in codes)
+            for (node, _), held in named.items()
+        }
+        return replace(units, centres=tuple(sorted(first, key=lambda node: first[node])))
 
     @property
     def language(self) -> Language:
@@ -67,13 +93,16 @@ class Units:
             return {(a, b): codes for (a, b), codes in parts.items()}
         codes = np.sort(Cells(self.taxonomy).codes(self.edits))
         held: dict[Unit, Codes] = {}
+        centres = iter(self.centres)
         while len(codes):
             u, v = np.divmod(codes, len(self.taxonomy.index))
-            node = int(np.argmax(np.bincount(np.concatenate((u, v)))))
+            most = np.argmax(np.bincount(np.concatenate((u, v))))
+            node = next(centres, int(most))
             at = (u == node) | (v == node)
-            held[node, None] = codes[at]
+            if at.any():
+                held[node, None] = codes[at]
             codes = codes[~at]
-        return held
+        return dict(sorted(held.items(), key=lambda item: -len(item[1])))
 
     @property
     def order(self) -> tuple[Unit, ...]:

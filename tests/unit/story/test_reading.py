@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from denseflip import Counterfactual, Edits, Graph, Nodes, Story, describe
-from denseflip.counterfactual import AsRead, Status
+from denseflip.counterfactual import AsRead, Status, Step
 from denseflip.errors import InvalidParameterError
 from denseflip.oracles.session import Session
 
@@ -222,6 +222,30 @@ def test_a_result_is_told_in_the_language_it_was_found_in() -> None:
     assert len(story.verification.named) == 12
     told = describe(found(CROSS[:12], as_read=pairs), NODES, the_first_twelve, regions="part")
     assert told.language == "regions"
+
+
+def test_the_nodes_that_a_search_named_are_those_of_the_sentence() -> None:
+    # Both edits touch node 5, but the search speaks of 0 and 1.
+    steps = (
+        Step("densify", "block", ((0, 5),), name="n0", iteration=1),
+        Step("densify", "block", ((1, 5),), name="n1", iteration=2),
+    )
+    nodes = AsRead("nodes", None, "any", 20, 20)
+    result = found([(0, 5), (1, 5)], as_read=nodes, trace=steps)
+    story = describe(result, NODES)
+    assert [pair.region_a for pair in story.verification.named] == ["node n0", "node n1"]
+    assert Story.from_dict(json.loads(json.dumps(story.to_dict()))) == story
+    # A pair between two of them goes to the one that the search counted it with, and the fuller
+    # one is said first.
+    steps = (
+        Step("densify", "block", ((0, 1),), name="n0", iteration=1),
+        Step("densify", "block", ((1, 5), (1, 6)), name="n1", iteration=2),
+    )
+    both = describe(found([(0, 1), (1, 5), (1, 6)], as_read=nodes, trace=steps), NODES)
+    assert [str(p) for p in both.verification.named] == ["node n1", "node n0"]
+    assert [p.added for p in both.verification.named] == [2, 1]
+    unnamed = describe(replace(result, trace=()), NODES)
+    assert [pair.region_a for pair in unnamed.verification.named] == ["node n5"]
 
 
 # ---- the badge -------------------------------------------------------------------------------
