@@ -13,7 +13,7 @@ from denseflip.counterfactual import AsRead, Status
 from denseflip.errors import UnknownNameError, whole_number
 from denseflip.graph import Taxonomy
 from denseflip.oracles.session import Session
-from denseflip.search.brief import Brief, cannot_be_told, unfit
+from denseflip.search.brief import Brief, cannot_be_told, too_large, unfit
 from denseflip.search.engine import search
 from denseflip.search.probe import Probe, Shared
 from denseflip.search.problem import BACKGROUND, REGIONS, Problem, Walk, check_given
@@ -66,6 +66,9 @@ class Auto:
             check_given(BACKGROUND, "auto", problem.nodes, problem.background)
         if problem.background is None or not len(problem.background):
             return self._pairs(problem, session, "there is no background to learn from")
+        if large := too_large(problem):
+            problem.note(large)
+            return self._pairs(problem, session, "the graph is too large for sentences")
         if not any(problem.accepts(label) for label in problem.background_labels):
             why = "the oracle puts no graph of the background in the class that is wanted"
             return self._pairs(problem, session, why)

@@ -21,6 +21,8 @@ from denseflip.search.hunt import READINGS, Hunt, Told, front_of, shortest
 from denseflip.search.probe import Probe, joined
 from denseflip.search.problem import BACKGROUND, REGIONS, Problem, StopSearch, Walk
 
+_MOST_PAIRS = 5_000_000  # of a graph: every place holds its pairs, and its redraws, in memory
+
 
 @dataclass(frozen=True)
 class Brief:
@@ -65,6 +67,9 @@ class Brief:
 
     def __call__(self, problem: Problem, session: Session) -> Walk:
         """Search, and say what is true as read, or that nothing is."""
+        if large := too_large(problem):
+            problem.note(f"{large} Take a method that speaks of pairs, such as 'race'.")
+            raise StopSearch
         taxonomy = None
         if self.language != "nodes":
             taxonomy = problem.taxonomy(self.regions, "brief")
@@ -113,6 +118,17 @@ class Brief:
         ended = walks[kept.index(best)]
         ended.front = tuple(walks)
         return ended
+
+
+def too_large(problem: Problem) -> str:
+    """Why places of so large a graph are not looked through pair by pair; empty if they are."""
+    n_pairs = problem.graph.n_pairs
+    if n_pairs <= _MOST_PAIRS:
+        return ""
+    return (
+        f"The graph has {n_pairs:,} pairs of nodes; sentences that are true as read are looked for "
+        f"up to {_MOST_PAIRS:,}."
+    )
 
 
 def unfit(taxonomy: Taxonomy) -> str:

@@ -136,3 +136,20 @@ def test_a_front_member_in_pairs_where_single_edges_decide():
         graphs[0], lambda a: int(a[0, 9]), "auto", nodes=NODES, background=background, front=True
     )
     assert result.front[-1].edits.added == ((0, 9),) or result.distance == 1
+
+
+def test_a_graph_too_large_for_sentences_is_told_by_pairs():
+    n = 3300
+    nodes = Nodes.numbered(n)
+    nodes = Nodes(nodes.names, regions={"half": ("A",) * 1650 + ("B",) * 1650})
+    graph = Graph.from_edges(n, [(0, 1), (1, 2), (0, 2)])
+    other = Graph.from_edges(n, [(1, 2), (0, 2)])
+
+    class Oracle:
+        def predict(self, graphs):
+            return [int(g.has_edge(0, 1)) for g in graphs]
+
+    for method, found in (("auto", True), ("brief", False)):
+        result = explain(graph, Oracle(), method, nodes=nodes, background=[graph, other])
+        assert result.found is found
+        assert "5,443,350 pairs of nodes" in notes(result)
