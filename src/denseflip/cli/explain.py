@@ -295,7 +295,7 @@ def print_front(story: Story, answers: Sequence[Story]) -> None:
         table.add_row(f"{shown}{number}", f"{named:,}", f"{edits:,}", where, read_cell(one))
     out_console().print(table)
     for number, one in enumerate(answers, 1):
-        sentence = told(one)
+        sentence = told(one, 5)
         typer.echo(f"\n{number}. {sentence.lead}")
         for item in sentence.items:
             typer.echo(f"   - {item}")

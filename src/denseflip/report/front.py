@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _WIDTH, _HEIGHT = 460.0, 250.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 30.0, 70.0, 40.0, 44.0  # room for ticks and labels
+LISTED = 40  # of a long list of what is named, so many are shown; the data hold all
 _SHAPES = {  # one for each reading, so that colour is not needed
     "any": "M6 0A6 6 0 1 1 -6 0A6 6 0 1 1 6 0Z",
     "typical": "M0 -7.5L7.5 0L0 7.5L-7.5 0Z",
@@ -157,9 +158,12 @@ def _scale(values: Sequence[int], low: float, high: float) -> list[float]:
 # ---- words ----------------------------------------------------------------------------------
 
 
-def told(story: Story) -> Told:
-    """A story's sentence, as a lead and a list where it is long."""
-    return Told(story.lead, story.items)
+def told(story: Story, most: int = LISTED) -> Told:
+    """A story's sentence, as a lead and a list where it is long; of a very long list the first."""
+    items = story.items
+    if len(items) > most + 1:  # not to leave out a single one
+        items = (*items[:most], f"… and {len(items) - most:,} more")
+    return Told(story.lead, items)
 
 
 def reading_kind(story: Story) -> str:

@@ -123,6 +123,8 @@ def test_a_sentence_is_whole_or_a_lead_and_a_list():
     sentence = told(long)
     assert len(sentence.items) == 12
     assert sentence.lead in long.statement
+    assert told(long, 11).items == long.items
+    assert told(long, 10).items == (*long.items[:10], "… and 2 more")
     page = make_page(long, interactive=False)
     assert all(page.count(f"<li>{item}</li>") == 1 for item in sentence.items)
 
