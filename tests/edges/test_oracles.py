@@ -145,3 +145,24 @@ def test_the_more_often_it_is_asked_the_more_noisy_oracles_are_caught(monkeypatc
     assert shares[0] < shares[1] < shares[2]
     assert shares[2] >= 0.75
     assert noisy.caught(3, noise=0.0, runs=20) == 0
+
+
+def test_the_command_asks_again_too(tmp_path, monkeypatch, capsys):
+    from cohorts import make_cohort
+    from denseflip.cli.app import app
+    from denseflip.cli.common import run
+
+    monkeypatch.chdir(tmp_path)
+    data = make_cohort()
+    data.save("a.dfd")
+    source = (
+        "asked = {}\n"
+        "def label(a):\n"
+        "    key = a.tobytes()\n"
+        "    asked[key] = asked.get(key, 0) + 1\n"
+        "    return int(a[0, 1]) if asked[key] < 4 else 7\n"
+    )
+    (tmp_path / "turncoat.py").write_text(source)
+    words = ["explain", "a.dfd", data.ids[0], "--oracle", "turncoat:label", "--method", "edg"]
+    assert run(app, [*words, "--confirm", "9"]) == 1
+    assert "changed its mind" in capsys.readouterr().err

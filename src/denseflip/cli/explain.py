@@ -58,6 +58,12 @@ BudgetOption = Annotated[
     int | None, typer.Option(min=1, help="Ask the classifier at most this often.")
 ]
 TimeOption = Annotated[float | None, typer.Option(help="Stop after so many seconds.")]
+ConfirmOption = Annotated[
+    int,
+    typer.Option(
+        min=0, help="Ask so often again about the final pair; catches classifiers that throw dice."
+    ),
+]
 SeedOption = Annotated[int, typer.Option(min=0, help="Seed of the search.")]
 SetOption = Annotated[
     list[str] | None,
@@ -160,6 +166,7 @@ def explain(
     target: TargetOption = None,
     budget: BudgetOption = None,
     time_limit: TimeOption = None,
+    confirm: ConfirmOption = 1,
     seed: SeedOption = 0,
     settings: SetOption = None,
     regions: RegionsOption = None,
@@ -230,6 +237,7 @@ def explain(
             budget=budget,
             seed=seed,
             time_limit=time_limit,
+            confirm=confirm,
             regions=regions,
             share=share,
             vocabulary=vocabulary,

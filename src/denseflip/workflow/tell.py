@@ -114,6 +114,7 @@ def tell(
     budget: int | None = None,
     seed: int = 0,
     time_limit: float | None = None,
+    confirm: int = 1,
     regions: str | Taxonomy | None = None,
     language: str | None = None,
     max_cells: int | None = None,
@@ -130,7 +131,7 @@ def tell(
     ----------
     subject : what `find_subject` gave, or a bare graph.
     oracle : the classifier.
-    method, target, budget, seed, time_limit, on_event : as in `explain`.
+    method, target, budget, seed, time_limit, confirm, on_event : as in `explain`.
     regions : the taxonomy that the sentence speaks in, and that the method works with if it takes
         one; by default the method's choice.
     language, max_cells, objective, front : as in `explain`. The answers of a front are told by
@@ -159,6 +160,7 @@ def tell(
         budget=budget,
         seed=seed,
         time_limit=time_limit,
+        confirm=confirm,
         on_event=on_event,
         **asked,
     )
