@@ -137,7 +137,7 @@ class Verification:
             named=tuple(
                 NamedPair(
                     typed(p, "region_a", str),
-                    typed(p, "region_b", str),
+                    None if p["region_b"] is None else typed(p, "region_b", str),
                     typed(p, "added", int),
                     typed(p, "removed", int),
                 )
