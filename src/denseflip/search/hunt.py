@@ -21,7 +21,7 @@ from denseflip.search.probe import Probe, certify, gallop, joined, lexmin
 from denseflip.search.problem import Problem
 
 READINGS: tuple[Reading, ...] = ("any", "typical", "distinctive")  # the truest first
-CONFIRM, MISSES = 60, 4  # fresh redraws of the verdict, and how many of them may fail
+CONFIRM, MISSES = 60, 3  # fresh redraws of the verdict, and how many of them may fail
 _STEP = 1.08  # amounts are settled to this factor
 _GROWTH = 2.0  # a single place that does not hold yet is given so much more
 _SINGLES = 32  # places tried alone
