@@ -30,7 +30,7 @@ from denseflip.search.blocks import DENSIFY, SPARSIFY, State
 from denseflip.search.dcs import DCS
 from denseflip.search.densify import clique_size
 from denseflip.search.engine import walk
-from denseflip.search.methods import Method, tri
+from denseflip.search.methods import Method, triangles
 from denseflip.search.problem import (
     BACKGROUND,
     REGIONS,
@@ -86,7 +86,7 @@ class PublishedTriangles:
 
     def __call__(self, problem: Problem) -> Iterator[Step]:
         """Yield the steps of `tri` up to that limit."""
-        return tri(max_iterations=max(0, problem.graph.n_edges - 2))(problem)
+        return triangles(max_iterations=max(0, problem.graph.n_edges - 2))(problem)
 
 
 @dataclass(frozen=True)

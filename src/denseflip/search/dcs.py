@@ -6,15 +6,16 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import cycle
+from itertools import cycle, takewhile
 
-from denseflip.counterfactual import Ask, Step
+from denseflip.counterfactual import Ask, Status, Step
 from denseflip.errors import (
     InvalidParameterError,
     UnknownNameError,
     check_callable,
     whole_number,
 )
+from denseflip.oracles.session import BudgetSpentError, Session
 from denseflip.search.blocks import (
     DENSIFY,
     SPARSIFY,
@@ -27,7 +28,8 @@ from denseflip.search.blocks import (
 )
 from denseflip.search.cell import CellDensify, CellSparsify
 from denseflip.search.densify import CliqueDensify, PairDensify
-from denseflip.search.problem import Problem, needs_of
+from denseflip.search.engine import walk
+from denseflip.search.problem import Problem, Stream, Walk, needs_of
 from denseflip.search.rank import as_rank, check_ranking
 from denseflip.search.refine import Refine
 from denseflip.search.schedule import as_schedule
@@ -134,6 +136,44 @@ class DCS:
                 return
             if idle > n:
                 return
+
+
+@dataclass(frozen=True)
+class BothWays:
+    """Two blind searches; the one that flips in fewer steps is taken (`tri` in both directions).
+
+    The second is followed no further than it can still win. Its questions are counted too.
+    """
+
+    first: Stream
+    second: Stream
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What the two need, together."""
+        return needs_of(self.first, self.second)
+
+    def __call__(self, problem: Problem, session: Session) -> Walk:
+        """Walk the one, then the other as far as it is worth it."""
+        noted = len(problem.notes)
+        one = walk(problem, self.first(problem), session)
+        if one.status is Status.BUDGET:
+            raise BudgetSpentError
+        steps = self.second(problem)
+        if one.status is Status.FOUND:
+            problem.best = one
+            most = one.trace[-1].iteration
+            steps = takewhile(lambda step: step.iteration < most, steps)
+        else:
+            del problem.notes[noted:]  # there is another way
+        noted = len(problem.notes)
+        two = walk(problem, steps, session)
+        if two.status is Status.BUDGET:
+            raise BudgetSpentError
+        if two.status is not Status.FOUND and one.status is Status.FOUND:
+            del problem.notes[noted:]  # that it went no further is no news
+            return one
+        return two
 
 
 def _turns(

@@ -89,6 +89,11 @@ def walk(
                 ended.status = Status.FOUND
                 break
         else:
+            if not notes:
+                problem.note(
+                    f"The search was followed to its end ({session.calls - before:,} questions) "
+                    "and nothing flipped. Another may: 'race' follows many orders at once."
+                )
             n_notes = len(notes)
     except BudgetSpentError:
         ended.status = Status.BUDGET

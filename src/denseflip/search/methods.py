@@ -16,8 +16,9 @@ from denseflip.search.baselines import Bidirectional, ClosestGraph, EdgeSwap
 from denseflip.search.best import Best
 from denseflip.search.blocks import Rank, Schedule
 from denseflip.search.brief import Brief
+from denseflip.search.canonical import Renumbered
 from denseflip.search.contrast import ContrastList
-from denseflip.search.dcs import DCS
+from denseflip.search.dcs import DCS, BothWays
 from denseflip.search.densify import CliqueDensify, PairDensify
 from denseflip.search.hunt import READINGS
 from denseflip.search.problem import (
@@ -76,8 +77,25 @@ class Method:
         }
 
 
-def tri(*, reverse: bool = False, max_iterations: int | None = None) -> DCS:
+def tri(
+    *,
+    reverse: bool = False,
+    direction: str = "one",
+    ties_by: str = "number",
+    max_iterations: int | None = None,
+) -> DCS | Renumbered | BothWays:
     """Open triangles where they are many, close them where they are few (paper: TRI)."""
+    _check_choice("direction", direction, ("one", "both"))
+    one = _ties(triangles(reverse=reverse, max_iterations=max_iterations), ties_by)
+    if direction == "one":
+        return one
+    return BothWays(
+        one, _ties(triangles(reverse=not reverse, max_iterations=max_iterations), ties_by)
+    )
+
+
+def triangles(*, reverse: bool = False, max_iterations: int | None = None) -> DCS:
+    """The blind search of `tri`: one edge and one pair per iteration, by triangles."""
     return DCS(
         sparsify=PairSparsify("triangles", reverse),
         densify=PairDensify("triangles", reverse),
@@ -86,23 +104,41 @@ def tri(*, reverse: bool = False, max_iterations: int | None = None) -> DCS:
     )
 
 
+def _ties(search: DCS, ties_by: str) -> DCS | Renumbered:
+    """The search with ties settled by the nodes' numbers, as the paper does, or by structure."""
+    _check_choice("ties_by", ties_by, ("number", "structure"))
+    return search if ties_by == "number" else Renumbered(search)
+
+
+def _check_choice(name: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise UnknownNameError(name, str(value), known)
+
+
 def cli(
     *,
     rank: str | Rank = "triangles",
     select: str = "overlap",
     schedule: str | Schedule = "alternate",
     ties: str = "rank",
+    slack: int = 10,
+    counts: int = -1,
+    ties_by: str = "number",
     max_iterations: int = 200,
     max_cliques: int = 100_000,
-) -> DCS:
+) -> DCS | Renumbered:
     """Remove maximal cliques from dense regions, add cliques to sparse ones (paper: CLI)."""
-    return DCS(
+    if counts not in (-1, 0, 1):
+        msg = f"counts must be -1, 0 or 1 (what an added clique does to D, see D5); got {counts!r}."
+        raise InvalidParameterError(msg, parameter="counts")
+    search = DCS(
         rank=rank,
         sparsify=CliqueSparsify(select=select, max_cliques=max_cliques),
-        densify=CliqueDensify(ties=ties),
+        densify=CliqueDensify(slack=slack, step=counts, ties=ties),
         schedule=schedule,
         max_iterations=max_iterations,
     )
+    return _ties(search, ties_by)
 
 
 def rcli(
@@ -111,9 +147,12 @@ def rcli(
     select: str = "overlap",
     schedule: str | Schedule = "alternate",
     ties: str = "rank",
+    slack: int = 10,
+    counts: int = -1,
+    ties_by: str = "number",
     max_iterations: int = 200,
     max_cliques: int = 100_000,
-) -> DCS:
+) -> DCS | Renumbered:
     """Cliques, region by region: densest region first, sparsest last (paper: RCLI)."""
     levels = (regions,) if isinstance(regions, str) else tuple(regions or ())
     return cli(
@@ -121,6 +160,9 @@ def rcli(
         select=select,
         schedule=schedule,
         ties=ties,
+        slack=slack,
+        counts=counts,
+        ties_by=ties_by,
         max_iterations=max_iterations,
         max_cliques=max_cliques,
     )

@@ -143,11 +143,6 @@ class Problem:
         """The oracle's label of every background graph."""
         return self.label_background()
 
-    @property
-    def knows_background(self) -> bool:
-        """Whether the background's labels were looked at, so that to look again costs nothing."""
-        return "background_labels" in self.__dict__
-
     @cached_property
     def _sides(self) -> tuple[list[int], list[int]]:
         labels = list(enumerate(self.background_labels))
@@ -181,6 +176,15 @@ class Problem:
         """How much more often the original's class joins a pair than the target class does."""
         self.split_background(needed_by)
         return self._background(needed_by).contrast(*self._sides)
+
+    def known_contrast(self) -> Contrast | None:
+        """The contrast, if the background's labels were looked at before; None if they were not.
+
+        For what goes by the contrast only where it costs no question.
+        """
+        if "background_labels" not in self.__dict__ or not self._sides[1]:
+            return None
+        return self._background("known_contrast").contrast(*self._sides)
 
     def frequencies(self, needed_by: str) -> tuple[Frequencies, Frequencies]:
         """How often the original's class, and the target class, join each pair."""

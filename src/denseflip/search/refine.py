@@ -7,11 +7,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import chain, pairwise
-from typing import Protocol
+from typing import Any, Protocol
+
+import numpy as np
 
 from denseflip.counterfactual import Ask, Label, Step
 from denseflip.errors import InvalidParameterError, UnknownNameError, check_callable, whole_number
-from denseflip.graph import Cells, Graph, Pair
+from denseflip.graph import Graph, Pair
+from denseflip.graph.canonical import pair_places
+from denseflip.graph.pairs import are_among
 from denseflip.oracles.pace import Odds
 from denseflip.oracles.protocol import Answer
 from denseflip.oracles.session import Session
@@ -135,17 +139,36 @@ class Candidate:
         owner: dict[Pair, int] = {}
         for i, step in enumerate(self.search_steps):
             owner.update(dict.fromkeys(step.toggled, i))
-        groups: dict[object, list[Pair]] = {}
-        for pair in sorted(self.pairs):
-            groups.setdefault(owner.get(pair), []).append(pair)
+        ordered = self.ordered()
+        groups: dict[Any, list[Pair]] = {}
+        for pair in ordered:
+            groups.setdefault(owner.get(pair, -1), []).append(pair)
         whole = len(groups) == 1 or all(len(g) == 1 for g in groups.values())
         nodes = self.problem.nodes
         if whole and nodes is not None and nodes.regions:
-            cells = Cells(nodes.taxonomy())
+            regions = nodes.taxonomy()
             groups = {}
-            for pair in sorted(self.pairs):
-                groups.setdefault(cells.cell(*pair), []).append(pair)
-        return list(groups.values())
+            for u, v in ordered:
+                names = sorted((regions.region_of(u), regions.region_of(v)))
+                groups.setdefault(tuple(names), []).append((u, v))
+        return [groups[key] for key in sorted(groups)]
+
+    def ordered(self) -> list[Pair]:
+        """The edits, those first that one would rather do without; renumbering nodes keeps it.
+
+        Where the classes of the background are known, by how little the change makes the graph
+        like the target class; then, and else, by structure.
+        """
+        problem = self.problem
+        n = problem.graph.n_nodes
+        codes = np.array(sorted(u * n + v for u, v in self.pairs), dtype=np.int64)
+        gains = np.zeros(len(codes), dtype=np.int64)
+        contrast = problem.known_contrast()
+        if contrast is not None:
+            gains = contrast.at(codes)
+            gains = np.where(are_among(codes, problem.graph.codes), gains, -gains)
+        order = np.lexsort((pair_places(codes, problem.places), gains))
+        return [divmod(code, n) for code in codes[order].tolist()]
 
 
 class Refine(Protocol):
@@ -211,12 +234,19 @@ class BackwardRefine:
             else:
                 hit = candidate.undo_first(_shrinking(queue, head, k, left, places))
                 if hit is None:
-                    return
+                    left -= len(places)
+                    head = places[-1][0] if places else head
+                    break
                 asked = hit + 1
                 head, end, k = places[hit]
                 del queue[end:]  # what was put back only in looking ahead
                 k += 1
             left -= asked
+        if left <= 0 and head < len(queue) and len(candidate.pairs) > 1:
+            candidate.problem.note(
+                f"The backward search stopped at its limit of {self.max_questions:,} questions, "
+                f"with {len(candidate.pairs):,} edits left; more of them may be undone ('+min')."
+            )
 
 
 def _growing(
@@ -284,7 +314,7 @@ class MinimalRefine:
         groups = candidate.structures()
         if 1 < len(groups) < len(candidate.pairs):
             _ddmin(groups, candidate, "structure")
-        _ddmin([[pair] for pair in sorted(candidate.pairs)], candidate, "edge")
+        _ddmin([[pair] for pair in candidate.ordered()], candidate, "edge")
         candidate.minimal = True
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from denseflip.counterfactual import Step
 from denseflip.errors import InvalidParameterError
 from denseflip.graph import Cells, Graph
+from denseflip.graph.canonical import pair_places
 from denseflip.graph.cells import Ints
 from denseflip.search.problem import BACKGROUND, REGIONS, Problem
 
@@ -21,7 +22,7 @@ class RegionBlocks:
 
     A cell is a pair of regions, or one region with itself. Its wanted change is the target class's
     mean number of edges in it less the graph's, rounded; cells come by the size of that change,
-    largest first, ties by region, whatever the strength. The pairs that
+    largest first, ties by the regions' names, whatever the strength. The pairs that
     the two classes use most differently go first.
 
     Parameters
@@ -56,7 +57,8 @@ class RegionBlocks:
         contrast = problem.contrast("blocks")
         graph, n = problem.graph, problem.graph.n_nodes
         usual, wanted = self._wanted(graph, others, cells)
-        order = cells.order(usual)
+        # Ties by the regions' names: their numbers depend on which node comes first.
+        order = np.lexsort((cells_by_name(cells), -np.abs(usual)))
         order = order[wanted[order] != 0]
         number = 0
         for cell, change in zip(cells.at(order), wanted[order].tolist(), strict=True):
@@ -65,13 +67,20 @@ class RegionBlocks:
             codes = codes[~present] if change > 0 else codes[present]
             values = contrast.at(codes)
             # Added: what the target class has most beyond ours; removed: the opposite.
-            strongest = np.lexsort((codes, values if change > 0 else -values))[: abs(change)]
+            ties = pair_places(codes, problem.places)
+            strongest = np.lexsort((ties, values if change > 0 else -values))[: abs(change)]
             toggled = tuple(sorted(divmod(int(c), n) for c in codes[strongest]))
             if not toggled:
                 continue
             number += 1
             kind = "densify" if change > 0 else "sparsify"
             yield Step(kind, "block", toggled, name=cells.name(cell), iteration=number)
+        stronger = "" if self.strength == "full" else " A stronger move may: strength='full'."
+        problem.note(
+            f"All {number} cells in which the classes differ were brought to the target class's "
+            f"{self.strength if isinstance(self.strength, str) else 'multiple'}, and the label "
+            f"stays.{stronger}"
+        )
 
     def _wanted(self, graph: Graph, others: Sequence[Graph], cells: Cells) -> tuple[Ints, Ints]:
         """Change of every cell to the target class's mean, and to what the strength asks for."""
@@ -87,3 +96,12 @@ class RegionBlocks:
         elif not isinstance(self.strength, str):
             change = change * self.strength
         return usual, np.rint(change).astype(np.int64)
+
+
+def cells_by_name(cells: Cells) -> Ints:
+    """The place of every cell when they are sorted by the names of their two regions."""
+    regions = cells.taxonomy.regions
+    names = [tuple(sorted(regions[r] for r in cell)) for cell in cells.at(range(len(cells)))]
+    places = np.empty(len(names), dtype=np.int64)
+    places[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
+    return places

@@ -135,7 +135,7 @@ BAD = [
     (
         {"method": "trii"},
         UnknownNameError,
-        r"Unknown method 'trii'. Did you mean 'tri'\? Known: tri, cli",
+        r"Unknown method 'trii'. Did you mean 'tri'\? Known: auto, brief",
     ),
     ({"method": "cli+mni"}, UnknownNameError, r"Unknown refinement 'mni'. Did you mean 'min'\?"),
     ({"method": "tri+"}, UnknownNameError, "Unknown refinement ''"),

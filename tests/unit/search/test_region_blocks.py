@@ -39,7 +39,7 @@ def test_the_cell_that_differs_most_comes_first_and_is_brought_to_the_mean():
     ]
     # The pairs that both target graphs have come first, then one of those that only one has.
     assert set(CROSS[:4]) < set(got[0][2])
-    assert got[0][2] == tuple(CROSS[:5])
+    assert set(got[0][2]) in ({*CROSS[:4], CROSS[4]}, {*CROSS[:4], CROSS[5]})
 
 
 def test_cells_that_need_no_change_are_passed_over():
