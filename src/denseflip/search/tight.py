@@ -10,6 +10,7 @@ to be needed.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import exp, log, sqrt
 
@@ -21,12 +22,13 @@ from denseflip.graph.pairs import are_among
 from denseflip.oracles.protocol import Answer
 from denseflip.oracles.session import Session
 from denseflip.search.belief import Belief, Ints
-from denseflip.search.probe import NO_CODES, Probe, certify, lexmin
+from denseflip.search.probe import NO_CODES, Probe, certify
 from denseflip.search.problem import CONFIDENCE, Problem, StopSearch, Walk
 
 MOST_PAIRS = 20_000  # pairs that are weighed; in larger graphs those that differ come first
 MOST_GRAPHS = 400  # background graphs that are learnt from
 LARGE = 64  # edits of an answer from which on whole stretches are dropped before single ones
+STRETCHES = 32  # how fine these are at last
 MISSES = 40  # direct questions in vain, one after the other, after which it is left at that
 DRAWS = 6  # choices that are compared before one is asked about
 SURE = 30.0  # log-odds beyond which a probability says no more than a label
@@ -231,7 +233,11 @@ class _Talk:
             narrow = min(max(pace.narrow, len(self.answer)), wide)
             n = round(exp(log(narrow) + log(wide / narrow) * min(left / total, 1.0)))
             gains = self.belief.gains()
-            order = rng.permutation(np.argsort(-gains, kind="stable")[:n])
+            ranked = np.argsort(-gains, kind="stable")
+            reach = self.belief.level() + np.cumsum(gains[ranked])
+            if reach[n - 1] < 0:  # so few cannot do: twice what the best would take
+                n = min(2 * int(np.argmax(reach >= 0)) + 2, len(ranked)) if reach.max() >= 0 else n
+            order = rng.permutation(ranked[:n])
             likely = np.flatnonzero(self.belief.level() + np.cumsum(gains[order]) >= 0)
             k = int(likely[0]) + 1 if len(likely) else n
             self.ask(np.sort(self.codes[order[:k]]))
@@ -260,15 +266,34 @@ class _Talk:
         gains = dict(zip(self.codes.tolist(), self.belief.gains().tolist(), strict=True))
         listed = sorted(self.answer.tolist(), key=lambda code: (-gains[code], code))
 
-        def enough(some: object) -> bool:
-            codes = np.array(sorted(some), dtype=np.int64)  # type: ignore[call-overload]
+        def enough(some: Sequence[int]) -> bool:
+            codes = np.array(sorted(some), dtype=np.int64)
             return self.probe.flips(codes)
 
         if len(listed) > LARGE:
-            listed = lexmin(listed, enough)
-        listed = certify(listed, enough)
+            listed = _thinned(listed, enough)
+        certified = len(listed) <= self.plan.questions
+        if certified:
+            listed = certify(listed, enough)
+        else:
+            self.problem.note(
+                f"Whether each of the {len(listed)} edits is needed was not asked, which would "
+                "take as many questions more; 'tight+min' does."
+            )
         found = np.array(sorted(listed), dtype=np.int64)
         graph = self.probe.graph(found)
         walk = self.problem.end(graph, self.session.peek(graph).label)
-        walk.minimal = True
+        walk.minimal = True if certified else None
         return walk
+
+
+def _thinned(things: list[int], enough: Callable[[Sequence[int]], bool]) -> list[int]:
+    """Leave out whole stretches, the last first: halves, quarters, … of what there was."""
+    kept, size = list(things), len(things) // 2
+    while size >= max(len(things) // STRETCHES, 1):
+        for stop in range(len(kept), 0, -size):
+            rest = kept[: max(stop - size, 0)] + kept[stop:]
+            if rest and enough(rest):
+                kept = rest
+        size //= 2
+    return kept
