@@ -90,7 +90,8 @@ def sentences_table(rows: Sequence[Row]) -> str:
 
 def as_read_table(rows: Sequence[Row]) -> str:
     """Methods against data sets: share of redraws that flip, and how many decisions are told."""
-    datasets = ("aut", "bip", "adhd", "adhdm", "ohsu", "pek", "kki")
+    there = {row["data"] for row in rows}
+    datasets = [d for d in ("aut", "bip", "adhd", "adhdm", "ohsu", "pek", "kki") if d in there]
     methods = sorted(dict.fromkeys(row["method"] for row in rows), key=ORDER.index)
     by = {(row["method"], row["data"]): row for row in rows}
 
