@@ -26,7 +26,7 @@ from denseflip.errors import InvalidParameterError
             " On the command line: --set max_cliques=VALUE.",
         ),
         (["compare", "brain.csv"], ("max_cliques",), ""),  # it has no --set
-        (["results", "folder"], ("force",), ""),  # it has no --force
+        (["methods"], ("force",), ""),  # it has no --force
         (["nonsense"], ("force",), ""),
     ],
 )
