@@ -65,7 +65,7 @@ def test_advice_is_spelled_as_it_is_typed(folder: Path, capsys: pytest.CaptureFi
     words = ("explain", "g.csv", "--oracle", "box:first", "--method", "edg", "--budget", "1")
     code, out, _ = call(capsys, *words)
     assert code == 0
-    assert "Next: raise budget (it asked 1; try 10) or time_limit" in out
+    assert "Next: raise budget (it asked 1; try 1000) or time_limit" in out
     assert "* On the command line: --budget, --time-limit, --nodes nodes.csv.\n" in out
 
 
@@ -113,7 +113,7 @@ def test_explain_says_how_true_the_sentence_is_and_which_answers_no_other_beats(
     assert "[true as read; classifier not judged] True as read: " in out
     assert out.count("True as read: ") == 1
     assert "change the answer (95 % interval" in out
-    assert "No other answer beats one of these" in out
+    assert "No other answer that was found beats one of these" in out
     assert "\n1. Mouse sub-54811 is classified as BTBR." in out
     assert "cannot be told in these regions (region, 14)" in out
     code, out, err = call(capsys, *words, "--json", "--out", "front")

@@ -90,7 +90,7 @@ def compare(
         fetch=fetch_one,
     )
     box = oracle_for(subject, oracle, input=input)
-    wanted = subject.label_of(target)
+    wanted = subject.label_of(target, box)
     with Watch("…", wanted) as watch:
         rows = list(
             run_all(

@@ -227,7 +227,7 @@ def explain(
             f"No --oracle given: explaining {DEFAULT_PRESET}, trained on {subject.source}.",
             style="dim",
         )
-    wanted = subject.label_of(target)
+    wanted = subject.label_of(target, box)
     with Watch(search.name, wanted) as watch:
         story = tell(
             subject,
@@ -290,7 +290,10 @@ def print_front(story: Story, answers: Sequence[Story]) -> None:
     if len(answers) == 1:
         typer.echo("\nNo other answer that was found names less, takes fewer edits or is truer.")
         return
-    typer.echo("\nNo other answer beats one of these in what it names, in edits and in truth:\n")
+    typer.echo(
+        "\nNo other answer that was found beats one of these in what it names, in edits and in "
+        "truth:\n"
+    )
     table = Table(box=None, pad_edge=False, header_style="bold")
     for head in ("", "named", "edits"):
         table.add_column(head, justify="right")

@@ -343,7 +343,7 @@ def _tiles(story: Story) -> tuple[Fact, ...]:
         Fact("of the edges of either graph", f"{100 * r.relative_distance:.1f} %"),
         Fact("questions to the classifier", f"{r.calls:,}"),
     ]
-    if story.as_read is not None and story.as_read.draws:
+    if story.as_read is not None and story.as_read.draws and not story.only_choice:
         low, high = story.as_read.interval
         meant = f"random choices that do as well (95 %: {100 * low:.0f}–{100 * high:.0f} %)"
         tiles.append(Fact(meant, f"{story.as_read.flips} of {story.as_read.draws}"))

@@ -88,7 +88,10 @@ class Auto:
                 problem.note(cannot_be_told(taxonomy, self.max_cells))
             failed.append(taxonomy)
         self._say(problem, failed)
-        return self._pairs(problem, session, "nothing shorter is true as read")
+        why = "nothing shorter was found that is true as read"
+        if self.language != "auto":
+            why = f"nothing shorter was found, and only {self.language} were to be tried"
+        return self._pairs(problem, session, why)
 
     def _say(self, problem: Problem, failed: Sequence[Taxonomy | None]) -> None:
         """The languages that failed behind the first, in one remark."""
@@ -104,6 +107,8 @@ class Auto:
         why = "there are regions and a background, and a short sentence is true as read"
         if taxonomy is None or problem.nodes is None:
             why = "the first language in which a short sentence is true as read"
+            if self.language == "nodes":
+                why = "nodes were asked for, and a short sentence is true as read"
         elif taxonomy.index != problem.nodes.taxonomy(self.regions).index:
             why = "the first regions in which a short sentence is true as read"
         problem.note(f"Told by brief, {_words(taxonomy)}: {why}.")
@@ -131,7 +136,12 @@ class Auto:
         """The fewest edits that the methods for them find, told pair by pair."""
         from denseflip.search.methods import make_method
 
-        method = make_method("best", objective=self.objective or "edits")
+        method = make_method(
+            "best",
+            objective=self.objective or "edits",
+            regions=self.regions,
+            max_cells=self.max_cells,
+        )
         ended = search(problem, method.search, session)
         if ended.status is Status.FOUND:
             ended.as_read = ended.as_read or PAIRS

@@ -220,7 +220,7 @@ class _Portfolio:
             for other in walk.front:
                 self._add(name, other, None)
         else:
-            self.remarks.append(f"{name} found nothing ({_many(questions, 'question')})")
+            self.remarks.append(f"{name}, nothing ({_many(questions, 'question')})")
         if self.session.remaining < 1 or self.session.out_of_time:
             raise BudgetSpentError
 
@@ -244,7 +244,7 @@ class _Portfolio:
         if questions is not None:
             where = f" in {_many(entry.cells, 'cell')}" if entry.told else ""
             cost = "" if not questions else f" ({_many(questions, 'question')})"
-            self.remarks.append(f"{name} {_many(entry.edits, 'edit')}{where}{cost}")
+            self.remarks.append(f"{name}, {_many(entry.edits, 'edit')}{where}{cost}")
 
     # ---- what is known ------------------------------------------------------------------
 
@@ -272,14 +272,17 @@ class _Portfolio:
             if self.spent:
                 problem.best = None
                 raise BudgetSpentError
-            problem.note(f"best: {'; '.join(self.remarks) or 'nothing could be tried'}.")
+            problem.note(
+                f"best: tried {'; '.join(self.remarks) or 'nothing, for nothing could be'}."
+            )
             return problem.end(problem.graph, problem.label)
         won = min(self.entries, key=plan.key)
         ended = self._certified(won.walk)
         if plan.front:
             ended.front = tuple(entry.walk for entry in front_of(self.entries))
         problem.note(
-            f"best: for the objective {plan.objective!r}, {won.member}; {'; '.join(self.remarks)}."
+            f"best: {won.member} serves the objective {plan.objective!r} best. Tried: "
+            f"{'; '.join(self.remarks)}."
         )
         if self.spent:
             problem.note("The budget was spent while the search was still improving its answer.")

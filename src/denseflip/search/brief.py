@@ -94,9 +94,11 @@ class Brief:
             hunt.search()
         except BudgetSpentError:
             if not hunt.told:
+                asked = probe.session.calls
                 problem.note(
-                    f"The budget was spent ({probe.session.calls} questions) before a sentence "
-                    "was seen to be true as read."
+                    f"The budget was spent ({asked:,} question{'s' * (asked != 1)} asked) before "
+                    "a sentence was seen to be true as read; a test for which the rest is too "
+                    "small is not begun."
                 )
             else:
                 problem.best = self.walk(problem, hunt.told, taxonomy)
@@ -149,11 +151,13 @@ def unfit(taxonomy: Taxonomy) -> str:
 
 def cannot_be_told(taxonomy: Taxonomy | None, max_cells: int) -> str:
     """The plain words for it."""
-    where = "nodes" if taxonomy is None else f"regions ({taxonomy.name}, {len(taxonomy.regions)})"
+    where = "by nodes"
+    if taxonomy is not None:
+        where = f"in these regions ({taxonomy.name}, {len(taxonomy.regions)})"
     most = "one" if max_cells == 1 else f"at most {max_cells}"
-    what = ("node" if taxonomy is None else "cell") + ("" if max_cells == 1 else "s")
+    what = ("node" if taxonomy is None else "place") + ("" if max_cells == 1 else "s")
     return (
-        f"This decision cannot be told in these {where}: no sentence of {most} {what} was found "
+        f"This decision cannot be told {where}: no sentence of {most} {what} was found "
         "that is true as read."
     )
 

@@ -164,10 +164,10 @@ class Problem:
         same, other = self._sides
         if not other:
             wanted = "another class" if self.target is None else f"the class {self.target!r}"
+            labels = " or ".join(sorted({repr(y) for y in self.background_labels}))
             self.note(
                 f"{needed_by!r} looks at background graphs of {wanted}, and the oracle puts all "
-                f"{len(graphs)} in {sorted({str(y) for y in self.background_labels})}. Give a "
-                "larger background."
+                f"{len(graphs)} in {labels}. Give a larger background."
             )
             raise StopSearch
         return [graphs[i] for i in same], [graphs[i] for i in other]

@@ -22,6 +22,10 @@ _REGIONS_HINT = (
 )
 
 
+# A budget that is worth a try whatever was asked: a search for a sentence asks some hundreds.
+_BUDGET = 1000
+
+
 class Advice(NamedTuple):
     """What to try next, and the parameters that this speaks of."""
 
@@ -42,9 +46,11 @@ def next_advice(result: Counterfactual, class_name: Callable[[Label], str]) -> A
     wanted = "another class" if result.target is None else class_name(result.target)
     graphs = f"graphs that the classifier puts in {wanted}"
     if result.status is Status.BUDGET:
+        # What is tested together is not begun with too little, so few questions say little of
+        # how large the budget was.
+        enough = max(_BUDGET, 10 * result.calls)
         return Advice(
-            f"Next: raise budget (it asked {result.calls:,}; try {10 * result.calls}) or "
-            "time_limit.",
+            f"Next: raise budget (it asked {result.calls:,}; try {enough}) or time_limit.",
             ("budget", "time_limit"),
         )
     if _chooses(result):

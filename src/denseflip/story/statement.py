@@ -171,6 +171,7 @@ class Sentences:
         thing = self.units.noun
         asked = _many(test.questions, "question")
         where = _many(k, thing) if k > 1 else f"one {thing}"
+        where = f"{'at' if self.units.hubs else 'in'} {where}"
         text = f"Tested with {asked}: what is named here changes the answer by itself. It is "
         if n < result.distance:
             all_links = self.words.count(result.distance)
@@ -178,7 +179,7 @@ class Sentences:
             if test.minimal and k > 1:
                 text += f"; no {thing} that is named can be left out"
             return f"{text}."
-        text += f"all that was changed ({self.words.count(n)} in {where})"
+        text += f"all that was changed ({self.words.count(n)} {where})"
         if test.all_needed and k > 1:
             text += f", and all of it is needed: no {thing} can be left out"
         return f"{text}."
@@ -196,6 +197,8 @@ class Sentences:
             "distinctive": f" that tell {self._after} from {self._before}",
         }[test.reading]
         where = "at the same nodes" if self.units.hubs else "in the same places"
+        if test.true and self.only_choice:
+            return f"True as read: no other choice of as many {self.words.units} is left {where}."
         tries = (
             f"{test.flips} of {test.draws} random choices of as many {self.words.units}{kind} "
             f"{where} change the answer (95 % interval of the share: {low} to {high} %)."
@@ -203,6 +206,16 @@ class Sentences:
         if test.true:
             return f"True as read: {tries}"
         return f"Not true of just any {self.words.units} there: only {tries}"
+
+    @property
+    def only_choice(self) -> bool:
+        """Whether every place that is named is filled or emptied: there is nothing to draw."""
+        places = self.places
+        return places is not None and all(
+            amount.added in (0, len(places.absent(amount.unit)))
+            and amount.removed in (0, len(places.present(amount.unit)))
+            for amount in self.rows
+        )
 
     @property
     def listed(self) -> str | None:

@@ -139,6 +139,11 @@ class Story:
         return self.sentences.rest
 
     @property
+    def only_choice(self) -> bool:
+        """Whether what is named fills or empties its places, so that nothing else can be meant."""
+        return self.sentences.only_choice
+
+    @property
     def footnotes(self) -> tuple[str, ...]:
         """What a reader must know beside the sentence."""
         return footnotes(self.sentences, self.evaluation)

@@ -110,10 +110,10 @@ def _reason(rated: Sequence[RatedClassifier], chosen: RatedClassifier) -> str:
     if not chosen.evaluation.better_than_chance:
         return (
             f"None of them is clearly better than chance; {chosen.preset} is taken, which was "
-            f"right about {right}. Read what follows as an exercise."
+            f"right on {right}. Read what follows as an exercise."
         )
     if len(rated) == 1:
-        return f"{chosen.preset} was right about {right}, clearly better than chance."
+        return f"{chosen.preset} was right on {right}, clearly better than chance."
     good = sum(r.evaluation.better_than_chance for r in rated)
     opening = "All" if good == len(rated) else f"{good} of {len(rated)}"
     verb = "is" if good == 1 else "are"
@@ -124,6 +124,6 @@ def _reason(rated: Sequence[RatedClassifier], chosen: RatedClassifier) -> str:
     else:
         why = "the most accurate"
     return (
-        f"{opening} {verb} clearly better than chance. {chosen.preset} is taken, right about "
+        f"{opening} {verb} clearly better than chance. {chosen.preset} is taken, right on "
         f"{right}: {why}."
     )

@@ -19,6 +19,7 @@ from denseflip.datasets import (
 from denseflip.datasets.store import SUFFIX
 from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError
 from denseflip.graph import Graph, Nodes
+from denseflip.oracles.protocol import Oracle
 
 Fetch = Callable[[str], Dataset]
 
@@ -52,8 +53,12 @@ class Subject:
         """Label → class name, if there is a data set."""
         return None if self.dataset is None else dict(enumerate(self.dataset.class_names))
 
-    def label_of(self, words: str | None) -> Label | None:
-        """The label that words mean: a class name of the data set, else a number or a word."""
+    def label_of(self, words: str | None, oracle: Oracle | None = None) -> Label | None:
+        """The label that words mean: a class name of the data set, else a number or a word.
+
+        A classifier of one's own that does not say which ``classes`` it knows may give labels that
+        are none of the data set's; for it any word will do.
+        """
         if words is None:
             return None
         names = self.class_names or {}
@@ -61,7 +66,9 @@ class Subject:
             if words.lower() == name.lower():
                 return label
         value: Label = parse_value(words)
-        if names and value not in names:
+        classes = (() if oracle is None else getattr(oracle, "classes", None)) or ()
+        own = oracle is not None and (value in classes or not classes)
+        if names and value not in names and not own:
             known = [*names.values(), *map(str, names)]
             raise UnknownNameError("target class", words, known, parameter="target")
         return value

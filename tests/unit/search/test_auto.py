@@ -60,7 +60,7 @@ def test_regions_that_do_not_fit_are_said_to_and_the_next_are_taken():
     assert result.as_read.true
     assert result.as_read.regions == "third"
     said = notes(result)
-    assert "cannot be told in these regions (parity, 8): no sentence of one cell" in said
+    assert "cannot be told in these regions (parity, 8): no sentence of one place" in said
     assert "The taxonomy 'all' has one region only" in said
     assert result.chosen == "brief"
 

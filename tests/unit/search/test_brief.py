@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from denseflip import Background, explain, make_method
+from denseflip import Background, describe, explain, make_method
 from denseflip.counterfactual import AsRead, Status
 from denseflip.errors import InvalidParameterError, UnknownNameError
 from denseflip.graph import Graph, Nodes
@@ -250,6 +250,11 @@ def test_a_place_that_is_filled_is_said_to_be():
     assert result.as_read.true
     assert "A – B is full then: every pair there is joined." in result.notes
     assert result.counterfactual.to_adjacency()[:8, 8:16].all()
+    story = describe(result, NODES, all_of_it)
+    assert story.only_choice
+    assert story.sentences.read == (
+        "True as read: no other choice of as many connections is left in the same places."
+    )
 
 
 def test_what_sets_the_classes_apart_is_told_before_what_is_cheap():

@@ -300,7 +300,7 @@ def test_a_background_without_the_other_class_is_a_result_that_says_so(method):
     result = explain(GOOD, never, method, **given)
     assert result.status is Status.EXHAUSTED
     assert result.distance == 0
-    assert "puts all 2 in ['0']. Give a larger background." in result.notes[0]
+    assert "puts all 2 in 0. Give a larger background." in result.notes[0]
     targeted = explain(GOOD, lambda a: int(a.sum()) % 2, method, target=5, **given)
     assert targeted.status is Status.EXHAUSTED
     assert "graphs of the class 5" in targeted.notes[0]

@@ -33,32 +33,31 @@ def rated_by(monkeypatch: pytest.MonkeyPatch, figures: dict[str, tuple[float, bo
         (
             {"a": (0.7, True), "b": (0.9, True)},
             "b",
-            "All are clearly better than chance. b is taken, right about 90 % of the graphs that "
+            "All are clearly better than chance. b is taken, right on 90 % of the graphs that "
             "it had not seen: the most accurate.",
         ),
         (  # more often right, but so is a coin with luck
             {"a": (0.9, False), "b": (0.7, True), "c": (0.6, True)},
             "b",
-            "2 of 3 are clearly better than chance. b is taken, right about 70 % of the graphs "
+            "2 of 3 are clearly better than chance. b is taken, right on 70 % of the graphs "
             "that it had not seen: the most accurate.",
         ),
         (
             {"a": (0.6, True), "b": (1.0, True), "c": (1.0, True)},
             "b",
-            "All are clearly better than chance. b is taken, right about 100 % of the graphs that "
+            "All are clearly better than chance. b is taken, right on 100 % of the graphs that "
             "it had not seen: b and c were right equally often, and it is the first of them.",
         ),
         (
             {"a": (0.5, False), "b": (0.6, False)},
             "b",
-            "None of them is clearly better than chance; b is taken, which was right about 60 % of "
+            "None of them is clearly better than chance; b is taken, which was right on 60 % of "
             "the graphs that it had not seen. Read what follows as an exercise.",
         ),
         (
             {"a": (0.75, True)},
             "a",
-            "a was right about 75 % of the graphs that it had not seen, clearly better than "
-            "chance.",
+            "a was right on 75 % of the graphs that it had not seen, clearly better than chance.",
         ),
     ],
 )

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from cohorts import make_cohort
+from denseflip.classifiers.presets import fit_oracle
 from denseflip.datasets import Dataset, Keep, load_dataset
 from denseflip.errors import (
     InvalidGraphError,
@@ -16,6 +17,7 @@ from denseflip.errors import (
     UnknownNameError,
 )
 from denseflip.graph import Graph, Nodes
+from denseflip.oracles.adapt import as_oracle
 from denseflip.workflow import subject as module
 from denseflip.workflow.subject import (
     Subject,
@@ -127,6 +129,11 @@ def test_the_label_that_words_mean():
     with pytest.raises(UnknownNameError, match="target class 'BTBRR'") as caught:
         found.label_of("BTBRR")
     assert caught.value.parameters == ("target",)
+    with pytest.raises(UnknownNameError, match="target class 'BTBRR'"):
+        found.label_of("BTBRR", fit_oracle(found.dataset, preset="regions-logistic"))
+    own = as_oracle(lambda adjacency: "high")
+    assert found.label_of("high", own) == "high"
+    assert found.label_of("btbr", own) == 1
     alone = Subject(Graph.from_edges(2, []), "g")
     assert alone.label_of("1") == 1
     assert alone.label_of("sick") == "sick"
