@@ -162,6 +162,11 @@ class Sentences:
         n, k = len(test.edits), len(test.named)
         if not result.found:
             return "There is no counterfactual to test."
+        if not test.tested and self.as_read is not None and self.as_read.draws:
+            return (
+                "Not tested again: no classifier was given. What is named is all that was changed, "
+                "as the search saw it flip."
+            )
         if not test.tested:
             return (
                 "Not tested: no classifier was given, so everything that was changed is named. "
