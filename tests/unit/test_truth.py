@@ -243,3 +243,13 @@ def test_bad_input():
     with pytest.raises(InvalidParameterError, match="holds no edits"):
         as_read(found(), many(3), REGIONS)
     assert as_read(replace(result, status=Status.EXHAUSTED), many(3), REGIONS) is None
+
+
+def test_only_redraws_of_the_class_that_is_named_count():
+    """Of nine pairs three are joined: class 1 if the first is among them, else class 2."""
+
+    def oracle(a):
+        return 0 if a[:3, 3:6].sum() < 3 else 1 if a[BETWEEN[0]] else 2
+
+    test = as_read(found(BETWEEN[:3]), as_oracle(oracle), REGIONS, draws=2000)
+    assert test.share == pytest.approx(1 / 3, abs=0.04)

@@ -272,13 +272,13 @@ class _Desk:
         session = Session(self.oracle)
         taxonomy = nodes.taxonomy(self.regions) if nodes.regions else None
         said = assertion(result, session, taxonomy, nodes=nodes)
-        labels = self.background.labels(session)
+        known = zip(self.background.graphs, self.background.labels(session), strict=True)
         test = redraw(
             result,
             said,
             session,
             reading="any" if result.as_read is None else result.as_read.reading,
-            sides=Sides.of(result, list(zip(self.background.graphs, labels, strict=True))),
+            sides=Sides.of(result, list(known), said.label),
             draws=draws,
             seed=seed,
         )

@@ -99,7 +99,9 @@ class Case:
 
     @cached_property
     def _sides(self) -> truth.Sides | None:
-        return None if self.background is None else truth.Sides.of(self.result, self.background)
+        if self.background is None or self.assertion is None:
+            return None
+        return truth.Sides.of(self.result, self.background, self.assertion.label)
 
     def as_read(self, reading: Reading | None = None) -> AsRead | None:
         """The test of that sentence in a reading, by default in its own; each is made once."""

@@ -9,19 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from denseflip.counterfactual import AsRead, Status
+from denseflip.counterfactual import Status
 from denseflip.errors import UnknownNameError, whole_number
 from denseflip.graph import Taxonomy
-from denseflip.oracles.session import Session
+from denseflip.oracles.session import BudgetSpentError, Session
+from denseflip.search.best import OBJECTIVES, PAIRS, Entry
 from denseflip.search.brief import Brief, cannot_be_told, too_large, unfit
 from denseflip.search.engine import search
-from denseflip.search.probe import Probe, Shared
+from denseflip.search.probe import Shared
 from denseflip.search.problem import BACKGROUND, REGIONS, Problem, Walk, check_given
 
 LANGUAGES = ("auto", "regions", "nodes", "pairs")
-OBJECTIVES = ("sentence", "edits", "balanced")
 _FRONT_PAIRS = 500  # questions that a front may spend on the fewest edits
-PAIRS = AsRead("pairs", None, "any", 0, 0)  # pairs named one by one are what they are
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,6 @@ class Auto:
     def __call__(self, problem: Problem, session: Session) -> Walk:
         """Try one language after the other."""
         session = Shared(session)  # what one language has asked, the next knows
-        probe = Probe(problem, session)
         if self.objective not in (None, "sentence"):
             return self._pairs(problem, session, f"the objective is {self.objective!r}")
         if self.language == "pairs":
@@ -80,10 +78,18 @@ class Auto:
                 self.max_cells,
                 front=self.front,
             )
-            told = brief.tell(problem, probe, taxonomy)
+            try:
+                told = brief.tell(problem, session, taxonomy)
+            except BudgetSpentError:
+                if problem.best is not None and problem.best.as_read is not None:
+                    self._say(problem, failed)
+                    self._mark(problem, problem.best, taxonomy)
+                raise
             if told:
                 self._say(problem, failed)
-                return self._told(problem, session, brief.walk(problem, told, taxonomy), taxonomy)
+                ended = brief.walk(problem, told, taxonomy)
+                self._mark(problem, ended, taxonomy)
+                return self._with_pairs(problem, session, ended) if self.front else ended
             if not failed:
                 problem.note(cannot_be_told(taxonomy, self.max_cells))
             failed.append(taxonomy)
@@ -101,9 +107,8 @@ class Auto:
         if names:
             problem.note(f"Nor can it be told in {' or '.join(names)}.")
 
-    def _told(
-        self, problem: Problem, session: Session, ended: Walk, taxonomy: Taxonomy | None
-    ) -> Walk:
+    def _mark(self, problem: Problem, ended: Walk, taxonomy: Taxonomy | None) -> None:
+        """Say of an answer, and of its front, by what and why it is told so."""
         why = "there are regions and a background, and a short sentence is true as read"
         if taxonomy is None or problem.nodes is None:
             why = "the first language in which a short sentence is true as read"
@@ -111,10 +116,9 @@ class Auto:
                 why = "nodes were asked for, and a short sentence is true as read"
         elif taxonomy.index != problem.nodes.taxonomy(self.regions).index:
             why = "the first regions in which a short sentence is true as read"
-        problem.note(f"Told by brief, {_words(taxonomy)}: {why}.")
+        said = f"Told by brief, {_words(taxonomy)}: {why}."
         for walk in {id(walk): walk for walk in (ended, *ended.front)}.values():
-            walk.chosen = "brief"
-        return self._with_pairs(problem, session, ended) if self.front else ended
+            walk.chosen, walk.notes = "brief", (*walk.notes, said)
 
     def _taxonomies(self, problem: Problem) -> Iterator[Taxonomy | None]:
         """The taxonomies to try, coarse to fine behind the first; None for nodes."""
@@ -136,17 +140,21 @@ class Auto:
         """The fewest edits that the methods for them find, told pair by pair."""
         from denseflip.search.methods import make_method
 
-        method = make_method(
-            "best",
-            objective=self.objective or "edits",
-            regions=self.regions,
-            max_cells=self.max_cells,
-        )
+        if self.objective in (None, "sentence") or self.language == "pairs":
+            method = make_method("best", objective="edits")  # sentences were tried, or not wanted
+        else:
+            method = make_method(
+                "best",
+                objective=self.objective,
+                regions=self.regions,
+                max_cells=self.max_cells,
+                front=self.front,
+            )
         ended = search(problem, method.search, session)
         if ended.status is Status.FOUND:
             ended.as_read = ended.as_read or PAIRS
             told = "Told pair by pair" if ended.as_read.language == "pairs" else "Told"
-            problem.note(f"{told}, by {ended.chosen}: {why}.")
+            ended.notes = (*ended.notes, f"{told}, by {ended.chosen}: {why}.")
         return ended
 
     def _with_pairs(self, problem: Problem, session: Session, told: Walk) -> Walk:
@@ -158,7 +166,10 @@ class Auto:
         fewest = min(size(walk.graph) for walk in told.front)
         if pairs.status is Status.FOUND and size(pairs.graph) < fewest:
             pairs.front = ()
-            told.front = (*told.front, pairs)
+            # As many places as edits: a list of one pair comes before sentences of two cells.
+            told.front = tuple(
+                sorted((*told.front, pairs), key=lambda walk: Entry.of(problem, walk).marks)
+            )
         return told
 
 

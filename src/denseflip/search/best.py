@@ -39,6 +39,11 @@ class Entry:
     walk: Walk
     edits: int
 
+    @classmethod
+    def of(cls, problem: Problem, walk: Walk, member: str = "") -> Entry:
+        """An answer with its edits counted."""
+        return cls(member or walk.chosen, walk, problem.graph.distance(walk.graph))
+
     @property
     def cells(self) -> int:
         """Places named: those of a claim, or every pair by itself."""
@@ -239,7 +244,7 @@ class _Portfolio:
         if walk.as_read is None:
             walk.as_read = PAIRS
         walk.chosen = "dat" if name == "the background" else name
-        entry = Entry(name, walk, self.problem.graph.distance(walk.graph))
+        entry = Entry.of(self.problem, walk, name)
         self.entries.append(entry)
         if questions is not None:
             where = f" in {_many(entry.cells, 'cell')}" if entry.told else ""
@@ -279,7 +284,10 @@ class _Portfolio:
         won = min(self.entries, key=plan.key)
         ended = self._certified(won.walk)
         if plan.front:
-            ended.front = tuple(entry.walk for entry in front_of(self.entries))
+            # What was certified may have fewer edits by now than others that it had not beaten.
+            now = Entry.of(problem, ended, won.member)
+            entries = [now if entry is won else entry for entry in self.entries]
+            ended.front = tuple(entry.walk for entry in front_of(entries))
         problem.note(
             f"best: {won.member} serves the objective {plan.objective!r} best. Tried: "
             f"{'; '.join(self.remarks)}."

@@ -8,6 +8,7 @@ the end is the outcome of redraws that the search never saw. How it looks is in 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +19,7 @@ from denseflip.graph import Taxonomy
 from denseflip.oracles.session import BudgetSpentError, Session
 from denseflip.search.claims import Places
 from denseflip.search.hunt import READINGS, Hunt, Told, front_of, shortest
-from denseflip.search.probe import Probe, joined
+from denseflip.search.probe import Probe, Shared, joined
 from denseflip.search.problem import BACKGROUND, REGIONS, Problem, StopSearch, Walk
 
 _MOST_PAIRS = 5_000_000  # of a graph: every place holds its pairs, and its redraws, in memory
@@ -79,31 +80,43 @@ class Brief:
                     raise InvalidParameterError(msg, parameter="regions")
                 problem.note(msg)
                 raise StopSearch
-        probe = Probe(problem, session)
-        told = self.tell(problem, probe, taxonomy)
+        told = self.tell(problem, Shared(session), taxonomy)
         if told:
             return self.walk(problem, told, taxonomy)
         problem.note(cannot_be_told(taxonomy, self.max_cells))
         raise StopSearch
 
-    def tell(self, problem: Problem, probe: Probe, taxonomy: Taxonomy | None) -> list[Told]:
-        """All that was found true as read, in sentences of at most ``max_cells`` places."""
+    def tell(self, problem: Problem, session: Session, taxonomy: Taxonomy | None) -> list[Told]:
+        """All that was found true as read, in sentences of at most ``max_cells`` places.
+
+        Of several classes that may be led to, one is looked for after the other; what is true of
+        none of them by itself is not told.
+        """
         places = Places(problem.graph, taxonomy)
-        hunt = Hunt(problem, probe, places, self.readings, self.max_cells, self.front)
+        told: list[Told] = []
         try:
-            hunt.search()
+            for aimed in problem.aims():
+                probe = Probe(aimed, session)
+                try:
+                    hunt = Hunt(aimed, probe, places, self.readings, self.max_cells, self.front)
+                    hunt.told = told
+                    hunt.search()
+                finally:
+                    _keep_smaller(problem, aimed)
+                if told and not self.front:
+                    break
         except BudgetSpentError:
-            if not hunt.told:
-                asked = probe.session.calls
+            if not told:
+                asked = session.calls
                 problem.note(
                     f"The budget was spent ({asked:,} question{'s' * (asked != 1)} asked) before "
                     "a sentence was seen to be true as read; a test for which the rest is too "
                     "small is not begun."
                 )
             else:
-                problem.best = self.walk(problem, hunt.told, taxonomy)
+                problem.best = self.walk(problem, told, taxonomy)
             raise
-        return hunt.told
+        return told
 
     def walk(self, problem: Problem, told: list[Told], taxonomy: Taxonomy | None) -> Walk:
         """The walk to the one to tell, with the others that nothing beats.
@@ -113,13 +126,22 @@ class Brief:
         """
         kept = front_of(told)
         best = shortest(kept if self.front else told)
-        _say_what_ends(problem, best, taxonomy)
         if not self.front:
             return _walk(problem, best, taxonomy)
         walks = [_walk(problem, one, taxonomy) for one in kept]
         ended = walks[kept.index(best)]
         ended.front = tuple(walks)
         return ended
+
+
+def _keep_smaller(problem: Problem, aimed: Problem) -> None:
+    """Keep the best of a search for one class if it is the smallest so far."""
+    new, old = aimed.best, problem.best
+    if new is None or new is old:
+        return
+    size = problem.graph.distance
+    if old is None or size(new.graph) < size(old.graph):
+        problem.best = new
 
 
 def too_large(problem: Problem) -> str:
@@ -173,18 +195,19 @@ def _walk(problem: Problem, told: Told, taxonomy: Taxonomy | None) -> Walk:
                 steps.append(Step(block, "block", toggled, name=name, iteration=number))
     ended = problem.end(problem.graph.toggle_codes(np.sort(joined(told.parts))), told.label, steps)
     ended.as_read = told.as_read
+    ended.notes = tuple(_what_ends(problem, told, taxonomy))
     return ended
 
 
-def _say_what_ends(problem: Problem, told: Told, taxonomy: Taxonomy | None) -> None:
-    """Say of a place that is filled or emptied that it is: nothing is left open there."""
+def _what_ends(problem: Problem, told: Told, taxonomy: Taxonomy | None) -> Iterator[str]:
+    """That a place is filled or emptied, where it is: nothing is left open there."""
     places = Places(problem.graph, taxonomy)
     for unit, added, removed in told.claim:
         name = place_name(problem, taxonomy, unit)
         if added and added == len(places.absent(unit)):
-            problem.note(f"{name} is full then: every pair there is joined.")
+            yield f"{name} is full then: every pair there is joined."
         if removed and removed == len(places.present(unit)):
-            problem.note(f"{name} is empty then: no pair there is joined.")
+            yield f"{name} is empty then: no pair there is joined."
 
 
 def place_name(problem: Problem, taxonomy: Taxonomy | None, unit: tuple[int, int | None]) -> str:

@@ -155,8 +155,10 @@ def explain(
         except BudgetSpentError:
             problem.note("The budget was spent during refinement; the result may be refined more.")
         session.confirm([graph, candidate.graph], times=confirm)
-        if candidate.steps:
-            facts["as_read"] = None  # that was seen of the graph before it was refined
+        if candidate.steps:  # what was seen of the graph before it was refined
+            found.notes = ()
+            if found.as_read is not None and found.as_read.language != "pairs":
+                facts["as_read"] = None
         if ready.refiners:
             facts["minimal"] = candidate.minimal
         found.graph, found.label = candidate.graph, candidate.label
@@ -177,11 +179,12 @@ def explain(
         chosen=found.chosen,
         **facts,
     )
-    return replace(result, front=_front(result, found))
+    notes = (*result.notes, *found.notes)
+    return replace(result, notes=notes, front=_front(result, found))
 
 
 def _front(result: Counterfactual, found: Walk) -> tuple[Counterfactual, ...]:
-    """The answers that no other beats as results of their own; they share calls and notes."""
+    """The answers that no other beats as results of their own; all share calls and most notes."""
     return tuple(
         replace(
             result,
@@ -192,6 +195,7 @@ def _front(result: Counterfactual, found: Walk) -> tuple[Counterfactual, ...]:
             minimal=walk.minimal,
             as_read=walk.as_read,
             chosen=walk.chosen,
+            notes=(*result.notes, *walk.notes),
         )
         for walk in found.front
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -39,6 +39,7 @@ class Walk:
     chosen : the method that this is of, where the search chose between several.
     minimal : True if no single edit can be undone without losing the flip, and that was seen.
     front : the answers that no other beats, where they were asked for; this one among them.
+    notes : remarks on this answer alone; those on the search as a whole are the problem's.
     """
 
     status: Status
@@ -49,6 +50,7 @@ class Walk:
     chosen: str = ""
     minimal: bool | None = None
     front: tuple[Walk, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass
@@ -106,6 +108,26 @@ class Problem:
         """Remember a counterfactual as the best so far, in case the budget ends; give its walk."""
         self.best = self.end(graph, label, trace)
         return self.best
+
+    def aims(self) -> list[Problem]:
+        """The problem for every class it may lead to, that of the nearest background graph first.
+
+        A sentence names one class, and is true only if that is where its redraws lead.
+        """
+        if self.target is not None:
+            return [self]
+        nearest: dict[Label, float] = {}
+        for graph, label in zip(
+            self._background("aims").graphs, self.background_labels, strict=True
+        ):
+            if self.accepts(label):
+                far = self.graph.relative_distance(graph)
+                nearest[label] = min(far, nearest.get(label, far))
+        known = self.background_labels
+        return [
+            replace(self, target=label, best=None, label_background=lambda: known)
+            for label in sorted(nearest, key=lambda label: nearest[label])
+        ] or [self]
 
     # ---- what is known of the graph and its nodes ---------------------------------------
 

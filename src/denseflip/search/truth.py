@@ -43,11 +43,13 @@ class Assertion:
     places : what it names; None for a list of single pairs, which leaves nothing open.
     claim : the amounts, the largest first.
     n_named : how many cells, nodes or pairs it names.
+    label : the label that it leads to.
     """
 
     places: Places | None
     claim: Claim
     n_named: int
+    label: Label
 
     @property
     def language(self) -> Language:
@@ -95,12 +97,12 @@ def assertion(
     stated = result.as_read
     if stated is not None:
         if stated.language == "pairs":
-            return Assertion(None, (), len(result.edits))
+            return Assertion(None, (), len(result.edits), result.label_after)
         tax = _regions_of(stated, regions, nodes)
         places = Places(result.original, tax)
         parts = (nodes_named(result, nodes) if tax is None else None) or places.split(result.edits)
         claim = tuple(places.amount(unit, codes) for unit, codes in parts.items())
-        return Assertion(places, claim, len(claim))
+        return Assertion(places, claim, len(claim), result.label_after)
     places = Places(result.original, regions)
     parts = places.split(result.edits)
     units = list(parts)
@@ -108,7 +110,8 @@ def assertion(
     if enough is not None:
         units = [units[i] for i in enough.chosen]
     claim = tuple(places.amount(unit, parts[unit]) for unit in units)
-    return Assertion(places, claim, len(claim))
+    label = result.label_after if enough is None else enough.label
+    return Assertion(places, claim, len(claim), label)
 
 
 @dataclass(frozen=True)
@@ -119,11 +122,16 @@ class Sides:
     target: Frequencies
 
     @classmethod
-    def of(cls, result: Counterfactual, background: Sequence[tuple[Graph, Label]]) -> Sides:
-        """By the oracle's labels, as the search itself sees them."""
-        wanted = _problem(result).accepts
+    def of(
+        cls,
+        result: Counterfactual,
+        background: Sequence[tuple[Graph, Label]],
+        target: Label | None = None,
+    ) -> Sides:
+        """By the oracle's labels; the target is the label that a sentence leads to."""
+        wanted = result.label_after if target is None else target
         same = [graph for graph, label in background if label == result.label_before]
-        other = [graph for graph, label in background if wanted(label)]
+        other = [graph for graph, label in background if label == wanted]
         return cls(Frequencies.of(same), Frequencies.of(other))
 
 
@@ -144,8 +152,8 @@ def redraw(
 ) -> AsRead | None:
     """Ask about fresh redraws of what a sentence asserts; None of a list of pairs.
 
-    Where a place has fewer pairs of the reading than are asserted, no redraw can be made, and none
-    of them flips.
+    A redraw flips if it has the label that the sentence leads to, not just any other. Where a place
+    has fewer pairs of the reading than are asserted, no redraw can be made, and none of them flips.
     """
     if said.places is None:
         return None
@@ -163,7 +171,7 @@ def redraw(
         None if sides is None else sides.target,
     )
     try:
-        return drawn.test(said.claim, _probe(result, session), rng, draws=draws)
+        return drawn.test(said.claim, _probe(result, said, session), rng, draws=draws)
     except TooFewError:
         return AsRead(*_place(said), reading, draws, 0)
 
@@ -223,7 +231,7 @@ def as_read(
         said,
         session,
         reading=chosen,
-        sides=None if background is None else Sides.of(result, background),
+        sides=None if background is None else Sides.of(result, background, said.label),
         draws=draws,
         seed=seed,
     )
@@ -270,9 +278,6 @@ def _place(said: Assertion) -> tuple[Language, str | None]:
     return said.language, None if tax is None else tax.name
 
 
-def _problem(result: Counterfactual) -> Problem:
-    return Problem(result.original, result.label_before, result.target)
-
-
-def _probe(result: Counterfactual, session: Session) -> Probe:
-    return Probe(_problem(result), session, keep=False)
+def _probe(result: Counterfactual, said: Assertion, session: Session) -> Probe:
+    problem = Problem(result.original, result.label_before, said.label)
+    return Probe(problem, session, keep=False)

@@ -138,7 +138,19 @@ def made_for(result: Counterfactual, units: Units) -> bool:
         test is not None
         and test.language == units.language
         and test.regions == (units.taxonomy.name if units.language == "regions" else None)
+        and (test.language != "regions" or _same_cells(result, units))
     )
+
+
+def _same_cells(result: Counterfactual, units: Units) -> bool:
+    """Whether the cells that the search named are those of these regions: a name is only a name."""
+    at, names = units.taxonomy.index, units.taxonomy.regions
+    for step in result.trace:
+        cells = {tuple(sorted((at[u], at[v]))) for u, v in step.toggled}
+        spoken = {names[a] if a == b else f"{names[a]} – {names[b]}" for a, b in cells}
+        if spoken != {step.name}:
+            return False
+    return True
 
 
 def judged_better(evaluation: Any) -> bool | None:

@@ -210,8 +210,9 @@ def verify(
         return Verification(
             False, named, result.edits, result.label_after, asked, n, False, remarks=(remark,)
         )
-    if enough is None:
-        label = session.ask(result.counterfactual).label
+    whole = enough is not None and len(enough.chosen) == n
+    if enough is None or (whole and enough.label != result.label_after):
+        label = session.peek(result.counterfactual).label
         msg = (
             f"The oracle gives {label!r} for the counterfactual, but the result says "
             f"{result.label_after!r}. {_SAME}"

@@ -9,6 +9,7 @@ from denseflip import Background, explain, make_method
 from denseflip.counterfactual import Status
 from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError
 from denseflip.graph import Graph, Nodes
+from denseflip.search.brief import Brief
 
 N = 24
 NODES = Nodes(
@@ -153,3 +154,46 @@ def test_a_graph_too_large_for_sentences_is_told_by_pairs():
         result = explain(graph, Oracle(), method, nodes=nodes, background=[graph, other])
         assert result.found is found
         assert "5,443,350 pairs of nodes" in notes(result)
+
+
+def test_an_objective_keeps_what_else_was_asked_for():
+    """Sentences are looked for in the regions given, and the front is given, not dropped."""
+    result = run(regions="third", objective="balanced", max_cells=1, front=True)
+    assert result.front
+    assert (result.as_read.regions, len({step.name for step in result.trace})) == ("third", 1)
+    listed = run(objective="balanced", language="pairs")
+    assert listed.as_read.language == "pairs"
+
+
+def test_the_objective_of_a_sentence_is_the_default(monkeypatch):
+    """Also where nothing can be told: no second hunt with other luck."""
+    hunts = []
+    monkeypatch.setattr(Brief, "tell", lambda *given: hunts.append(given[-1]) or [])
+    plain = run()
+    assert hunts == [*map(NODES.taxonomy, ("parity", "third")), None]
+    asked = run(objective="sentence")
+    assert len(hunts) == 6
+    assert (asked.edits, asked.calls, asked.chosen) == (plain.edits, plain.calls, plain.chosen)
+
+
+def test_a_budget_that_ends_behind_a_sentence_leaves_it_told():
+    whole = run(regions="third", front=True)
+    for budget in range(100, whole.calls, 150):
+        result = run(regions="third", front=True, budget=budget)
+        assert result.calls <= budget
+        if result.found and result.as_read is not None and result.as_read.language == "regions":
+            assert result.chosen == "brief"
+            assert "Told by brief" in notes(result)
+            break
+    else:
+        pytest.fail("no budget ended behind a sentence")
+
+
+def test_an_answer_that_is_refined_keeps_only_what_is_still_so():
+    result = explain(GRAPHS[0], by_density, "auto+min", **EVERYTHING, regions="third")
+    assert result.minimal
+    if result.refine_calls and result.trace[-1].block == "refine":
+        assert result.as_read is None
+        assert "Told by brief" not in notes(result)
+    pairs = explain(GRAPHS[0], by_density, "auto+min", **EVERYTHING, language="pairs")
+    assert pairs.as_read.language == "pairs"

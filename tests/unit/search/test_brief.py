@@ -268,3 +268,61 @@ def test_what_sets_the_classes_apart_is_told_before_what_is_cheap():
     assert {step.name for step in result.trace} == {"A – B"}
     cheap = run(graph, oracle, front=True)
     assert min(one.distance for one in cheap.front) < result.distance
+
+
+# ---- several classes --------------------------------------------------------------------
+
+
+def by_density_and(pairs, a):
+    """Class 0 below the threshold of A – B; beyond it 1 or 2, as these pairs have it."""
+    return 0 if a[:8, 8:16].sum() < 28 else 1 + int(sum(a[p] for p in pairs) % 2)
+
+
+def redrawn_labels(result, oracle, draws=200):
+    """The labels of fresh redraws of what a result claims, by the labels of the background."""
+    places = Places(result.original, NODES.taxonomy("third"))
+    labels = [oracle(g.to_adjacency()) for g in GRAPHS]
+    sides = [
+        Frequencies.of([g for g, y in zip(GRAPHS, labels, strict=True) if y == label])
+        for label in (result.label_before, result.label_after)
+    ]
+    redraw = Redraw(places, result.as_read.reading, *sides)
+    rng = np.random.default_rng(99)
+    claim = places.claim(result.edits)
+    drawn = [result.original.toggle_codes(redraw.draw(claim, rng)) for _ in range(draws)]
+    return [oracle(g.to_adjacency()) for g in drawn]
+
+
+def test_redraws_that_lead_to_several_classes_are_not_told_as_one():
+    """Which of two other classes it is hangs on pairs that no sentence names."""
+
+    def oracle(a):
+        return by_density_and(FIRST[:9], a)
+
+    assert {oracle(g.to_adjacency()) for g in GRAPHS} == {0, 1, 2}
+    result = run(oracle=oracle)
+    if result.found:
+        told = redrawn_labels(result, oracle)
+        assert np.mean([label == result.label_after for label in told]) >= 0.85
+
+
+@pytest.mark.parametrize("front", [False, True])
+def test_each_sentence_leads_to_the_class_it_names(front):
+    """A few edges more between A and B lead to class 1, many more to class 2."""
+
+    def oracle(a):
+        return int(np.digitize(a[:8, 8:16].sum(), (28, 44)))
+
+    result = run(oracle=oracle, front=front)
+    assert result.found
+    for one in result.front or (result,):
+        told = redrawn_labels(one, oracle)
+        assert np.mean([label == one.label_after for label in told]) >= 0.85
+
+
+def test_notes_on_a_full_place_are_those_of_the_answer_that_fills_it():
+    result = run(front=True)
+    for one in result.front:
+        cell = one.counterfactual.to_adjacency()[:8, 8:16]
+        full = "A – B is full then: every pair there is joined."
+        assert (full in one.notes) == (bool(cell.all()) and any(u < 8 for u, _ in one.added))

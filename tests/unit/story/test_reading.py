@@ -11,7 +11,7 @@ import pytest
 
 from denseflip import Counterfactual, Edits, Graph, Nodes, Story, describe
 from denseflip.counterfactual import AsRead, Status, Step
-from denseflip.errors import InvalidParameterError
+from denseflip.errors import InvalidParameterError, OracleError
 from denseflip.oracles.session import Session
 
 N, HALF = 20, 10
@@ -323,3 +323,33 @@ def test_a_sentence_that_claims_to_be_true_is_under_fresh_seeds() -> None:
             held.append(describe(found(pairs), NODES, rule, seed=2, draws=200).as_read.share)
     assert len(held) > 5
     assert sum(share >= 0.9 for share in held) >= 0.9 * len(held)
+
+
+def test_regions_of_the_same_name_that_are_others_are_tested_anew() -> None:
+    steps = (Step("densify", "block", tuple(CROSS[:12]), name="A – B"),)
+    claimed = AsRead("regions", "part", "any", 60, 60)
+    result = found(CROSS[:12], as_read=claimed, trace=steps)
+    assert describe(result, NODES, the_first_twelve).as_read == claimed
+    others = Nodes(NODES.names, regions={"part": tuple("AB"[i % 2] for i in range(N))})
+    story = describe(result, others, the_first_twelve)
+    assert story.as_read is not None
+    assert story.as_read.draws == 20
+    assert not story.true_as_read
+
+
+def test_an_oracle_that_leads_elsewhere_is_not_the_one_of_the_result() -> None:
+    def elsewhere(a) -> str:
+        return "perhaps" if a[:HALF, HALF:].sum() >= 12 else "no"
+
+    with pytest.raises(OracleError, match=r"'perhaps' for the counterfactual, .* says 'yes'"):
+        describe(found(CROSS[:12]), NODES, elsewhere)
+
+
+def test_a_place_that_is_filled_leaves_nothing_open_and_says_so() -> None:
+    def all_of_it(a) -> str:
+        return "yes" if a[:HALF, HALF:].all() else "no"
+
+    story = describe(found(CROSS), NODES, all_of_it)
+    assert story.true_as_read
+    assert any("no other choice" in note for note in story.footnotes)
+    assert not any("random choices" in note for note in story.footnotes)
