@@ -203,6 +203,8 @@ def _member(member: Counterfactual, result: Counterfactual) -> dict[str, Any]:
     codes = _sorted_codes(member.edits.pairs, n)
     if not np.array_equal(_odd_codes(member.trace, n), codes):
         kept["edits"] = codes.tolist()
+    if member.notes != result.notes:
+        kept["notes"] = list(member.notes)
     return kept
 
 
@@ -214,6 +216,7 @@ def _read_member(kept: Mapping[str, Any], result: Counterfactual, *, trace: bool
         edits=_edits(codes, result.original),
         trace=_unpack_trace(kept["trace"]) if trace else (),
         front=(),
+        notes=tuple(kept.get("notes", result.notes)),
         **_read_told(kept),
         **kept["other"],
     )
