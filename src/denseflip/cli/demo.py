@@ -41,7 +41,8 @@ def demo(
     console = out_console()
     mice = load_dataset("mice")
     console.print(
-        f"[bold]Data[/]  {len(mice)} mouse brains, {mice.nodes.n_nodes} regions, "
+        f"[bold]Data[/]  {len(mice)} mouse brains, {mice.nodes.n_nodes} nodes in "
+        f"{len(mice.nodes.taxonomy().regions)} regions, "
         f"{' and '.join(mice.class_names)}"
     )
     mouse = mice[mice.labels.index(1)]

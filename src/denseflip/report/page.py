@@ -42,6 +42,7 @@ from denseflip.report.front import (
 from denseflip.report.html import Context, Fact, packed_plotly
 from denseflip.report.scene import MAX_EDGES, Scene, headline, make_scene, status_words
 from denseflip.report.view import view_data
+from denseflip.story.reading import judged_better
 
 if TYPE_CHECKING:
     from denseflip.story.story import Story
@@ -307,7 +308,8 @@ def _chips(story: Story) -> tuple[Chip, ...]:
     badge = story.badge
     chips = [Chip("plain", status_words(story))]
     if story.result.found:
-        chips = [Chip(_CHIPS[badge.level], badge.text), *chips]
+        doubted = judged_better(story.evaluation) is False  # what a reader must not overlook
+        chips = [Chip("listed" if doubted else _CHIPS[badge.level], badge.text), *chips]
     if language := language_words(story):
         chips.append(Chip("plain", language))
     return tuple(chips)

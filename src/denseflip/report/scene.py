@@ -154,8 +154,8 @@ def make_scene(
         total, kept = len(removed) + len(added), len(drawn_removed) + len(drawn_added)
         sample = "an even sample of each pair of regions" if known else "an even sample"
         note = (
-            f"{kept} of {total} edits drawn ({len(drawn_removed)} removed, {len(drawn_added)} "
-            f"added), {sample}; {total - kept} left out."
+            f"{kept:,} of {total:,} edits drawn ({len(drawn_removed):,} removed, "
+            f"{len(drawn_added):,} added), {sample}; {total - kept:,} left out."
         )
     return Scene(
         nodes,

@@ -58,7 +58,7 @@ def next_advice(result: Counterfactual, class_name: Callable[[Label], str]) -> A
             return Advice(f"Next: give a background that holds {graphs}.", ("background",))
         if result.target is not None:
             return Advice(
-                f"Next: give a background that holds {graphs}, or let the class open (target).",
+                f"Next: give a background that holds {graphs}, or leave the class open (target).",
                 ("background", "target"),
             )
         return Advice(

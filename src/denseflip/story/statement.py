@@ -203,7 +203,7 @@ class Sentences:
         }[test.reading]
         where = "at the same nodes" if self.units.hubs else "in the same places"
         if test.true and self.only_choice:
-            return f"True as read: no other choice of as many {self.words.units} is left {where}."
+            return f"True as read: there is no other choice of as many {self.words.units} {where}."
         tries = (
             f"{test.flips} of {test.draws} random choices of as many {self.words.units}{kind} "
             f"{where} change the answer (95 % interval of the share: {low} to {high} %)."

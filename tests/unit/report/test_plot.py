@@ -97,7 +97,7 @@ def test_too_many_edges_are_thinned_and_the_picture_says_so(busy):
     assert lines(figure, "removed")[0] + lines(figure, "added")[0] == 50
     total = busy.result.distance
     said = texts(figure)
-    assert any(f"50 of {total} edits drawn" in t for t in said)
+    assert any(f"50 of {total:,} edits drawn" in t for t in said)
     assert f"REM {len(busy.result.removed)}" in said  # counts are of all edits
     everything = plot_connectome(busy, max_edges=None, views="z")
     assert lines(everything, "removed")[0] + lines(everything, "added")[0] == total

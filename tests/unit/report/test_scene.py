@@ -18,8 +18,8 @@ def test_counts_are_of_all_edits_and_the_note_says_what_is_missing(busy):
     scene = make_scene(busy, max_edges=100)
     assert len(scene.removed) + len(scene.added) == 100
     assert scene.n_removed + scene.n_added == total
-    assert f"100 of {total} edits drawn" in scene.note
-    assert f"{total - 100} left out" in scene.note
+    assert f"100 of {total:,} edits drawn" in scene.note
+    assert f"{total - 100:,} left out" in scene.note
 
 
 def test_no_note_when_everything_is_drawn(brain):

@@ -253,7 +253,7 @@ def test_a_place_that_is_filled_is_said_to_be():
     story = describe(result, NODES, all_of_it)
     assert story.only_choice
     assert story.sentences.read == (
-        "True as read: no other choice of as many connections is left in the same places."
+        "True as read: there is no other choice of as many connections in the same places."
     )
 
 
