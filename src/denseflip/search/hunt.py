@@ -114,7 +114,7 @@ class Hunt:
         self.asks: list[tuple[_Ask, list[Move]]] = []
         for reading in readings:
             redraw = Redraw(places, reading, current, target)
-            if moves := moves_of(redraw, classes):
+            if moves := moves_of(redraw, classes, problem.check_time):
                 repeats = Repeats(redraw, problem.rng)
                 self.asks.append((_Ask(probe, redraw, repeats, moves, problem.rng), moves))
 

@@ -7,7 +7,7 @@ the two classes join each pair.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -52,7 +52,9 @@ class Move:
         return Amount(self.unit, added, removed)
 
 
-def moves_of(redraw: Redraw, classes: Classes) -> list[Move]:
+def moves_of(
+    redraw: Redraw, classes: Classes, check_time: Callable[[], None] = lambda: None
+) -> list[Move]:
     """The moves of every place that are expected to help, the most promising first.
 
     Under the reading ``"any"`` a place gets more pairs or fewer. The other readings say which pairs
@@ -62,14 +64,16 @@ def moves_of(redraw: Redraw, classes: Classes) -> list[Move]:
     ----------
     redraw : the places, the reading, the frequencies of both classes.
     classes : how many edges both classes have in each place.
+    check_time : raises when the time is up; fine regions have very many places.
     """
-    return (_net if redraw.reading == "any" else _both)(redraw, classes)
+    return (_net if redraw.reading == "any" else _both)(redraw, classes, check_time)
 
 
-def _net(redraw: Redraw, classes: Classes) -> list[Move]:
+def _net(redraw: Redraw, classes: Classes, check_time: Callable[[], None]) -> list[Move]:
     found: list[tuple[Move, float, float]] = []
     places = redraw.places
     for unit in places.units:
+        check_time()
         has, lacks = places.present(unit), places.absent(unit)
         apart, away = classes.apart[unit], classes.usual[unit] - len(has)
         for adding in (True, False):
@@ -94,12 +98,13 @@ def _net(redraw: Redraw, classes: Classes) -> list[Move]:
     )
 
 
-def _both(redraw: Redraw, classes: Classes) -> list[Move]:
+def _both(redraw: Redraw, classes: Classes, check_time: Callable[[], None]) -> list[Move]:
     places, current, target = redraw.places, redraw.current, redraw.target
     assert current is not None
     assert target is not None
     found: list[tuple[Move, float, float]] = []
     for unit in places.units:
+        check_time()
         usual, most, gain, expected = [0, 0], [0, 0], 0.0, 0.0
         for side, adding in enumerate((True, False)):
             codes = places.absent(unit) if adding else places.present(unit)

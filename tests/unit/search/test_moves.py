@@ -60,3 +60,19 @@ def test_a_class_without_graphs_is_the_graph_itself():
     classes = Classes.of(places, [], MANY)
     assert classes.apart[0, 1] == 2.0
     assert all(np.isfinite(value) for value in classes.clarity.values())
+
+
+def test_the_time_is_looked_at_place_by_place():
+    """With fine regions the table of moves alone takes long."""
+
+    class Late(Exception):
+        pass
+
+    def late():
+        raise Late
+
+    graph = Graph.from_edges(4, [(0, 1), (2, 3)])
+    places = Places(graph, Taxonomy.from_labels("side", ["A", "A", "B", "B"]))
+    classes = Classes.of(places, [graph], [Graph.from_edges(4, [(0, 2), (1, 3)])])
+    with pytest.raises(Late):
+        moves_of(Redraw(places), classes, late)
