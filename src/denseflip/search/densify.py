@@ -54,6 +54,14 @@ class PairDensify:
         return pair_turn(order, DENSIFY, state)
 
 
+def tie_places(state: State, ties: str) -> npt.NDArray[np.int64]:
+    """The place of each node among those with equal counts, by harmonic centrality or by rank."""
+    tie = state.problem.harmonic if ties == "harmonic" else -state.position
+    place = np.empty(len(tie), dtype=np.int64)
+    place[np.argsort(tie, kind="stable")] = np.arange(len(tie))
+    return place
+
+
 @dataclass(frozen=True)
 class CliqueDensify:
     """Join a set of little-used nodes near the given one into a clique (paper: DensifyCLI).
@@ -92,10 +100,7 @@ class CliqueDensify:
 
     def start(self, state: State) -> Turn:
         """Settle the order of nodes with equal counts, which stays."""
-        n = state.original.n_nodes
-        tie = state.problem.harmonic if self.ties == "harmonic" else -state.position
-        place = np.empty(n, dtype=np.int64)
-        place[np.argsort(tie, kind="stable")] = np.arange(n)
+        place = tie_places(state, self.ties)
 
         def turn(node: int) -> Iterator[Step]:
             # A schedule may call densify alone: then it balances the removal before.

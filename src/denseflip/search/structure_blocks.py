@@ -6,13 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-import numpy as np
-
 from denseflip.counterfactual import Ask, Step
 from denseflip.graph import Graph, Pair
 from denseflip.graph.density import NeighbourSets
 from denseflip.search.blocks import DENSIFY, SPARSIFY, State, Turn
-from denseflip.search.densify import _TRIANGLE, CliqueDensify, _least_used
+from denseflip.search.densify import _TRIANGLE, CliqueDensify, _least_used, tie_places
 from denseflip.search.problem import Problem
 from denseflip.search.structures import Left, Structure
 
@@ -92,9 +90,7 @@ class StructureDensify:
     def start(self, state: State) -> Turn:
         """Settle the order of nodes with equal counts, which stays."""
         n = state.original.n_nodes
-        tie = state.problem.harmonic if self.ties == "harmonic" else -state.position
-        place = np.empty(n, dtype=np.int64)
-        place[np.argsort(tie, kind="stable")] = np.arange(n)
+        place = tie_places(state, self.ties)
 
         def turn(node: int) -> Iterator[Step]:
             wanted = state.removed_now if state.sparsified_now else state.last_removed or _TRIANGLE
