@@ -195,6 +195,7 @@ def main() -> None:
     parser.add_argument("--families", default=",".join(FAMILIES))
     parser.add_argument("--seeds", default=",".join(map(str, SEEDS)))
     parser.add_argument("--graphs", type=int, default=17, help="graphs per rule")
+    parser.add_argument("--questions", type=int, help="how many `tight` may ask")
     parser.add_argument("--regions", action="store_true", help="let every method see the regions")
     parser.add_argument("--quick", action="store_true", help="one rule, two graphs")
     options = parser.parse_args()
@@ -205,7 +206,10 @@ def main() -> None:
     print(f"aut, rules of the seeds {seeds}, {n_graphs} graphs each\n\n{HEADER}")
     for family in options.families.split(","):
         for name in options.methods.split(","):
-            print(run(family, name, seeds, n_graphs, regions=options.regions).row(), flush=True)
+            limited = options.questions and name in ("tight", "tight-p")
+            parameters = {"questions": options.questions} if limited else {}
+            figures = run(family, name, seeds, n_graphs, regions=options.regions, **parameters)
+            print(figures.row(), flush=True)
 
 
 if __name__ == "__main__":

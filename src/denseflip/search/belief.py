@@ -11,7 +11,7 @@ square of the answers cost, however large the graph.
 
 from __future__ import annotations
 
-from math import erfc, exp, pi, sqrt
+from math import erfc, exp, log, pi, sqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -30,12 +30,41 @@ class Belief:
         level is that of a usual graph.
     level : the standard deviation of the level; that of a gain is 1.
     noise : the standard deviation of what is not linear.
+    unit : what the score of a gain of 1 is.
+    cells : where pairs of one cell may count alike: the cell of every edit, and 1 where it adds its
+        pair, -1 where it removes it.
+    share : how much of the variance of a pair's weight is that of its cell.
+
+    Attributes
+    ----------
+    evidence : the logarithm of how likely these answers were, by what was believed before each.
     """
 
-    def __init__(self, start: Floats, *, level: float, noise: float = 0.1) -> None:
+    def __init__(
+        self,
+        start: Floats,
+        *,
+        level: float,
+        noise: float = 0.1,
+        unit: float = 1.0,
+        cells: tuple[Ints, Floats] | None = None,
+        share: float = 0.5,
+    ) -> None:
         self.start = start
         self.noise = noise
-        self._middle = level**2 + float(start @ start)
+        self.unit = unit
+        self.evidence = 0.0
+        n = len(start)
+        self._variance = np.ones(n)
+        self._cells, self._signs = (np.zeros(n, dtype=np.int64), np.zeros(n))
+        self._share, self._own = 0.0, 1.0
+        if cells is not None:
+            self._cells, self._signs = cells
+            self._share, self._own = share, 1 - share
+        n_cells = int(self._cells.max(initial=0)) + 1
+        self._cell_start = np.bincount(self._cells, self._signs * start, minlength=n_cells)
+        self._in_cells: Floats = np.zeros((0, n_cells))  # by question, counted from the middle
+        self._middle = level**2 + self._own * float(start @ start)
         self._asked: Ints = np.empty(0, dtype=np.int64)  # all edits asked about, in a row
         self._of: Ints = np.empty(0, dtype=np.int64)  # the question that each belongs to
         self._starts: Floats = np.empty(0)  # the sum of `start` over each question
@@ -45,24 +74,24 @@ class Belief:
 
     def gains(self) -> Floats:
         """The mean gain of every edit."""
-        pulls = self._pull[self._of]
-        gains: Floats = float(self._pull.sum()) * self.start
-        gains += np.bincount(self._asked, pulls, minlength=len(self.start))
-        return gains
+        return self._reach(self._pull)
+
+    def _reach(self, pull: Floats) -> Floats:
+        """How much every gain is moved if the questions are pulled so."""
+        moved: Floats = self._own * float(pull.sum()) * self.start
+        moved += self._own * np.bincount(self._asked, pull[self._of], minlength=len(self.start))
+        if self._share:
+            moved += self._signs * (self._share * (pull @ self._in_cells))[self._cells]
+        return moved
 
     def level(self) -> float:
         """The mean score of the original."""
-        return float((self._middle + self._starts) @ self._pull)
+        alike, _ = self._compare(np.empty(0, dtype=np.int64))
+        return float(alike @ self._pull)
 
-    def spreads(self, edits: Ints) -> Floats:
-        """The standard deviation of the gain of each of these edits."""
-        place = np.full(len(self.start), -1)
-        place[edits] = np.arange(len(edits))
-        at = place[self._asked]
-        alike = np.tile(self.start[edits], (len(self._pull), 1))
-        alike[self._of[at >= 0], at[at >= 0]] += 1
-        taken = np.einsum("ij,ij->j", alike, self._known @ alike)
-        spreads: Floats = np.sqrt(np.maximum(1 - taken, 1e-12))
+    def spreads(self) -> Floats:
+        """The standard deviation of the gain of every edit."""
+        spreads: Floats = np.sqrt(np.maximum(self._variance, 1e-12))
         return spreads
 
     def score(self, edits: Ints) -> tuple[float, float]:
@@ -79,6 +108,7 @@ class Belief:
         side = 1.0 if flipped else -1.0
         z = side * float(alike @ self._pull) / sqrt(total)
         ratio = _hazard(z)
+        self.evidence += log(max(0.5 * erfc(-z / sqrt(2)), 1e-280))
         self._add(edits, seen, side * ratio / sqrt(total), ratio * (ratio + z) / total)
 
     def learn_score(self, edits: Ints, score: float) -> None:
@@ -86,7 +116,9 @@ class Belief:
         alike, own = self._compare(edits)
         seen = self._known @ alike
         total = max(own - float(alike @ seen), 0.0) + self.noise**2
-        self._add(edits, seen, (score - float(alike @ self._pull)) / total, 1 / total)
+        off = score / self.unit - float(alike @ self._pull)
+        self.evidence -= (off**2 / total + log(2 * pi * total)) / 2 + log(self.unit)
+        self._add(edits, seen, off / total, 1 / total)
 
     def _compare(self, edits: Ints) -> tuple[Floats, float]:
         """The prior covariance of a score with those asked about before, and its variance."""
@@ -94,8 +126,21 @@ class Belief:
         among[edits] = True
         shared = np.bincount(self._of[among[self._asked]], minlength=len(self._pull))
         own = float(self.start[edits].sum())
-        alike: Floats = self._middle + self._starts + own + shared
-        return alike, self._middle + 2 * own + len(edits)
+        alike: Floats = self._middle + self._own * (self._starts + own + shared)
+        variance = self._middle + self._own * (2 * own + len(edits))
+        if self._share:
+            here = self._counted(edits)
+            alike += self._share * (self._in_cells @ here)
+            variance += self._share * float(here @ here)
+        return alike, variance
+
+    def _counted(self, edits: Ints) -> Floats:
+        """What the original with these edits has in each cell, counted from the middle."""
+        n_cells = len(self._cell_start)
+        counted: Floats = self._cell_start + np.bincount(
+            self._cells[edits], self._signs[edits], minlength=n_cells
+        )
+        return counted
 
     def _add(self, edits: Ints, seen: Floats, shift: float, shrink: float) -> None:
         way = np.append(-seen, 1.0)
@@ -110,6 +155,9 @@ class Belief:
         self._asked = np.concatenate([self._asked, edits])
         self._of = np.concatenate([self._of, np.full(len(edits), n)])
         self._starts = np.append(self._starts, self.start[edits].sum())
+        if self._share:
+            self._in_cells = np.vstack([self._in_cells, self._counted(edits)])
+        self._variance -= max(shrink, 0.0) * self._reach(way) ** 2
 
 
 def _hazard(z: float) -> float:

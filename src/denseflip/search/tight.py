@@ -10,7 +10,7 @@ to be needed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import exp, log, sqrt
 
@@ -21,12 +21,17 @@ from denseflip.graph import Codes
 from denseflip.graph.pairs import are_among
 from denseflip.oracles.protocol import Answer
 from denseflip.oracles.session import Session
-from denseflip.search.belief import Belief, Ints
+from denseflip.search.belief import Belief, Floats, Ints
+from denseflip.search.contrast import helpful_changes
 from denseflip.search.probe import NO_CODES, Probe, certify
 from denseflip.search.problem import CONFIDENCE, Problem, StopSearch, Walk
 
-MOST_PAIRS = 20_000  # pairs that are weighed; in larger graphs those that differ come first
+MOST_PAIRS = 60_000  # pairs that are weighed; in larger graphs those that differ come first
 MOST_GRAPHS = 400  # background graphs that are learnt from
+MOST_CELLS = 2000  # more are not thought of as cells
+IN_CELLS = 0.9  # of the variance of weights, where cells count
+STEP = 0.15  # how near the first look along an order comes, of the edits it needs
+MANY = 256  # edits from which on it is found exactly
 LARGE = 64  # edits of an answer from which on whole stretches are dropped before single ones
 STRETCHES = 32  # how fine these are at last
 MISSES = 40  # direct questions in vain, one after the other, after which it is left at that
@@ -91,8 +96,10 @@ class _Talk:
         self.best: Codes | None = None
         self.others = self._other_graphs()
         self.codes = self._candidates()
-        self.unit = 1.0
-        self.belief = self._first_belief()
+        self.beliefs = self._first_beliefs()
+        self._learn(NO_CODES, session.peek(problem.graph))
+        for i in problem.rng.permutation(len(self.others)):
+            self._learn(*self.others[i])
 
     # ---- what is known before the first question ----------------------------------------
 
@@ -130,7 +137,8 @@ class _Talk:
         _, places = np.unique(listed, return_index=True)
         return np.unique(listed[np.sort(places)][: max(MOST_PAIRS, len(first))])
 
-    def _first_belief(self) -> Belief:
+    def _first_beliefs(self) -> list[Belief]:
+        """That every pair counts for itself; and, if there are regions, that cells count too."""
         joined = are_among(self.codes, self.problem.graph.codes)
         signs = np.where(joined, -1.0, 1.0)
         share = joined.astype(float)
@@ -143,17 +151,54 @@ class _Talk:
         start = signs * (joined - share)
         level = sqrt(max(float((share * (1 - share)).sum()), float(self.problem.graph.n_edges), 1))
         self.signs = signs
-        self.belief = belief = Belief(start, level=level, noise=0.1)
-        if self.plan.guided:
-            scores = [self._score(answer) for _, answer in self.others]
-            known = [s for s in scores if abs(s) < SURE]
-            own = self._score(self.session.peek(self.problem.graph))
-            self.unit = float(np.std(known)) / level if len(known) > 1 else abs(own) / level
-            self.unit = self.unit or 1.0
-        self._learn(NO_CODES, self.session.peek(self.problem.graph))
-        for i in self.problem.rng.permutation(len(self.others)):
-            self._learn(*self.others[i])
-        return belief
+        beliefs = [Belief(start, level=level, unit=self._unit(level))]
+        if (cells := self._cells()) is not None:
+            spread = self._spread_by_cells(cells, signs * start)
+            level = sqrt((1 - IN_CELLS) * level**2 + IN_CELLS * max(spread, level**2))
+            beliefs.append(
+                Belief(
+                    start,
+                    level=level,
+                    unit=self._unit(level),
+                    cells=(cells, signs),
+                    share=IN_CELLS,
+                )
+            )
+        return beliefs
+
+    def _unit(self, level: float) -> float:
+        """What a gain of 1 is in log-odds, by how much the graphs of the data set differ."""
+        if not self.plan.guided:
+            return 1.0
+        scores = [self._score(answer) for _, answer in self.others]
+        known = [s for s in scores if abs(s) < SURE]
+        own = self._score(self.session.peek(self.problem.graph))
+        return (float(np.std(known)) if len(known) > 1 else abs(own)) / level or 1.0
+
+    def _cells(self) -> Ints | None:
+        """The pair of regions that every candidate is in; None without regions."""
+        nodes, n = self.problem.nodes, self.problem.graph.n_nodes
+        if nodes is None or not nodes.regions:
+            return None
+        region = nodes.taxonomy().array
+        ends = np.sort(np.stack([region[self.codes // n], region[self.codes % n]]), axis=0)
+        _, cells = np.unique(ends[0] * (region.max() + 1) + ends[1], return_inverse=True)
+        return cells if 1 < cells.max() + 1 <= MOST_CELLS else None
+
+    def _spread_by_cells(self, cells: Ints, away: Floats) -> float:
+        """How far graphs are from the middle, counted by cells, squared; the mean over all."""
+        own = np.bincount(cells, away)
+        squares = [float(own @ own)]
+        for codes, _ in self.others:
+            there = self._places(codes)
+            other = own + np.bincount(cells[there], self.signs[there], minlength=len(own))
+            squares.append(float(other @ other))
+        return float(np.mean(squares))
+
+    @property
+    def belief(self) -> Belief:
+        """The one that the answers so far speak for."""
+        return max(self.beliefs, key=lambda belief: belief.evidence)
 
     # ---- asking and learning ------------------------------------------------------------
 
@@ -172,11 +217,13 @@ class _Talk:
         return log(sides[True]) - log(sides[False])
 
     def _learn(self, codes: Codes, answer: Answer) -> bool:
-        flips = self.problem.accepts(answer.label)
-        if self.plan.guided and abs(score := self._score(answer)) < SURE:
-            self.belief.learn_score(self._places(codes), score / self.unit)
-        else:
-            self.belief.learn(self._places(codes), flips)
+        flips, places = self.problem.accepts(answer.label), self._places(codes)
+        score = self._score(answer) if self.plan.guided else SURE
+        for belief in self.beliefs:
+            if abs(score) < SURE:
+                belief.learn_score(places, score)
+            else:
+                belief.learn(places, flips)
         return flips
 
     def ask(self, codes: Codes) -> bool:
@@ -199,15 +246,20 @@ class _Talk:
     @property
     def left(self) -> float:
         """Questions that may still be asked, so that each edit can be certified afterwards."""
-        n = LARGE if self.best is None else min(2 * len(self.best), LARGE)
+        n = LARGE if self.best is None else min(len(self.best) + 2, LARGE)
         return min(self.plan.questions - self.turns, self.session.remaining) - n
 
     # ---- the search ---------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Find a flip, if the background has none: larger and larger draws of several kinds."""
-        if self.best is not None:
-            return
+        """Find a flip, and a short way there: where many edits are needed, that is most of it."""
+        if self.best is None:
+            self._begin_anywhere()
+        for order in self._orders():
+            self._shorten(order)
+
+    def _begin_anywhere(self) -> None:
+        """Without a flip in the background: larger and larger draws of several kinds."""
         rng, joined = self.problem.rng, self.signs < 0
         everything = np.arange(len(self.codes))
         orders = [rng.permutation(everything[chosen]) for chosen in (joined, ~joined)]
@@ -223,6 +275,36 @@ class _Talk:
             f"{len(orders)} orders."
         )
         raise StopSearch
+
+    def _orders(self) -> Iterator[Codes]:
+        """Orders of edits that may flip early: by contrast, and by what is believed."""
+        if any(self.problem.accepts(answer.label) for _, answer in self.others):
+            yield helpful_changes(self.problem, "tight")
+        yield self._ranked()
+
+    def _ranked(self) -> Codes:
+        """The candidates that look helpful, the best first."""
+        gains = self.belief.gains()
+        ranked = np.argsort(-gains, kind="stable")
+        return self.codes[ranked[: int((gains > 0).sum())]]
+
+    def _shorten(self, order: Codes) -> None:
+        """Look along an order for a flip that is shorter than the answer.
+
+        Where some hundred edits do, learning finds fewer: the place is found roughly only.
+        """
+        longest = min(len(self.answer) - 1, len(order))
+        low, high = 0, min(LARGE, longest)
+        while high and self.left > 0 and not self.ask(np.sort(order[:high])):
+            if high == longest:
+                return
+            low, high = high, min(2 * high, longest)
+        while high - low > max(0 if low > MANY else STEP * high, 1) and self.left > 0:
+            middle = (low + high) // 2
+            if self.ask(np.sort(order[:middle])):
+                high = middle
+            else:
+                low = middle
 
     def narrow(self) -> None:
         """Ask about draws from fewer and fewer pairs."""
@@ -245,10 +327,12 @@ class _Talk:
     def go_direct(self) -> None:
         """Ask about the best-looking pairs, one fewer than the answer has."""
         rng, missed = self.problem.rng, 0
+        if len(self.answer) > LARGE:
+            self._shorten(self._ranked())
         while self.left > 0 and len(self.answer) > 1 and missed < MISSES:
             gains, k = self.belief.gains(), len(self.answer) - 1
             pool = np.argsort(-gains, kind="stable")[: 3 * k + 8]
-            spreads = self.belief.spreads(pool)
+            spreads = self.belief.spreads()[pool]
             choices = [pool[:k]]
             for _ in range(DRAWS):
                 drawn = gains[pool] + spreads * rng.normal(size=len(pool))
