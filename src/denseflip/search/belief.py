@@ -137,10 +137,8 @@ class Belief:
     def _counted(self, edits: Ints) -> Floats:
         """What the original with these edits has in each cell, counted from the middle."""
         n_cells = len(self._cell_start)
-        counted: Floats = self._cell_start + np.bincount(
-            self._cells[edits], self._signs[edits], minlength=n_cells
-        )
-        return counted
+        counts: Floats = np.bincount(self._cells[edits], self._signs[edits], n_cells).astype(float)
+        return self._cell_start + counts
 
     def _add(self, edits: Ints, seen: Floats, shift: float, shrink: float) -> None:
         way = np.append(-seen, 1.0)

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from denseflip import Graph, explain, make_method
+from denseflip import Graph, Nodes, explain, make_method
 from denseflip.counterfactual import Status
 from denseflip.errors import InvalidParameterError, OracleError
 
@@ -152,6 +152,46 @@ def test_many_edits_are_not_certified_one_by_one():
     assert result.minimal is None
     assert "was not asked" in result.notes[0]
     assert result.calls <= 60 + 64
+
+
+def test_many_edits_begin_with_the_list_of_con():
+    """Two kinds of graphs that differ in a thousand pairs: the contrast says which."""
+    rng = np.random.default_rng(0)
+    n, half = 70, np.triu(rng.random((70, 70)) < 0.5, 1)
+    drawn = [np.triu(np.where(rng.random((n, n)) < 0.1, ~half, half), 1) for _ in range(6)]
+    drawn += [np.triu(np.where(rng.random((n, n)) < 0.1, half, ~half), 1) for _ in range(6)]
+    graphs = [Graph.from_adjacency((a + a.T).astype(int)) for a in drawn]
+    weights = np.triu(np.where(half, 1, -1), 1)
+
+    def label(adjacency):
+        return int((weights * adjacency).sum() > 0)
+
+    con = explain(graphs[0], label, "con", background=graphs)
+    found = explain(graphs[0], label, make_method("tight", questions=120), background=graphs)
+    assert con.distance > 256  # exactly as far, then
+    assert found.distance <= con.distance
+
+
+def test_regions_help_where_cells_count():
+    """Every pair of one cell counts the same: with the regions, far fewer edits are found."""
+    rng = np.random.default_rng(1)
+    n = 60
+    region = np.repeat(np.arange(6), 10)
+    by_cell = rng.normal(size=(6, 6))
+    weights = np.triu((by_cell + by_cell.T)[np.ix_(region, region)], 1)
+    graphs = cohort(n, 16, 1)
+    middle = np.median([(weights * g.to_adjacency()).sum() for g in graphs])
+
+    def label(adjacency):
+        return int((weights * adjacency).sum() > middle)
+
+    nodes = Nodes(tuple(map(str, range(n))), regions={"region": tuple(map(str, region))})
+    method, edits = make_method("tight", questions=120), {}
+    for given in (None, nodes):
+        found = [explain(g, label, method, background=graphs, nodes=given) for g in graphs[:4]]
+        assert all(r.found for r in found)
+        edits[given is not None] = sum(r.distance for r in found)
+    assert edits[True] < edits[False]
 
 
 def test_a_classifier_that_never_flips():
