@@ -180,10 +180,11 @@ class _Talk:
         nodes, n = self.problem.nodes, self.problem.graph.n_nodes
         if nodes is None or not nodes.regions:
             return None
-        region = nodes.taxonomy().array
+        taxonomy = nodes.taxonomy()
+        region = taxonomy.array
         ends = np.sort(np.stack([region[self.codes // n], region[self.codes % n]]), axis=0)
-        _, cells = np.unique(ends[0] * (region.max() + 1) + ends[1], return_inverse=True)
-        return cells if 1 < cells.max() + 1 <= MOST_CELLS else None
+        listed, cells = np.unique(ends[0] * len(taxonomy.regions) + ends[1], return_inverse=True)
+        return cells if 1 < len(listed) <= MOST_CELLS else None
 
     def _spread_by_cells(self, cells: Ints, away: Floats) -> float:
         """How far graphs are from the middle, counted by cells, squared; the mean over all."""
