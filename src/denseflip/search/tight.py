@@ -29,7 +29,7 @@ from denseflip.search.problem import CONFIDENCE, Problem, StopSearch, Walk
 MOST_PAIRS = 60_000  # pairs that are weighed; in larger graphs those that differ come first
 MOST_GRAPHS = 400  # background graphs that are learnt from
 MOST_CELLS = 2000  # more are not thought of as cells
-IN_CELLS = 0.9  # of the variance of weights, where cells count
+IN_CELLS = 0.5  # of the variance of weights, where cells count
 STEP = 0.15  # how near the first look along an order comes, of the edits it needs
 MANY = 256  # edits from which on it is found exactly
 LARGE = 64  # edits of an answer from which on whole stretches are dropped before single ones
