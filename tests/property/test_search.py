@@ -60,7 +60,7 @@ def test_a_result_is_what_it_says(base, suffix, case, seed):
     asked = sum(s.ask is Ask.YES for s in search)
     known = len(background) if any(s.ask is Ask.KNOWN for s in search) else 0
     if listens(base):  # its steps are where it ended, not what it asked on the way
-        assert result.search_calls > bool(asked)
+        assert result.search_calls > bool(asked) or result.counterfactual in background
     else:
         assert result.search_calls == 1 + asked + known
     assert result.calls == result.search_calls + result.refine_calls
@@ -91,7 +91,7 @@ def test_calls_never_exceed_the_budget(base, suffix, case, budget):
         assert free.search_calls > budget
     elif listens(base) and any("budget" in note for note in result.notes):
         assert result.found
-        assert free.calls > result.calls
+        assert free.calls >= result.calls  # it may have been done, and not known it
     else:
         assert result.status is free.status
         assert result.search_calls == free.search_calls

@@ -42,7 +42,7 @@ class Measure:
     Examples
     --------
     >>> from denseflip import Graph, explain
-    >>> result = explain(Graph.from_edges(3, [(0, 1)]), lambda a: int(a[0, 1]))
+    >>> result = explain(Graph.from_edges(3, [(0, 1)]), lambda a: int(a[0, 1]), "tri")
     >>> MEASURES["distance"](result)
     2
     """

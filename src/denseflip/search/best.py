@@ -18,7 +18,7 @@ from denseflip.search.brief import Brief, unfit
 from denseflip.search.contrast import ContrastList
 from denseflip.search.hunt import READINGS
 from denseflip.search.probe import Probe, Shared
-from denseflip.search.problem import Conversation, Problem, StopSearch, Walk
+from denseflip.search.problem import SPENT, Conversation, Problem, StopSearch, Walk
 from denseflip.search.race import Race, refine_to_the_end
 from denseflip.search.refine import Candidate
 from denseflip.search.steady import steadiness
@@ -137,6 +137,7 @@ class _Portfolio:
     entries: list[Entry] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     spent: bool = False
+    cut: bool = False  # whether a member got less than it would have taken
 
     def run(self) -> None:
         """Cheap members first, and none that cannot win."""
@@ -218,6 +219,8 @@ class _Portfolio:
                 walk = self._refined(walk, session)
         except (BudgetSpentError, StopSearch):
             walk = problem.best or Walk(Status.EXHAUSTED, problem.graph, problem.label)
+        if SPENT in problem.notes[n_notes:] or (not math.isinf(left) and session.remaining < 1):
+            self.cut = True
         del problem.notes[n_notes:]  # a member's remarks on its own search
         questions = self.session.calls - started
         if walk.status is Status.FOUND:
@@ -292,8 +295,8 @@ class _Portfolio:
             f"best: {won.member} serves the objective {plan.objective!r} best. Tried: "
             f"{'; '.join(self.remarks)}."
         )
-        if self.spent:
-            problem.note("The budget was spent while the search was still improving its answer.")
+        if self.spent or self.cut:
+            problem.note(SPENT)
         return ended
 
     def _certified(self, walk: Walk) -> Walk:

@@ -14,6 +14,7 @@ from denseflip.errors import InvalidParameterError
 from denseflip.graph import Graph
 from denseflip.oracles.session import BudgetSpentError, Session
 from denseflip.search.problem import (
+    SPENT,
     Conversation,
     Problem,
     StopSearch,
@@ -32,7 +33,7 @@ def search(problem: Problem, method: Stream | Conversation, session: Session) ->
     except BudgetSpentError:
         if problem.best is None or problem.best.status is not Status.FOUND:
             return Walk(Status.BUDGET, problem.graph, problem.label)
-        problem.note("The budget was spent while the search was still improving its answer.")
+        problem.note(SPENT)
         ended = problem.best
     except StopSearch:
         ended = problem.best or Walk(Status.EXHAUSTED, problem.graph, problem.label)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 REGIONS, BACKGROUND, CONFIDENCE = "regions", "background", "confidence"
 
+SPENT = "The budget was spent while the search was still improving its answer."
+
 
 class StopSearch(Exception):
     """Raised by a method or block that has nothing left, or nothing at all: the search ends."""

@@ -22,7 +22,7 @@ from denseflip.search.baselines import shuffled
 from denseflip.search.contrast import helpful_changes
 from denseflip.search.orders import NodeSum, joined
 from denseflip.search.probe import Probe, Shared
-from denseflip.search.problem import Problem, StopSearch, Walk
+from denseflip.search.problem import SPENT, Problem, StopSearch, Walk
 from denseflip.search.refine import Candidate, MinimalRefine
 
 _ALL_PAIRS = 2_000_000  # up to here orders hold every pair of the graph
@@ -114,6 +114,7 @@ class Race:
                 answers = probe.answers([runner.at(length) for runner in running])
             except BudgetSpentError:
                 if finals:  # what has flipped is made smaller with what is left
+                    problem.note(SPENT)
                     return finals
                 for runner in running:  # the level does not fit into the budget as a whole
                     probe.answer(runner.at(length))
