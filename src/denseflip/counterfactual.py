@@ -141,6 +141,7 @@ class AsRead:
         how often graphs of the target class have (or, for removals, lack) them; ``"distinctive"``,
         in proportion to how much more often than graphs of the original's class.
     draws, flips : redraws asked about, and how many of them flipped.
+    only : whether there is no other choice of so many pairs; then one question says it all.
 
     Examples
     --------
@@ -154,6 +155,7 @@ class AsRead:
     reading: Reading
     draws: int
     flips: int
+    only: bool = False
 
     def __post_init__(self) -> None:
         for name, value, known in (
@@ -174,7 +176,9 @@ class AsRead:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Wilson's 95 % interval of the share."""
+        """Wilson's 95 % interval of the share; the share itself where there is no other choice."""
+        if self.only and self.draws:
+            return self.flips / self.draws, self.flips / self.draws
         return wilson_interval(self.flips / self.draws, self.draws) if self.draws else (0.0, 1.0)
 
     @property
@@ -195,6 +199,7 @@ class AsRead:
             "reading": self.reading,
             "draws": self.draws,
             "flips": self.flips,
+            "only": self.only,
             "share": self.share,
             "interval": list(self.interval),
             "true": self.true,
@@ -209,6 +214,7 @@ class AsRead:
             typed(data, "reading", str),
             typed(data, "draws", int),
             typed(data, "flips", int),
+            typed(data, "only", bool) if "only" in data else False,
         )
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import base64
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -177,7 +177,7 @@ def _told(result: Counterfactual) -> dict[str, Any]:
     told: dict[str, Any] = {}
     if result.as_read is not None:
         test = result.as_read
-        told["as_read"] = [test.language, test.regions, test.reading, test.draws, test.flips]
+        told["as_read"] = list(astuple(test))
     if result.chosen:
         told["chosen"] = result.chosen
     return told

@@ -202,6 +202,8 @@ def truth_words(story: Story) -> str:
     if test is None or not test.draws:
         return "not tested as read"
     what = f"true of {_meant(test.reading, story)}" if test.true else "true of those listed only"
+    if test.only:
+        return f"{what}: there is no other choice of as many"
     return f"{what}: {test.flips} of {test.draws} random choices change the answer"
 
 
@@ -220,7 +222,7 @@ def read_cell(story: Story) -> str:
         return "pair by pair"
     what = {"any": "", "typical": " (typical)", "distinctive": " (distinctive)"}[test.reading]
     said = f"yes{what}" if test.true else "no"
-    return f"{said}, {test.flips} of {test.draws}"
+    return f"{said}, no other choice" if test.only else f"{said}, {test.flips} of {test.draws}"
 
 
 def _meant(reading: str, story: Story) -> str:

@@ -219,7 +219,7 @@ class _Portfolio:
                 walk = self._refined(walk, session)
         except (BudgetSpentError, StopSearch):
             walk = problem.best or Walk(Status.EXHAUSTED, problem.graph, problem.label)
-        if SPENT in problem.notes[n_notes:] or (not math.isinf(left) and session.remaining < 1):
+        if not math.isinf(left) and (SPENT in problem.notes[n_notes:] or session.remaining < 1):
             self.cut = True
         del problem.notes[n_notes:]  # a member's remarks on its own search
         questions = self.session.calls - started

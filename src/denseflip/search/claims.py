@@ -255,13 +255,11 @@ class Redraw:
     def test(
         self, claim: Claim, probe: Probe, rng: np.random.Generator, *, draws: int = DRAWS
     ) -> AsRead:
-        """Ask about so many redraws, all together."""
+        """Ask about so many redraws, all together; once, if all of them are the same."""
         if self.fixed(claim):
-            flipped = [probe.flips(self.draw(claim, rng))] * draws
-        else:
-            answers = probe.answers([self.draw(claim, rng) for _ in range(draws)])
-            flipped = [probe.problem.accepts(answer.label) for answer in answers]
-        return self.outcome(flipped)
+            return self.outcome([probe.flips(self.draw(claim, rng))], only=True)
+        answers = probe.answers([self.draw(claim, rng) for _ in range(draws)])
+        return self.outcome(probe.problem.accepts(answer.label) for answer in answers)
 
     def holds(
         self,
@@ -287,8 +285,8 @@ class Redraw:
                 return self.outcome(flipped)
         return self.outcome(flipped)
 
-    def outcome(self, flipped: Iterable[bool]) -> AsRead:
-        """The outcome of so many redraws."""
+    def outcome(self, flipped: Iterable[bool], *, only: bool = False) -> AsRead:
+        """The outcome of so many redraws, or of the only one that there is."""
         listed = list(flipped)
         tax = self.places.taxonomy
         return AsRead(
@@ -297,6 +295,7 @@ class Redraw:
             self.reading,
             len(listed),
             sum(listed),
+            only,
         )
 
 

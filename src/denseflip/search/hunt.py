@@ -355,7 +355,7 @@ class _Ask:
 
     def _fresh(self, claim: Claim) -> Told | None:
         first: tuple[tuple[Codes, ...], Label] | None = None
-        flips = asked = 0
+        flipped: list[bool] = []
         accepts = self.probe.problem.accepts
         fixed = self.redraw.fixed(claim)
         for size in (1,) if fixed else (10, 20, CONFIRM - 30):
@@ -365,15 +365,11 @@ class _Ask:
                 return None
             answers = self.probe.answers([np.sort(joined(parts)) for parts in drawn])
             for parts, answer in zip(drawn, answers, strict=True):
-                asked += 1
-                if accepts(answer.label):
-                    flips += 1
+                flipped.append(accepts(answer.label))
+                if flipped[-1]:
                     first = first or (parts, answer.label)
-            if asked - flips > (0 if fixed else MISSES):
+            if flipped.count(False) > (0 if fixed else MISSES):
                 return None
         assert first is not None
-        if fixed:
-            flips = asked = CONFIRM
-        regions = None if self.redraw.places.taxonomy is None else self.redraw.places.taxonomy.name
-        seen = AsRead(self.redraw.places.language, regions, self.redraw.reading, asked, flips)
+        seen = self.redraw.outcome(flipped, only=fixed)
         return Told(claim, seen, *first, self.effort(claim))

@@ -24,7 +24,7 @@ from denseflip.oracles.session import Session
 from denseflip.search.belief import Belief, Floats, Ints
 from denseflip.search.contrast import helpful_changes
 from denseflip.search.probe import NO_CODES, Probe, certify
-from denseflip.search.problem import CONFIDENCE, Problem, StopSearch, Walk
+from denseflip.search.problem import CONFIDENCE, SPENT, Problem, StopSearch, Walk
 
 MOST_PAIRS = 60_000  # pairs that are weighed; in larger graphs those that differ come first
 MOST_GRAPHS = 400  # background graphs that are learnt from
@@ -63,6 +63,8 @@ class Tight:
         talk.begin()
         talk.narrow()
         talk.go_direct()
+        if talk.short_of_questions:
+            problem.note(SPENT)
         return talk.finish()
 
 
@@ -249,6 +251,11 @@ class _Talk:
         """Questions that may still be asked, so that each edit can be certified afterwards."""
         n = LARGE if self.best is None else min(len(self.best) + 2, LARGE)
         return min(self.plan.questions - self.turns, self.session.remaining) - n
+
+    @property
+    def short_of_questions(self) -> bool:
+        """Whether the budget, and not the plan, has said how many questions there are."""
+        return self.session.remaining < self.plan.questions - self.turns
 
     # ---- the search ---------------------------------------------------------------------
 

@@ -203,7 +203,10 @@ class Sentences:
         }[test.reading]
         where = "at the same nodes" if self.units.hubs else "in the same places"
         if test.true and self.only_choice:
-            return f"True as read: there is no other choice of as many {self.words.units} {where}."
+            return (
+                f"True as read: there is no other choice of as many {self.words.units}{kind} "
+                f"{where}."
+            )
         tries = (
             f"{test.flips} of {test.draws} random choices of as many {self.words.units}{kind} "
             f"{where} change the answer (95 % interval of the share: {low} to {high} %)."
@@ -214,13 +217,8 @@ class Sentences:
 
     @property
     def only_choice(self) -> bool:
-        """Whether every place that is named is filled or emptied: there is nothing to draw."""
-        places = self.places
-        return places is not None and all(
-            amount.added in (0, len(places.absent(amount.unit)))
-            and amount.removed in (0, len(places.present(amount.unit)))
-            for amount in self.rows
-        )
+        """Whether the sentence takes all pairs that it could mean: there is nothing to draw."""
+        return self.as_read is not None and self.as_read.only
 
     @property
     def listed(self) -> str | None:

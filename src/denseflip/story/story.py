@@ -140,7 +140,7 @@ class Story:
 
     @property
     def only_choice(self) -> bool:
-        """Whether what is named fills or empties its places, so that nothing else can be meant."""
+        """Whether the sentence takes all pairs that it could mean, so that no others can be."""
         return self.sentences.only_choice
 
     @property
