@@ -65,7 +65,9 @@ def test_killed_runs_end_in_the_same_tables(folder, monkeypatch, engine):
 @pytest.mark.parametrize("engine", ["serial", "auto", "processes"])
 def test_an_interrupt_leaves_a_store_that_continues(folder, monkeypatch, engine):
     see_oracles(folder, monkeypatch)
-    write_bench(folder, "slow", methods=["edg", "dat+bw"], measures={"robustness": 3})
+    # Several times as long as until the first part is written: the interrupt must find it at work.
+    many = list(range(8))
+    write_bench(folder, "slow", methods=["edg", "dat+bw"], measures={"robustness": 3}, seeds=many)
     process = subprocess.Popen(
         command(folder, "b", engine),
         cwd=folder,
