@@ -124,6 +124,7 @@ def _toggled(graph: Graph, pairs, n):
 
 
 @pytest.mark.data
+@pytest.mark.usefixtures("brain_data")
 def test_linear_rules_split_the_graphs_in_halves(opened) -> None:
     rules = opened("linear_rules")
     data = load_dataset("aut")
