@@ -70,6 +70,7 @@ def show(
                 "class_names": list(dataset.class_names),
                 "card": dataset.card.to_dict(),
                 "attributes": dict(dataset.attributes),
+                "subjects": {name: list(column) for name, column in dataset.subjects.items()},
             }
         )
         return
@@ -195,6 +196,10 @@ def import_(
     label_column: Annotated[
         str | None, typer.Option(help="Label column of the labels file.")
     ] = None,
+    weights: Annotated[
+        bool,
+        typer.Option("--weights", help="Keep the matrices too, for classifiers of weights."),
+    ] = False,
     force: FORCE = False,
 ) -> None:
     """Make a data set of your own from matrices, time series, edge lists or GraphML files.
@@ -226,6 +231,7 @@ def import_(
             variable=variable,
             id_column=id_column,
             label_column=label_column,
+            weights=weights,
             on_file=lambda file: bars.update(task, description=file, advance=1),
         )
     dataset.save(target, force=force)

@@ -39,6 +39,10 @@ def figures(dataset: Dataset) -> Any:
             table.add_row("" if i else "regions", escape(f"{taxonomy} ({count}): {some}"))
     else:
         table.add_row("regions", "none")
+    if dataset.subjects:
+        table.add_row("subjects", escape(", ".join(dataset.subjects)))
+    if dataset.weights is not None:
+        table.add_row("weights", "kept: classifiers of weighted matrices can be trained")
     some_ids = ", ".join(dataset.ids[:4]) + (", … (--ids lists all)" if len(dataset) > 4 else "")
     table.add_row("ids", escape(some_ids))
     return table

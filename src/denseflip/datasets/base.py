@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from denseflip.checks import renamed, text_of, visible, visible_tree
+from denseflip.datasets.subjects import Column, check_subjects
 from denseflip.errors import (
     DatasetError,
     InvalidParameterError,
@@ -95,6 +96,10 @@ class Dataset:
     ids : one id per graph, all different.
     card : source, licence, citation, sizes and caveats.
     attributes : further facts, JSON-ready; a synthetic data set keeps its planted truth here.
+    subjects : the subject table: column (age, site …) → one number or text per graph, None where
+        it is missing.
+    weights : the matrices that the graphs were made of, if they were kept: one row per graph, the
+        upper triangle row by row. Read-only; no part of equality.
 
     Examples
     --------
@@ -117,6 +122,8 @@ class Dataset:
     ids: tuple[str, ...] = ()
     card: Card = field(default_factory=Card)
     attributes: Mapping[str, Any] = field(default_factory=dict)
+    subjects: Mapping[str, Column] = field(default_factory=dict)
+    weights: npt.NDArray[np.floating[Any]] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -143,6 +150,9 @@ class Dataset:
             msg = f"Data set {self.name!r}: attributes must be a mapping; got {got}."
             raise DatasetError(msg)
         put(self, "attributes", visible_tree(dict(self.attributes)))
+        put(self, "subjects", check_subjects(self.subjects, len(self.graphs), self.name))
+        if self.weights is not None:
+            put(self, "weights", self._checked_weights(self.weights))
         problems = self._problems()
         if problems:
             msg = f"Data set {self.name!r} contradicts itself: " + " ".join(problems)
@@ -165,6 +175,24 @@ class Dataset:
                 f"whole number; got {shown(value)}."
             )
             raise DatasetError(msg) from None
+
+    def _checked_weights(self, weights: Any) -> npt.NDArray[np.floating[Any]]:
+        """The weights as a read-only array of one row of finite numbers per graph."""
+        shape = (len(self.graphs), self.graphs[0].n_pairs)
+        try:
+            array = np.array(weights, dtype=None if hasattr(weights, "dtype") else np.float64)
+        except (TypeError, ValueError) as error:
+            msg = f"Data set {self.name!r}: weights must be numbers; got {shown(weights)}."
+            raise DatasetError(msg) from error
+        if array.dtype.kind != "f" or array.shape != shape or not np.isfinite(array).all():
+            msg = (
+                f"Data set {self.name!r}: weights must be finite numbers of shape {shape}, one row "
+                "per graph and one column per pair of nodes (the upper triangle, row by row); got "
+                f"{array.dtype} of shape {array.shape}."
+            )
+            raise DatasetError(msg)
+        array.flags.writeable = False
+        return array
 
     def _problems(self) -> list[str]:
         """Everything that is wrong with the parts, as sentences."""
@@ -274,6 +302,8 @@ class Dataset:
             graphs=tuple(self.graphs[i] for i in chosen),
             labels=tuple(self.labels[i] for i in chosen),
             ids=tuple(self.ids[i] for i in chosen),
+            subjects={k: tuple(column[i] for i in chosen) for k, column in self.subjects.items()},
+            weights=None if self.weights is None else self.weights[chosen],
         )
 
     def split(self, test_size: float | int = 0.25, *, seed: int = 0) -> tuple[Dataset, Dataset]:

@@ -147,6 +147,16 @@ def _tidied(matrix: npt.ArrayLike) -> npt.ArrayLike:
     return array
 
 
+def upper_triangles(matrices: Sequence[npt.ArrayLike]) -> Matrix:
+    """Symmetric matrices as rows of weights, one per matrix: the upper triangle, row by row.
+
+    >>> upper_triangles([[[0, 1, 2], [1, 0, 3], [2, 3, 0]]]).tolist()
+    [[1.0, 2.0, 3.0]]
+    """
+    tidied = (np.asarray(_tidied(np.asarray(m, dtype=np.float64))) for m in matrices)
+    return np.stack([m[np.triu_indices(len(m), k=1)] for m in tidied])
+
+
 def make_keep(
     percentile: float | None = None, threshold: float | None = None, edges: int | None = None
 ) -> Keep | None:

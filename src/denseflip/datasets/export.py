@@ -85,9 +85,10 @@ def export_dataset(
 ) -> Path:
     """Write one file per graph, the labels, the node table and the card into a new folder.
 
-    The folder gets ``graphs/ID.ending``, ``labels.csv``, ``nodes.csv`` and ``card.json``; with the
-    format ``dfd`` a single data set file instead of ``graphs/``. `import_folder` of this folder
-    gives the same data set back, its graphs in the order of their ids.
+    The folder gets ``graphs/ID.ending``, ``labels.csv`` (with the columns of the subject table),
+    ``nodes.csv`` and ``card.json``; with the format ``dfd`` a single data set file instead of
+    ``graphs/``. `import_folder` of this folder gives the same data set back, its graphs in the
+    order of their ids, but for the weights, which only ``dfd`` keeps.
 
     Parameters
     ----------
@@ -134,10 +135,10 @@ def _fill(dataset: Dataset, folder: Path, format: str, on_file: Callable[[str], 
             write(graph, dataset.nodes, folder / GRAPHS / f"{name}{ending}")
     with (folder / LABELS).open("w", newline="", encoding="utf-8") as handle:
         writer = csv.writer(handle, lineterminator="\n")
-        writer.writerow(["id", "label"])
-        writer.writerows(
-            (name, dataset.class_names[x]) for name, x in zip(names, dataset.labels, strict=True)
-        )
+        writer.writerow(["id", "label", *dataset.subjects])
+        labels = (dataset.class_names[x] for x in dataset.labels)
+        columns = (map(_cell, column) for column in dataset.subjects.values())
+        writer.writerows(zip(names, labels, *columns, strict=True))
     dataset.nodes.write_csv(folder / NODES)
     card = {
         "name": dataset.name,
@@ -147,6 +148,13 @@ def _fill(dataset: Dataset, folder: Path, format: str, on_file: Callable[[str], 
     }
     text = json.dumps(card, indent=2, ensure_ascii=False) + "\n"
     (folder / CARD).write_text(text, encoding="utf-8")
+
+
+def _cell(value: float | str | None) -> str:
+    """A value of the subject table as it is written."""
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else repr(value)
+    return "n/a" if value is None else value
 
 
 def _file_names(dataset: Dataset) -> list[str]:

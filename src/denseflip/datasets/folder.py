@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from denseflip.datasets.base import Card, Dataset
-from denseflip.datasets.connectome import MEASURES, Keep
+from denseflip.datasets.connectome import MEASURES, Keep, upper_triangles
 from denseflip.datasets.export import find_exported, graph_files, where_graphs_are
 from denseflip.datasets.importers import (
     FolderImporter,
@@ -24,6 +24,7 @@ from denseflip.datasets.importers import (
     suffixes,
 )
 from denseflip.datasets.labels import Labels, class_order, read_labels
+from denseflip.datasets.subjects import subject_table
 from denseflip.errors import DatasetError, UnknownNameError, counted
 from denseflip.graph import Graph, Nodes
 
@@ -41,6 +42,7 @@ def import_folder(
     variable: str | None = None,
     id_column: str | None = None,
     label_column: str | None = None,
+    weights: bool = False,
     on_file: Callable[[str], None] | None = None,
 ) -> Dataset:
     """Make a data set from a folder of matrices, time series, edge lists or GraphML files.
@@ -50,7 +52,8 @@ def import_folder(
     folder : one file per graph, a folder in the TU format, or a folder that `export_dataset` wrote
         (labels, nodes, classes and card are then taken from it unless they are given).
     labels : a table with a row per graph (its id is the file's name, with or without ending), or a
-        mapping; a TU folder brings its own.
+        mapping; a TU folder brings its own. Its other columns (age, site …) become the data set's
+        subject table.
     nodes : a node table (`Nodes`, or a CSV file with the column ``name`` and any of x, y, z and
         region columns).
     kind : what the files hold; ``auto`` finds out.
@@ -61,6 +64,7 @@ def import_folder(
     name : name of the data set; default: the folder's.
     variable : the array to take from .npz and .mat files that hold several.
     id_column, label_column : columns of the labels file.
+    weights : keep the matrices beside the graphs, for classifiers that want weights.
     on_file : called with each file name, for a progress bar.
 
     Returns
@@ -91,6 +95,7 @@ def import_folder(
         kind,
         ReadOptions(table, keep=keep, measure=measure, variable=variable),
         on_file or (lambda _: None),
+        keep_weights=weights,
     )
     if whole is not None:
         graphs, given = _read_whole(job, whole, labels, id_column, label_column)
@@ -101,6 +106,9 @@ def import_folder(
         paths = _match(job, paths, given)
         graphs = read_files(job, paths)
     check_sizes(job, {key: g.n_nodes for key, g in graphs.items()})
+    if weights and not job.problems and not job.weights:
+        msg = f"{source}: no weights to keep (weights=True): {job.kind} files hold none."
+        raise DatasetError(msg, parameter="weights")
     if given and len(set(given.values())) < 2:
         only = next(iter(given.values()))
         job.problems.append(f"All {len(given)} graphs are of one class, {only!r}; two are needed.")
@@ -121,6 +129,8 @@ def import_folder(
         ids=tuple(graphs),
         card=card,
         attributes=exported.attributes if exported else {},
+        subjects=subject_table(job.subjects, tuple(graphs)),
+        weights=upper_triangles([job.weights[key] for key in graphs]) if weights else None,
     )
     caveats = tuple(dict.fromkeys((*card.caveats, *import_warnings(data))))
     return replace(data, card=replace(card, caveats=caveats))
@@ -171,6 +181,7 @@ def _labels(
         found = read_labels(labels, ids=ids, id_column=id_column, label_column=label_column)
     job.problems.extend(found.problems)
     by_name = {p.name: key for key, p in paths.items()}
+    job.subjects = {by_name.get(Path(key).name, key): row for key, row in found.others.items()}
     return {by_name.get(Path(key).name, key): value for key, value in found.classes.items()}
 
 

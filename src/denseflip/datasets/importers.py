@@ -102,6 +102,8 @@ class Import:
     on_file : called with each file name.
     problems : sentences about what is wrong.
     parameters : the parameters that would mend some of it.
+    subjects : id → column → value: what the labels file says of a graph beside its class.
+    weights : the matrix of each graph, where `keep_weights` asks for it.
     """
 
     folder: Path
@@ -110,6 +112,9 @@ class Import:
     on_file: Callable[[str], None] = field(default=lambda _: None)
     problems: list[str] = field(default_factory=list)
     parameters: list[str] = field(default_factory=list)
+    subjects: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    keep_weights: bool = False
+    weights: dict[str, Matrix] = field(default_factory=dict)
 
     def attempt(self, read: Callable[[Path], T], paths: Mapping[str, Path]) -> dict[str, T]:
         """Read every file; what fails becomes a problem."""
@@ -220,6 +225,8 @@ def _all_time_series(job: Import, paths: Mapping[str, Path]) -> dict[str, Graph]
 def _graphs(
     job: Import, matrices: Mapping[str, Matrix], paths: Mapping[str, Path]
 ) -> dict[str, Graph]:
+    if job.keep_weights:
+        job.weights.update(matrices)
     return job.attempt(
         lambda p: graph_of_matrix(matrices[p.stem], job.options.keep, p.name),
         {key: paths[key] for key in matrices},

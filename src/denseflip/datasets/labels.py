@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from denseflip.datasets.tables import is_number, read_lines
@@ -16,10 +16,18 @@ _LABEL_COLUMNS = ("label", "class", "group", "diagnosis", "dx", "dx_group", "y",
 
 @dataclass(frozen=True)
 class Labels:
-    """Graph id → class, in the order of the file, and what is wrong with the file."""
+    """Graph id → class, in the order of the file, and what is wrong with the file.
+
+    Attributes
+    ----------
+    classes : id → class.
+    problems : sentences.
+    others : id → the other columns of its row, by name; of a file with a header.
+    """
 
     classes: dict[str, str]
     problems: tuple[str, ...] = ()
+    others: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 def read_labels(
@@ -54,6 +62,8 @@ def read_labels(
         lines = lines[1:]
     else:
         id_at, label_at = 0, 1
+    names = dict(enumerate(rows[0])) if has_header else {}
+    others: dict[str, dict[str, str]] = {}
     classes: dict[str, str] = {}
     problems = []
     for i, row in lines:
@@ -66,7 +76,12 @@ def read_labels(
             )
         else:
             classes[row[id_at]] = row[label_at]
-    return Labels(classes, tuple(problems))
+            others[row[id_at]] = {
+                names[at]: cell
+                for at, cell in enumerate(row)
+                if at in names and at not in (id_at, label_at)
+            }
+    return Labels(classes, tuple(problems), others)
 
 
 def _is_header(rows: Sequence[Sequence[str]], ids: set[str]) -> bool:

@@ -26,6 +26,7 @@ FORMAT = "denseflip-dataset"
 VERSION = 1
 SUFFIX = ".dfd"
 _ARRAYS = ("header", "gaps", "offsets", "labels")
+_WEIGHTS = "weights"  # only in files of data sets that kept them
 
 
 @renamed(overwrite="force")
@@ -49,6 +50,8 @@ def write_dataset(dataset: Dataset, path: str | Path, *, force: bool = False) ->
         "card": dataset.card.to_dict(),
         "attributes": dict(dataset.attributes),
     }
+    if dataset.subjects:
+        header["subjects"] = {name: list(column) for name, column in dataset.subjects.items()}
     arrays = {
         "header": np.frombuffer(json.dumps(header, ensure_ascii=False).encode(), dtype=np.uint8),
         "gaps": _narrow(
@@ -57,6 +60,8 @@ def write_dataset(dataset: Dataset, path: str | Path, *, force: bool = False) ->
         "offsets": np.cumsum([0, *(g.n_edges for g in dataset.graphs)], dtype=np.int64),
         "labels": dataset.label_array(),
     }
+    if dataset.weights is not None:
+        arrays[_WEIGHTS] = dataset.weights
     # A reader never sees half a file: write beside it, then put it in place at once.
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
@@ -94,9 +99,10 @@ def read_dataset(path: str | Path) -> Dataset:
             header = read_json(archive["header"].tobytes(), f"{source}: its header")
             _check_header(header, source)
             gaps, offsets, labels = (archive[name] for name in _ARRAYS[1:])
+            weights = archive[_WEIGHTS] if _WEIGHTS in archive.files else None
         needed = 8.0 * gaps.size + float(PER_GRAPH) * offsets.size
         check_size(needed, f"{source}: its {max(0, offsets.size - 1)} graphs")
-        return _assemble(header, gaps, offsets, labels)
+        return _assemble(header, gaps, offsets, labels, weights)
     except (FileFormatError, TooLargeError):
         raise
     except DenseflipError as error:
@@ -132,6 +138,7 @@ def _assemble(
     gaps: npt.NDArray[Any],
     offsets: npt.NDArray[Any],
     labels: npt.NDArray[Any],
+    weights: npt.NDArray[Any] | None = None,
 ) -> Dataset:
     """Check the arrays and build the data set from them."""
     n = header["n_nodes"]
@@ -161,6 +168,8 @@ def _assemble(
         ids=tuple(header["ids"]),
         card=Card.from_dict(header["card"]),
         attributes=header["attributes"],
+        subjects=header.get("subjects", {}),
+        weights=weights,
     )
 
 

@@ -12,12 +12,14 @@ import numpy.typing as npt
 from denseflip.datasets.atlas import load_aal
 from denseflip.datasets.base import Dataset
 from denseflip.datasets.cards import SYNTHETIC
-from denseflip.datasets.connectome import Keep
+from denseflip.datasets.connectome import Keep, upper_triangles
 from denseflip.errors import InvalidParameterError, UnknownNameError, shown, whole_number
 from denseflip.graph import Graph, Nodes
 from denseflip.limits import PER_GRAPH, check_size
 
 EFFECTS = ("hyper", "hypo")
+#: Where the scanners of different sites differ.
+SITE_REGION = "Occipital Lobe"
 
 
 def make_synthetic(
@@ -29,6 +31,10 @@ def make_synthetic(
     n_per_class: int = 30,
     percentile: float = 90.0,
     taxonomy: str = "lobe",
+    sites: int = 0,
+    site_strength: float = 1.0,
+    site_share: float = 0.5,
+    weights: bool = False,
     seed: int = 0,
 ) -> Dataset:
     """Make a cohort over the AAL-116 atlas with a planted difference between two classes.
@@ -43,6 +49,12 @@ def make_synthetic(
     n_per_class : subjects per class.
     percentile : which share of pairs is left out; 90 gives 667 edges.
     taxonomy : the taxonomy of the AAL table that ``regions`` are taken from; two may be crossed.
+    sites : how many sites the subjects come from, as the column ``site`` of the subject table (with
+        ``age``, ``sex`` and ``motion``, which differ by nothing but chance); 0 for no such table.
+    site_strength : how far the connections inside ``SITE_REGION`` differ from one site to the next.
+    site_share : the share of the cases at the second half of the sites, and of the controls at the
+        first half: 0.5 is balanced, 1 lets the site tell the class.
+    weights : keep the matrices that the graphs were made of (`Dataset.weights`).
     seed : the same seed gives the same cohort.
 
     Returns
@@ -61,12 +73,17 @@ def make_synthetic(
         raise UnknownNameError("effect", effect, EFFECTS)
     n_per_class = whole_number("n_per_class", n_per_class, minimum=1)
     seed = whole_number("seed", seed)
-    for name, value in (("strength", strength), ("noise", noise)):
+    sites = whole_number("sites", sites)
+    if isinstance(site_share, bool) or not 0 <= site_share <= 1:
+        msg = f"site_share must be a share between 0 and 1; got {shown(site_share)}."
+        raise InvalidParameterError(msg)
+    numbers = (("strength", strength), ("noise", noise), ("site_strength", site_strength))
+    for name, value in numbers:
         number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
         if not number or not 0 <= value < math.inf:
             msg = f"{name} must be a number, 0 or more; got {shown(value)}."
             raise InvalidParameterError(msg)
-    needed = 2 * n_per_class * (PER_GRAPH + 8 * 667)
+    needed = 2 * n_per_class * (PER_GRAPH + 8 * (667 + 6670 * bool(weights)))
     check_size(needed, f"A cohort of {shown(n_per_class)} per class")
     nodes = load_aal()
     planted = planted_pairs(nodes, regions, taxonomy)
@@ -74,12 +91,20 @@ def make_synthetic(
     pattern = shared_pattern(nodes, rng)
     shift = strength * (1.0 if effect == "hyper" else -1.0)
     keep = Keep(percentile=percentile)
-    graphs: list[Graph] = []
-    for label in (0, 1):
-        for _ in range(int(n_per_class)):
-            weights = pattern + noise * _symmetric(rng.standard_normal(pattern.shape))
-            graphs.append(keep.apply(weights + label * shift * planted, source="synthetic"))
     n = int(n_per_class)
+    # Subjects come from a generator of their own: without sites the cohort is what it always was.
+    subjects, at = _subjects(n, sites, site_share, np.random.default_rng([seed, 3]))
+    shared = site_strength * planted_pairs(nodes, (SITE_REGION, SITE_REGION), "lobe")
+    graphs: list[Graph] = []
+    kept: list[npt.NDArray[np.float64]] = []
+    for i in range(2 * n):
+        matrix = pattern + noise * _symmetric(rng.standard_normal(pattern.shape))
+        matrix += (i >= n) * shift * planted
+        if sites:
+            matrix += at[i] * shared
+        graphs.append(keep.apply(matrix, source="synthetic"))
+        if weights:
+            kept.append(matrix)
     return Dataset(
         name="synthetic",
         graphs=tuple(graphs),
@@ -104,9 +129,38 @@ def make_synthetic(
                 "n_per_class": n,
                 "percentile": percentile,
                 "seed": seed,
-            },
+            }
+            | (
+                {"sites": sites, "site_strength": site_strength, "site_share": site_share}
+                if sites
+                else {}
+            ),
         },
+        subjects=subjects,
+        weights=upper_triangles(kept) if weights else None,
     )
+
+
+def _subjects(
+    n: int, sites: int, share: float, rng: np.random.Generator
+) -> tuple[dict[str, tuple[float | str | None, ...]], npt.NDArray[np.int64]]:
+    """The subject table of n controls and n cases, and the number of each one's site."""
+    if not sites:
+        return {}, np.zeros(2 * n, dtype=np.int64)
+    first = max(1, sites // 2)
+    late = np.zeros(2 * n, dtype=bool)
+    late[rng.permutation(n)[: n - round(share * n)]] = True  # controls at the later sites
+    late[n + rng.permutation(n)[: round(share * n)]] = True
+    at = np.zeros(2 * n, dtype=np.int64)
+    for half, low, high in ((~late, 0, first), (late, min(first, sites - 1), sites)):
+        at[half] = low + rng.permutation(int(half.sum())) % max(high - low, 1)
+    table: dict[str, tuple[float | str | None, ...]] = {
+        "site": tuple(f"site {k + 1}" for k in at),
+        "age": tuple(np.round(rng.uniform(18, 60, 2 * n), 1).tolist()),
+        "sex": tuple("FM"[x] for x in rng.integers(0, 2, 2 * n)),
+        "motion": tuple(np.round(rng.gamma(2.0, 0.08, 2 * n), 3).tolist()),
+    }
+    return table, at
 
 
 def planted_pairs(nodes: Nodes, regions: Sequence[str], taxonomy: str) -> npt.NDArray[np.float64]:
