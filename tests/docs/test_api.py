@@ -129,7 +129,13 @@ def test_compare_is_called_like_this():
 
 
 def test_as_oracle_is_called_like_this():
-    assert parameters(denseflip.as_oracle) == ["function", "input='adjacency'", "*batch=False"]
+    assert parameters(denseflip.as_oracle) == [
+        "function",
+        "input='adjacency'",
+        "*batch=False",
+        "*nodes=None",
+        "*class_names=None",
+    ]
 
 
 def test_dcs_is_called_like_this():
@@ -150,13 +156,13 @@ def test_dcs_is_called_like_this():
         (
             "Graph",
             "codes degrees digest distance edges from_adjacency from_dict from_edges from_networkx "
-            "from_sparse has_edge n_edges n_nodes n_pairs pairs relative_distance to_adjacency "
-            "to_dict to_networkx to_sparse toggle",
+            "from_sparse has_edge n_edges n_nodes n_pairs named names pairs relative_distance "
+            "to_adjacency to_dict to_networkx to_sparse toggle",
         ),
         (
             "Nodes",
-            "check_fits coordinates from_dict from_groups n_nodes names numbered read_csv regions "
-            "taxonomies taxonomy to_dict write_csv",
+            "check_fits coordinates from_dict from_groups from_networkx n_nodes names "
+            "numbered ordered read_csv regions taxonomies taxonomy to_dict write_csv",
         ),
         ("Edits", "added apply between inverse only pairs removed"),
         (

@@ -16,6 +16,7 @@ from denseflip.datasets.connectome import Keep, Matrix
 from denseflip.datasets.tables import BINARY, is_number, parse_table, read_lines, read_table
 from denseflip.errors import FileFormatError, TooLargeError, nearest
 from denseflip.graph import Graph, Nodes
+from denseflip.graph.intake import tell_difference
 from denseflip.limits import PER_NODE, check_dense, check_size
 
 EDGE_LISTS = (".edgelist", ".edges", ".edge", ".el")
@@ -123,19 +124,42 @@ def _drop_header(rows: list[list[str]], nodes: Nodes | None) -> list[list[str]]:
     return rows[1:] if len(words) == 2 and not known.intersection(words) else rows
 
 
-def read_graphml(path: Path, nodes: Nodes | None = None) -> Graph:
-    """A graph from GraphML; nodes by name with a node table, else numbers, else file order."""
+def read_graphml(
+    path: Path,
+    nodes: Nodes | None = None,
+    *,
+    keep: Keep | None = None,
+    ignore_weights: bool = False,
+) -> Graph:
+    """A graph from GraphML; nodes by name with a node table, else numbers, else file order.
+
+    Weighted edges need a rule, as a weighted matrix does, unless weights are to be ignored.
+    """
     import networkx as nx
 
     found = _parse_graphml(path)
     names = [str(x) for x in found.nodes]
     found = nx.relabel_nodes(found, dict(zip(list(found.nodes), names, strict=True)))
     order: list[str] | None = None
+    numbers = are_numbers(names)
     if nodes is not None and set(names) <= set(nodes.names):
         order = list(nodes.names)
-    elif are_numbers(names):
+    elif nodes is not None and not numbers:
+        listed = tell_difference(names, nodes.names, path.name, "the node table")
+        msg = f"{path.name}: its nodes are not those of the node table: {listed}"
+        raise FileFormatError(msg, parameter="nodes")
+    elif numbers:
         order = sorted(names, key=lambda x: int(x.lstrip("n")))
-    return Graph.from_networkx(found, order=order, source=path.name)
+    plain = keep is not None or ignore_weights
+    graph = Graph.from_networkx(
+        found, order=order, weight=None if plain else "weight", source=path.name
+    )
+    if keep is not None and not ignore_weights:
+        check_dense(graph.n_nodes, f"{path.name}: its weights")
+        weights = nx.to_numpy_array(found, nodelist=order or names)
+        if not is_binary(weights):
+            graph = keep.apply(weights, source=path.name).named(graph.names)
+    return graph.named(None) if numbers and order is not None and nodes is None else graph
 
 
 def are_numbers(names: list[str]) -> bool:

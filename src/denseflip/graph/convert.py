@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.errors import InvalidGraphError, counted
+from denseflip.errors import InvalidGraphError, counted, shown
 from denseflip.graph.core import Graph
 from denseflip.graph.pairs import Codes, encode_pairs
 from denseflip.limits import check_dense
@@ -133,9 +134,13 @@ def codes_from_sparse(matrix: sp.sparray | sp.spmatrix, source: str) -> tuple[in
 
 
 def codes_from_networkx(
-    graph: nx.Graph, order: Iterable[Any] | None, source: str
-) -> tuple[int, Codes]:
-    """Number of nodes and sorted pair codes of a networkx graph; see `Graph.from_networkx`."""
+    graph: nx.Graph,
+    order: Iterable[Any] | None,
+    weight: str | None,
+    threshold: float | None,
+    source: str,
+) -> tuple[list[Any], Codes]:
+    """The nodes in order and sorted pair codes of a networkx graph; see `Graph.from_networkx`."""
     if graph.is_directed() or graph.is_multigraph():
         msg = f"{source}: expected an undirected simple graph; got {type(graph).__name__}. "
         msg += "Convert it first, for example with networkx.Graph(g)."
@@ -152,8 +157,67 @@ def codes_from_networkx(
         msg = f"{source}: the node order lacks {missing[0]!r} "
         msg += f"({counted(len(missing), 'node', 'nodes')} in all)."
         raise InvalidGraphError(msg)
-    edges = [(index[u], index[v]) for u, v in graph.edges]
-    return len(nodes), np.sort(encode_pairs(edges, len(nodes), source=source))
+    kept = _chosen_edges(graph, weight, threshold, source)
+    edges = [(index[u], index[v]) for u, v in kept]
+    return nodes, np.sort(encode_pairs(edges, len(nodes), source=source))
+
+
+def names_of(nodes: Sequence[Any]) -> tuple[Any, ...] | None:
+    """The nodes as names; None if they are the numbers 0, 1, 2 … themselves."""
+    numbered = all(type(x) is int for x in nodes) and list(nodes) == list(range(len(nodes)))
+    return None if numbered else tuple(nodes)
+
+
+def check_names(names: Any, n_nodes: int, plain: bool = False) -> tuple[Any, ...]:
+    """One name per node, all different; ``plain`` ones (texts, whole numbers) if asked for."""
+    odd = plain and not isinstance(names, (list, tuple))
+    given = () if odd else tuple(names)
+    if odd or (plain and any(type(x) not in (str, int) for x in given)):
+        msg = f"The names of a graph are a list of texts or whole numbers; got {shown(names)}."
+        raise InvalidGraphError(msg)
+    if len(given) != n_nodes:
+        msg = f"A graph of {n_nodes} nodes needs {n_nodes} names; got {len(given)}."
+        raise InvalidGraphError(msg)
+    if len(set(given)) < len(given):
+        twice = [x for x, count in Counter(given).items() if count > 1]
+        msg = f"Node names must differ; more than once: {', '.join(map(repr, twice[:20]))}."
+        raise InvalidGraphError(msg)
+    return given
+
+
+def _chosen_edges(
+    graph: nx.Graph, weight: str | None, threshold: float | None, source: str
+) -> list[tuple[Any, Any]]:
+    """The edges that are edges: all, or those whose weight says so; an error where none does."""
+    if weight is None:
+        if threshold is not None:
+            msg = f"{source}: a threshold needs weights; weight=None takes every listed edge."
+            raise InvalidGraphError(msg)
+        return list(graph.edges)
+    kept, odd = [], []
+    for u, v, value in graph.edges(data=weight, default=1):
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = float("nan")
+        if not np.isfinite(number):
+            msg = f"{source}: the {weight} of the edge {u!r} - {v!r} is {value!r:.40}; it must be "
+            msg += "a finite number. To take every listed edge, give weight=None."
+            raise InvalidGraphError(msg)
+        if number not in (0, 1):
+            odd.append((u, v, value))
+        if number >= threshold if threshold is not None else number:
+            kept.append((u, v))
+    if odd and threshold is None:
+        u, v, value = odd[0]
+        msg = (
+            f"{source}: its edges have weights other than 0 and 1; got {value!r:.40} between "
+            f"{u!r} and {v!r} ({counted(len(odd), 'such edge', 'such edges')}). Say which are "
+            "edges: give a threshold, another rule for which pairs are edges (keep), or "
+            "weight=None for every listed edge, whatever its weight."
+        )
+        raise InvalidGraphError(msg, parameter="keep")
+    return kept
 
 
 def to_adjacency(graph: Graph, dtype: npt.DTypeLike = np.float64) -> npt.NDArray[Any]:
@@ -234,10 +298,12 @@ def to_sparse(graph: Graph) -> sp.csr_array:
 
 
 def to_networkx(graph: Graph) -> nx.Graph:
-    """A networkx graph over the nodes ``0 .. n - 1``."""
+    """A networkx graph over the names of the nodes, or ``0 .. n - 1`` where they have none."""
     import networkx as nx
 
+    names = graph.names
     out = nx.Graph()
-    out.add_nodes_from(range(graph.n_nodes))
-    out.add_edges_from(graph.edges())
+    out.add_nodes_from(range(graph.n_nodes) if names is None else names)
+    edges = graph.edges()
+    out.add_edges_from(edges if names is None else ((names[u], names[v]) for u, v in edges))
     return out

@@ -72,11 +72,13 @@ class Graph:
         "_key",
         "_line",
         "_n",
+        "_names",
         "_pairs",
         "_root",
     )
 
     _n: int
+    _names: tuple[Any, ...] | None  # of a root; its copies have the same
     _codes: Codes
     _root: Graph
     _line: tuple[Graph, tuple[int, ...] | Codes] | None  # the parent, and what was flipped since
@@ -87,9 +89,10 @@ class Graph:
     _digest: bytes
     _pairs: Codes
 
-    def __init__(self, n_nodes: int, codes: Codes) -> None:
+    def __init__(self, n_nodes: int, codes: Codes, names: tuple[Any, ...] | None = None) -> None:
         """Take over sorted, unique, valid codes. Internal: use the ``from_`` constructors."""
         _set_n(self, n_nodes)
+        _set_names(self, names)
         _set_codes(self, sealed(codes))
         _set_root(self, self)
         _set_line(self, None)
@@ -145,17 +148,37 @@ class Graph:
 
     @classmethod
     def from_networkx(
-        cls, graph: nx.Graph, *, order: Iterable[Any] | None = None, source: str = "networkx graph"
+        cls,
+        graph: nx.Graph,
+        *,
+        order: Iterable[Any] | None = None,
+        weight: str | None = "weight",
+        threshold: float | None = None,
+        source: str = "networkx graph",
     ) -> Self:
-        """Build a graph from a networkx graph.
+        """Build a graph from a networkx graph, whose node names it keeps (`names`).
 
-        Nodes are numbered in ``order``; without it, integer nodes ``0..n-1`` keep their number and
-        any other nodes are numbered in the graph's own order.
+        Parameters
+        ----------
+        graph : an undirected, simple graph.
+        order : the nodes in the order of their numbers; by default ``0..n-1`` if they are these,
+            else the graph's own.
+        weight : the edge attribute that holds weights. If there are any but 0 and 1, a threshold
+            must say which are edges, as for an array; None for every listed edge.
+        threshold : edges with a weight at or above it are kept.
+        source : the name used in error messages.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> g = Graph.from_networkx(nx.Graph([("TP53", "MDM2"), ("MDM2", "MDM4")]))
+        >>> g.names, g.edges()
+        (('TP53', 'MDM2', 'MDM4'), [(0, 1), (1, 2)])
         """
         from denseflip.graph import convert
 
-        n, codes = convert.codes_from_networkx(graph, order, source)
-        return cls(n, codes)
+        nodes, codes = convert.codes_from_networkx(graph, order, weight, threshold, source)
+        return cls(len(nodes), codes, convert.names_of(nodes))
 
     # ---- size and content ---------------------------------------------------------------
 
@@ -163,6 +186,18 @@ class Graph:
     def n_nodes(self) -> int:
         """Number of nodes, isolated ones included."""
         return self._n
+
+    @property
+    def names(self) -> tuple[Any, ...] | None:
+        """What nodes are called where the graph comes from, if not 0, 1, 2 …; copies keep it."""
+        return self._root._names
+
+    def named(self, names: Iterable[Any] | None) -> Graph:
+        """The same graph with these names, all different; None for none."""
+        from denseflip.graph import convert
+
+        given = None if names is None else convert.check_names(names, self._n)
+        return self if given == self.names else Graph(self._n, self.codes, given)
 
     @property
     def n_edges(self) -> int:
@@ -346,7 +381,7 @@ class Graph:
         try:
             return self._fresh
         except AttributeError:
-            fresh = Graph(self._n, self.codes)
+            fresh = Graph(self._n, self.codes, self.names)
             _set_key(fresh, self.key)
             _set_fresh(self, fresh)
             return fresh
@@ -389,14 +424,17 @@ class Graph:
         return convert.to_sparse(self)
 
     def to_networkx(self) -> nx.Graph:
-        """A networkx graph over the nodes ``0 .. n - 1``."""
+        """A networkx graph over the nodes' `names`, or ``0 .. n - 1`` where there are none."""
         from denseflip.graph import convert
 
         return convert.to_networkx(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON-ready form: ``{"n_nodes": n, "edges": [[u, v], …]}``."""
-        return {"n_nodes": self._n, "edges": self.pairs.tolist()}
+        """Plain JSON-ready form: ``{"n_nodes": n, "edges": [[u, v], …]}``, and plain names."""
+        data: dict[str, Any] = {"n_nodes": self._n, "edges": self.pairs.tolist()}
+        if self.names is not None and all(type(x) in (str, int) for x in self.names):
+            data["names"] = list(self.names)
+        return data
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
@@ -406,7 +444,11 @@ class Graph:
         except (KeyError, TypeError) as error:
             msg = f"A graph's dictionary needs the keys 'n_nodes' and 'edges'; got {shown(data)}."
             raise InvalidGraphError(msg) from error
-        return cls.from_edges(n, edges, source="dictionary")
+        graph = cls.from_edges(n, edges, source="dictionary")
+        from denseflip.graph import convert
+
+        names = data.get("names")
+        return graph if names is None else cls(n, graph.codes, convert.check_names(names, n, True))
 
     # ---- identity -----------------------------------------------------------------------
 
@@ -430,7 +472,7 @@ class Graph:
         return f"Graph(n_nodes={self._n}, n_edges={self.n_edges})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (type(self), (self._n, self.codes.copy()))
+        return (type(self), (self._n, self.codes.copy(), self.names))
 
 
 def _contains(codes: Codes, wanted: int | Codes) -> npt.NDArray[np.bool_]:
@@ -445,6 +487,7 @@ def _contains(codes: Codes, wanted: int | Codes) -> npt.NDArray[np.bool_]:
 # A slot's own setter passes by `__setattr__`, which keeps everybody else out.
 _new = object.__new__
 _set_n = Graph.__dict__["_n"].__set__
+_set_names = Graph.__dict__["_names"].__set__
 _set_codes = Graph.__dict__["_codes"].__set__
 _set_root = Graph.__dict__["_root"].__set__
 _set_line = Graph.__dict__["_line"].__set__

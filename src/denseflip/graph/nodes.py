@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +19,13 @@ from denseflip.errors import (
     MissingInputError,
     TooLargeError,
     UnknownNameError,
+    counted,
     shown,
 )
 from denseflip.limits import PER_NODE, check_size
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 CROSS = "*"  # joins two taxonomies in a name: "lobe*hemisphere"
 _AXES = ("x", "y", "z")
@@ -88,12 +93,16 @@ class Nodes:
     def __post_init__(self) -> None:
         names = tuple(text_of(x) for x in _listed(self.names, "names"))
         object.__setattr__(self, "names", names)
-        seen: set[str] = set()
-        for name in names:
-            if name in seen:
-                msg = f"Node names must differ; {name!r} occurs more than once."
-                raise InvalidNodesError(msg)
-            seen.add(name)
+        if len(set(names)) < len(names):
+            twice = {x: count for x, count in Counter(names).items() if count > 1}
+            listed = ", ".join(f"{x!r} ({count} times)" for x, count in list(twice.items())[:20])
+            more = f" and {len(twice) - 20} more" if len(twice) > 20 else ""
+            msg = (
+                f"Node names must differ; {counted(len(twice), 'name occurs', 'names occur')} more "
+                f"than once: {listed}{more}. Make each one distinct, for example by adding its "
+                "hemisphere or its number."
+            )
+            raise InvalidNodesError(msg)
         if not isinstance(self.regions, Mapping):
             msg = f"regions must map a taxonomy's name to regions; got {shown(self.regions)}."
             raise InvalidNodesError(msg)
@@ -153,6 +162,60 @@ class Nodes:
                     raise InvalidNodesError(msg)
                 labels[node] = labels[node] or region
         return cls(tuple(str(i) for i in range(n_nodes)), {name: tuple(x or rest for x in labels)})
+
+    @classmethod
+    def from_networkx(
+        cls, graph: nx.Graph, *, order: Iterable[Any] | None = None, regions: Iterable[str] = ()
+    ) -> Self:
+        """The names of a networkx graph's nodes, and regions and coordinates from its attributes.
+
+        Parameters
+        ----------
+        graph : the graph; its node attributes ``x``, ``y``, ``z``, where all nodes have them, are
+            coordinates.
+        order : as in `Graph.from_networkx`, so that both number the nodes alike.
+        regions : the node attributes that sort the nodes into regions, the default one first. By
+            default every attribute that is a text at all nodes.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> g = nx.Graph([("TP53", "MDM2")])
+        >>> nx.set_node_attributes(g, {"TP53": "nucleus", "MDM2": "cytosol"}, "place")
+        >>> Nodes.from_networkx(g).regions
+        {'place': ('nucleus', 'cytosol')}
+        """
+        nodes = list(graph.nodes) if order is None else list(order)
+        if order is None and set(nodes) == set(range(len(nodes))):
+            nodes.sort()
+        absent = [x for x in nodes if x not in graph.nodes]
+        if absent:
+            msg = f"The graph has no node {absent[0]!r} ({len(absent)} such names in the order)."
+            raise InvalidNodesError(msg)
+        facts = [dict(graph.nodes[x]) for x in nodes]
+        wanted = list(regions)
+        for name in wanted:
+            lacking = [x for x, fact in zip(nodes, facts, strict=True) if fact.get(name) is None]
+            if lacking:
+                msg = f"{counted(len(lacking), 'node has', 'nodes have')} no attribute {name!r}: "
+                msg += f"{', '.join(map(repr, lacking[:5]))}. It cannot sort the nodes."
+                raise InvalidNodesError(msg)
+        if not wanted and facts:
+            wanted = [
+                name
+                for name in facts[0]
+                if isinstance(name, str)
+                and CROSS not in name
+                and all(isinstance(fact.get(name), str) and fact[name] for fact in facts)
+            ]
+        placed = bool(facts) and all(
+            isinstance(fact.get(axis), (int, float)) for fact in facts for axis in _AXES
+        )
+        return cls(
+            tuple(nodes),
+            {name: tuple(fact[name] for fact in facts) for name in wanted},
+            tuple((f["x"], f["y"], f["z"]) for f in facts) if placed else None,
+        )
 
     @classmethod
     def read_csv(cls, path: str | Path) -> Self:
@@ -248,6 +311,21 @@ class Nodes:
         if len(set(labels)) < len(set(crossed)):  # "a b" with "c" is not "a" with "b c"
             labels = [" / ".join(parts) for parts in crossed]
         return Taxonomy.from_labels(name, labels)
+
+    def ordered(self, names: Iterable[str]) -> Self:
+        """The table with its rows in the order of these names, which may be some of its own."""
+        wanted = list(names)
+        place = {name: i for i, name in enumerate(self.names)}
+        unknown = [name for name in wanted if name not in place]
+        if unknown:
+            raise UnknownNameError("node", unknown[0], self.names)
+        at = [place[name] for name in wanted]
+        return replace(
+            self,
+            names=tuple(wanted),
+            regions={k: tuple(v[i] for i in at) for k, v in self.regions.items()},
+            coordinates=self.coordinates and tuple(self.coordinates[i] for i in at),
+        )
 
     def check_fits(self, n_nodes: int, what: str = "graph") -> None:
         """Say so if the table and a graph have different numbers of nodes."""

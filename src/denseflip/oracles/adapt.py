@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from denseflip.errors import InvalidParameterError, UnknownNameError
-from denseflip.graph import Graph
+from denseflip.checks import text_of
+from denseflip.counterfactual import Label
+from denseflip.errors import InvalidParameterError, UnknownNameError, shown
+from denseflip.graph import Graph, Nodes
 from denseflip.graph.convert import stack_adjacency
 from denseflip.limits import max_size
 from denseflip.oracles.protocol import Oracle, check_answers
@@ -31,6 +33,14 @@ class CallableOracle:
     function: Callable[[Any], Any]
     input: str = "adjacency"
     batch: bool = False
+    names: tuple[Any, ...] | None = None
+    class_names: Mapping[Label, str] | None = field(default=None, hash=False)
+
+    def _shown(self, graph: Graph) -> Any:
+        """One graph in the form that the function wants, over names where they are known."""
+        if self.names is not None and graph.names is None:
+            graph = graph.named(self.names)
+        return FORMS[self.input](graph)
 
     @property
     def given(self) -> str:
@@ -49,10 +59,9 @@ class CallableOracle:
     def predict(self, graphs: Sequence[Graph]) -> Any:
         """One label per graph."""
         if not self.batch:
-            form = FORMS[self.input]
-            return [self.function(form(g)) for g in graphs]
+            return [self.function(self._shown(g)) for g in graphs]
         if self.input != "adjacency":
-            return self.function([FORMS[self.input](g) for g in graphs])
+            return self.function([self._shown(g) for g in graphs])
         most = self._at_once(graphs)
         if len(graphs) <= most:
             return self.function(stack_adjacency(graphs))
@@ -70,7 +79,12 @@ class CallableOracle:
 
 
 def as_oracle(
-    function: Callable[[Any], Any], input: str = "adjacency", *, batch: bool = False
+    function: Callable[[Any], Any],
+    input: str = "adjacency",
+    *,
+    batch: bool = False,
+    nodes: Nodes | Sequence[Any] | None = None,
+    class_names: Mapping[Label, str] | Sequence[str] | None = None,
 ) -> Oracle:
     """Make an oracle of a function that labels graphs.
 
@@ -82,6 +96,10 @@ def as_oracle(
         (n, n); with ``batch`` one array of shape (k, n, n)), ``"networkx"``, ``"sparse"`` (SciPy
         CSR) or ``"graph"`` (`Graph` itself).
     batch : whether the function takes many graphs at once, which is faster where the classifier is.
+    nodes : what the nodes are called, for a function that looks them up by name in a networkx
+        graph: a node table or a list. Graphs that come from networkx have their names anyway.
+    class_names : name of each label, as a mapping, or as a sequence for the labels 0, 1, 2 …; the
+        sentences use them.
 
     Examples
     --------
@@ -94,7 +112,25 @@ def as_oracle(
         raise InvalidParameterError(msg + "For a classifier object pass its predict method.")
     if input not in FORMS:
         raise UnknownNameError("oracle input", str(input), FORMS)
-    return CallableOracle(function, input, batch)
+    names = tuple(nodes.names if isinstance(nodes, Nodes) else nodes) if nodes is not None else None
+    return CallableOracle(function, input, batch, names, check_class_names(class_names))
+
+
+def check_class_names(
+    names: Mapping[Label, str] | Sequence[str] | None,
+) -> dict[Label, str] | None:
+    """Label → class name, from a mapping or from the names of the labels 0, 1, 2 …"""
+    if names is None:
+        return None
+    if isinstance(names, (str, bytes)) or not isinstance(names, (Mapping, Iterable)):
+        msg = f"class_names must be a mapping or a sequence of names; got {shown(names)}."
+        raise InvalidParameterError(msg, parameter="class_names")
+    found = dict(names.items() if isinstance(names, Mapping) else enumerate(names))
+    texts = {label: text_of(name) for label, name in found.items()}
+    if len(set(texts.values())) < len(texts):
+        msg = f"Class names must differ; got {shown(list(texts.values()))}."
+        raise InvalidParameterError(msg, parameter="class_names")
+    return texts
 
 
 def coerce_oracle(oracle: object) -> Oracle:
@@ -110,11 +146,13 @@ def coerce_oracle(oracle: object) -> Oracle:
     raise InvalidParameterError(msg)
 
 
-def import_oracle(text: str, input: str = "adjacency", *, batch: bool = False) -> Oracle:
+def import_oracle(
+    text: str, input: str = "adjacency", *, batch: bool = False, nodes: Nodes | None = None
+) -> Oracle:
     """The oracle that ``module:name`` names: an object with ``predict``, or a function.
 
     The module is looked for in the current folder first: a script beside the user is what they
-    mean. ``input`` and ``batch`` are those of `as_oracle`.
+    mean. ``input``, ``batch`` and ``nodes`` are those of `as_oracle`.
     """
     module_name, _, path = text.partition(":")
     see_current_folder()
@@ -136,7 +174,7 @@ def import_oracle(text: str, input: str = "adjacency", *, batch: bool = False) -
         value = getattr(value, part)
     if isinstance(value, Oracle) and not isinstance(value, type):
         return value
-    return as_oracle(value, input, batch=batch)
+    return as_oracle(value, input, batch=batch, nodes=nodes)
 
 
 def see_current_folder() -> None:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from denseflip.counterfactual import Label
 from denseflip.errors import InvalidGraphError
 from denseflip.graph import Codes, Graph
+from denseflip.graph.intake import as_graph, match_graph
 from denseflip.graph.pairs import count_each
 from denseflip.oracles.adapt import CallableOracle
 from denseflip.oracles.protocol import Oracle
@@ -29,7 +30,8 @@ class Background:
         if not isinstance(graphs, Iterable):
             msg = f"background must be a sequence of graphs; got {type(graphs).__name__}."
             raise InvalidGraphError(msg)
-        self.graphs: tuple[Graph, ...] = tuple(graphs)
+        known = [as_graph(g) if hasattr(g, "is_directed") else g for g in graphs]
+        self.graphs: tuple[Graph, ...] = tuple(known)
         for i, g in enumerate(self.graphs):
             if not isinstance(g, Graph):
                 msg = f"background: entry {i} must be a Graph; got {type(g).__name__}."
@@ -40,6 +42,9 @@ class Background:
                     f"{self.graphs[0].n_nodes}. All must share one node set."
                 )
                 raise InvalidGraphError(msg)
+        names = next((g.names for g in self.graphs if g.names is not None), None)
+        if names is not None:
+            self.graphs = tuple(match_graph(g, names, what="background") for g in self.graphs)
         self._known: tuple[Oracle, list[Label]] | None = None
         self._frequencies: dict[tuple[int, ...], Frequencies] = {}
         self._contrasts: dict[tuple[tuple[int, ...], tuple[int, ...]], Contrast] = {}
@@ -50,6 +55,13 @@ class Background:
         if isinstance(source, Background):
             return source
         return cls(getattr(source, "graphs", source))
+
+    def named_like(self, graph: Graph) -> Background:
+        """This background with its nodes in the order of a graph's, by name if it has names."""
+        names = graph.names
+        if names is None or all(g.names == names for g in self.graphs):
+            return self
+        return Background(match_graph(g, names, what="background") for g in self.graphs)
 
     def __len__(self) -> int:
         return len(self.graphs)

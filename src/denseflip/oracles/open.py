@@ -94,7 +94,8 @@ def open_oracle(
     ----------
     text : a file written by `denseflip train`, a ``module:function`` of your own, or the name of a
         classifier to be trained on `dataset`, for example ``edges-svm``; `oracle_kinds` lists all.
-    dataset : the data set that a named classifier is trained on.
+    dataset : the data set that a named classifier is trained on; a function that takes networkx
+        graphs gets them over its node names.
     input, batch : how a function wants its graphs, as in `as_oracle`; for functions alone.
 
     Raises
@@ -131,7 +132,10 @@ def open_oracle(
 
 
 def _open_function(text: str, *, dataset: Any, input: str, batch: bool) -> Oracle:
-    return import_oracle(text, input, batch=batch)
+    nodes = getattr(dataset, "nodes", None)
+    numbered = nodes is None or nodes.names == tuple(map(str, range(nodes.n_nodes)))
+    named = input == "networkx" and not numbered
+    return import_oracle(text, input, batch=batch, nodes=nodes if named else None)
 
 
 FUNCTION = register_oracle_kind(

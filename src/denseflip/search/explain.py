@@ -18,6 +18,7 @@ from denseflip.errors import (
     whole_number,
 )
 from denseflip.graph import Edits, Graph, Nodes
+from denseflip.graph.intake import as_graph, match_nodes
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
 from denseflip.oracles.protocol import Oracle, clean_label
@@ -93,7 +94,7 @@ def explain(
     (True, 1, 0)
     """
     started = time.perf_counter()
-    graph = _as_graph(graph)
+    graph = as_graph(graph)
     oracle = coerce_oracle(oracle)
     ready = as_method(
         method,
@@ -112,10 +113,12 @@ def explain(
             msg = f"nodes must be a Nodes table; got {type(nodes).__name__}."
             raise InvalidParameterError(msg)
         nodes.check_fits(graph.n_nodes)
+    nodes = match_nodes(graph, nodes)
     known = None if background is None else Background.of(background)
     if known is not None and len(known) and known.graphs[0].n_nodes != graph.n_nodes:
         msg = f"The graph has {graph.n_nodes} nodes, the background {known.graphs[0].n_nodes}."
         raise InvalidGraphError(msg)
+    known = known and known.named_like(graph)
     classes = getattr(oracle, "classes", None)
     if target is not None and classes is not None and target not in classes:
         raise UnknownNameError("target", str(target), map(str, classes))
@@ -225,16 +228,6 @@ def _result(
         elapsed=time.perf_counter() - started,
         **{"edits": Edits(), "label_after": problem.label, **facts},
     )
-
-
-def _as_graph(graph: Any) -> Graph:
-    if isinstance(graph, Graph):
-        return graph
-    if hasattr(graph, "is_directed"):
-        return Graph.from_networkx(graph)
-    if hasattr(graph, "tocoo"):
-        return Graph.from_sparse(graph)
-    return Graph.from_adjacency(graph, source="graph")
 
 
 def _check_target(target: Any) -> Label:

@@ -10,6 +10,7 @@ from denseflip.checks import renamed
 from denseflip.counterfactual import AsRead, Counterfactual, Label, Language
 from denseflip.errors import InvalidParameterError, UnknownNameError, whole_number
 from denseflip.graph import Nodes, Taxonomy
+from denseflip.graph.intake import match_nodes
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
 from denseflip.oracles.protocol import Oracle
@@ -99,7 +100,7 @@ def describe(
         raise InvalidParameterError(msg)
     whole_number("draws", draws, minimum=0)
     whole_number("seed", seed, minimum=0)
-    nodes = nodes or Nodes.numbered(result.original.n_nodes)
+    nodes = match_nodes(result.original, nodes) or Nodes.numbered(result.original.n_nodes)
     nodes.check_fits(result.original.n_nodes)
     taxonomy, language = _language(regions, nodes, result)
     session: Session | None = None

@@ -1,0 +1,165 @@
+"""`as_graph`: graphs in the forms of other libraries, taken with the names that they carry.
+
+And the matching of names: of one graph to another, and of a node table to a graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from denseflip.checks import text_of
+from denseflip.errors import InvalidGraphError, InvalidNodesError, nearest
+from denseflip.graph.core import Graph
+from denseflip.graph.nodes import Nodes
+
+
+def as_graph(value: Any, *, source: str = "graph") -> Graph:
+    """A graph in any of the forms that are known, or a message that says what to pass.
+
+    Taken are a `Graph`, a networkx graph and a pandas DataFrame (whose names are kept), a NumPy
+    array or nested lists, a SciPy sparse matrix, a torch tensor, and a PyG ``Data`` object.
+
+    Examples
+    --------
+    >>> as_graph([[0, 1], [1, 0]])
+    Graph(n_nodes=2, n_edges=1)
+    """
+    if isinstance(value, Graph):
+        return value
+    if hasattr(value, "is_directed") and hasattr(value, "nodes"):
+        return Graph.from_networkx(value)
+    if hasattr(value, "tocoo"):
+        return Graph.from_sparse(value)
+    if hasattr(value, "edge_index") and hasattr(value, "num_nodes"):
+        return _from_pyg(value, source)
+    if hasattr(value, "columns") and hasattr(value, "index") and hasattr(value, "to_numpy"):
+        return _from_frame(value, source)
+    if hasattr(value, "detach") and hasattr(value, "cpu"):
+        return Graph.from_adjacency(np.asarray(value.detach().cpu()), source=source)
+    if value is None or isinstance(value, (str, bytes, dict)):
+        msg = (
+            f"{source}: {type(value).__name__} is no graph. Pass a denseflip Graph, an adjacency "
+            "array, a SciPy sparse matrix, a networkx graph, a DataFrame, a torch tensor or a PyG "
+            "Data object; read_graph reads one from a file."
+        )
+        raise InvalidGraphError(msg)
+    return Graph.from_adjacency(value, source=source)
+
+
+def _from_frame(frame: Any, source: str) -> Graph:
+    """A square DataFrame; rows are brought into the order of the columns by their names."""
+    columns, rows = list(frame.columns), list(frame.index)
+    numbered = rows == list(range(len(rows)))
+    if not numbered and rows != columns:
+        odd = [x for x in rows if x not in columns][:5] + [x for x in columns if x not in rows][:5]
+        if odd or len(rows) != len(columns):
+            msg = (
+                f"{source}: the rows and columns of the DataFrame name different nodes: "
+                f"{', '.join(map(repr, odd)) or 'another number of them'}."
+            )
+            raise InvalidGraphError(msg)
+        frame = frame.loc[columns]
+    graph = Graph.from_adjacency(frame.to_numpy(), source=source)
+    return graph if columns == list(range(len(columns))) else graph.named(columns)
+
+
+def _from_pyg(data: Any, source: str) -> Graph:
+    """A PyG graph: every pair of `edge_index`, given once or in both directions."""
+    if getattr(data, "edge_index", None) is None:
+        msg = f"{source}: the PyG Data object has no edge_index, so it says nothing of edges."
+        raise InvalidGraphError(msg)
+    pairs = np.asarray(data.edge_index.detach().cpu()).T
+    weights = getattr(data, "edge_weight", None)
+    if weights is not None and set(np.unique(np.asarray(weights.detach().cpu())).tolist()) - {1.0}:
+        msg = (
+            f"{source}: the PyG Data object has edge weights other than 1. Say which are edges: "
+            "keep those columns of edge_index, and leave edge_weight out."
+        )
+        raise InvalidGraphError(msg)
+    directed = {(int(u), int(v)) for u, v in pairs.tolist()}
+    if len(directed) < len(pairs):
+        msg = f"{source}: edge_index of the PyG Data object lists an edge twice. Coalesce it first."
+        raise InvalidGraphError(msg)
+    both = {(v, u) for u, v in directed}
+    if directed != both and directed & both:
+        msg = (
+            f"{source}: edge_index of the PyG Data object holds some edges in both directions and "
+            "some in one. Graphs here are undirected: see torch_geometric.utils.to_undirected."
+        )
+        raise InvalidGraphError(msg)
+    edges = {(min(u, v), max(u, v)) for u, v in directed}
+    return Graph.from_edges(int(data.num_nodes), sorted(edges), source=source)
+
+
+def match_graph(graph: Graph, names: tuple[Any, ...], *, what: str = "graph") -> Graph:
+    """The graph with its nodes numbered as in ``names``; one without names is taken as it is.
+
+    Raises
+    ------
+    InvalidGraphError
+        If the graph has names and they are not these, in whatever order.
+    """
+    own = graph.names
+    if own is None or own == names:
+        return graph.named(names)
+    if set(own) != set(names):
+        listed = tell_difference(map(str, own), map(str, names), f"the {what}", "the other graph")
+        msg = f"The {what} has other nodes: {listed}"
+        raise InvalidGraphError(msg)
+    place = {name: i for i, name in enumerate(names)}
+    number = [place[name] for name in own]
+    edges = [(number[u], number[v]) for u, v in graph.edges()]
+    return Graph.from_edges(graph.n_nodes, edges).named(names)
+
+
+def match_nodes(graph: Graph, nodes: Nodes | None) -> Nodes | None:
+    """The node table in the order of the graph's nodes, found by name where the graph has names.
+
+    Without a table the names of the graph, if it has any, are one. Nodes that are known by numbers
+    only take the table as it stands.
+    """
+    names = graph.names
+    if names is None or all(isinstance(x, (int, np.integer)) for x in names):
+        return nodes
+    texts = tuple(text_of(x) for x in names)
+    if nodes is None:
+        return Nodes(texts) if len(set(texts)) == len(texts) else None
+    if texts == nodes.names:
+        return nodes
+    nodes.check_fits(graph.n_nodes)
+    if set(texts) != set(nodes.names):
+        listed = tell_difference(texts, nodes.names, "the graph", "the node table")
+        msg = f"The graph and the node table name different nodes: {listed}"
+        raise InvalidNodesError(msg, parameter="nodes")
+    return nodes.ordered(texts)
+
+
+def tell_difference(
+    ours: Iterable[str], theirs: Iterable[str], here: str, there: str, most: int = 10
+) -> str:
+    """What two lists of names do not share, both ways, each name with the nearest of the other.
+
+    >>> tell_difference(["Insula_L", "Vermis"], ["Insula_R", "Vermis"], "a.csv", "the node table")
+    "only in a.csv (1): 'Insula_L' (nearest: 'Insula_R'); only in the node table (1): 'Insula_R'."
+    """
+    first, second = list(dict.fromkeys(ours)), list(dict.fromkeys(theirs))
+    mine = [x for x in first if x not in set(second)]
+    other = [x for x in second if x not in set(first)]
+
+    def listed(names: list[str], near: list[str]) -> str:
+        shown = []
+        for name in names[:most]:
+            hit = nearest(name, near)
+            shown.append(f"{name!r} (nearest: {hit[0]!r})" if hit else repr(name))
+        more = f" and {len(names) - most} more" if len(names) > most else ""
+        return ", ".join(shown) + more
+
+    parts = []
+    if mine:
+        parts.append(f"only in {here} ({len(mine)}): {listed(mine, other or second)}")
+    if other:
+        parts.append(f"only in {there} ({len(other)}): {listed(other, [])}")
+    return "; ".join(parts) + "."
