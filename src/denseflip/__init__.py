@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from denseflip.datasets import Dataset as Dataset
     from denseflip.datasets import load_dataset as load_dataset
     from denseflip.errors import DenseflipError as DenseflipError
+    from denseflip.experiments.many import explain_many as explain_many
     from denseflip.graph import Edits as Edits
     from denseflip.graph import Graph as Graph
     from denseflip.graph import Nodes as Nodes
@@ -61,6 +62,7 @@ _HOME = {
     "describe": "story.describe",
     "evaluate": "classifiers.crossval",
     "explain": "search.explain",
+    "explain_many": "experiments.many",
     "fit_oracle": "classifiers.presets",
     "load_dataset": "datasets",
     "load_oracle": "classifiers.persist",

@@ -30,6 +30,7 @@ NAMES = [
     "describe",
     "evaluate",
     "explain",
+    "explain_many",
     "fit_oracle",
     "load_dataset",
     "load_oracle",

@@ -21,7 +21,7 @@ from denseflip.datasets import Dataset, load_dataset
 from denseflip.errors import ConfigError, DatasetError, UnknownNameError
 from denseflip.experiments.spec import PLAIN, DataSpec, MethodSpec, OracleSpec, dataset_digest
 from denseflip.oracles.protocol import Oracle
-from denseflip.search.methods import Method, make_method
+from denseflip.search.methods import Method, as_method, make_method
 
 if TYPE_CHECKING:
     from denseflip.classifiers.evaluation import Evaluation
@@ -104,6 +104,8 @@ def load_data(spec: DataSpec) -> Dataset:
     DatasetError
         If what is there now is not what the spec was made for.
     """
+    if spec.given is not None:
+        return spec.given
     dataset = load_dataset(spec.ref or spec.name)
     if dataset_digest(dataset) != spec.digest:
         msg = (
@@ -115,11 +117,18 @@ def load_data(spec: DataSpec) -> Dataset:
     return dataset
 
 
-def preset_oracle(preset: str, *, name: str | None = None, seed: int = 0) -> OracleSpec:
-    """A classifier trained on the data set: a preset of `denseflip train`, or one of `TRAINERS`."""
+def is_trained(name: str) -> bool:
+    """Whether this is the name of a classifier that is trained on the data set."""
     from denseflip.classifiers.presets import PRESETS
 
-    if preset not in PRESETS and not _known(TRAINERS, preset):
+    return name in PRESETS or _known(TRAINERS, name)
+
+
+def preset_oracle(preset: str, *, name: str | None = None, seed: int = 0) -> OracleSpec:
+    """A classifier trained on the data set: a preset of `denseflip train`, or one of `TRAINERS`."""
+    if not is_trained(preset):
+        from denseflip.classifiers.presets import PRESETS
+
         raise UnknownNameError("preset", preset, (*PRESETS, *TRAINERS))
     return OracleSpec(name or preset, "preset", options={"preset": preset, "seed": seed})
 
@@ -178,6 +187,14 @@ def load_oracle_of(spec: OracleSpec, dataset: Dataset) -> Oracle:
         from denseflip.classifiers.persist import load_oracle
 
         return load_oracle(spec.ref)
+    if spec.kind == "given":
+        from denseflip.oracles.adapt import coerce_oracle
+
+        return coerce_oracle(spec.given)
+    if spec.kind == "words":
+        from denseflip.oracles.open import open_oracle
+
+        return open_oracle(spec.ref, dataset=dataset, **spec.options)
     from denseflip.oracles.adapt import import_oracle
 
     return import_oracle(spec.ref, spec.options["input"], batch=spec.options["batch"])
@@ -208,6 +225,11 @@ def method_spec(
 def build_method(spec: MethodSpec) -> Method:
     """The method of a spec, ready to run."""
     return _find(MAKERS, spec.reading, "reading")(spec.name, **spec.parameters)
+
+
+def told_method(spec: MethodSpec) -> str | Method:
+    """The method of a spec as `tell` takes it: by name, or the object that was given."""
+    return spec.name if spec.given is None else as_method(spec.given)
 
 
 def distance_and_calls(result: Counterfactual, reading: str = PLAIN) -> tuple[float, int]:

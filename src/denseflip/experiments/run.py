@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from denseflip.experiments.engines import Chunk, Engine, SerialEngine
-from denseflip.experiments.spec import ClassifierSpec, RunSpec, Spec
+from denseflip.experiments.spec import ClassifierSpec, RunSpec, Spec, TellSpec
 from denseflip.experiments.store import Damage, Record, Store
 
 _BATCH = 32  # records per part …
@@ -143,6 +143,8 @@ def run_specs(
 def make_chunks(specs: Iterable[Spec], workers: int = 1) -> list[Chunk]:
     """Specs of the same job in groups of up to eight; judgements of classifiers one by one, first.
 
+    Stories take long, and somebody waits for each: they go one by one, too.
+
     Chunks are smaller when there are few specs, so that every worker gets some.
     """
     listed = list(specs)
@@ -152,7 +154,8 @@ def make_chunks(specs: Iterable[Spec], workers: int = 1) -> list[Chunk]:
     for spec in listed:
         if not isinstance(spec, RunSpec):
             continue
-        if group and (len(group) >= size or group[0].job is not spec.job):
+        most = 1 if isinstance(spec, TellSpec) else size
+        if group and (len(group) >= most or group[0].job is not spec.job):
             chunks.append(tuple(group))
             group = []
         group.append(spec)

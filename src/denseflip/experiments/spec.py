@@ -29,6 +29,8 @@ _CODE = (
     "classifiers/*.py",
     "metrics/*.py",
     "story/*.py",
+    "workflow/subject.py",
+    "workflow/tell.py",
     "paper/classifier.py",
     "paper/methods.py",
     "paper/orders.py",
@@ -36,6 +38,7 @@ _CODE = (
     "experiments/measures.py",
     "experiments/records.py",
     "experiments/refs.py",
+    "experiments/stories.py",
     "experiments/work.py",
 )
 
@@ -104,11 +107,19 @@ def code_files(root: Path) -> list[Path]:
 
 @dataclass(frozen=True)
 class DataSpec:
-    """A data set: its name, the digest of its content, and where to load it from."""
+    """A data set: its name, the digest of its content, and where to load it from.
+
+    ``given`` is the data set itself, where it is at hand. To another process it is sent along only
+    if it has no place to be loaded from.
+    """
 
     name: str
     digest: str
     ref: str = field(default="", compare=False)  # a place is not part of the identity
+    given: Dataset | None = field(default=None, compare=False, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "given": None} if self.ref else self.__dict__
 
     @classmethod
     def of(cls, dataset: Dataset, ref: str, name: str | None = None) -> Self:
@@ -123,11 +134,13 @@ class OracleSpec:
     Attributes
     ----------
     name : what it is called in tables.
-    kind : ``preset`` (trained on the data set), ``file`` (saved by `denseflip train`) or
-        ``function`` (``module:function``).
-    digest : of the file, or of the function's source file.
+    kind : ``preset`` (trained on the data set), ``file`` (saved by `denseflip train`),
+        ``function`` (``module:function``), ``words`` (whatever else `open_oracle` opens) or
+        ``given`` (an object of Python's).
+    digest : of the file, of the function's source file, or of the object.
     options : preset name, seed, form of the function's input …
-    ref : the path or the ``module:function``.
+    ref : the path, the ``module:function`` or the words.
+    given : the object.
     """
 
     name: str
@@ -135,6 +148,7 @@ class OracleSpec:
     digest: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     ref: str = field(default="", compare=False)
+    given: Any = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -142,13 +156,27 @@ class MethodSpec:
     """A method: its name, the parameters that were given, and all parameters as resolved.
 
     ``reading`` says whose reading of the method is meant: ``plain``, the library's own, or one that
-    a plug-in has registered (see `denseflip.experiments.refs`).
+    a plug-in has registered (see `denseflip.experiments.refs`). ``digest`` is that of the source
+    file of a method of the user's own, or of the object, which is ``given``.
     """
 
     name: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     resolved: Mapping[str, Any] = field(default_factory=dict)
     reading: str = PLAIN
+    digest: str = ""
+    given: Any = field(default=None, compare=False, repr=False)
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """All of it in plain form; a digest only where there is one, so that ids stay."""
+        return {
+            "name": self.name,
+            "parameters": dict(self.parameters),
+            "resolved": dict(self.resolved),
+            "reading": self.reading,
+            **({"digest": self.digest} if self.digest else {}),
+        }
 
 
 @dataclass(frozen=True)
@@ -198,16 +226,14 @@ class Job:
     @cached_property
     def identity(self) -> dict[str, Any]:
         """Everything a result depends on but the graph, in plain JSON-ready form."""
+        return self._facts()
+
+    def _facts(self) -> dict[str, Any]:
         return {
             "kind": self.kind,
             "data": {"name": self.data.name, "digest": self.data.digest},
             "oracle": _oracle_identity(self.oracle),
-            "method": {
-                "name": self.method.name,
-                "parameters": dict(self.method.parameters),
-                "resolved": dict(self.method.resolved),
-                "reading": self.method.reading,
-            },
+            "method": self.method.identity,
             "seed": self.seed,
             "budget": self.budget,
             "target": self.target,
@@ -233,6 +259,30 @@ class RunSpec:
     def id(self) -> str:
         """Stable content id."""
         return content_id(self.identity)
+
+
+@dataclass(frozen=True)
+class TellJob(Job):
+    """What the stories of one data set, oracle, method and seed share.
+
+    ``asked`` are the keywords of `tell` as they were given; ``asked_for`` is what stands for them
+    in the identity: plain values as they are, and a digest of what is none.
+    """
+
+    asked: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    asked_for: Mapping[str, Any] = field(default_factory=dict)
+
+    kind = "tell"
+
+    def _facts(self) -> dict[str, Any]:
+        return {**super()._facts(), "asked": dict(self.asked_for)}
+
+
+@dataclass(frozen=True)
+class TellSpec(RunSpec):
+    """One story: an explanation that is told and tested, not measured."""
+
+    job: TellJob
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from denseflip.experiments.refs import (
     evaluate_oracle_of,
     load_data,
     load_oracle_of,
+    told_method,
 )
 from denseflip.experiments.spec import (
     ClassifierSpec,
@@ -35,11 +36,13 @@ from denseflip.experiments.spec import (
     OracleSpec,
     RunSpec,
     Spec,
+    TellSpec,
     canonical_json,
     content_id,
     versions,
 )
 from denseflip.experiments.store import Record, make_record
+from denseflip.experiments.stories import story_record
 from denseflip.graph import Graph
 from denseflip.metrics import Case, Planted
 from denseflip.oracles.background import Background
@@ -49,6 +52,8 @@ from denseflip.oracles.threads import single_thread
 from denseflip.search.explain import explain
 from denseflip.story.describe import describe
 from denseflip.story.story import Story
+from denseflip.workflow.subject import Subject
+from denseflip.workflow.tell import tell
 
 _KEEP = 2  # contexts held per process
 _QUESTIONS = ("predict_edits", "predict_proba")
@@ -115,6 +120,23 @@ class Context:
             target=job.target,
             budget=job.budget,
             seed=job.seed,
+        )
+
+    def tell(self, spec: TellSpec) -> Story:
+        """The explanation of one graph, told."""
+        job, dataset = spec.job, self.dataset
+        subject = Subject(
+            dataset[spec.graph].graph, spec.graph, dataset.nodes, dataset, dataset.name
+        )
+        return tell(
+            subject,
+            self.oracle,
+            told_method(job.method),
+            target=job.target,
+            budget=job.budget,
+            seed=job.seed,
+            background=self.background,
+            **job.asked,
         )
 
     def case(self, result: Counterfactual, wanted: MeasureSpec) -> Case:
@@ -246,6 +268,8 @@ def context_of(spec: Spec) -> tuple[DataSpec, OracleSpec]:
 def _answer(spec: Spec) -> Record:
     try:
         _check_versions(spec.job.versions if isinstance(spec, RunSpec) else spec.versions)
+        if isinstance(spec, TellSpec):
+            return tell_one(spec)
         return run_one(spec) if isinstance(spec, RunSpec) else judge(spec)
     except DenseflipError as error:
         message = str(error)
@@ -286,6 +310,24 @@ def run_one(spec: RunSpec) -> Record:
         "evaluations": context.oracle.graphs - graphs_before,
     }
     return result_record(spec.identity, result, row, times)
+
+
+def tell_one(spec: TellSpec) -> Record:
+    """Explain one graph and tell it."""
+    started = time.perf_counter()
+    context = get_context(spec.job.data, spec.job.oracle)
+    ready = time.perf_counter()
+    oracle_before, graphs_before = context.oracle.seconds, context.oracle.graphs
+    story = context.tell(spec)
+    done = time.perf_counter()
+    times = {
+        "search": story.result.elapsed,
+        "measures": done - ready - story.result.elapsed,
+        "oracle": context.oracle.seconds - oracle_before,
+        "total": done - started,
+        "evaluations": context.oracle.graphs - graphs_before,
+    }
+    return story_record(spec.identity, story, times)
 
 
 def judge(spec: ClassifierSpec) -> Record:

@@ -120,10 +120,21 @@ def open_oracle(
         raise InvalidParameterError(msg)
     if input not in FORMS:
         raise UnknownNameError("oracle input", str(input), FORMS)
+    return kind_of(text).open(text, dataset=dataset, input=input, batch=batch)
+
+
+def kind_of(text: str) -> OracleKind:
+    """The kind of oracle that words mean; nothing is opened.
+
+    Raises
+    ------
+    UnknownNameError
+        If they mean none.
+    """
     kinds = oracle_kinds()
     for kind in kinds:
         if kind.matches(text):
-            return kind.open(text, dataset=dataset, input=input, batch=batch)
+            return kind
     words = [word for kind in kinds for word in kind.words]
     if Path(text).is_file():
         msg = f"{text}: a file that no kind of oracle reads. Known: {', '.join(words)}."

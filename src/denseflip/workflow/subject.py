@@ -114,7 +114,7 @@ def find_subject(
     table = Nodes.read_csv(nodes) if isinstance(nodes, (str, Path)) else nodes
     if graph_id is not None:
         whole = source if isinstance(source, Dataset) else open_dataset(source, fetch=fetch)
-        example = whole[_position(whole, graph_id)]
+        example = whole[position_of(whole, graph_id)]
         return Subject(example.graph, example.id, table or whole.nodes, whole, whole.name)
     path = _graph_file(source)
     dataset = background
@@ -124,7 +124,7 @@ def find_subject(
     return Subject(read_graph(path, nodes=table, keep=keep), path.stem, table, dataset, path.name)
 
 
-def _position(dataset: Dataset, graph_id: str | int) -> int:
+def position_of(dataset: Dataset, graph_id: str | int) -> int:
     """Where a graph stands: by its id, else by its number counted from 0 (the paper's way)."""
     text = str(graph_id)
     if text not in dataset.ids and text.isdecimal() and int(text) < len(dataset):

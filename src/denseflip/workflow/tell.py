@@ -123,6 +123,7 @@ def tell(
     share: float = 0.0,
     vocabulary: str | Vocabulary = "auto",
     evaluation: Any = None,
+    background: Any = None,
     on_event: Callable[[Event], object] | None = None,
 ) -> Story:
     """Explain a subject by one method, and tell it with all that is known around it.
@@ -137,6 +138,8 @@ def tell(
     language, max_cells, objective, front : as in `explain`. The answers of a front are told by
         `tell_front`.
     share, vocabulary, evaluation : as in `describe`, which is given the background, too.
+    background : other graphs, by default those of the subject's data set. Keep one `Background`
+        when telling of many graphs: its labels are asked only once.
     """
     known = subject if isinstance(subject, Subject) else Subject(subject, "")
     asked: dict[str, Any] = {
@@ -149,7 +152,8 @@ def tell(
         method = method_for(method, regions=regions if isinstance(regions, str) else None, **asked)
         asked = {}
     box = coerce_oracle(oracle)
-    background = None if known.background is None else Background.of(known.background)
+    others = known.background if background is None else background
+    background = None if others is None else Background.of(others)
     result = explain(
         known.graph,
         box,

@@ -1,0 +1,130 @@
+"""What stands for objects of Python's in the identity of a run: plain values, or digests.
+
+A run that goes on later must know whether it is about the same thing. A name says that of a preset
+and a digest of a file; an object given in Python is described by its fields, the source of its
+functions, and, where that does not reach, by what it pickles to.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import uuid
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from denseflip.errors import InvalidParameterError, said
+from denseflip.graph import Graph
+
+_PLAIN = (bool, int, float, str, type(None))
+
+
+def describe_given(value: Any, what: str, *, lasting: bool = True) -> Any:
+    """A JSON-ready form that is the same for the same value, also in a later process.
+
+    Parameters
+    ----------
+    value : anything.
+    what : what it is, for a message: ``"oracle"``, ``"constraints"`` …
+    lasting : whether the form must hold in a later process, too. If not, what cannot be described
+        is like nothing else.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it must last and the value can neither be described nor pickled.
+
+    Examples
+    --------
+    >>> describe_given({"regions": ("Frontal", "Parietal"), "most": 3}, "constraints")
+    {'regions': ['Frontal', 'Parietal'], 'most': 3}
+    """
+    if isinstance(value, _PLAIN):
+        return value if value == value else "nan"
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        shape = [*value.shape, str(value.dtype)]
+        return {"array": _sha(np.ascontiguousarray(value).tobytes()), "shape": shape}
+    if isinstance(value, Graph):
+        return {"graph": value.digest.hex()}
+    if isinstance(value, (list, tuple)):
+        return [describe_given(item, what, lasting=lasting) for item in value]
+    if isinstance(value, (set, frozenset)):
+        items = (describe_given(item, what, lasting=lasting) for item in value)
+        return {"set": sorted(items, key=repr)}
+    if isinstance(value, Mapping):
+        return {str(k): describe_given(v, what, lasting=lasting) for k, v in value.items()}
+    if _is_importable(value):
+        name = f"{value.__module__}:{value.__qualname__}"
+        return {"function": name, "source": source_digest(value.__module__)}
+    if is_dataclass(value) and not isinstance(value, type):
+        inner = {
+            f.name: describe_given(getattr(value, f.name), what, lasting=lasting)
+            for f in fields(value)
+            if f.compare
+        }
+        return {**_kind(type(value)), **inner}
+    return {**_kind(type(value)), "pickle": _pickled(value, what, lasting=lasting)}
+
+
+def _kind(made: type) -> dict[str, str]:
+    """A class by name, and its source where that is not this package's own."""
+    name = f"{made.__module__}.{made.__qualname__}"
+    if made.__module__.partition(".")[0] == "denseflip":
+        return {"type": name}  # the versions of a spec see to it
+    return {"type": name, "source": source_digest(made.__module__)}
+
+
+def _is_importable(value: Any) -> bool:
+    """Whether a function or a class can be had again by its name."""
+    if not (inspect.isfunction(value) or inspect.isclass(value) or inspect.isbuiltin(value)):
+        return False
+    name = str(getattr(value, "__qualname__", ""))
+    module = getattr(value, "__module__", None)
+    return bool(module) and module != "__main__" and "<" not in name
+
+
+def _pickled(value: Any, what: str, *, lasting: bool) -> str:
+    try:
+        return _sha(pickle_anything(value))
+    except Exception as error:  # whatever an object says when it is pickled
+        if not lasting:
+            return uuid.uuid4().hex
+        msg = (
+            f"{what}: this {type(value).__name__} cannot be recognised by a later run, nor sent to "
+            f"another process ({said(error, 120)}). Give it by words (module:function, a file), "
+            "or leave out the store and work in this process (jobs=1)."
+        )
+        raise InvalidParameterError(msg, parameter=("store", "jobs")) from error
+
+
+def pickle_anything(value: Any) -> bytes:
+    """A value as bytes, functions of the moment included, as the engines send it."""
+    from joblib.externals.loky.cloudpickle_wrapper import dumps
+
+    data: bytes = dumps(value)
+    return data
+
+
+@cache
+def source_digest(module: str) -> str:
+    """Digest of a module's source file, so that an edited one is run again; empty without one.
+
+    What the module itself imports or reads is not looked at.
+    """
+    import sys
+
+    place = getattr(sys.modules.get(module), "__file__", None)
+    if not place or not Path(place).is_file():
+        return ""
+    return _sha(Path(place).read_bytes())
+
+
+def _sha(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:32]
