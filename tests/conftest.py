@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from pathlib import Path
 from typing import NoReturn
@@ -27,6 +28,15 @@ def absent(what: str, reason: str) -> NoReturn:
     if what in os.environ.get("DENSEFLIP_REQUIRE", "").split(","):
         pytest.fail(f"{reason} (DENSEFLIP_REQUIRE asks for {what!r})")
     pytest.skip(reason)
+
+
+def need(what: str, *modules: str) -> None:
+    """Skip, or fail where `what` must be there, if one of its libraries is not installed."""
+    for module in modules:
+        try:
+            importlib.import_module(module)
+        except ImportError:
+            absent(what, f'{module} is not installed; pip install -e ".[{what}]"')
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

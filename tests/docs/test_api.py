@@ -131,10 +131,14 @@ def test_compare_is_called_like_this():
 
 def test_as_oracle_is_called_like_this():
     assert parameters(denseflip.as_oracle) == [
-        "function",
+        "model",
         "input='adjacency'",
         "*batch=False",
+        "*features=None",
         "*nodes=None",
+        "*output=None",
+        "*device=None",
+        "*max_batch=None",
         "*class_names=None",
     ]
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
-from denseflip.checks import text_of
+from denseflip.checks import renamed
 from denseflip.counterfactual import Label
 from denseflip.errors import InvalidParameterError, UnknownNameError, shown
 from denseflip.graph import Graph, Nodes
 from denseflip.graph.convert import stack_adjacency
 from denseflip.limits import max_size
-from denseflip.oracles.protocol import Oracle, check_answers
+from denseflip.oracles.protocol import ClassNames, Oracle, check_answers, name_classes
 
 # One graph in the form a callable wants to see it.
 FORMS: dict[str, Callable[[Graph], Any]] = {
@@ -62,7 +64,7 @@ class CallableOracle:
             return [self.function(self._shown(g)) for g in graphs]
         if self.input != "adjacency":
             return self.function([self._shown(g) for g in graphs])
-        most = self._at_once(graphs)
+        most = at_once(graphs)
         if len(graphs) <= most:
             return self.function(stack_adjacency(graphs))
         answers: list[Any] = []
@@ -71,35 +73,95 @@ class CallableOracle:
             answers.extend(check_answers(self.function(stack_adjacency(some)), len(some)))
         return answers
 
-    @staticmethod
-    def _at_once(graphs: Sequence[Graph]) -> int:
-        """How many of the graphs fit into one array that is not too large; at least one."""
-        each = 8 * max((g.n_nodes for g in graphs), default=0) ** 2
-        return max(1, max_size() // max(each, 1))
+
+def at_once(graphs: Sequence[Graph]) -> int:
+    """How many of the graphs fit into one array that is not too large; at least one."""
+    each = 8 * max((g.n_nodes for g in graphs), default=0) ** 2
+    return max(1, max_size() // max(each, 1))
 
 
+# ---- kinds of models ------------------------------------------------------------------------
+
+#: Modules that register adapters when they are imported.
+PLUG_INS = ("denseflip.oracles.networks", "denseflip.classifiers.estimators")
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """One make of classifier that `as_oracle` takes.
+
+    Attributes
+    ----------
+    name : what it is called in messages, for example ``"a torch module"``.
+    takes : the options of `as_oracle` that mean something for it.
+    matches : whether an object is of this make. Cheap: a library that is not imported yet cannot
+        have made it.
+    make : from the object, and all the options it takes by name, to the oracle.
+    """
+
+    name: str
+    takes: tuple[str, ...]
+    matches: Callable[[Any], bool]
+    make: Callable[..., Oracle]
+
+
+_adapters: dict[str, Adapter] = {}
+
+
+def register_adapter(adapter: Adapter) -> Adapter:
+    """Add a make of classifier; one of the same name is replaced."""
+    _adapters[adapter.name] = adapter
+    return adapter
+
+
+def adapters() -> tuple[Adapter, ...]:
+    """All makes, in the order in which they are asked; functions come last."""
+    for module in PLUG_INS:
+        importlib.import_module(module)
+    return tuple(sorted(_adapters.values(), key=lambda adapter: adapter is FUNCTIONS))
+
+
+@renamed(function="model")
 def as_oracle(
-    function: Callable[[Any], Any],
+    model: Any,
     input: str = "adjacency",
     *,
     batch: bool = False,
+    features: Any = None,
     nodes: Nodes | Sequence[Any] | None = None,
-    class_names: Mapping[Label, str] | Sequence[str] | None = None,
+    output: Any = None,
+    device: str | None = None,
+    max_batch: int | None = None,
+    class_names: ClassNames | None = None,
 ) -> Oracle:
-    """Make an oracle of a function that labels graphs.
+    """Make an oracle of a classifier: a function, a scikit-learn estimator, a network.
 
     Parameters
     ----------
-    function : takes one graph and returns its label; with ``batch`` it takes several and returns
-        a sequence of labels.
-    input : the form in which the function wants a graph: ``"adjacency"`` (a NumPy array of shape
+    model : a function that takes one graph and returns its label (with ``batch`` it takes several
+        and returns a sequence of labels); a fitted scikit-learn estimator or pipeline; a torch or
+        PyTorch Geometric module in evaluation mode; an ``onnxruntime.InferenceSession``. An oracle
+        stays as it is.
+    input : the form in which a function wants a graph: ``"adjacency"`` (a NumPy array of shape
         (n, n); with ``batch`` one array of shape (k, n, n)), ``"networkx"``, ``"sparse"`` (SciPy
-        CSR) or ``"graph"`` (`Graph` itself).
+        CSR) or ``"graph"`` (`Graph` itself). A network's inputs are known by their names.
     batch : whether the function takes many graphs at once, which is faster where the classifier is.
+    features : what the model sees of each graph, made anew from every edited one. For an estimator:
+        ``"edges"``, ``"degrees"``, ``"spectral"``, ``"regions"``, ``"graphs"`` (the `Graph` objects
+        themselves) or a function that gives the row of one graph (``input`` and ``batch`` are
+        then those of this function). For a network, one row per node: ``"profile"`` (the row of
+        the adjacency matrix), ``"degree"``, ``"identity"``, ``"constant"`` (ones), a fixed array,
+        or a function of the adjacency array.
     nodes : what the nodes are called, for a function that looks them up by name in a networkx
-        graph: a node table or a list. Graphs that come from networkx have their names anyway.
-    class_names : name of each label, as a mapping, or as a sequence for the labels 0, 1, 2 …; the
-        sentences use them.
+        graph: a node table or a list. Graphs that come from networkx have their names anyway. For
+        ``features="regions"`` of an estimator, the node table.
+    output : what a network gives: ``"logits"``, ``"probabilities"``, ``"logit"`` or
+        ``"probability"`` (one number, of class 1), ``"labels"``, or a function from what it returns
+        to scores of shape (k, classes). By default seen from the first answers.
+    device : where a torch module answers: ``"cpu"``, ``"cuda"`` or ``"auto"``; by default where it
+        is.
+    max_batch : the most graphs that a network is given at once.
+    class_names : name of each label: a mapping, or a sequence in the order of the classes.
 
     Examples
     --------
@@ -107,34 +169,93 @@ def as_oracle(
     >>> oracle.predict([Graph.from_edges(3, [(0, 1), (1, 2), (0, 2)])])
     [1]
     """
-    if not callable(function):
-        msg = f"function must be callable; got {type(function).__name__}. "
-        raise InvalidParameterError(msg + "For a classifier object pass its predict method.")
     if input not in FORMS:
         raise UnknownNameError("oracle input", str(input), FORMS)
+    given = {
+        "input": input,
+        "batch": batch,
+        "features": features,
+        "nodes": nodes,
+        "output": output,
+        "device": device,
+        "max_batch": max_batch,
+        "class_names": class_names,
+    }
+    for adapter in (FUNCTIONS,) if inspect.isroutine(model) else adapters():
+        if adapter.matches(model):
+            _refuse_others(adapter, given)
+            return adapter.make(model, **{name: given[name] for name in adapter.takes})
+    if isinstance(model, Oracle):
+        return model if class_names is None else NamedOracle(model, name_classes(class_names))
+    msg = (
+        f"model must be a function, a fitted scikit-learn estimator, a torch module or an object "
+        f"with predict(graphs); got {type(model).__name__}."
+    )
+    if isinstance(model, str):
+        msg += f" Words are opened by open_oracle({shown(model)})."
+    raise InvalidParameterError(msg)
+
+
+def _refuse_others(adapter: Adapter, given: Mapping[str, Any]) -> None:
+    """Say which of the options that were given mean nothing for this make."""
+    usual = {"input": "adjacency", "batch": False}
+    for name, value in given.items():
+        idle = name in usual and value == usual[name]
+        if name not in adapter.takes and value is not None and not idle:
+            others = [a.name for a in adapters() if name in a.takes]
+            msg = f"{name} is for {' and '.join(others)}; this is {adapter.name}. Leave it out."
+            raise InvalidParameterError(msg, parameter=name)
+
+
+def _adapt_function(
+    model: Callable[[Any], Any],
+    *,
+    input: str,
+    batch: bool,
+    nodes: Nodes | Sequence[Any] | None,
+    class_names: ClassNames | None,
+) -> Oracle:
     names = tuple(nodes.names if isinstance(nodes, Nodes) else nodes) if nodes is not None else None
-    return CallableOracle(function, input, batch, names, check_class_names(class_names))
+    return CallableOracle(model, input, batch, names, name_classes(class_names))
 
 
-def check_class_names(
-    names: Mapping[Label, str] | Sequence[str] | None,
-) -> dict[Label, str] | None:
-    """Label → class name, from a mapping or from the names of the labels 0, 1, 2 …"""
-    if names is None:
-        return None
-    if isinstance(names, (str, bytes)) or not isinstance(names, (Mapping, Iterable)):
-        msg = f"class_names must be a mapping or a sequence of names; got {shown(names)}."
-        raise InvalidParameterError(msg, parameter="class_names")
-    found = dict(names.items() if isinstance(names, Mapping) else enumerate(names))
-    texts = {label: text_of(name) for label, name in found.items()}
-    if len(set(texts.values())) < len(texts):
-        msg = f"Class names must differ; got {shown(list(texts.values()))}."
-        raise InvalidParameterError(msg, parameter="class_names")
-    return texts
+FUNCTIONS = register_adapter(
+    Adapter(
+        name="a function",
+        takes=("input", "batch", "nodes", "class_names"),
+        matches=lambda model: (
+            callable(model) and (isinstance(model, type) or not isinstance(model, Oracle))
+        ),
+        make=_adapt_function,
+    )
+)
+
+
+class NamedOracle:
+    """An oracle with names for its labels; all else is the oracle's own."""
+
+    def __init__(self, oracle: Oracle, class_names: Mapping[Label, str] | None) -> None:
+        self.oracle = oracle
+        self.class_names = class_names
+
+    def predict(self, graphs: Sequence[Graph]) -> Any:
+        """One label per graph."""
+        return self.oracle.predict(graphs)
+
+    @property
+    def predict_edits(self) -> Callable[..., Any]:
+        """The oracle's answers about edits, if it gives any."""
+        offered: Callable[..., Any] = self.oracle.predict_edits  # type: ignore[attr-defined]
+        return offered
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("oracle", "class_names") or name.startswith("__"):  # it is being unpickled
+            raise AttributeError(name)
+        return getattr(self.oracle, name)
 
 
 def coerce_oracle(oracle: object) -> Oracle:
-    """Return an oracle as it is, and a bare function as one on adjacency arrays."""
+    """Return an oracle as it is; wrap a bare function or model as `as_oracle` does."""
     if isinstance(oracle, Oracle):
         return oracle
     if callable(oracle):
@@ -146,15 +267,22 @@ def coerce_oracle(oracle: object) -> Oracle:
     raise InvalidParameterError(msg)
 
 
+# ---- by words -------------------------------------------------------------------------------
+
+
 def import_oracle(
     text: str, input: str = "adjacency", *, batch: bool = False, nodes: Nodes | None = None
 ) -> Oracle:
-    """The oracle that ``module:name`` names: an object with ``predict``, or a function.
+    """The oracle that ``module:name`` names: a function, a model, or an object with ``predict``.
 
     The module is looked for in the current folder first: a script beside the user is what they
-    mean. ``input``, ``batch`` and ``nodes`` are those of `as_oracle`.
+    mean. ``input``, ``batch`` and ``nodes`` are those of `as_oracle`; its other options may stand
+    behind a question mark: ``module:name?features=degree&class_names=ill,well``. Features that
+    begin with a dot are those of that name in the module, a function or an array.
     """
-    module_name, _, path = text.partition(":")
+    place, _, query = text.partition("?")
+    module_name, _, path = place.partition(":")
+    options = parse_options(text, query)
     see_current_folder()
     try:
         value: Any = importlib.import_module(module_name)
@@ -172,9 +300,58 @@ def import_oracle(
             names = [n for n in dir(value) if not n.startswith("_")]
             raise UnknownNameError(f"oracle in {module_name}", path, names)
         value = getattr(value, part)
-    if isinstance(value, Oracle) and not isinstance(value, type):
-        return value
-    return as_oracle(value, input, batch=batch, nodes=nodes)
+    own = options.get("features", "")
+    if own.startswith("."):
+        own = own[1:]
+        if not hasattr(sys.modules[module_name], own):
+            names = [n for n in dir(sys.modules[module_name]) if not n.startswith("_")]
+            raise UnknownNameError(f"features in {module_name}", own, names)
+        options["features"] = getattr(sys.modules[module_name], own)
+    plain = not options and isinstance(value, Oracle) and not isinstance(value, type)
+    by_name = input == "networkx" and nodes is not None and not _is_numbered(nodes)
+    if by_name or options.get("features") == "regions":
+        options["nodes"] = nodes
+    if plain and not _is_model(value):
+        return value  # type: ignore[no-any-return]
+    return as_oracle(value, **{"input": input, "batch": batch, **options})
+
+
+def _is_numbered(nodes: Nodes) -> bool:
+    return nodes.names == tuple(map(str, range(nodes.n_nodes)))
+
+
+def _is_model(value: Any) -> bool:
+    return any(adapter.matches(value) for adapter in adapters())
+
+
+#: Options of `as_oracle` that words can give.
+WORD_OPTIONS = ("features", "output", "device", "max_batch", "class_names", "input", "batch")
+
+
+def parse_options(text: str, query: str, known: Sequence[str] = WORD_OPTIONS) -> dict[str, Any]:
+    """What stands behind the question mark of words, as options of `as_oracle`.
+
+    >>> parse_options("net:model", "features=degree&class_names=ill,well")
+    {'features': 'degree', 'class_names': ['ill', 'well']}
+    """
+    options: dict[str, Any] = {}
+    try:
+        pairs = parse_qsl(query, strict_parsing=True, keep_blank_values=True) if query else []
+    except ValueError as error:
+        msg = f"Oracle {text}: behind the question mark stand options as name=value&name=value."
+        raise InvalidParameterError(msg) from error
+    for name, value in pairs:
+        if name not in known:
+            raise UnknownNameError(f"option of the oracle {text.partition('?')[0]}", name, known)
+        options[name] = value
+    if "class_names" in options:
+        options["class_names"] = options["class_names"].split(",")
+    if "max_batch" in options:
+        number = options["max_batch"]
+        options["max_batch"] = int(number) if number.isdecimal() else number
+    if "batch" in options:
+        options["batch"] = options["batch"].lower() in ("true", "yes", "1")
+    return options
 
 
 def see_current_folder() -> None:

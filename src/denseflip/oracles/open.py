@@ -1,9 +1,9 @@
 """`open_oracle`: from words to an oracle, whatever kind of classifier the words mean.
 
-Each kind is one small record in a registry. This room knows a single kind, a function of the
-user's own; rooms further right add theirs (trained files and presets, the paper's classifier) in
-modules that are imported by name when the first oracle is opened, so that nothing here depends on
-them.
+Each kind is one small record in a registry. This module knows a single kind, a function or model
+of the user's own; `kinds` beside it adds ONNX files and services, rooms further right add theirs
+(trained files and presets, the paper's classifier) in modules that are imported by name when the
+first oracle is opened, so that nothing here depends on them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from denseflip.oracles.adapt import FORMS, import_oracle
 from denseflip.oracles.protocol import Oracle
 
 #: Modules that register kinds when they are imported.
-PLUG_INS = ("denseflip.classifiers.kinds", "denseflip.paper.kinds")
+PLUG_INS = ("denseflip.oracles.kinds", "denseflip.classifiers.kinds", "denseflip.paper.kinds")
+#: Endings of files that run code when they are opened, in Python's own way of keeping things.
+UNSAFE = (".pt", ".pth", ".pt2", ".ckpt", ".pkl", ".pickle", ".joblib", ".jit")
 
 
 class Opener(Protocol):
@@ -92,8 +94,10 @@ def open_oracle(
 
     Parameters
     ----------
-    text : a file written by `denseflip train`, a ``module:function`` of your own, or the name of a
-        classifier to be trained on `dataset`, for example ``edges-svm``; `oracle_kinds` lists all.
+    text : a file written by `denseflip train`, a ``module:function`` of your own (or a model, with
+        what it needs behind a question mark: ``module:model?features=degree``), an ONNX file
+        (``onnx:FILE``), a service (``https://…``), or the name of a classifier to be trained on
+        `dataset`, for example ``edges-svm``; `oracle_kinds` lists all.
     dataset : the data set that a named classifier is trained on; a function that takes networkx
         graphs gets them over its node names.
     input, batch : how a function wants its graphs, as in `as_oracle`; for functions alone.
@@ -132,6 +136,7 @@ def kind_of(text: str) -> OracleKind:
         If they mean none.
     """
     kinds = oracle_kinds()
+    _refuse_unsafe(text)
     for kind in kinds:
         if kind.matches(text):
             return kind
@@ -142,20 +147,33 @@ def kind_of(text: str) -> OracleKind:
     raise UnknownNameError("oracle", text, words)
 
 
+def _refuse_unsafe(text: str) -> None:
+    """Raise if the words name a saved model that would run code of its maker's when opened."""
+    name = text.removeprefix("torch:")
+    if name == text and not (Path(text).suffix.lower() in UNSAFE and Path(text).is_file()):
+        return
+    msg = (
+        f"{name}: a saved model like this is a program and may run any code of its maker's on this "
+        "machine, so denseflip opens none. Open it yourself, in a module that you "
+        "trust, say my_model.py: `model = Net(); model.load_state_dict(torch.load("
+        f"{Path(name).name!r}, weights_only=True)); model.eval()`, and name that: "
+        "my_model:model?features=degree. Or export it to ONNX: onnx:model.onnx?features=degree."
+    )
+    raise FileFormatError(msg)
+
+
 def _open_function(text: str, *, dataset: Any, input: str, batch: bool) -> Oracle:
     nodes = getattr(dataset, "nodes", None)
-    numbered = nodes is None or nodes.names == tuple(map(str, range(nodes.n_nodes)))
-    named = input == "networkx" and not numbered
-    return import_oracle(text, input, batch=batch, nodes=nodes if named else None)
+    return import_oracle(text, input, batch=batch, nodes=nodes)
 
 
 FUNCTION = register_oracle_kind(
     OracleKind(
         name="function",
-        summary="a function or an oracle of your own, in a module of this folder or installed",
-        words=("module:function",),
+        summary="a function, model or oracle of your own, in a module of this folder or installed",
+        words=("module:function", "module:model?features=NAME"),
         example="my_classifier:label",
-        matches=lambda text: re.fullmatch(r"[^\s:/\\]+:[\w.]*", text) is not None,
+        matches=lambda text: re.fullmatch(r"[^\s:/\\?]+:[\w.]*(\?.*)?", text) is not None,
         open=_open_function,
     )
 )

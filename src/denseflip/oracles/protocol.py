@@ -6,10 +6,13 @@ import math
 from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from denseflip.checks import visible
+from denseflip.checks import text_of, visible
 from denseflip.counterfactual import Label
-from denseflip.errors import OracleError
+from denseflip.errors import InvalidParameterError, OracleError, shown
 from denseflip.graph import Graph
+
+#: Names of labels: by label, or in the order of the classes.
+ClassNames = Mapping[Label, str] | Sequence[str]
 
 _PLAIN = (int, bool)
 
@@ -127,3 +130,44 @@ def clean_probabilities(rows: Any, n_graphs: int, classes: Sequence[Label]) -> l
         best = max(range(len(values)), key=values.__getitem__)
         answers.append(Answer(classes[best], values[best], dict(zip(classes, values, strict=True))))
     return answers
+
+
+def name_classes(
+    class_names: ClassNames | None, classes: Sequence[Label] | None = None
+) -> dict[Label, str] | None:
+    """Label → name, of a mapping or of a sequence of names; None of None.
+
+    Parameters
+    ----------
+    class_names : the names.
+    classes : the labels that a sequence of names is for, in order; without them 0, 1, 2 …
+
+    Examples
+    --------
+    >>> name_classes(["ill", "well"])
+    {0: 'ill', 1: 'well'}
+    """
+    if class_names is None:
+        return None
+    if isinstance(class_names, Mapping):
+        named = {clean_label(label): text_of(name) for label, name in class_names.items()}
+        strange = [] if classes is None else [x for x in named if x not in classes]
+        if strange:
+            msg = f"class_names: {shown(strange[0])} is none of the classes {list(classes or ())}."
+            raise InvalidParameterError(msg, parameter="class_names")
+    elif isinstance(class_names, (str, bytes)) or not isinstance(class_names, Sequence):
+        msg = f"class_names must be a mapping or a sequence of names; got {shown(class_names)}."
+        raise InvalidParameterError(msg, parameter="class_names")
+    else:
+        labels = range(len(class_names)) if classes is None else classes
+        if len(labels) != len(class_names):
+            msg = (
+                f"class_names gives {len(class_names)} names, {shown(list(class_names))}, for "
+                f"{len(labels)} classes, {shown(list(labels))}. Give one per class, in that order."
+            )
+            raise InvalidParameterError(msg, parameter="class_names")
+        named = {x: text_of(name) for x, name in zip(labels, class_names, strict=True)}
+    if len(set(named.values())) != len(named):
+        msg = f"class_names must differ; got {shown(list(named.values()))}."
+        raise InvalidParameterError(msg, parameter="class_names")
+    return named

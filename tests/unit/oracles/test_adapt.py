@@ -82,7 +82,7 @@ def test_an_oracle_that_changes_what_it_is_shown_changes_nothing_here(form):
 
 
 def test_what_cannot_be_an_oracle_is_refused():
-    with pytest.raises(InvalidParameterError, match=r"must be callable; got int.*predict method"):
+    with pytest.raises(InvalidParameterError, match=r"must be a function, .*; got int\."):
         as_oracle(3)
     with pytest.raises(UnknownNameError, match=r"Unknown oracle input 'adjaceny'. Did you mean"):
         as_oracle(len, "adjaceny")

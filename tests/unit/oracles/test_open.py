@@ -43,8 +43,8 @@ def test_words_that_mean_nothing_name_near_ones_and_all_kinds():
     with pytest.raises(UnknownNameError) as caught:
         open_oracle("nothing")
     assert {"sf-knn", "module:function", "FILE.dfo"} <= set(caught.value.known)
-    with pytest.raises(UnknownNameError, match="Unknown oracle 'http://localhost:1'"):
-        open_oracle("http://localhost:1")
+    with pytest.raises(UnknownNameError, match="Unknown oracle 'ftp://localhost:1'"):
+        open_oracle("ftp://localhost:1")
 
 
 def test_bad_input_is_named(folder):

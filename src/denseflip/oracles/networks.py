@@ -1,0 +1,300 @@
+"""What torch modules and ONNX models have in common as oracles, and how `as_oracle` knows them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from denseflip.counterfactual import Label
+from denseflip.errors import InvalidParameterError, OracleError, whole_number
+from denseflip.graph import Graph
+from denseflip.oracles.adapt import Adapter, at_once, register_adapter
+from denseflip.oracles.protocol import ClassNames, Oracle, name_classes
+from denseflip.oracles.scores import (
+    as_array,
+    check_output,
+    kind_of,
+    margins,
+    positions,
+    shares_of,
+)
+from denseflip.oracles.tensors import check_features, inputs_of, node_features, together
+
+MAX_BATCH = 256
+_TIE = 1e-4  # of the largest score: nearer to another label than this, a graph is asked alone
+_NOISE = 1e-5  # of the largest score: what asking again may change
+_BESIDE = 1e-3  # of the largest score: what graphs beside it may change
+
+
+class NetworkOracle:
+    """A network that gives scores, as an oracle. Its make is a matter of the subclass.
+
+    The answer about a graph is that of the network asked about this graph alone: graphs are asked
+    in batches, and those whose scores are so close that the batch might have turned them are asked
+    once more by themselves. The first answer is asked for twice: a network that throws dice, or
+    mixes the graphs of a batch, is found out.
+
+    Attributes
+    ----------
+    class_names : label → name, or None.
+    """
+
+    who = "The network"
+    # What may be asked at once beside the limits of memory; a subclass may know of less.
+    _at_most: int | None = None
+
+    def __init__(
+        self,
+        roles: Mapping[str, str],
+        *,
+        features: Any = None,
+        output: Any = None,
+        max_batch: int | None = None,
+        class_names: ClassNames | None = None,
+    ) -> None:
+        self.roles = dict(roles)
+        self.features = features
+        self._rows = node_features(features)
+        check_features(self.roles, self._rows)
+        self.output = check_output(output)
+        self.max_batch = (
+            MAX_BATCH if max_batch is None else whole_number("max_batch", max_batch, minimum=1)
+        )
+        self.class_names = name_classes(class_names)
+        self._kind: str | None = None  # of its output, seen from the first answer
+        self._width = 0
+
+    # ---- answers --------------------------------------------------------------------------
+
+    def predict(self, graphs: Sequence[Graph]) -> list[Label]:
+        """One label per graph."""
+        if not len(graphs):
+            return []
+        scores = self.scores(graphs)
+        assert self._kind is not None
+        return positions(scores, self._kind).tolist()  # type: ignore[no-any-return]
+
+    @property
+    def predict_proba(self) -> Callable[[Sequence[Graph]], npt.NDArray[np.float64]]:
+        """Probabilities per graph and class; missing if the network gives bare labels."""
+        if self.output == "labels" or self._kind == "labels":
+            msg = f"{self.who} gives labels, no probabilities."
+            raise AttributeError(msg)
+        return self._shares
+
+    def _shares(self, graphs: Sequence[Graph]) -> npt.NDArray[np.float64]:
+        if not len(graphs):
+            return np.zeros((0, len(self.classes or ())))
+        scores = self.scores(graphs)
+        assert self._kind is not None
+        return shares_of(scores, self._kind, self.who)
+
+    @property
+    def classes(self) -> tuple[Label, ...] | None:
+        """The labels it can give; None as long as neither names nor an answer told their number."""
+        if self.class_names is not None:
+            return tuple(self.class_names)
+        return tuple(range(self._width)) if self._width else None
+
+    @property
+    def given(self) -> str:
+        """What the network is given, in words, for messages."""
+        named = self.features if isinstance(self.features, str) else type(self._rows).__name__
+        rows = "" if self._rows is None else f", node features {named!r}"
+        return f"{', '.join(self.roles)}{rows}"
+
+    def scores(self, graphs: Sequence[Graph]) -> npt.NDArray[Any]:
+        """What the network returns, one entry or row per graph."""
+        graphs = list(graphs)
+        if self._kind is None:
+            self._look_at(graphs[0])
+        assert self._kind is not None
+        most = min(self.max_batch, at_once(graphs), self._at_most or MAX_BATCH)
+        if not together(self.roles):
+            most = 1
+        parts = [self._run(graphs[i : i + most]) for i in range(0, len(graphs), most)]
+        out = np.concatenate(parts)
+        if most > 1 and len(graphs) > 1:
+            close = margins(out, self._kind) < _TIE * _size(out)
+            for i in np.flatnonzero(close).tolist():
+                out[i] = self._run([graphs[i]])[0]
+        if self._kind in ("probabilities", "probability"):
+            shares_of(out, self._kind, self.who)  # labels of what is no probability mean nothing
+        return out
+
+    def _run(self, graphs: Sequence[Graph]) -> npt.NDArray[Any]:
+        """Scores of graphs that are asked at once, checked."""
+        arrays = inputs_of(graphs, self.roles, self._rows)
+        array = as_array(self._call(arrays, len(graphs)), self.output, self.who)
+        kind = kind_of(array, len(graphs), self._kind or self.output, self.who)
+        width = 2 if kind in ("logit", "probability") else array.shape[-1] * (array.ndim > 1)
+        if self._kind is not None and width != self._width:
+            msg = f"{self.who} gave {width} scores for a graph, and {self._width} before."
+            raise OracleError(msg)
+        return array
+
+    def _call(self, arrays: Mapping[str, npt.NDArray[Any]], n_graphs: int) -> Any:
+        """What the network returns of these inputs."""
+        raise NotImplementedError
+
+    # ---- the first look -------------------------------------------------------------------
+
+    def _look_at(self, graph: Graph) -> None:
+        """Learn from one graph what the output is; find out dice and graphs that are mixed up."""
+        first = self._run([graph])
+        kind = kind_of(first, 1, self.output, self.who)
+        width = 2 if kind in ("logit", "probability") else first.shape[-1] * (first.ndim > 1)
+        names = self.class_names
+        if names is not None and width and len(names) != width:
+            msg = (
+                f"class_names gives {len(names)} names ({', '.join(names.values())}), and "
+                f"{self.who.lower()} has {width} classes. Give one name per class, in order."
+            )
+            raise InvalidParameterError(msg, parameter="class_names")
+        again = self._run([graph])
+        moved = _gap(first, again)
+        if moved > _NOISE * _size(first):
+            msg = (
+                f"{self.who} is not deterministic: asked twice about the same graph, its scores "
+                f"differ by {moved:.3g}. A counterfactual of it means nothing: switch off dropout "
+                "outside of nn.Dropout (training=self.training), sampling and random features."
+            )
+            raise OracleError(msg)
+        if together(self.roles) and self.max_batch > 1 and (self._at_most or 2) > 1:
+            other = graph.toggle([(0, 1)]) if graph.n_nodes > 1 else graph
+            beside = self._run([other, graph])[1:]
+            moved = _gap(first, beside)
+            if moved > _BESIDE * _size(first):
+                msg = (
+                    f"{self.who} mixes the graphs of a batch: a graph's scores differ by "
+                    f"{moved:.3g} beside another one. Pool by `batch`, not over all nodes, or have "
+                    "graphs asked one by one (max_batch=1)."
+                )
+                raise OracleError(msg, parameter="max_batch")
+        self._kind, self._width = kind, width
+
+
+def _size(scores: npt.NDArray[Any]) -> float:
+    return max(1.0, float(np.abs(scores).max(initial=0)))
+
+
+def _gap(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float:
+    if a.shape != b.shape:
+        return float("inf")
+    return float(np.abs(np.asarray(a, np.float64) - np.asarray(b, np.float64)).max(initial=0))
+
+
+# ---- two networks that should be one --------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far two networks agree.
+
+    Attributes
+    ----------
+    compared : graphs that both were asked about.
+    labels : share of them with the same label.
+    largest : largest difference of a probability.
+    """
+
+    compared: int
+    labels: float
+    largest: float
+
+
+def compare_outputs(
+    oracle: NetworkOracle,
+    original: NetworkOracle,
+    graphs: Sequence[Graph],
+    *,
+    n: int = 100,
+    seed: int = 0,
+    tolerance: float = 1e-3,
+) -> Agreement:
+    """Ask an exported network and its original about the same graphs; raise if they differ.
+
+    Parameters
+    ----------
+    oracle, original : for example an ONNX file and the torch module that it was exported from.
+    graphs : some graphs. They and random edits of them are asked about.
+    n : how many graphs.
+    seed : of the random edits.
+    tolerance : the largest difference of a probability that passes.
+    """
+    rng = np.random.default_rng(seed)
+    asked = list(graphs[:n])
+    if not asked:
+        msg = "graphs must hold at least one graph to compare on."
+        raise InvalidParameterError(msg, parameter="graphs")
+    while len(asked) < n:
+        base = graphs[len(asked) % len(graphs)]
+        u, v = np.triu_indices(base.n_nodes, 1)
+        size = int(rng.integers(1, max(2, len(u) // 4)))
+        chosen = rng.choice(len(u), min(size, len(u)), replace=False)
+        asked.append(base.toggle_codes(np.sort(u[chosen] * base.n_nodes + v[chosen])))
+    a, b = oracle.predict_proba(asked), original.predict_proba(asked)
+    if a.shape != b.shape:
+        msg = f"The two networks have {a.shape[1]} and {b.shape[1]} classes."
+        raise OracleError(msg)
+    found = Agreement(
+        len(asked),
+        float(np.mean(np.asarray(oracle.predict(asked)) == np.asarray(original.predict(asked)))),
+        float(np.abs(a - b).max()),
+    )
+    if found.largest > tolerance or found.labels < 1:
+        msg = (
+            f"The two networks disagree: of {found.compared} graphs {found.labels:.0%} get the "
+            f"same label, and a probability differs by {found.largest:.3g} (up to {tolerance:g} "
+            "passes). Were they exported in evaluation mode and given the same features?"
+        )
+        raise OracleError(msg)
+    return found
+
+
+# ---- how they are known ---------------------------------------------------------------------
+
+
+def _is_module(model: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(model, torch.nn.Module)
+
+
+def _is_onnx_session(model: Any) -> bool:
+    library = sys.modules.get("onnxruntime")
+    return library is not None and isinstance(model, library.InferenceSession)
+
+
+def _make_torch(model: Any, **options: Any) -> Oracle:
+    from denseflip.oracles.torch_module import TorchOracle
+
+    return TorchOracle(model, **options)
+
+
+def _make_onnx(model: Any, **options: Any) -> Oracle:
+    from denseflip.oracles.onnx_model import OnnxOracle
+
+    return OnnxOracle(model, **options)
+
+
+TORCH = register_adapter(
+    Adapter(
+        name="a torch module",
+        takes=("features", "output", "device", "max_batch", "class_names"),
+        matches=_is_module,
+        make=_make_torch,
+    )
+)
+ONNX = register_adapter(
+    Adapter(
+        name="an ONNX model",
+        takes=("features", "output", "max_batch", "class_names"),
+        matches=_is_onnx_session,
+        make=_make_onnx,
+    )
+)
