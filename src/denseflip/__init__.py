@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from denseflip.report.plot import plot_region_matrix as plot_region_matrix
     from denseflip.report.plot import plot_regions as plot_regions
     from denseflip.report.view import view_connectome as view_connectome
+    from denseflip.search.constraints import Constraints as Constraints
     from denseflip.search.dcs import DCS as DCS
     from denseflip.search.explain import explain as explain
     from denseflip.search.methods import make_method as make_method
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Background": "oracles.background",
+    "Constraints": "search.constraints",
     "Counterfactual": "counterfactual",
     "DCS": "search.dcs",
     "Dataset": "datasets",

@@ -19,13 +19,14 @@ from denseflip.checks import typed
 from denseflip.errors import FileFormatError, InvalidParameterError, said, shown
 from denseflip.graph import Edits, Graph, Pair
 
-FORMAT = 2  # version of the dictionary form; 2 has as_read, chosen and front
+# Version of the dictionary form; 2 has as_read, chosen and front, 3 several targets, the confidence
+# and the constraints.
+FORMAT = 3
 TRUE_AS_READ = 0.9  # the share of redraws that must flip before a sentence speaks of regions
 _LABEL = (int, str, float, bool)
 _SAME: dict[str, tuple[type, ...]] = {  # fields that look in JSON as they do here
     "label_before": _LABEL,
     "label_after": _LABEL,
-    "target": (*_LABEL, NoneType),
     "method": (str,),
     "parameters": (Mapping,),
     "seed": (int,),
@@ -38,6 +39,7 @@ _SAME: dict[str, tuple[type, ...]] = {  # fields that look in JSON as they do he
     "elapsed": (int, float),
 }
 Label = int | str | float | bool
+Target = Label | tuple[Label, ...] | None
 _Z_95 = 1.959963984540054
 Language = Literal["regions", "nodes", "pairs"]
 Reading = Literal["any", "typical", "distinctive"]
@@ -108,9 +110,34 @@ class Step(NamedTuple):
         )
 
 
+_SHARES = ("confidence_before", "confidence_after", "confidence")
+
+
+def _read_share(data: Mapping[str, Any], key: str) -> Any:
+    return typed(data, key, int, float, NoneType) if key in data else None
+
+
+def _read_target(data: Mapping[str, Any]) -> Target:
+    target: Any = typed(data, "target", *_LABEL, list, tuple, NoneType)
+    if isinstance(target, (list, tuple)):
+        return tuple(typed({"target": one}, "target", *_LABEL) for one in target)
+    return target  # type: ignore[no-any-return]
+
+
 def _read_ask(word: str) -> Ask:
     # Version 0.1 had a question whose answer was not heeded; asked it was.
     return Ask.YES if word == "ignored" else Ask(word)
+
+
+def is_wanted(label: Label, before: Label, target: Target) -> bool:
+    """Whether a label is that of a counterfactual: a target's, or any other than before.
+
+    >>> is_wanted(2, 0, None), is_wanted(2, 0, 1), is_wanted(2, 0, (1, 2))
+    (True, False, True)
+    """
+    if target is None:
+        return label != before
+    return label in target if isinstance(target, tuple) else label == target
 
 
 def wilson_interval(share: float, n: int, z: float = _Z_95) -> tuple[float, float]:
@@ -228,7 +255,7 @@ class Counterfactual:
     original : the graph that was explained.
     edits : what was changed: of the counterfactual if one was found, else of the last graph tried.
     label_before, label_after : the oracle's labels of the original and of the changed graph.
-    target : the label that was asked for, or None for any other label.
+    target : the label that was asked for, a tuple of those that will do, or None for any other.
     method, parameters, seed : what was run; enough to run it again.
     search_calls, refine_calls : questions of the one-by-one walk, before and after the flip.
     background_calls : questions about the background graphs. The searches `dat` and `medoid`
@@ -245,6 +272,11 @@ class Counterfactual:
     front : where it was asked for, the answers that no other beats in cells, edits and truth as
         read, this one among them, fewest cells first.
     elapsed : seconds.
+    confidence_before, confidence_after : how sure the oracle is of `label_before` on the original
+        and of `label_after` on the changed graph, where it says so.
+    confidence : the confidence that was asked for, if any.
+    constraints : the user's terms, JSON-ready (`Constraints.given`); empty without any.
+    refused : how often each constraint kept a graph from being asked about, by its name.
     """
 
     status: Status
@@ -252,7 +284,7 @@ class Counterfactual:
     edits: Edits
     label_before: Label
     label_after: Label
-    target: Label | None = None
+    target: Target = None
     method: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
@@ -268,11 +300,27 @@ class Counterfactual:
     as_read: AsRead | None = None
     chosen: str = ""
     front: tuple[Counterfactual, ...] = ()
+    confidence_before: float | None = None
+    confidence_after: float | None = None
+    confidence: float | None = None
+    constraints: Mapping[str, Any] = field(default_factory=dict)
+    refused: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def found(self) -> bool:
         """Whether a counterfactual was found."""
         return self.status is Status.FOUND
+
+    def accepts(self, label: Label) -> bool:
+        """Whether a graph with this label is a counterfactual, as it was asked for."""
+        return is_wanted(label, self.label_before, self.target)
+
+    @property
+    def targets(self) -> tuple[Label, ...]:
+        """The labels that were asked for; empty for any other than the original's."""
+        if self.target is None:
+            return ()
+        return self.target if isinstance(self.target, tuple) else (self.target,)
 
     @cached_property
     def counterfactual(self) -> Graph:
@@ -330,7 +378,7 @@ class Counterfactual:
             "found": self.found,
             "label_before": self.label_before,
             "label_after": self.label_after,
-            "target": self.target,
+            "target": list(self.target) if isinstance(self.target, tuple) else self.target,
             "distance": self.distance,
             "relative_distance": self.relative_distance,
             "calls": self.calls,
@@ -352,6 +400,11 @@ class Counterfactual:
             "as_read": None if self.as_read is None else self.as_read.to_dict(),
             "chosen": self.chosen,
             "front": [result.to_dict() for result in self.front],
+            "confidence_before": self.confidence_before,
+            "confidence_after": self.confidence_after,
+            "confidence": self.confidence,
+            "constraints": dict(self.constraints),
+            "refused": dict(self.refused),
         }
 
     @classmethod
@@ -383,6 +436,10 @@ class Counterfactual:
                 as_read=AsRead.from_dict(test) if (test := data.get("as_read")) else None,
                 chosen=str(data.get("chosen", "")),
                 front=tuple(cls.from_dict(part) for part in data.get("front", ())),
+                target=_read_target(data),
+                constraints=dict(data.get("constraints", {})),
+                refused={str(k): index(n) for k, n in data.get("refused", {}).items()},
+                **{key: _read_share(data, key) for key in _SHARES},
                 **{key: typed(data, key, *kinds) for key, kinds in _SAME.items()},
             )
             _ = result.counterfactual  # edits that do not fit the graph are told here
@@ -395,6 +452,8 @@ class Counterfactual:
 
     def _facts(self) -> list[tuple[str, str]]:
         label = f"{self.label_before!r} → {self.label_after!r}"
+        if self.confidence_before is not None and self.confidence_after is not None:
+            label += f" (confidence {self.confidence_before:.2f} → {self.confidence_after:.2f})"
         calls = f"{self.calls} ({self.search_calls} search, {self.refine_calls} refinement)"
         facts = [
             ("status", str(self.status)),

@@ -52,7 +52,19 @@ EdgesOption = Annotated[
     int | None, typer.Option(help="For a weighted matrix: keep this many pairs, the strongest.")
 ]
 TargetOption = Annotated[
-    str | None, typer.Option(help="The class wanted; default: any other than the graph's.")
+    list[str] | None,
+    typer.Option(
+        help="The class wanted, by name or label; repeat it for several that will do. Default: "
+        "any other than the graph's.",
+        metavar="CLASS",
+    ),
+]
+ConfidenceOption = Annotated[
+    float | None,
+    typer.Option(
+        help="How sure of the other class the classifier must be, 0 to 1; needs one that gives "
+        "probabilities, such as regions-logistic."
+    ),
 ]
 BudgetOption = Annotated[
     int | None, typer.Option(min=1, help="Ask the classifier at most this often.")
@@ -164,6 +176,7 @@ def explain(
     threshold: ThresholdOption = None,
     edges: EdgesOption = None,
     target: TargetOption = None,
+    confidence: ConfidenceOption = None,
     budget: BudgetOption = None,
     time_limit: TimeOption = None,
     confirm: ConfirmOption = 1,
@@ -234,6 +247,7 @@ def explain(
             box,
             search,
             target=wanted,
+            confidence=confidence,
             budget=budget,
             seed=seed,
             time_limit=time_limit,

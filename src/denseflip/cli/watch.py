@@ -10,7 +10,7 @@ from denseflip.cli.common import err_console
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from denseflip.counterfactual import Label
+    from denseflip.counterfactual import Label, Target
     from denseflip.graph import Graph
     from denseflip.oracles.session import Event
 
@@ -26,7 +26,7 @@ class Watch:
     Parameters
     ----------
     name : what searches, for example the method.
-    target : the label that is wanted; None for any other than the graph's own.
+    target : the label, or labels, wanted; None for any other than the graph's own.
     console : where to; by default standard error.
 
     Examples
@@ -36,7 +36,7 @@ class Watch:
     True
     """
 
-    def __init__(self, name: str, target: Label | None = None, console: Any = None) -> None:
+    def __init__(self, name: str, target: Target = None, console: Any = None) -> None:
         self.console = err_console() if console is None else console
         self.target = target
         self._status = self.console.status(f"{name} searches …")
@@ -86,7 +86,9 @@ class Watch:
             self._status.update(self.line(event.calls))
 
     def _flips(self, label: Label) -> bool:
-        return label != self._label if self.target is None else label == self.target
+        from denseflip.counterfactual import is_wanted
+
+        return self._label is not None and is_wanted(label, self._label, self.target)
 
     def line(self, calls: int) -> str:
         """How it stands, in words."""

@@ -193,10 +193,7 @@ def verify_cells(result: Counterfactual, regions: Taxonomy, session: Session) ->
 
 
 def _still_flips(result: Counterfactual) -> Callable[[Answer], bool]:
-    before, wanted = result.label_before, result.target
-    if wanted is None:
-        return lambda answer: answer.label != before
-    return lambda answer: answer.label == wanted
+    return lambda answer: result.accepts(answer.label)
 
 
 def _jaccard(a: set[tuple[int, int]], b: set[tuple[int, int]]) -> float:

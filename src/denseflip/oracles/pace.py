@@ -9,6 +9,8 @@ number of graphs that costs least per question.
 from __future__ import annotations
 
 import math
+import weakref
+from typing import Any
 
 WASTE = 0.10  # share of the questions by which a blind walk may evaluate more than it asks
 _FORGET = 0.9  # what an old measurement weighs after each new one
@@ -145,3 +147,18 @@ class Odds:
         if best == 1 and pace.alone >= _AGAIN and h < 0.5:
             return 2  # the clock may have been wrong: now and then try two
         return best
+
+
+_paces: dict[int, tuple[Any, Pace]] = {}  # by the id of an oracle, as long as it lives
+
+
+def pace_of(oracle: Any) -> Pace:
+    """What is known of this oracle's speed, from earlier sessions too."""
+    owner = getattr(oracle, "function", oracle)  # a function is wrapped anew for every session
+    place = id(owner)
+    if place not in _paces:
+        try:
+            _paces[place] = (weakref.ref(owner, lambda _: _paces.pop(place, None)), Pace())
+        except TypeError:  # nobody could tell us of its end
+            return Pace()
+    return _paces[place][1]

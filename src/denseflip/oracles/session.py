@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import math
 import time
-import weakref
 from collections.abc import Callable, Generator, Iterable, Sequence
 from itertools import islice
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from denseflip.counterfactual import Label
 from denseflip.errors import DenseflipError, InvalidParameterError, OracleError, whole_number
 from denseflip.graph import Graph
-from denseflip.oracles.pace import Odds, Pace
+from denseflip.oracles.pace import Odds, pace_of
 from denseflip.oracles.protocol import (
     Answer,
     Oracle,
@@ -57,6 +56,16 @@ class Event(NamedTuple):
     value: Any = None
 
 
+class Guard(Protocol):
+    """Says which graphs a session may not ask about, and what is answered in their place."""
+
+    no: Answer | None
+
+    def forbids(self, graph: Graph) -> bool:
+        """Whether the graph is forbidden."""
+        ...
+
+
 class Hit(NamedTuple, Generic[T]):
     """The first accepted candidate: what it is, its graph, and the oracle's answer."""
 
@@ -88,6 +97,8 @@ class Session:
     evaluations : graphs that the oracle was given, looking ahead included.
     predictions : how often the oracle was called, with however many graphs.
     pace : what is known of the oracle's speed; only look-ahead goes by it.
+    guard : the user's terms, if there are any (`denseflip.search.constraints`). A graph that they
+        forbid is not asked about, nor counted: its answer is that of the original.
     """
 
     def __init__(
@@ -110,10 +121,12 @@ class Session:
         self._max_batch = whole_number("batch", max_batch, minimum=1)
         self._classes = _classes(oracle) if confidence else None
         self._predict_edits = _predict_edits_of(oracle)
-        self.pace = _pace_of(oracle)
+        self.pace = pace_of(oracle)
         self._answers: dict[int, Answer] = {}
         self._counted: set[int] = set()
         self._plain: dict[tuple[type, Any], Answer] = {}
+        self.guard: Guard | None = None
+        self._demand: tuple[Label, float] | None = None
         self._walked = 0  # graphs evaluated for the walk, asked about or not; kept under a budget
         self.calls = 0
         self.background_calls = 0
@@ -162,6 +175,8 @@ class Session:
         BudgetSpentError
             If the budget or the time is spent.
         """
+        if self.guard is not None and self.guard.no is not None and self.guard.forbids(graph):
+            return self.guard.no
         if self._deadline is not None and self.calls:  # one question is always asked
             self.check_time()
         if self._budget is not None and self.calls >= self._budget:
@@ -174,7 +189,43 @@ class Session:
             answer = self._answers[key] = self._one(graph)
         if self.on_event is not None:
             self.on_event(Event("answer", self.calls, graph, answer))
-        return answer
+        return answer if self._demand is None else self.judged(answer)
+
+    def demand(self, label: Label, confidence: float) -> None:
+        """From here on heed another label than this one only where it is so sure at least.
+
+        `ask` then answers with this label for graphs of which the oracle is less sure. The session
+        must have been made with ``confidence=True``.
+        """
+        self._demand = (label, confidence)
+
+    @property
+    def demanded(self) -> float | None:
+        """The confidence that is asked for, if any (`demand`)."""
+        return None if self._demand is None else self._demand[1]
+
+    def judged(self, answer: Answer) -> Answer:
+        """An answer as `ask` gives it: too little confidence in another label is none."""
+        if self._demand is None or answer.confidence is None:
+            return answer
+        label, least = self._demand
+        if answer.label == label or answer.confidence >= least - 1e-12:
+            return answer
+        chances = answer.probabilities or {}
+        return Answer(label, chances.get(label), answer.probabilities)
+
+    def judge(self, graph: Graph) -> Answer:
+        """What `ask` would answer, uncounted: for graphs whose label is known."""
+        if self.guard is not None and self.guard.no is not None and self.guard.forbids(graph):
+            return self.guard.no
+        return self.judged(self.peek(graph))
+
+    def _permitted(self, graphs: Sequence[Graph]) -> Sequence[Graph]:
+        """Those of the graphs that may be asked about."""
+        guard = self.guard
+        if guard is None or guard.no is None:
+            return graphs
+        return [graph for graph in graphs if not guard.forbids(graph)]
 
     def ask_all(self, graphs: Iterable[Graph]) -> list[Answer]:
         """The answers about several graphs, evaluated together; each counts as one question.
@@ -183,10 +234,11 @@ class Session:
         """
         graphs = list(graphs)
         self.check_time()
-        if len(graphs) > self.remaining:
+        asked = self._permitted(graphs)
+        if len(asked) > self.remaining:
             raise BudgetSpentError
-        for start in range(0, len(graphs), self._max_batch):
-            self._prefetch(graphs[start : start + self._max_batch])
+        for start in range(0, len(asked), self._max_batch):
+            self._prefetch(asked[start : start + self._max_batch])
         return [self.ask(graph) for graph in graphs]
 
     def first(
@@ -250,7 +302,7 @@ class Session:
                     pace.record_making(len(some), time.perf_counter() - started)
                 going = True
                 if len(some) > 1:
-                    self._prefetch_allowed([graph for _, graph in some])
+                    self._prefetch_allowed(self._permitted([graph for _, graph in some]))
                     cap = min(cap, max(1, _MAX_EDGES_AHEAD // max(1, some[0][1].root.n_edges)))
             handed = 0
             try:
@@ -267,7 +319,7 @@ class Session:
     # ---- questions that are counted elsewhere -------------------------------------------
 
     def peek(self, graph: Graph) -> Answer:
-        """The oracle's answer, uncounted."""
+        """The oracle's own answer, uncounted, whatever the guard or the demand."""
         key = graph.key
         answer = self._answers.get(key)
         if answer is None:
@@ -420,8 +472,9 @@ def _classes(oracle: Oracle) -> tuple[Label, ...]:
     if not hasattr(oracle, "predict_proba") or classes is None:
         msg = (
             "This oracle gives no confidence: it has no predict_proba(graphs) with one "
-            "probability per class, or does not name its classes. Take a classifier that does, or "
-            "a method that needs labels only."
+            "probability per class, or does not name its classes. Take a classifier that does "
+            "(such as 'regions-logistic'), or leave out confidence= and take a method that needs "
+            "labels only."
         )
         raise OracleError(msg)
     return tuple(clean_label(c) for c in classes)
@@ -440,18 +493,3 @@ def _predict_edits_of(oracle: Oracle) -> Callable[..., Any] | None:
         if "predict" in place:
             return None
     return found
-
-
-_paces: dict[int, tuple[Any, Pace]] = {}  # by the id of an oracle, as long as it lives
-
-
-def _pace_of(oracle: Oracle) -> Pace:
-    """What is known of this oracle's speed, from earlier sessions too."""
-    owner = getattr(oracle, "function", oracle)  # a function is wrapped anew for every session
-    place = id(owner)
-    if place not in _paces:
-        try:
-            _paces[place] = (weakref.ref(owner, lambda _: _paces.pop(place, None)), Pace())
-        except TypeError:  # nobody could tell us of its end
-            return Pace()
-    return _paces[place][1]

@@ -417,7 +417,16 @@ def _settings(story: Story) -> tuple[Fact, ...]:
     r = story.result
     lines = [Fact("method", _method(story) or "not named"), Fact("seed", setting_words(r.seed))]
     if r.target is not None:
-        lines.append(Fact("target", story.class_name(r.target)))
+        lines.append(Fact("target", " or ".join(map(story.class_name, r.targets))))
+    if r.confidence is not None:
+        lines.append(Fact("confidence asked for", f"{r.confidence:.2f}"))
+    if r.confidence_before is not None and r.confidence_after is not None:
+        sure = f"{r.confidence_before:.2f} before, {r.confidence_after:.2f} after"
+        lines.append(Fact("confidence", sure))
+    lines += [Fact(name, setting_words(value)) for name, value in r.constraints.items()]
+    if r.refused:
+        times = ", ".join(f"{name} {n:,}" for name, n in r.refused.items())
+        lines.append(Fact("graphs that the constraints forbade", times))
     lines += setting_rows(r.parameters)
     asked = f"{r.search_calls:,} in the search, {r.refine_calls:,} in the refinement"
     lines += [

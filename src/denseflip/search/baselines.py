@@ -158,6 +158,9 @@ class ClosestGraph:
             _, others = problem.split_background(name)
         except StopSearch:
             return replace_by(problem, problem.graph, session)
+        if problem.terms is not None or session.demanded is not None:
+            good = [g for g in others if problem.accepts(session.judge(g).label)]
+            others = good or others  # one that will not do tells how far it would be
         if self.medoid:
             costs = [sum(g.relative_distance(h) for h in others) for g in others]
         else:
@@ -172,4 +175,4 @@ def replace_by(problem: Problem, graph: Graph, session: Session) -> Walk:
     """
     toggled = tuple(problem.graph ^ graph)
     step = Step("replace", "graph", toggled, ask=Ask.KNOWN, iteration=1)
-    return problem.end(graph, session.peek(graph).label, [step])
+    return problem.end(graph, session.judge(graph).label, [step])

@@ -186,8 +186,9 @@ class _Portfolio:
         except StopSearch:
             return
         nearest = min(others, key=self.problem.graph.relative_distance)
-        label = self.session.peek(nearest).label
-        self._add("the background", self.problem.end(nearest, label))
+        label = self.session.judge(nearest).label
+        if self.problem.accepts(label):
+            self._add("the background", self.problem.end(nearest, label))
 
     def _brief(self, problem: Problem, session: Session) -> Walk:
         return Brief(self.plan.regions, max_cells=self.plan.max_cells, front=self.plan.front)(

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+import numpy as np
+
 from denseflip.counterfactual import Ask, Status, Step
 from denseflip.errors import InvalidParameterError
 from denseflip.graph import Graph
 from denseflip.oracles.session import BudgetSpentError, Session
+from denseflip.search.constraints import Terms
 from denseflip.search.problem import (
     SPENT,
     Conversation,
@@ -43,8 +46,11 @@ def search(problem: Problem, method: Stream | Conversation, session: Session) ->
             f"{type(ended).__name__}."
         )
         raise InvalidParameterError(msg)
+    terms = problem.terms
+    if terms is not None and terms.forbids(ended.graph):
+        return Walk(Status.EXHAUSTED, problem.graph, problem.label)
     if ended.status is Status.FOUND:
-        label = session.peek(ended.graph).label
+        label = session.judge(ended.graph).label
         if label != ended.label or not problem.accepts(label):
             msg = (
                 f"The search gives back a graph as found, with the label {ended.label!r}; the "
@@ -76,14 +82,18 @@ def walk(
     trace = ended.trace
     notes, before = problem.notes, session.calls
     n_notes = len(notes)  # remarks made by the time of the last question
+    terms, length = problem.terms, 0  # steps as far as the last graph that was asked about
     try:
         questions = _questions(problem, stream, session)
         for (steps, made), graph in session.ahead(questions, session.pace.walk_odds()):
             n_notes, last = made, steps[-1]
             # The answer about a background graph was counted before: heed it, count nothing.
-            answer = session.peek(graph) if last.ask is Ask.KNOWN else session.ask(graph)
-            ended.graph, ended.label = graph, answer.label
+            answer = session.judge(graph) if last.ask is Ask.KNOWN else session.ask(graph)
             trace.extend(steps)
+            if terms is not None and terms.forbids(graph):
+                continue
+            ended.graph, ended.label = graph, answer.label
+            length = len(trace)
             if session.on_event is not None:
                 session.tell("step", graph, last)
             if problem.accepts(answer.label) and (heed is None or heed(last)):
@@ -99,6 +109,7 @@ def walk(
     except BudgetSpentError:
         ended.status = Status.BUDGET
     session.pace.record_walk(session.calls - before)
+    del trace[length:]
     del notes[n_notes:]  # remarks on what lies beyond the end of the walk
     return ended
 
@@ -111,15 +122,21 @@ def _questions(
     steps: list[Step] = []
     codes: list[int] = []
     check_time = session.check_time if session.timed else None
+    terms = problem.terms
+    static = None if terms is None or terms.any_pair else terms
     try:
         for step in stream:
             if type(step) is not Step or type(step.ask) is not Ask:
                 step = _cleaned(step)
-            steps.append(step)
             for u, v in step.toggled:
                 if not 0 <= u < v < n:
                     raise _wrong(step, n)
-                codes.append(u * n + v)
+            if static is not None and step.toggled:
+                step = _freed(step, n, static)
+                if not step.toggled and not codes:
+                    continue  # the graph before it was asked about
+            steps.append(step)
+            codes.extend(u * n + v for u, v in step.toggled)
             if step.ask is not Ask.NO:
                 if len(codes) > 1 and len(set(codes)) < len(codes):
                     codes = _left_over(steps, n)
@@ -132,6 +149,17 @@ def _questions(
                 check_time()
     except StopSearch:
         return
+
+
+def _freed(step: Step, n: int, terms: Terms) -> Step:
+    """A step with what may not change left out; its answer is then nobody's yet."""
+    codes = np.array([u * n + v for u, v in step.toggled], dtype=np.int64)
+    free = terms.may_change(codes)
+    if free.all():
+        return step
+    left = tuple(pair for pair, good in zip(step.toggled, free.tolist(), strict=True) if good)
+    ask = Ask.YES if step.ask is Ask.KNOWN else step.ask
+    return step._replace(toggled=left, ask=ask)
 
 
 def _left_over(steps: list[Step], n: int) -> list[int]:

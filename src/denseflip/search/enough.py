@@ -79,7 +79,7 @@ def fewest_parts(
                 raise BudgetSpentError
             label = session.ask(changed(key)).label
             asked.add(key)
-            if _accepts(result, label):
+            if result.accepts(label):
                 chosen[key] = label
         return key in chosen
 
@@ -111,9 +111,3 @@ def _needed(k: int, kept: int, flips: Callable[[Sequence[int]], bool]) -> tuple[
     needed = lexmin(range(kept, k), lambda some: flips([*first, *some]))
     needed = certify(sorted(needed), lambda some: flips([*first, *some]))
     return tuple(sorted(first + needed))
-
-
-def _accepts(result: Counterfactual, label: Label) -> bool:
-    if result.target is None:
-        return label != result.label_before
-    return label == result.target

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from denseflip.counterfactual import Counterfactual, Label, Status
-from denseflip.errors import (
-    InvalidGraphError,
-    InvalidParameterError,
-    OracleError,
-    UnknownNameError,
-    whole_number,
-)
+from denseflip.counterfactual import Counterfactual, Status
+from denseflip.errors import InvalidGraphError, InvalidParameterError, whole_number
 from denseflip.graph import Edits, Graph, Nodes
 from denseflip.graph.intake import as_graph, match_nodes
+from denseflip.graph.pairs import decode
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
-from denseflip.oracles.protocol import Oracle, clean_label
+from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import MAX_BATCH, BudgetSpentError, Event, Session
+from denseflip.search.constraints import Constraints, Terms
 from denseflip.search.engine import search
 from denseflip.search.methods import Method, as_method
 from denseflip.search.problem import CONFIDENCE, Conversation, Problem, Stream, Walk, check_given
-from denseflip.search.refine import Candidate
+from denseflip.search.refine import Candidate, MinimalRefine, shrink_groups
+from denseflip.search.target import as_target, check_confidence, check_target_seen
 
 
 def explain(
@@ -36,7 +33,9 @@ def explain(
     *,
     nodes: Nodes | None = None,
     background: Any = None,
-    target: Label | None = None,
+    target: Any = None,
+    confidence: float | None = None,
+    constraints: Constraints | Mapping[str, Any] | None = None,
     budget: int | None = None,
     seed: int = 0,
     time_limit: float | None = None,
@@ -65,7 +64,12 @@ def explain(
     nodes : names and regions of the nodes; some methods need regions.
     background : the data set's graphs, for the methods that look at them. Keep one
         `Background` when explaining many graphs: its labels are asked only once.
-    target : the label wanted; by default any other than the graph's own.
+    target : the class wanted, by its label or by its name (where the oracle has ``class_names``),
+        or several that will do; by default any other than the graph's own.
+    confidence : how sure of it the oracle must be, between 0 and 1; needs one with
+        ``predict_proba`` and ``classes``.
+    constraints : what may change and what the answer must be like: a `Constraints`, or a mapping
+        of its fields. Guaranteed, whatever the method.
     budget : the largest number of questions to the oracle.
     seed : seed of the one random generator of the search.
     time_limit : seconds after which the search stops with what it has.
@@ -107,7 +111,10 @@ def explain(
     seed = whole_number("seed", seed)
     batch = whole_number("batch", batch, minimum=1)
     confirm = whole_number("confirm", confirm)
-    target = None if target is None else _check_target(target)
+    wanted = as_target(target, oracle)
+    terms = Constraints.of(constraints)
+    if confidence is not None:
+        confidence = check_confidence(confidence)
     if nodes is not None:
         if not isinstance(nodes, Nodes):
             msg = f"nodes must be a Nodes table; got {type(nodes).__name__}."
@@ -119,29 +126,34 @@ def explain(
         msg = f"The graph has {graph.n_nodes} nodes, the background {known.graphs[0].n_nodes}."
         raise InvalidGraphError(msg)
     known = known and known.named_like(graph)
-    classes = getattr(oracle, "classes", None)
-    if target is not None and classes is not None and target not in classes:
-        raise UnknownNameError("target", str(target), map(str, classes))
+    bound = terms.bind(graph, nodes, known) if terms else None
     session = Session(
         oracle,
         budget=budget,
         time_limit=time_limit,
         max_batch=batch,
-        confidence=CONFIDENCE in ready.needs,
+        confidence=CONFIDENCE in ready.needs or confidence is not None,
         on_event=on_event,
     )
+    own = session.ask(graph)
+    if bound is not None:
+        bound.no, session.guard = own, bound
+    if confidence is not None:
+        session.demand(own.label, confidence)
     problem = Problem(
         graph,
-        session.ask(graph).label,
-        target,
+        own.label,
+        wanted,
         nodes,
         known,
         np.random.default_rng(seed),
         label_background=lambda: () if known is None else known.labels(session),
         check_time=session.check_time,
+        terms=bound,
     )
-    if target is not None and problem.label == target:
+    if wanted is not None and problem.accepts(own.label):
         return _result(problem, session, ready, seed, started, status=Status.NOT_NEEDED)
+    check_target_seen(problem, oracle)
     for need in sorted(ready.needs, reverse=True):
         check_given(need, ready.name.split("+")[0], nodes, known)
     found = search(problem, ready.search, session)
@@ -157,6 +169,20 @@ def explain(
                 refine(candidate)
         except BudgetSpentError:
             problem.note("The budget was spent during refinement; the result may be refined more.")
+        size = None if bound is None else _shrink(candidate, bound)
+        if bound is not None and size is not None:
+            problem.note(bound.bound(size=size, smallest=candidate.graph))
+            return _result(
+                problem,
+                session,
+                ready,
+                seed,
+                started,
+                status=Status.EXHAUSTED,
+                search_calls=searched,
+                refine_calls=session.calls - searched,
+                iterations=iterations,
+            )
         session.confirm([graph, candidate.graph], times=confirm)
         if candidate.steps:  # what was seen of the graph before it was refined
             found.notes = ()
@@ -166,6 +192,8 @@ def explain(
             facts["minimal"] = candidate.minimal
         found.graph, found.label = candidate.graph, candidate.label
         found.trace += candidate.steps
+    elif bound is not None and (why := bound.bound()):
+        problem.note(why)
     result = _result(
         problem,
         session,
@@ -183,7 +211,24 @@ def explain(
         **facts,
     )
     notes = (*result.notes, *found.notes)
-    return replace(result, notes=notes, front=_front(result, found))
+    answers = _front(result, found)
+    if bound is not None:
+        answers = tuple(one for one in answers if bound.too_large(one.counterfactual) is None)
+    return replace(result, notes=notes, front=answers)
+
+
+def _shrink(candidate: Candidate, terms: Terms) -> str | None:
+    """Bring a counterfactual within the bounds on its size; the bound that it still breaks."""
+    try:
+        if terms.too_large(candidate.graph) == "max_cells":
+            split = terms.cells.split(candidate.graph.difference(terms.graph), fullest_first=True)
+            n = terms.graph.n_nodes
+            shrink_groups([decode(codes, n) for codes in reversed(split.values())], candidate)
+        if terms.too_large(candidate.graph) is not None:
+            MinimalRefine()(candidate)
+    except BudgetSpentError:
+        candidate.problem.note("The budget was spent while the answer was made smaller.")
+    return terms.too_large(candidate.graph)
 
 
 def _front(result: Counterfactual, found: Walk) -> tuple[Counterfactual, ...]:
@@ -214,6 +259,9 @@ def _result(
     status: Status,
     **facts: Any,
 ) -> Counterfactual:
+    after = facts.get("edits", Edits()).apply(problem.graph)
+    before, then = _confidence(session, problem.graph, after)
+    terms = problem.terms
     return Counterfactual(
         status=status,
         original=problem.graph,
@@ -226,13 +274,23 @@ def _result(
         distinct_calls=session.distinct,
         notes=tuple(problem.notes),
         elapsed=time.perf_counter() - started,
+        confidence_before=before,
+        confidence_after=then,
+        confidence=session.demanded,
+        constraints={} if terms is None else terms.constraints.given,
+        refused={} if terms is None else dict(terms.refused),
         **{"edits": Edits(), "label_after": problem.label, **facts},
     )
 
 
-def _check_target(target: Any) -> Label:
-    try:
-        return clean_label(target)
-    except OracleError as error:
-        msg = f"target must be a label, a finite number or a string; got {target!r:.60}."
-        raise InvalidParameterError(msg) from error
+def _confidence(session: Session, *graphs: Graph) -> tuple[float | None, ...]:
+    """How sure the oracle is of its labels of these graphs; None where it does not say."""
+    oracle = session.oracle
+    if not hasattr(oracle, "predict_proba") or getattr(oracle, "classes", None) is None:
+        return tuple(None for _ in graphs)
+    other = Session(oracle, confidence=True)
+    sure = []
+    for graph in graphs:
+        answer, label = other.peek(graph), session.peek(graph).label
+        sure.append((answer.probabilities or {}).get(label))
+    return tuple(sure)

@@ -130,7 +130,7 @@ class Shared(Session):
     def ask(self, graph: Graph) -> Answer:
         """The oracle's answer; a question only if it was never asked."""
         if graph.key in self._counted:
-            return self.peek(graph)
+            return self.judge(graph)
         if self.remaining < 1:
             raise BudgetSpentError
         return super().ask(graph)
@@ -141,7 +141,7 @@ class Shared(Session):
         new = {g.key: g for g in graphs if g.key not in self._counted}
         if new:
             super().ask_all(new.values())
-        return [self.peek(graph) for graph in graphs]
+        return [self.judge(graph) for graph in graphs]
 
 
 def joined(parts: Iterable[Codes]) -> Codes:

@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.counterfactual import AsRead, Label, Status, Step
+from denseflip.counterfactual import AsRead, Label, Status, Step, Target, is_wanted
 from denseflip.errors import MissingInputError
-from denseflip.graph import Graph, Nodes, Taxonomy
+from denseflip.graph import Codes, Graph, Nodes, Taxonomy
 from denseflip.graph.canonical import node_places
 from denseflip.graph.density import count_triangles, harmonic_centrality
 from denseflip.oracles.background import Background, Contrast, Frequencies
 
 if TYPE_CHECKING:
     from denseflip.oracles.session import Session
+    from denseflip.search.constraints import Terms
 
 REGIONS, BACKGROUND, CONFIDENCE = "regions", "background", "confidence"
 
@@ -63,7 +64,7 @@ class Problem:
     ----------
     graph : the original.
     label : the oracle's label of it.
-    target : the label wanted, or None for any other.
+    target : the label wanted, a tuple of those that will do, or None for any other.
     nodes : the node table, or None.
     background : the data set's graphs, or None.
     rng : the one random generator of this search.
@@ -73,11 +74,14 @@ class Problem:
     check_time : raises when the time is up; for work that is long between two questions.
     best : the best counterfactual met so far, kept by a conversation (`keep`) for the case that
         its budget ends.
+    terms : the user's constraints on this graph, or None. What they forbid is neither asked about
+        nor given back, whoever proposes it; a search that leaves it out from the start (`free`)
+        loses no time with it.
     """
 
     graph: Graph
     label: Label
-    target: Label | None = None
+    target: Target = None
     nodes: Nodes | None = None
     background: Background | None = None
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
@@ -85,10 +89,15 @@ class Problem:
     label_background: Callable[[], Sequence[Label]] = tuple
     check_time: Callable[[], None] = lambda: None
     best: Walk | None = None
+    terms: Terms | None = None
 
     def accepts(self, label: Label) -> bool:
         """Whether a graph with this label is a counterfactual."""
-        return label != self.label if self.target is None else label == self.target
+        return is_wanted(label, self.label, self.target)
+
+    def free(self, codes: Codes) -> Codes:
+        """Those of the pairs that the user's terms allow to change, in their order."""
+        return codes if self.terms is None else self.terms.free(codes)
 
     def note(self, text: str) -> None:
         """Record a remark once."""
@@ -116,7 +125,7 @@ class Problem:
 
         A sentence names one class, and is true only if that is where its redraws lead.
         """
-        if self.target is not None:
+        if self.target is not None and not isinstance(self.target, tuple):
             return [self]
         nearest: dict[Label, float] = {}
         for graph, label in zip(
@@ -187,7 +196,10 @@ class Problem:
         graphs = self._background(needed_by).graphs
         same, other = self._sides
         if not other:
-            wanted = "another class" if self.target is None else f"the class {self.target!r}"
+            names = self.target if isinstance(self.target, tuple) else (self.target,)
+            wanted = f"the class {' or '.join(map(repr, names))}"
+            if self.target is None:
+                wanted = "another class"
             labels = " or ".join(sorted({repr(y) for y in self.background_labels}))
             self.note(
                 f"{needed_by!r} looks at background graphs of {wanted}, and the oracle puts all "

@@ -318,6 +318,11 @@ class MinimalRefine:
         candidate.minimal = True
 
 
+def shrink_groups(groups: list[list[Pair]], candidate: Candidate) -> None:
+    """Undo whole groups of edits while the flip stays, until no single group can be undone."""
+    _ddmin(groups, candidate, "structure")
+
+
 def _ddmin(units: list[list[Pair]], candidate: Candidate, kind: str) -> None:
     """Undo units while the flip stays, until no single one can be undone (after Zeller's ddmin).
 

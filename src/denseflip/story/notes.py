@@ -33,6 +33,11 @@ class Advice(NamedTuple):
     parameters: tuple[str, ...] = ()
 
 
+def wanted_class(result: Counterfactual, class_name: Callable[[Label], str]) -> str:
+    """The class that was asked for, in words: one, several that will do, or any other."""
+    return " or ".join(map(class_name, result.targets)) or "another class"
+
+
 # ---- what to try next ---------------------------------------------------------------------
 
 
@@ -43,7 +48,7 @@ def next_advice(result: Counterfactual, class_name: Callable[[Label], str]) -> A
     """
     if result.status in (Status.FOUND, Status.NOT_NEEDED):
         return Advice()
-    wanted = "another class" if result.target is None else class_name(result.target)
+    wanted = wanted_class(result, class_name)
     graphs = f"graphs that the classifier puts in {wanted}"
     if result.status is Status.BUDGET:
         # What is tested together is not begun with too little, so few questions say little of

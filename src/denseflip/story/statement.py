@@ -11,7 +11,7 @@ from denseflip.counterfactual import AsRead, Counterfactual, Label, Reading, Sta
 from denseflip.graph import Nodes
 from denseflip.search.claims import Amount, Claim, Places
 from denseflip.story.amounts import ITEM, Wording
-from denseflip.story.notes import Advice, iteration_limit, next_advice
+from denseflip.story.notes import Advice, iteration_limit, next_advice, wanted_class
 from denseflip.story.phrases import clause
 from denseflip.story.reading import claim_of
 from denseflip.story.units import Units
@@ -329,7 +329,7 @@ class Sentences:
             return (
                 f"{self._opening} That is the class that was asked for, so nothing has to change."
             )
-        wanted = "another class" if result.target is None else self.class_name(result.target)
+        wanted = wanted_class(result, self.class_name)
         if len(result.edits):
             far = (
                 f"It went as far as {self._counts(len(result.added), len(result.removed))} "

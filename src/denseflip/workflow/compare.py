@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from denseflip.checks import renamed
-from denseflip.counterfactual import Label
+from denseflip.counterfactual import Label, Target
 from denseflip.errors import MissingInputError
 from denseflip.graph import Graph, Nodes, Taxonomy
 from denseflip.oracles.adapt import coerce_oracle
@@ -74,7 +74,7 @@ def compare(
     *,
     nodes: Nodes | None = None,
     background: Any = None,
-    target: Label | None = None,
+    target: Target = None,
     budget: int | None = None,
     seed: int = 0,
     time_limit: float | None = None,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from denseflip.counterfactual import Label
+from denseflip.counterfactual import Label, Target
 from denseflip.datasets import (
     Dataset,
     Keep,
@@ -20,6 +20,8 @@ from denseflip.datasets.store import SUFFIX
 from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError
 from denseflip.graph import Graph, Nodes
 from denseflip.oracles.protocol import Oracle
+from denseflip.oracles.session import Session
+from denseflip.search.target import names_of
 
 Fetch = Callable[[str], Dataset]
 
@@ -53,25 +55,39 @@ class Subject:
         """Label → class name, if there is a data set."""
         return None if self.dataset is None else dict(enumerate(self.dataset.class_names))
 
-    def label_of(self, words: str | None, oracle: Oracle | None = None) -> Label | None:
+    def label_of(self, words: str | Sequence[str] | None, oracle: Oracle | None = None) -> Target:
         """The label that words mean: a class name of the data set, else a number or a word.
 
-        A classifier of one's own that does not say which ``classes`` it knows may give labels that
-        are none of the data set's; for it any word will do.
+        Of several words, a tuple of labels. A classifier of one's own that does not say which
+        ``classes`` it knows is asked about the graph: if its answer is a word, class names are its
+        labels. It may give labels that are none of the data set's; for it any word will do.
         """
-        if words is None:
-            return None
+        if words is None or isinstance(words, str):
+            return None if words is None else self._one_label(words, oracle)
+        labels = tuple(dict.fromkeys(self._one_label(word, oracle) for word in words))
+        return labels if len(labels) > 1 else next(iter(labels), None)
+
+    def _one_label(self, words: str, oracle: Oracle | None) -> Label:
         names = self.class_names or {}
+        classes = (() if oracle is None else getattr(oracle, "classes", None)) or ()
         for label, name in names.items():
             if words.lower() == name.lower():
-                return label
+                return name if oracle is not None and self._speaks_names(oracle) else label
         value: Label = parse_value(words)
-        classes = (() if oracle is None else getattr(oracle, "classes", None)) or ()
-        own = oracle is not None and (value in classes or not classes)
-        if names and value not in names and not own:
+        given = names_of(oracle) if oracle is not None else {}
+        own = oracle is not None and (value in classes or words in classes or not classes)
+        named = any(words.lower() == name.lower() for name in given.values())
+        if names and value not in names and not own and not named:
             known = [*names.values(), *map(str, names)]
             raise UnknownNameError("target class", words, known, parameter="target")
-        return value
+        return words if words in classes or (named and value not in classes) else value
+
+    def _speaks_names(self, oracle: Oracle) -> bool:
+        """Whether an oracle answers with names of classes, not with their numbers."""
+        classes = getattr(oracle, "classes", None)
+        if classes is None:
+            classes = [Session(oracle).peek(self.graph).label]
+        return all(isinstance(label, str) for label in classes)
 
 
 def open_dataset(name: str | Path, *, fetch: Fetch = fetch_dataset) -> Dataset:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from denseflip.counterfactual import Counterfactual, Label
+from denseflip.counterfactual import Counterfactual, Target
 from denseflip.errors import InvalidParameterError, MissingInputError
 from denseflip.graph import Graph, Taxonomy
 from denseflip.oracles.adapt import coerce_oracle
@@ -15,6 +15,7 @@ from denseflip.oracles.background import Background
 from denseflip.oracles.open import open_oracle
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Event
+from denseflip.search.constraints import Constraints
 from denseflip.search.explain import explain
 from denseflip.search.methods import ALIASES, METHODS, Method, make_method
 from denseflip.story.describe import describe
@@ -110,7 +111,9 @@ def tell(
     oracle: Any,
     method: str | Method = "auto",
     *,
-    target: Label | None = None,
+    target: Target = None,
+    confidence: float | None = None,
+    constraints: Constraints | Mapping[str, Any] | None = None,
     budget: int | None = None,
     seed: int = 0,
     time_limit: float | None = None,
@@ -132,7 +135,8 @@ def tell(
     ----------
     subject : what `find_subject` gave, or a bare graph.
     oracle : the classifier.
-    method, target, budget, seed, time_limit, confirm, on_event : as in `explain`.
+    method, target, confidence, constraints, budget, seed, time_limit, confirm, on_event : as in
+        `explain`.
     regions : the taxonomy that the sentence speaks in, and that the method works with if it takes
         one; by default the method's choice.
     language, max_cells, objective, front : as in `explain`. The answers of a front are told by
@@ -161,6 +165,8 @@ def tell(
         nodes=known.nodes,
         background=background,
         target=target,
+        confidence=confidence,
+        constraints=constraints,
         budget=budget,
         seed=seed,
         time_limit=time_limit,

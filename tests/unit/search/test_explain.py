@@ -180,7 +180,16 @@ BAD = [
     ({"time_limit": float("nan")}, InvalidParameterError, "time_limit must be a positive number"),
     ({"time_limit": "soon"}, InvalidParameterError, "time_limit must be a positive number"),
     ({"target": float("nan")}, InvalidParameterError, "target must be a label.*got nan"),
-    ({"target": [1]}, InvalidParameterError, r"target must be a label.*got \[1\]"),
+    ({"target": [[1]]}, InvalidParameterError, r"target must be a label.*got \[1\]"),
+    ({"target": []}, InvalidParameterError, "names no class at all"),
+    ({"confidence": 1.2}, InvalidParameterError, "confidence is a probability.*1.2"),
+    ({"confidence": 0.8}, OracleError, "gives no confidence.*leave out confidence="),
+    ({"constraints": 3}, InvalidParameterError, "constraints must be Constraints.*int"),
+    (
+        {"constraints": {"frozen": 1}},
+        UnknownNameError,
+        "Unknown constraint .frozen.*Did you mean .freeze",
+    ),
 ]
 
 

@@ -133,7 +133,11 @@ def test_the_label_that_words_mean():
         found.label_of("BTBRR", fit_oracle(found.dataset, preset="regions-logistic"))
     own = as_oracle(lambda adjacency: "high")
     assert found.label_of("high", own) == "high"
-    assert found.label_of("btbr", own) == 1
+    # It answers in words, so the class's name is what it would answer; numbers go with numbers.
+    assert found.label_of("btbr", own) == "BTBR"
+    assert found.label_of("btbr", as_oracle(lambda adjacency: 0)) == 1
+    assert found.label_of(["btbr", "B6"], as_oracle(lambda adjacency: 0)) == (1, 0)
+    assert found.label_of(["btbr"]) == found.label_of(["btbr", "1"]) == 1
     alone = Subject(Graph.from_edges(2, []), "g")
     assert alone.label_of("1") == 1
     assert alone.label_of("sick") == "sick"

@@ -1,0 +1,133 @@
+"""`Frozen`: which pairs must stay as they are, by names of regions, nodes and cells, or numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from denseflip.errors import (
+    DenseflipError,
+    InvalidParameterError,
+    MissingInputError,
+    UnknownNameError,
+    shown,
+)
+from denseflip.graph import Codes, Nodes
+from denseflip.graph.pairs import are_among
+
+Bools = npt.NDArray[np.bool_]
+CROSSES = (" x ", " – ", " × ", " & ")  # between two regions of a cell: typed, or as on a page
+_MANY_NODES = 200  # beyond so many their names are not listed in an error
+
+
+def is_number(value: Any) -> bool:
+    """Whether this is a whole number."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+class Frozen:
+    """Frozen nodes, cells and pairs, looked up by name."""
+
+    def __init__(
+        self, names: tuple[Any, ...], regions: str | None, nodes: Nodes | None, n_nodes: int
+    ) -> None:
+        self.n_nodes = n_nodes
+        self.nodes = nodes
+        self.taxonomies = []
+        if nodes is not None and nodes.regions:
+            wanted = nodes.taxonomies if regions is None else (regions,)
+            self.taxonomies = [nodes.taxonomy(name) for name in wanted]
+        self.frozen = np.zeros(n_nodes, dtype=bool)
+        self.blocks: list[tuple[Bools, Bools]] = []
+        pairs: set[int] = set()
+        for name in names:
+            if is_number(name):
+                self.frozen[self._node(int(name))] = True
+            elif isinstance(name, (tuple, list)) and len(name) == 2:
+                u, v = sorted(self._end(end) for end in name)
+                pairs.add(u * n_nodes + v)
+            elif isinstance(name, str):
+                self._take(name)
+            else:
+                msg = f"freeze names regions, nodes, cells or pairs; got {shown(name)}."
+                raise InvalidParameterError(msg, parameter="freeze")
+        self.pairs = np.array(sorted(pairs), dtype=np.int64)
+
+    def touches(self, u: Codes, v: Codes) -> Bools:
+        """Which pairs are frozen."""
+        out: Bools = self.frozen[u] | self.frozen[v]
+        for a, b in self.blocks:
+            out |= (a[u] & b[v]) | (b[u] & a[v])
+        if len(self.pairs):
+            out |= are_among(u * self.n_nodes + v, self.pairs)
+        return out
+
+    def _take(self, name: str) -> None:
+        inside = self._members(name)
+        if inside is not None:
+            self.frozen |= inside
+            return
+        for cross in CROSSES:
+            ends = [part.strip() for part in name.split(cross)]
+            if len(ends) == 2:
+                sides = [self._members(end) for end in ends]
+                for end, side in zip(ends, sides, strict=True):
+                    if side is None:
+                        raise self._unknown(end)
+                self.blocks.append((sides[0], sides[1]))  # type: ignore[arg-type]
+                return
+        raise self._unknown(name)
+
+    def _members(self, name: str) -> Bools | None:
+        """The nodes that a name stands for: a region of any taxonomy, or one node."""
+        found: list[tuple[str, Bools]] = []
+        for taxonomy in self.taxonomies:
+            for number, region in enumerate(taxonomy.regions):
+                if region.lower() == name.lower():
+                    found.append((taxonomy.name, taxonomy.array == number))
+        if self.nodes is not None:
+            for number, node in enumerate(self.nodes.names):
+                if node.lower() == name.lower():
+                    inside = np.zeros(self.n_nodes, dtype=bool)
+                    inside[number] = True
+                    found.append(("nodes", inside))
+        if not found:
+            return None
+        first = found[0][1]
+        if any(not np.array_equal(first, other) for _, other in found[1:]):
+            places = ", ".join(where for where, _ in found)
+            msg = (
+                f"{name!r} has several meanings ({places}). Say which taxonomy is meant: "
+                "Constraints(regions=…)."
+            )
+            raise InvalidParameterError(msg, parameter="freeze")
+        return first
+
+    def _end(self, end: Any) -> int:
+        if is_number(end):
+            return self._node(int(end))
+        if isinstance(end, str) and self.nodes is not None and end in self.nodes.names:
+            return self.nodes.names.index(end)
+        raise self._unknown(str(end))
+
+    def _node(self, number: int) -> int:
+        if not 0 <= number < self.n_nodes:
+            msg = f"freeze: there is no node {number}; the graph has nodes 0 to {self.n_nodes - 1}."
+            raise InvalidParameterError(msg, parameter="freeze")
+        return number
+
+    def _unknown(self, name: str) -> DenseflipError:
+        known = [region for taxonomy in self.taxonomies for region in taxonomy.regions]
+        if self.nodes is None:
+            msg = (
+                f"freeze={name!r} is a name, and no node table was given to look it up in: "
+                "nodes=Nodes.read_csv('nodes.csv'); or give node numbers."
+            )
+            return MissingInputError(msg, parameter=("freeze", "nodes"))
+        if self.nodes.n_nodes <= _MANY_NODES:
+            known += [node for node in self.nodes.names if node not in known]
+        return UnknownNameError(
+            "region, node or cell", name, dict.fromkeys(known), parameter="freeze"
+        )
