@@ -14,6 +14,7 @@ from denseflip.workflow.compare import COMPARED
 
 NAMES = [
     "Background",
+    "Constraints",
     "Counterfactual",
     "DCS",
     "Dataset",
@@ -94,6 +95,8 @@ def test_explain_is_called_like_this():
         "*nodes=None",
         "*background=None",
         "*target=None",
+        "*confidence=None",
+        "*constraints=None",
         "*budget=None",
         "*seed=0",
         "*time_limit=None",

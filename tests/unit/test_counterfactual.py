@@ -92,7 +92,7 @@ def test_numbers_of_other_makes_become_plain_in_a_step():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format": 99}, "has format 99; this version reads up to 2. Update denseflip"),
+        ({"format": 99}, "has format 99; this version reads up to 3. Update denseflip"),
         ({"format": "x"}, "has format 'x'"),
         ({"status": "lost"}, "Not a denseflip result: ValueError"),
         ({"original": {}}, "Not a denseflip result: InvalidGraphError"),
