@@ -8,36 +8,45 @@ on the very graphs it was trained on, stands beside it for comparison.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import count
 from typing import Any
 
 import numpy as np
 
 from denseflip.checks import renamed
+from denseflip.classifiers.confounding import Confounding
+from denseflip.classifiers.confounds import (
+    Aware,
+    Confounds,
+    confounds_alone,
+    judge_aware,
+    read_confounds,
+)
 from denseflip.classifiers.evaluation import Evaluation
 from denseflip.classifiers.features import Features
-from denseflip.classifiers.presets import (
-    INNER_FOLDS,
-    Design,
-    check_classes,
-    fit_design,
-    make_design,
-)
+from denseflip.classifiers.judged import RefitRecipe, answers_of, design_of
+from denseflip.classifiers.presets import INNER_FOLDS, Design, check_classes, fit_design
 from denseflip.classifiers.recipes import Positions, nested_answers
 from denseflip.counterfactual import wilson_interval
 from denseflip.datasets import Dataset
 from denseflip.errors import InvalidParameterError
+from denseflip.oracles.adapt import coerce_oracle
+from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.threads import single_thread
 
 
 @renamed(taxonomy="regions")
 def evaluate(
     dataset: Dataset,
-    preset: str | None = None,
+    oracle: Any = None,
     *,
+    preset: str | None = None,
     features: str | Features | None = None,
     estimator: Any = None,
     regions: str | None = None,
+    confounds: Sequence[str] | str | None = None,
+    site: str | None = None,
     folds: int = 5,
     repeats: int = 10,
     permutations: int = 200,
@@ -49,29 +58,53 @@ def evaluate(
 
     Parameters
     ----------
+    oracle : what is judged. The name of a preset, a scikit-learn estimator or pipeline (on
+        `features`), a classifier of `fit_oracle`, or an oracle that offers ``refit(dataset)`` is
+        trained anew in every fold. Any other oracle or function is judged as it is: on graphs that
+        it may have seen, and the result says so (`Evaluation.protocol` is ``"as given"``).
     preset, features, estimator, regions : what is judged, as in `fit_oracle`.
+    confounds : columns of the data set's subject table (age, site …), a list or with commas: they
+        are regressed out inside each fold, and `Evaluation.confounds` tells the rest.
+    site : which of them is the site; by default the one whose name says so.
     folds : every graph is answered by a classifier trained on the other folds.
     repeats : how often that is done with new folds; the figures are means.
     permutations : how often it is done (once each) with shuffled labels; 0 gives no p-value.
     inner_folds : folds inside each training part, for selecting the setting.
     seed : decides folds and shuffles.
     progress : called with (done, total) at the start and after every repeat and permutation.
+
+    Examples
+    --------
+    >>> from denseflip.datasets import load_dataset
+    >>> judged = evaluate(load_dataset("mice"), lambda adjacency: 0, permutations=19)
+    >>> judged.protocol, judged.accuracy, judged.level
+    ('as given', 0.5, 'chance')
     """
-    check_classes(dataset, folds)
+    design = design_of(dataset, oracle, preset, features, estimator, regions)
+    check_classes(dataset, folds if isinstance(design, Design) else None)
     for name, value, least in (("repeats", repeats, 1), ("permutations", permutations, 0)):
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             msg = f"'{name}' must be a whole number from {least}; got {value!r}."
             raise InvalidParameterError(msg)
-    design = make_design(dataset, preset, features=features, estimator=estimator, regions=regions)
+    if confounds is None and site is not None:
+        confounds = [site]
+    known = None
+    if confounds is not None:
+        known = read_confounds(dataset, confounds, site=site, folds=folds)
+    numbers = {"folds": folds, "repeats": repeats, "permutations": permutations}
+    if not isinstance(design, Design):
+        return judge_as_given(
+            dataset, design, known, inner_folds=inner_folds, seed=seed, progress=progress, **numbers
+        )
     return evaluate_design(
         dataset,
         design,
-        folds=folds,
-        repeats=repeats,
-        permutations=permutations,
         inner_folds=inner_folds,
         seed=seed,
         progress=progress,
+        confounds=known,
+        given=oracle,
+        **numbers,
     )
 
 
@@ -85,11 +118,19 @@ def evaluate_design(
     inner_folds: int,
     seed: int,
     progress: Callable[[int, int], None] | None = None,
+    confounds: Confounds | None = None,
+    given: Any = None,
 ) -> Evaluation:
     """`evaluate` for a design and numbers already checked."""
     _, y = np.unique(dataset.label_array(), return_inverse=True)
     n_classes = int(y.max()) + 1
-    total = repeats + permutations
+    total = (repeats + permutations) * (2 if confounds is not None else 1)
+    ticked = count(1)
+
+    def tick() -> None:
+        if progress:
+            progress(next(ticked), total)
+
     accuracies, f1s, balanced, null = [], [], [], []
     confusion = np.zeros((n_classes, n_classes), dtype=np.int64)
     chosen: Counter[str] = Counter()
@@ -107,26 +148,49 @@ def evaluate_design(
             balanced.append(balanced_accuracy_of(table))
             confusion += table
             chosen.update(str(s) for s in settings if s is not None)
-            if progress:
-                progress(r + 1, total)
+            tick()
         for p in range(permutations):
             rng = np.random.default_rng([seed, 1, p])
             shuffled = rng.permutation(y)
             answers, _ = nested_answers(design.recipe, prepared, shuffled, folds, inner_folds, rng)
             null.append(float(np.mean(answers == shuffled)))
-            if progress:
-                progress(repeats + p + 1, total)
-    accuracy = float(np.mean(accuracies))
-    oracle = fit_design(dataset, design, inner_folds=inner_folds, seed=seed)
-    answers = np.searchsorted(oracle.classes, oracle.predict(dataset.graphs))
+            tick()
+        accuracy = float(np.mean(accuracies))
+        aware = None
+        if confounds is not None:
+            regressed = not isinstance(design.recipe, RefitRecipe)
+            figures = judge_aware(
+                design.recipe,
+                rows,
+                confounds,
+                y,
+                regressed=regressed,
+                folds=folds,
+                repeats=repeats,
+                permutations=permutations,
+                inner_folds=inner_folds,
+                seed=seed,
+                tick=tick,
+            )
+            aware = _confounding(confounds, figures, accuracy, len(y), regressed=regressed)
+    if isinstance(design.recipe, RefitRecipe):
+        described = type(given).__name__
+        labels = answers_of(coerce_oracle(given), dataset, dataset.graphs)
+    else:
+        fitted = fit_design(dataset, design, inner_folds=inner_folds, seed=seed)
+        described = fitted.card["estimator"]
+        labels = np.asarray(fitted.predict(dataset.graphs))
+    # An oracle as it is may answer a class that has no graph here; that is wrong like any other.
+    seen = np.unique(dataset.label_array())
+    answers = np.where(np.isin(labels, seen), np.searchsorted(seen, labels), (y + 1) % n_classes)
     training = confusion_table(y, answers, n_classes)
-    counts = {name: count for name, count in dataset.class_counts().items() if count}
+    counts = {name: number for name, number in dataset.class_counts().items() if number}
     return Evaluation(
         dataset=dataset.name,
         class_counts=counts,
         preset=design.preset,
         features=design.features.name,
-        estimator=oracle.card["estimator"],
+        estimator=described,
         folds=folds,
         inner_folds=inner_folds,
         repeats=repeats,
@@ -144,6 +208,103 @@ def evaluate_design(
         chosen={design.recipe.parameter: dict(chosen.most_common())} if chosen else {},
         training_accuracy=accuracy_of(training),
         training_f1=f1_of(training),
+        confounds=aware,
+    )
+
+
+def judge_as_given(
+    dataset: Dataset,
+    oracle: Oracle,
+    confounds: Confounds | None,
+    *,
+    folds: int,
+    repeats: int,
+    permutations: int,
+    inner_folds: int,
+    seed: int,
+    progress: Callable[[int, int], None] | None = None,
+) -> Evaluation:
+    """Judge an oracle that cannot be trained anew, on graphs that it may have seen.
+
+    The p-value is of shuffled labels beside the same answers: whether answers and labels have
+    anything to do with each other here, not whether they would on new graphs.
+    """
+    total = permutations + 1
+    if progress:
+        progress(0, total)
+    truth = dataset.label_array()
+    answers = answers_of(oracle, dataset, dataset.graphs)
+    present = np.unique(np.concatenate([truth, answers]))
+    y, found = np.searchsorted(present, truth), np.searchsorted(present, answers)
+    table = confusion_table(y, found, len(present))
+    accuracy = accuracy_of(table)
+    null, within = [], []
+    for p in range(permutations):
+        rng = np.random.default_rng([seed, 1, p])
+        null.append(float(np.mean(rng.permutation(y) == found)))
+        if confounds is not None:
+            within.append(float(np.mean(confounds.shuffle(y, rng) == found)))
+        if progress:
+            progress(p + 1, total)
+    aware = None
+    if confounds is not None:
+        alone = confounds_alone(confounds, y, folds, repeats, inner_folds, seed)
+        remark = "An oracle that cannot be trained anew cannot be kept from a site."
+        figures = Aware((accuracy,), tuple(within), alone, None, 0, remark)
+        aware = _confounding(confounds, figures, accuracy, len(y), regressed=False)
+    if progress:
+        progress(total, total)
+    counts = dataset.class_counts()
+    return Evaluation(
+        dataset=dataset.name,
+        class_counts={dataset.class_names[int(i)]: counts[dataset.class_names[i]] for i in present},
+        preset=None,
+        features="as it is",
+        estimator=type(oracle).__name__,
+        folds=0,
+        inner_folds=0,
+        repeats=1,
+        permutations=permutations,
+        seed=seed,
+        accuracy=accuracy,
+        interval=wilson_interval(accuracy, len(y)),
+        f1=f1_of(table),
+        balanced_accuracy=balanced_accuracy_of(table),
+        majority_rate=max(counts.values()) / len(y),
+        p_value=p_value(accuracy, null),
+        null_mean=float(np.mean(null)) if null else None,
+        confusion=tuple(tuple(int(x) for x in row) for row in table),
+        repeat_accuracies=(accuracy,),
+        chosen={},
+        training_accuracy=accuracy,
+        training_f1=f1_of(table),
+        protocol="as given",
+        confounds=aware,
+    )
+
+
+def _confounding(
+    confounds: Confounds, found: Aware, plain: float, n: int, *, regressed: bool
+) -> Confounding:
+    accuracy, by_site = float(np.mean(found.accuracies)), found.by_site
+    return Confounding(
+        columns=confounds.columns,
+        site=confounds.site,
+        n_sites=confounds.n_sites,
+        n_coded=confounds.coded.shape[1],
+        regressed=regressed,
+        plain=plain,
+        accuracy=accuracy,
+        interval=wilson_interval(accuracy, n),
+        p_value=p_value(accuracy, list(found.null)),
+        null_mean=float(np.mean(found.null)) if found.null else None,
+        alone=found.alone,
+        alone_interval=wilson_interval(found.alone, n),
+        leave_site_out=by_site,
+        leave_site_out_interval=(
+            None if by_site is None else wilson_interval(by_site, found.judged_by_site)
+        ),
+        remark=found.remark,
     )
 
 
@@ -162,8 +323,9 @@ def accuracy_of(table: Positions) -> float:
 
 
 def balanced_accuracy_of(table: Positions) -> float:
-    """Mean over the classes of the share of right answers."""
-    return float(np.mean(np.diagonal(table) / table.sum(axis=1)))
+    """Mean over the classes that have graphs of the share of right answers."""
+    sizes = table.sum(axis=1)
+    return float(np.mean(np.diagonal(table)[sizes > 0] / sizes[sizes > 0]))
 
 
 def f1_of(table: Positions) -> float:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal, Self
+from pathlib import Path
+from typing import Any, Literal, Self, get_args
 
+from denseflip.checks import visible_tree
+from denseflip.classifiers.confounding import Confounding
 from denseflip.errors import FileFormatError, shown
+from denseflip.limits import check_size, read_json
 
-Level = Literal["better", "unclear", "chance"]
+Level = Literal["better", "unclear", "chance", "seen"]
+Protocol = Literal["cross-validation", "as given"]
 ALPHA = 0.05
 #: The smallest p-value of k shuffles is 1 / (k + 1): fewer than these cannot reach ALPHA.
 LEAST_SHUFFLES = 19
@@ -44,6 +49,9 @@ class Evaluation:
     repeat_accuracies : accuracy of each repeat.
     chosen : how often each setting was selected in the outer folds.
     training_accuracy, training_f1 : the paper's protocol: on all graphs, after training on them.
+    protocol : ``"cross-validation"``, or ``"as given"`` of an oracle that cannot be trained anew:
+        all figures are then of graphs that it may have seen, and there are no folds.
+    confounds : how it stands beside its confounds, if any were given.
     """
 
     dataset: str
@@ -68,6 +76,8 @@ class Evaluation:
     chosen: Mapping[str, Mapping[str, int]]
     training_accuracy: float
     training_f1: float
+    protocol: Protocol = "cross-validation"
+    confounds: Confounding | None = None
 
     @property
     def n_graphs(self) -> int:
@@ -76,17 +86,55 @@ class Evaluation:
 
     @property
     def level(self) -> Level:
-        """``better`` than chance, ``chance``, or ``unclear``.
+        """``better`` than chance, ``chance``, ``unclear``, or ``seen``.
 
         Better: the p-value is at most 0.05 and the whole interval lies above the majority rate.
         Chance: the p-value is larger, or the accuracy does not exceed the majority rate. A
         p-value that could not be that small (fewer than 19 shuffles) is left out of account.
+        Seen: better, but on graphs that the classifier may have seen. With confounds, both
+        accuracies are judged and the worse level counts; one that is better but does not exceed
+        what the confounds reach alone is ``unclear``.
         """
-        if self.accuracy <= self.majority_rate + 1e-12:
+        level = self.plain_level
+        if self.confounds is not None and level != "chance":
+            aware = self.aware_level
+            if aware == "better" and not self.confounds.beats(aware):
+                aware = "unclear"
+            level = aware if aware != "better" else level
+        if self.protocol == "as given" and level != "chance":
+            return "seen"
+        return level
+
+    @property
+    def plain_level(self) -> Level:
+        """The level without regard to confounds and to what the classifier may have seen."""
+        return self._level(self.accuracy, self.interval, self.p_value)
+
+    @property
+    def aware_level(self) -> Level:
+        """The level with regard to the confounds; that of the plain accuracy without any."""
+        found = self.confounds
+        if found is None:
+            return self.plain_level
+        return self._level(found.accuracy, found.interval, found.p_value)
+
+    def _level(self, accuracy: float, interval: tuple[float, float], p: float | None) -> Level:
+        if accuracy <= self.majority_rate + 1e-12:
             return "chance"
-        if self.p_value is not None and self.enough_shuffles and self.p_value > ALPHA:
+        if p is not None and self.enough_shuffles and p > ALPHA:
             return "chance"
-        return "better" if self.interval[0] > self.majority_rate else "unclear"
+        return "better" if interval[0] > self.majority_rate else "unclear"
+
+    @property
+    def beats_confounds(self) -> bool | None:
+        """Whether the classifier beats its confounds; None if none were given.
+
+        It does if, with regard to them, it is better than chance, and its accuracy exceeds that
+        of the confounds alone. One that may have seen the graphs does not.
+        """
+        if self.confounds is None:
+            return None
+        return self.protocol != "as given" and self.confounds.beats(self.aware_level)
 
     @property
     def enough_shuffles(self) -> bool:
@@ -100,11 +148,17 @@ class Evaluation:
 
     @property
     def verdict(self) -> str:
-        """The judgement in one or two sentences."""
+        """The judgement in a few sentences; with confounds, theirs is the last."""
+        if self.protocol == "as given":
+            which = f"{_percent(self.accuracy)} of the {self.n_graphs} labelled graphs are"
+            size = ""
+        else:
+            which = f"{_percent(self.accuracy)} of held-out graphs are"
+            size = f", {self.n_graphs} graphs"
         figures = (
-            f"{_percent(self.accuracy)} of held-out graphs are classified correctly (95 % interval "
-            f"{_percent(self.interval[0])} to {_percent(self.interval[1])}, {self.n_graphs} "
-            f"graphs); always answering the largest class gives {_percent(self.majority_rate)}"
+            f"{which} classified correctly (95 % interval "
+            f"{_percent(self.interval[0])} to {_percent(self.interval[1])}{size}); always "
+            f"answering the largest class gives {_percent(self.majority_rate)}"
         )
         if self.p_value is not None and not self.enough_shuffles:
             figures += (
@@ -117,14 +171,35 @@ class Evaluation:
             "better": "Better than chance",
             "unclear": "Not clearly better than chance",
             "chance": "Not better than chance",
-        }[self.level]
-        return f"{opening}: {figures}."
+            "seen": "Judged only on graphs that it may have seen",
+        }["seen" if self.level == "seen" else self.plain_level]
+        if self.protocol != "as given" and self.plain_level == "better" != self.level:
+            opening = "Better than chance only where its confounds are left out of account"
+        if self.protocol == "as given" and self.level == "chance":
+            opening = "Not better than chance, even on graphs that it may have seen"
+        text = f"{opening}: {figures}."
+        if self.confounds is not None:
+            seen = self.protocol == "as given"
+            text += f" {self.confounds.verdict(self.aware_level, seen=seen)}"
+        return text
 
     @property
     def warning(self) -> str | None:
         """What to bear in mind before explaining this classifier; None if it is better."""
         if self.level == "better":
             return None
+        if self.level == "seen":
+            return (
+                "This classifier could not be trained anew here, so nothing is known of graphs it "
+                "has not seen: if it was trained on these, a perfect score may be memory. Judge "
+                "it on graphs that were kept from its training, or give the estimator itself."
+            )
+        if self.plain_level in ("better", "unclear") and self.level != self.plain_level:
+            return (
+                "This classifier cannot be told from its confounds. A counterfactual shows what "
+                "would change its answer, but that may be a trace of age, sex, site or motion and "
+                "not of the difference between the classes."
+            )
         gap = ""
         if self.training_accuracy - self.accuracy > 0.1:
             gap = (
@@ -137,8 +212,9 @@ class Evaluation:
                 "its interval includes the rate of always answering the largest class. Read its "
                 f"explanations as hypotheses.{gap}"
             )
+        where = "graphs it has not seen" if self.protocol != "as given" else "these graphs"
         return (
-            "On graphs it has not seen, this classifier cannot be told from guessing. A "
+            f"On {where}, this classifier cannot be told from guessing. A "
             "counterfactual still shows what would change its answer, but that says nothing about "
             f"the difference between the classes.{gap}"
         )
@@ -151,6 +227,9 @@ class Evaluation:
         data["interval_kind"] = "Wilson, 95 %, sample size = graphs"
         data["confusion"] = [list(row) for row in self.confusion]
         data["repeat_accuracies"] = list(self.repeat_accuracies)
+        data["confounds"] = None if self.confounds is None else self.confounds.to_dict()
+        data["beats_confounds"] = self.beats_confounds
+        data["plain_level"] = self.plain_level
         data["level"], data["verdict"], data["warning"] = self.level, self.verdict, self.warning
         return data
 
@@ -160,7 +239,8 @@ class Evaluation:
         if not isinstance(data, Mapping):
             msg = f"Not an evaluation: a dictionary is expected; got {shown(data)}."
             raise FileFormatError(msg)
-        names = [f.name for f in fields(cls)]
+        late = ("protocol", "confounds")  # which files of the first release do not have
+        names = [f.name for f in fields(cls) if f.name in data or f.name not in late]
         missing = [name for name in names if name not in data]
         if missing:
             msg = f"Not an evaluation: the entries {', '.join(missing)} are missing."
@@ -176,10 +256,44 @@ class Evaluation:
                 values[name] = float(data[name])
             for name in ("p_value", "null_mean"):
                 values[name] = None if data[name] is None else float(data[name])
+            if values.get("protocol", "cross-validation") not in get_args(Protocol):
+                raise ValueError(f"the protocol {shown(values['protocol'])}")
+            if values.get("confounds") is not None:
+                values["confounds"] = Confounding.from_dict(values["confounds"])
+        except FileFormatError:
+            raise
         except (TypeError, ValueError, LookupError, AttributeError, OverflowError) as error:
             msg = f"Not an evaluation: {error}."
             raise FileFormatError(msg) from error
         return cls(**values)
+
+
+def read_evaluation(path: str | Path) -> Evaluation:
+    """Read what `denseflip evaluate --out` wrote of one classifier.
+
+    Raises
+    ------
+    FileFormatError
+        If the file is missing, is no evaluation, or holds several.
+    """
+    source = Path(path)
+    if not source.is_file():
+        msg = f"{source}: there is no such file. `denseflip evaluate --out` writes one."
+        raise FileFormatError(msg)
+    try:
+        check_size(source.stat().st_size, f"{source}: the file")
+        data = visible_tree(read_json(source.read_bytes(), str(source)))
+    except OSError as error:
+        msg = f"{source}: cannot be read ({error.strerror})."
+        raise FileFormatError(msg) from error
+    if isinstance(data, Mapping) and "presets" in data:
+        msg = f"{source}: holds the evaluations of several classifiers; evaluate one by itself."
+        raise FileFormatError(msg)
+    try:
+        return Evaluation.from_dict(data)
+    except FileFormatError as error:
+        msg = f"{source}: {error}"
+        raise FileFormatError(msg) from error
 
 
 def _percent(share: float) -> str:

@@ -123,7 +123,12 @@ def make_design(
     made = make_features(features or "spectral", dataset.nodes, regions=regions)
     if estimator is not None:
         return Design(None, made, EstimatorRecipe(estimator))
-    return Design(None, made, _RECIPES.get(made.name, LogisticRecipe(scaled=True)))
+    return Design(None, made, recipe_for(made))
+
+
+def recipe_for(features: Features) -> Recipe:
+    """The recipe that fits features where no estimator is given."""
+    return _RECIPES.get(features.name, LogisticRecipe(scaled=True))
 
 
 @renamed(taxonomy="regions")

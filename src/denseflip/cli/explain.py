@@ -123,6 +123,12 @@ ShareOption = Annotated[
         "paper's own sentences name about 0.8.",
     ),
 ]
+EvaluationOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="What is known of the classifier: a file written by `denseflip evaluate --out`."
+    ),
+]
 OutOption = Annotated[
     Path | None, typer.Option("--out", help="Folder for the page, the pictures and the result.")
 ]
@@ -189,6 +195,7 @@ def explain(
     front: FrontOption = False,
     vocabulary: VocabularyOption = "auto",
     share: ShareOption = 0.0,
+    evaluation: EvaluationOption = None,
     out: OutOption = None,
     force: ForceOption = False,
     json: JsonOption = False,
@@ -206,6 +213,7 @@ def explain(
     For a correlation matrix say which pairs are edges: --percentile 90, or --threshold 0.4.
     """
     from denseflip.checks import check_new_folder
+    from denseflip.classifiers.evaluation import read_evaluation
     from denseflip.classifiers.presets import DEFAULT_PRESET
     from denseflip.datasets.connectome import make_keep
     from denseflip.story.vocabulary import Vocabulary
@@ -226,6 +234,7 @@ def explain(
         Vocabulary.named(vocabulary)  # a wrong word is told before the search, not after
     if out is not None:
         check_new_folder(out, force=force)
+    judged = None if evaluation is None else read_evaluation(evaluation)
     subject = find_subject(
         source,
         graph_id,
@@ -255,6 +264,7 @@ def explain(
             regions=regions,
             share=share,
             vocabulary=vocabulary,
+            evaluation=judged,
             on_event=watch.listener,
         )
     answers = tell_front(story, box, background=subject.background) if front else ()

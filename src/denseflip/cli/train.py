@@ -65,6 +65,22 @@ PermutationsOption = Annotated[
     int, typer.Option(help="Label shuffles for the p-value; 0 leaves it out.")
 ]
 SeedOption = Annotated[int, typer.Option(help="Decides folds and shuffles.")]
+ConfoundsOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMNS",
+        help="Columns of the subject table, e.g. age,sex,site,motion: regressed out inside each "
+        "fold, and judged alone beside the classifier.",
+    ),
+]
+SiteOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="The column that is the site, for leaving sites out and shuffling within them "
+        "(default: the confound whose name says so).",
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 _TOLD = ("told", "cells", "edits", "in, read as")  # columns beside the honest accuracy
 ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
@@ -83,6 +99,8 @@ def train(
     repeats: RepeatsOption = 10,
     permutations: PermutationsOption = 200,
     seed: SeedOption = 0,
+    confounds: ConfoundsOption = None,
+    site: SiteOption = None,
     skip_evaluation: Annotated[
         bool, typer.Option("--skip-evaluation", help="Train only; the card will say so.")
     ] = False,
@@ -96,12 +114,16 @@ def train(
     from denseflip.classifiers.presets import fit_oracle
     from denseflip.cli.data import open_dataset
 
+    if skip_evaluation and (confounds or site):
+        msg = "Confounds are for the evaluation, which --skip-evaluation leaves out."
+        raise typer.BadParameter(msg, param_hint="--confounds")
     trainer = _trainer(preset)
     data = open_dataset(dataset)
     target = check_new_file(out or Path(_file_name(data.name, preset) + SUFFIX), force=force)
     evaluation = None
     if not skip_evaluation:
-        evaluation = _evaluate(data, preset, regions, folds, repeats, permutations, seed)
+        aware = {"confounds": confounds, "site": site}
+        evaluation = _evaluate(data, preset, regions, folds, repeats, permutations, seed, aware)
     told = _tell(data, preset, regions, folds, tell, seed) if tell else None
     _say(f"Training {preset} on all {len(data)} graphs of {data.name} …")
     if trainer is not None:
@@ -138,6 +160,20 @@ def evaluate(
     repeats: RepeatsOption = 10,
     permutations: PermutationsOption = 200,
     seed: SeedOption = 0,
+    confounds: ConfoundsOption = None,
+    site: SiteOption = None,
+    oracle: Annotated[
+        str | None,
+        typer.Option(
+            help="Judge this classifier instead: module:function, or a file written by `denseflip "
+            "train`, as in `denseflip explain`. One that cannot be trained anew is judged on "
+            "graphs that it may have seen, and that is said."
+        ),
+    ] = None,
+    input: Annotated[
+        str,
+        typer.Option(help="What module:function takes: adjacency, networkx, sparse or graph."),
+    ] = "adjacency",
     tell: TellOption = 0,
     as_json: JsonOption = False,
     out: Annotated[
@@ -148,18 +184,28 @@ def evaluate(
     """Judge a kind of classifier on graphs it has not seen, and by the paper's protocol.
 
     With --tell also: in how many cells can its decisions be told, true as they are read?
+    With --confounds also: does it beat age, sex, site, motion …?
+    With --oracle: any classifier that can be explained.
     """
     from denseflip.checks import check_new_file
     from denseflip.cli.data import open_dataset
 
+    if oracle is not None and (tell or regions):
+        msg = "--tell and --regions are for presets; an oracle is judged as it is."
+        raise typer.BadParameter(msg, param_hint="--oracle")
     names = list(dict.fromkeys(filter(None, (word.strip() for word in preset.split(",")))))
     for name in names or [preset]:
         _trainer(name)
     target = check_new_file(out, force=force) if out else None
     data = open_dataset(dataset)
     judged: list[tuple[Evaluation, Tellability | None]] = []
+    aware: dict[str, Any] = {"confounds": confounds, "site": site}
+    if oracle is not None:
+        from denseflip.oracles.open import open_oracle
+
+        names, aware["oracle"] = [oracle], open_oracle(oracle, dataset=data, input=input)
     for name in names:
-        evaluation = _evaluate(data, name, regions, folds, repeats, permutations, seed)
+        evaluation = _evaluate(data, name, regions, folds, repeats, permutations, seed, aware)
         told = _tell(data, name, regions, folds, tell, seed) if tell else None
         judged.append((evaluation, told))
     figures = _figures(judged)
@@ -195,11 +241,15 @@ def _evaluate(
     repeats: int,
     permutations: int,
     seed: int,
+    aware: dict[str, Any],
 ) -> Evaluation:
+    """Judge a preset, or the oracle among what is to be aware of; ``preset`` is then its words."""
     from denseflip.classifiers.crossval import evaluate as judge
 
-    trainer = _trainer(preset)
-    with _bar(f"{preset} on {data.name}", repeats, permutations) as report:
+    given = "oracle" in aware
+    trainer = None if given else _trainer(preset)
+    what = f"{preset} on {data.name}"
+    with _bar(what, repeats, permutations, oracle=given) as report:
         if trainer is not None:
             return trainer.evaluate(
                 data,
@@ -208,10 +258,12 @@ def _evaluate(
                 permutations=permutations,
                 seed=seed,
                 progress=report,
+                **{name: value for name, value in aware.items() if value is not None},
             )
         return judge(
             data,
-            preset,
+            **aware,
+            preset=None if given else preset,
             regions=regions,
             folds=folds,
             repeats=repeats,
@@ -279,7 +331,7 @@ def _print_side_by_side(judged: list[tuple[Evaluation, Tellability | None]]) -> 
             escape(e.preset or e.features),
             f"{e.accuracy:.3f}",
             f"{e.interval[0]:.2f} – {e.interval[1]:.2f}",
-            {"better": "yes", "unclear": "unclear", "chance": "no"}[e.level],
+            {"better": "yes", "unclear": "unclear", "chance": "no", "seen": "not known"}[e.level],
         ]
         if told:
             cells = "–" if told.median_cells is None else f"{told.median_cells:g}"
@@ -294,14 +346,23 @@ def _print_side_by_side(judged: list[tuple[Evaluation, Tellability | None]]) -> 
 
 
 @contextmanager
-def _bar(what: str, repeats: int, permutations: int) -> Iterator[Callable[[int, int], None]]:
-    """A bar in a terminal, elsewhere a line per stage; nothing before the input was checked."""
+def _bar(
+    what: str, repeats: int, permutations: int, *, oracle: bool = False
+) -> Iterator[Callable[[int, int], None]]:
+    """A bar in a terminal, elsewhere a line per stage; nothing before the input was checked.
+
+    Whether an oracle can be trained anew shows only when it is judged: it gets one line.
+    """
     with progress() as bar:
         total = max(repeats, 0) + max(permutations, 0)
         task = bar.add_task(f"Evaluating {what}", total=total, visible=False)
 
         def report(done: int, total: int) -> None:
             bar.update(task, completed=done, total=total, visible=True)
+            if oracle:
+                if done == 0:
+                    _say(f"Evaluating {what} …")
+                return
             if done == 0:
                 _say(f"Evaluating {what}: cross-validation, {_times(repeats)} …")
             if done == repeats and permutations:
@@ -336,20 +397,25 @@ def _print(e: Evaluation) -> None:
     table = Table("protocol", "accuracy", "95 % interval", "F1", "balanced accuracy")
     for column in table.columns[1:]:
         column.justify = "right"
+    seen = e.protocol == "as given"
+    times = counted(e.repeats, "repeat", "repeats")
     table.add_row(
-        f"held-out graphs (nested {e.folds}-fold CV, {counted(e.repeats, 'repeat', 'repeats')})",
+        "all graphs, which it may have seen"
+        if seen
+        else f"held-out graphs (nested {e.folds}-fold CV, {times})",
         f"{e.accuracy:.3f}",
         f"{e.interval[0]:.3f} – {e.interval[1]:.3f}",
         f"{e.f1:.3f}",
         f"{e.balanced_accuracy:.3f}",
     )
-    table.add_row(
-        "the paper's (on all graphs, training ones included)",
-        f"{e.training_accuracy:.3f}",
-        "",
-        f"{e.training_f1:.3f}",
-        "",
-    )
+    if not seen:
+        table.add_row(
+            "the paper's (on all graphs, training ones included)",
+            f"{e.training_accuracy:.3f}",
+            "",
+            f"{e.training_f1:.3f}",
+            "",
+        )
     table.add_row("always the largest class", f"{e.majority_rate:.3f}", "", "", "")
     if e.p_value is not None and e.null_mean is not None:
         table.add_row(
@@ -359,6 +425,7 @@ def _print(e: Evaluation) -> None:
             "",
             "",
         )
+    _add_confounds(table, e)
     console.print(table)
     names = [escape(name) for name in e.class_counts]
     counts = Table("true class", *(f"answered {name}" for name in names))
@@ -366,11 +433,44 @@ def _print(e: Evaluation) -> None:
         column.justify = "right"
     for name, row in zip(names, e.confusion, strict=True):
         counts.add_row(name, *(f"{x / e.repeats:.1f}" for x in row))
-    console.print("Held-out graphs per repeat:")
+    console.print("Graphs that it may have seen:" if seen else "Held-out graphs per repeat:")
     console.print(counts)
     console.print(f"[bold]{escape(e.verdict)}[/]")
     if e.warning:
         console.print(f"[bold yellow]Warning:[/] {escape(e.warning)}")
+
+
+def _add_confounds(table: Any, e: Evaluation) -> None:
+    """The rows of the confounds, if any were given."""
+    from rich.markup import escape
+
+    found = e.confounds
+    if found is None:
+        return
+    names = escape(", ".join(found.columns))
+    rows: list[tuple[str, float | None, tuple[float, float] | None]] = [
+        ("the confounds alone", found.alone, found.alone_interval),
+        (
+            f"each of {found.n_sites} sites, trained on the others",
+            found.leave_site_out,
+            found.leave_site_out_interval,
+        ),
+    ]
+    if found.regressed:
+        what = f"held-out graphs, {names} regressed out"
+        rows.insert(0, (what, found.accuracy, found.interval))
+    for what, share, interval in rows:
+        if share is not None and interval is not None:
+            table.add_row(what, f"{share:.3f}", f"{interval[0]:.3f} – {interval[1]:.3f}", "", "")
+    if found.p_value is not None and found.null_mean is not None:
+        within = " within sites" if found.site else ""
+        table.add_row(
+            f"labels shuffled{within} ({_times(e.permutations)})",
+            f"{found.null_mean:.3f}",
+            f"p = {found.p_value:.3g}" if e.enough_shuffles else "too few to test",
+            "",
+            "",
+        )
 
 
 def _file_name(name: str, preset: str) -> str:

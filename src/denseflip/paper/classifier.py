@@ -6,7 +6,7 @@ Only for reproducing its tables and figures: it was chosen on the data it was ju
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -116,6 +116,8 @@ def evaluate_published(
     repeats: int = 10,
     permutations: int = 200,
     seed: int = 0,
+    confounds: Sequence[str] | str | None = None,
+    site: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Evaluation:
     """The published classifier judged both ways.
@@ -131,6 +133,8 @@ def evaluate_published(
         repeats=repeats,
         permutations=permutations,
         seed=seed,
+        confounds=confounds,
+        site=site,
         progress=progress,
     )
     return replace(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from denseflip.classifiers.confounding import Confounding
 from denseflip.report.html import Fact
 
 _UNSET = "not set"
@@ -31,6 +32,7 @@ class ClassifierCard:
     verdict, better : what they come to, and whether that is better than chance.
     warning : why not to trust it, or empty.
     confusion : one row per true class.
+    counted : what `confusion` counts.
     """
 
     about: tuple[Fact, ...]
@@ -39,6 +41,7 @@ class ClassifierCard:
     better: bool = False
     warning: str = ""
     confusion: tuple[Confused, ...] = ()
+    counted: str = ""
 
 
 def as_mapping(value: Any) -> dict[str, Any]:
@@ -71,6 +74,11 @@ def classifier_card(card: Any, evaluation: Any) -> ClassifierCard:
         better=judged.get("level") == "better",
         warning=str(judged.get("warning") or ""),
         confusion=_confusion(judged),
+        counted=(
+            "Graphs that it may have seen, by true class (row) and answer (column)"
+            if judged.get("protocol") == "as given"
+            else "Held-out graphs by true class (row) and answer (column), summed over repeats"
+        ),
     )
 
 
@@ -87,7 +95,9 @@ def dataset_card(card: Any) -> tuple[Fact, ...]:
 
 def _figures(data: Mapping[str, Any]) -> tuple[Fact, ...]:
     low, high = data.get("interval") or (None, None)
-    lines = [Fact("accuracy, held-out graphs", _percent(data["accuracy"]))]
+    seen = data.get("protocol") == "as given"
+    which = "graphs it may have seen" if seen else "held-out graphs"
+    lines = [Fact(f"accuracy, {which}", _percent(data["accuracy"]))]
     if low is not None and high is not None:
         lines.append(Fact("its 95 % interval", f"{_percent(low)} to {_percent(high)}"))
     if data.get("majority_rate") is not None:
@@ -96,7 +106,8 @@ def _figures(data: Mapping[str, Any]) -> tuple[Fact, ...]:
         lines.append(Fact("permutation test", f"p = {data['p_value']:.3g}"))
     if data.get("balanced_accuracy") is not None:
         lines.append(Fact("balanced accuracy", _percent(data["balanced_accuracy"])))
-    if data.get("training_accuracy") is not None:
+    lines += _confound_lines(data.get("confounds"))
+    if data.get("training_accuracy") is not None and not seen:
         text = f"{_percent(data['training_accuracy'])} (says little: it has seen them)"
         lines.append(Fact("on its own training graphs", text))
     if data.get("folds"):
@@ -104,7 +115,32 @@ def _figures(data: Mapping[str, Any]) -> tuple[Fact, ...]:
         if data.get("permutations"):
             text += f", {data['permutations']} permutations"
         lines.append(Fact("how it was judged", text))
+    elif seen:
+        lines.append(Fact("how it was judged", "as it is; it could not be trained anew"))
     return tuple(lines)
+
+
+def _confound_lines(data: Any) -> list[Fact]:
+    """How the classifier stands beside its confounds, line by line."""
+    if not isinstance(data, Mapping):
+        return []
+    found = Confounding.from_dict(data)
+    how = "regressed out in each fold" if found.regressed else "not regressed out"
+    name = f"accuracy, {', '.join(found.columns)} {how}"
+    lines = [Fact(name, _with_interval(found.accuracy, found.interval))]
+    if found.p_value is not None:
+        within = "labels shuffled within sites" if found.site else "labels shuffled"
+        lines.append(Fact(f"permutation test, {within}", f"p = {found.p_value:.3g}"))
+    lines.append(Fact("the confounds alone", _with_interval(found.alone, found.alone_interval)))
+    if found.leave_site_out is not None and found.leave_site_out_interval is not None:
+        text = _with_interval(found.leave_site_out, found.leave_site_out_interval)
+        lines.append(Fact(f"on each of {found.n_sites} sites, trained on the others", text))
+    return lines
+
+
+def _with_interval(share: float, interval: tuple[float, float]) -> str:
+    low, high = map(_percent, interval)
+    return f"{_percent(share)} (95 % interval {low} to {high})"
 
 
 def _confusion(data: Mapping[str, Any]) -> tuple[Confused, ...]:

@@ -154,8 +154,11 @@ def _same_cells(result: Counterfactual, units: Units) -> bool:
 
 
 def judged_better(evaluation: Any) -> bool | None:
-    """Whether an evaluation finds the classifier better than chance; None without one."""
-    if evaluation is None:
+    """Whether an evaluation finds the classifier better than chance; None if that is not known.
+
+    It is not without an evaluation, nor with one on graphs that the classifier may have seen.
+    """
+    if evaluation is None or known(evaluation, "level") == "seen":
         return None
     better = known(evaluation, "better_than_chance")
     return known(evaluation, "level") == "better" if better is None else bool(better)
@@ -167,6 +170,8 @@ def badge_of(check: Verification, as_read: AsRead | None, evaluation: Any) -> Ba
     if not check.named:
         return Badge("none", "nothing found")
     if better is False:
+        if known(evaluation, "plain_level") == "better":  # so it is the confounds
+            return Badge("none", "the classifier does not beat its confounds")
         level = known(evaluation, "level")
         how = "not clearly better than chance" if level == "unclear" else "at chance"
         return Badge("none", f"the classifier is {how}")
@@ -175,7 +180,8 @@ def badge_of(check: Verification, as_read: AsRead | None, evaluation: Any) -> Ba
     true = as_read is not None and as_read.true
     what = "true as read" if true else "holds for the listed connections"
     if better is None:
-        return Badge("none", f"{what}; classifier not judged")
+        judged = "not judged" if evaluation is None else "judged on graphs it may have seen"
+        return Badge("none", f"{what}; classifier {judged}")
     return Badge("true" if true else "listed", what)
 
 

@@ -1,0 +1,122 @@
+"""`Confounding`: what an evaluation found out about age, sex, site …, in figures and words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Self
+
+from denseflip.errors import FileFormatError, shown
+
+
+@dataclass(frozen=True)
+class Confounding:
+    """How a classifier stands beside its confounds; `evaluate` with ``confounds`` makes it.
+
+    Attributes
+    ----------
+    columns : the confounds, columns of the data set's subject table.
+    site : the one of them that is the site; None if none is.
+    n_sites, n_coded : how many sites there are; how many numbers the confounds are coded in.
+    regressed : whether the confounds were regressed out of the features inside each fold, with
+        coefficients of the training part alone. A classifier without features to regress, or one
+        that cannot be trained anew, is judged as it is.
+    plain : accuracy without regard to confounds.
+    accuracy, interval : accuracy with regard to them, and its 95 % interval (Wilson's, by graphs).
+    p_value, null_mean : of label shuffles *within sites* (among all graphs without a site).
+    alone, alone_interval : accuracy from the confounds alone, on the same folds.
+    leave_site_out, leave_site_out_interval : accuracy on each site after training on the others,
+        the other confounds regressed out; None where that could not be done.
+    remark : why not, or which sites were left out.
+    """
+
+    columns: tuple[str, ...]
+    site: str | None
+    n_sites: int
+    n_coded: int
+    regressed: bool
+    plain: float
+    accuracy: float
+    interval: tuple[float, float]
+    p_value: float | None
+    null_mean: float | None
+    alone: float
+    alone_interval: tuple[float, float]
+    leave_site_out: float | None = None
+    leave_site_out_interval: tuple[float, float] | None = None
+    remark: str = ""
+
+    def beats(self, level: str) -> bool:
+        """Whether the classifier beats its confounds, given the level of `accuracy`."""
+        return level == "better" and self.plain > self.alone + 1e-12
+
+    def verdict(self, level: str, *, seen: bool = False) -> str:
+        """The figures in words.
+
+        Parameters
+        ----------
+        level : of `accuracy`: ``better``, ``unclear`` or ``chance``.
+        seen : whether the classifier may have seen the graphs that it was judged on.
+        """
+        names = _listed(self.columns)
+        within = "" if self.site is None else " within sites"
+        figures = _percent(self.accuracy)
+        if self.regressed:
+            figures = (
+                f"with {names} regressed out inside each fold, {figures} of held-out graphs are "
+                "classified correctly"
+            )
+        else:
+            figures = f"{names} could not be regressed out, so the {figures} stand as they are"
+        if self.p_value is not None:
+            figures += f" (labels shuffled{within}: p = {self.p_value:.3g})"
+        figures += f"; the confounds alone give {_percent(self.alone)}"
+        if self.leave_site_out is not None:
+            figures += f"; on sites that it was not trained on, {_percent(self.leave_site_out)}"
+        if seen and level != "chance":
+            opening = "Whether it beats its confounds is not known, as it may have seen the graphs"
+        elif self.beats(level):
+            opening = "It beats its confounds"
+        elif level == "better":
+            opening = "It does not beat its confounds, which are as good alone"
+        elif level == "unclear":
+            opening = "It does not clearly beat its confounds"
+        else:
+            opening = "It does not beat its confounds"
+        remark = f" {self.remark}" if self.remark else ""
+        return f"{opening}: {figures}.{remark}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON-ready form."""
+        data = asdict(self)
+        data["columns"] = list(self.columns)
+        for name in ("interval", "alone_interval", "leave_site_out_interval"):
+            data[name] = None if data[name] is None else list(data[name])
+        return data
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Inverse of `to_dict`."""
+        try:
+            values = {f.name: data[f.name] for f in fields(cls)}
+            values["columns"] = tuple(str(x) for x in values["columns"])
+            for name in ("interval", "alone_interval", "leave_site_out_interval"):
+                pair = values[name]
+                values[name] = None if pair is None else (float(pair[0]), float(pair[1]))
+            for name in ("plain", "accuracy", "alone"):
+                values[name] = float(values[name])
+            for name in ("p_value", "null_mean", "leave_site_out"):
+                values[name] = None if values[name] is None else float(values[name])
+        except (KeyError, TypeError, ValueError, LookupError, OverflowError) as error:
+            msg = f"Not the confounds of an evaluation: {shown(data)} ({type(error).__name__})."
+            raise FileFormatError(msg) from error
+        return cls(**values)
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"

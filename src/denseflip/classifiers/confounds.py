@@ -1,0 +1,324 @@
+"""Confounds: read from the subject table, coded, and regressed out inside each fold.
+
+Regression sees the training part alone, and of the other graphs nothing but their confounds. What
+it takes out is linear; what is left may still depend on a confound in another way, so the accuracy
+from the confounds alone and that on sites never trained on stand beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from denseflip.classifiers.recipes import (
+    LinearSvmRecipe,
+    LogisticRecipe,
+    Matrix,
+    NeighboursRecipe,
+    Positions,
+    Recipe,
+    nested_answers,
+    select,
+    stratified_folds,
+)
+from denseflip.datasets import Dataset
+from denseflip.datasets.subjects import Column
+from denseflip.errors import (
+    DatasetError,
+    InvalidParameterError,
+    MissingInputError,
+    UnknownNameError,
+    counted,
+    shown,
+)
+
+#: Columns that are taken for the site where none is named, written without "_", "-" and spaces.
+SITES = frozenset({"site", "siteid", "scanner", "scannerid", "center", "centre", "studysite"})
+
+
+@dataclass(frozen=True, eq=False)
+class Confounds:
+    """The confounds of a data set's graphs as numbers; `read_confounds` makes them.
+
+    Attributes
+    ----------
+    columns : their names.
+    coded : one row per graph; a column of texts takes a column per value but one.
+    others : the same without the site, for training on some sites and judging on another.
+    site : the name of the site's column, or None.
+    sites : each graph's site as a number from 0; all 0 without a site.
+    """
+
+    columns: tuple[str, ...]
+    coded: Matrix
+    others: Matrix
+    site: str | None = None
+    sites: Positions = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+    @property
+    def n_sites(self) -> int:
+        """How many sites there are; 0 without a site."""
+        return 0 if self.site is None else int(self.sites.max()) + 1
+
+    def shuffle(self, y: Positions, rng: np.random.Generator) -> Positions:
+        """The labels shuffled within each site."""
+        out = y.copy()
+        for k in range(int(self.sites.max()) + 1):
+            at = np.flatnonzero(self.sites == k)
+            out[at] = y[rng.permutation(at)]
+        return out
+
+
+def read_confounds(
+    dataset: Dataset, columns: Sequence[str] | str, *, site: str | None = None, folds: int = 2
+) -> Confounds:
+    """The confounds of a data set, or what is wrong with them.
+
+    Parameters
+    ----------
+    dataset : its subject table holds them.
+    columns : their names; a text is split at commas.
+    site : which column is the site, by default the one whose name says so. It is a confound, too.
+    folds : of the cross-validation: there must be fewer numbers than graphs in a training part.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such column; the nearest names are in the message.
+    InvalidParameterError
+        If a column is the same for all graphs, or there are more confounds than graphs to fit them.
+    DatasetError
+        If values are missing.
+    """
+    if isinstance(columns, str):
+        columns = columns.split(",")
+    try:
+        names = list(dict.fromkeys(str(name).strip() for name in columns))
+    except TypeError as error:
+        msg = f"confounds must be names of columns, for example ['age', 'site']; got {columns!r}."
+        raise InvalidParameterError(msg, parameter="confounds") from error
+    names = [name for name in names if name]
+    if site is not None and site not in names:
+        names.append(site)
+    if not names:
+        msg = "confounds names no column; give at least one, for example ['age', 'site']."
+        raise InvalidParameterError(msg, parameter="confounds")
+    table = dataset.subjects
+    if not table:
+        msg = (
+            f"Data set {dataset.name!r} has no subject table, so there are no confounds to take "
+            f"({', '.join(names)}). Import it with a labels file that has them as further columns, "
+            "or give Dataset(…, subjects={'age': […], …})."
+        )
+        raise MissingInputError(msg, parameter="confounds")
+    for name in names:
+        if name not in table:
+            where = f"in the subject table of data set {dataset.name!r}"
+            raise UnknownNameError("confound", name, table, where, parameter="confounds")
+    if site is None:
+        site = next((name for name in names if _is_site(name)), None)
+    problems = [p for name in names if (p := _missing(dataset, name, table[name]))]
+    if problems:
+        advice = "Fill them in, leave these graphs out, or leave the column out."
+        raise DatasetError(f"{' '.join(problems)} {advice}", parameter="confounds")
+    for name in names:
+        if len(set(table[name])) < 2:
+            msg = (
+                f"The confound {name!r} is {shown(table[name][0])} for all {len(dataset)} graphs, "
+                "so it can explain nothing. Leave it out."
+            )
+            if name == site:
+                msg = (
+                    f"All {len(dataset)} graphs come from one site ({shown(table[name][0])}), so "
+                    f"there is no other site to judge on. Leave {name!r} out of the confounds."
+                )
+            raise InvalidParameterError(msg, parameter="confounds")
+    parts = {name: _coded(table[name], texts=name == site) for name in names}
+    coded = np.hstack(list(parts.values()))
+    fitted = len(dataset) - -(-len(dataset) // folds)  # graphs of the smallest training part
+    if coded.shape[1] + 1 >= fitted:
+        wide = max(parts, key=lambda name: parts[name].shape[1])
+        msg = (
+            f"More confounds than graphs to fit them: {', '.join(names)} take {coded.shape[1]} "
+            f"numbers, and a training part has {counted(fitted, 'graph', 'graphs')}. Name fewer; "
+            f"{wide!r} alone takes {parts[wide].shape[1]}."
+        )
+        raise InvalidParameterError(msg, parameter="confounds")
+    rest = [parts[name] for name in names if name != site]
+    others = np.hstack(rest) if rest else np.zeros((len(dataset), 0))
+    sites = np.zeros(len(dataset), dtype=np.int64)
+    if site is not None:
+        sites = np.unique([str(x) for x in table[site]], return_inverse=True)[1].astype(np.int64)
+    return Confounds(tuple(names), coded, others, site, sites)
+
+
+def _is_site(name: str) -> bool:
+    return "".join(c for c in name.lower() if c.isalnum()) in SITES
+
+
+def _missing(dataset: Dataset, name: str, column: Column) -> str:
+    """Which graphs have no value in a column; empty if all have one."""
+    ids = [key for key, value in zip(dataset.ids, column, strict=True) if value is None]
+    if not ids:
+        return ""
+    more = f" and {len(ids) - 5} more" if len(ids) > 5 else ""
+    return f"The confound {name!r} is missing for {', '.join(ids[:5])}{more}."
+
+
+def _coded(column: Column, *, texts: bool) -> Matrix:
+    """A column as numbers: itself, to mean 0 and deviation 1, or 0/1 for every value but one."""
+    if not texts and all(isinstance(x, float) for x in column):
+        values = np.asarray(column, dtype=np.float64)
+        return np.asarray((values - values.mean()) / values.std(), dtype=np.float64)[:, None]
+    kinds, at = np.unique([str(x) for x in column], return_inverse=True)
+    return np.eye(len(kinds))[at][:, 1:]
+
+
+# ---- answers --------------------------------------------------------------------------------
+
+
+def regress_out(rows: Matrix, confounds: Matrix, train: Positions) -> Matrix:
+    """Rows without what a linear fit to the training part puts down to the confounds.
+
+    >>> confounds, rows = np.array([[0.0], [1], [0], [1]]), np.array([[1.0], [3], [1], [9]])
+    >>> regress_out(rows, confounds, np.array([0, 1, 2])).round(3).ravel().tolist()
+    [1.667, 1.667, 1.667, 7.667]
+    """
+    centred = confounds - confounds[train].mean(axis=0)
+    known = np.hstack([np.ones((len(rows), 1)), centred])
+    fit = np.linalg.lstsq(known[train], rows[train], rcond=None)[0]
+    return np.asarray(rows - centred @ fit[1:], dtype=np.float64)
+
+
+def few_columns(recipe: Recipe, rows: Matrix) -> Matrix:
+    """The rows, rotated into fewer columns where that changes no answer of the recipe.
+
+    Regression on the left and rotation on the right commute, so every fold works on few columns.
+    """
+    turned = isinstance(recipe, (NeighboursRecipe, LinearSvmRecipe)) or (
+        isinstance(recipe, LogisticRecipe) and not recipe.scaled
+    )
+    if not turned or rows.shape[1] <= rows.shape[0]:
+        return rows
+    u, s, _ = np.linalg.svd(rows, full_matrices=False)
+    return np.asarray(u * s, dtype=np.float64)
+
+
+def adjusted_answers(
+    recipe: Recipe,
+    rows: Matrix,
+    confounds: Matrix,
+    y: Positions,
+    fold: Positions,
+    inner_folds: int,
+    rng: np.random.Generator,
+) -> Positions:
+    """Answer for every row by a classifier that never saw it, confounds regressed out before.
+
+    A fold without two classes in its training part is answered by -1, which is never right.
+    """
+    out = np.full(len(y), -1, dtype=np.int64)
+    for i in range(int(fold.max()) + 1):
+        train, test = np.flatnonzero(fold != i), np.flatnonzero(fold == i)
+        if len(np.unique(y[train])) < 2 or not len(test):
+            continue
+        prepared = recipe.prepare(regress_out(rows, confounds, train))
+        value = select(recipe, prepared, y, train, inner_folds, rng)
+        out[test] = recipe.answers(prepared, y, train, test, [value])[0]
+    return out
+
+
+@dataclass(frozen=True)
+class Aware:
+    """Figures with regard to confounds: accuracies per repeat, shuffles, alone, and by site."""
+
+    accuracies: tuple[float, ...]
+    null: tuple[float, ...]
+    alone: float
+    by_site: float | None
+    judged_by_site: int
+    remark: str
+
+
+def judge_aware(
+    recipe: Recipe,
+    rows: Matrix,
+    confounds: Confounds,
+    y: Positions,
+    *,
+    regressed: bool,
+    folds: int,
+    repeats: int,
+    permutations: int,
+    inner_folds: int,
+    seed: int,
+    tick: Callable[[], None],
+) -> Aware:
+    """Judge a recipe with regard to confounds, on the folds of the plain evaluation.
+
+    Parameters
+    ----------
+    recipe, rows, y : what is judged.
+    regressed : whether the rows are features, which the confounds can be regressed out of.
+    folds, repeats, permutations, inner_folds, seed : as in `evaluate`.
+    tick : called after every repeat and permutation.
+    """
+    turned = few_columns(recipe, rows) if regressed else rows
+    coded = confounds.coded if regressed else np.zeros((len(y), 0))
+
+    def once(labels: Positions, rng: np.random.Generator) -> float:
+        fold = stratified_folds(labels, folds, rng)
+        answers = adjusted_answers(recipe, turned, coded, labels, fold, inner_folds, rng)
+        tick()
+        return float(np.mean(answers == labels))
+
+    accuracies = [once(y, np.random.default_rng([seed, 0, r])) for r in range(repeats)]
+    null = []
+    for p in range(permutations):
+        rng = np.random.default_rng([seed, 4, p])
+        null.append(once(confounds.shuffle(y, rng), rng))
+    alone = confounds_alone(confounds, y, folds, repeats, inner_folds, seed)
+    by_site, n_judged, remark = _by_site(
+        recipe, turned, confounds, y, regressed, inner_folds, np.random.default_rng([seed, 5])
+    )
+    return Aware(tuple(accuracies), tuple(null), alone, by_site, n_judged, remark)
+
+
+def confounds_alone(
+    confounds: Confounds, y: Positions, folds: int, repeats: int, inner_folds: int, seed: int
+) -> float:
+    """Held-out accuracy of a logistic regression on the confounds alone, on the same folds."""
+    simple = LogisticRecipe(scaled=True)
+    found = []
+    for r in range(repeats):
+        rng = np.random.default_rng([seed, 0, r])
+        answers, _ = nested_answers(simple, confounds.coded, y, folds, inner_folds, rng)
+        found.append(float(np.mean(answers == y)))
+    return float(np.mean(found))
+
+
+def _by_site(
+    recipe: Recipe,
+    rows: Matrix,
+    confounds: Confounds,
+    y: Positions,
+    regressed: bool,
+    inner_folds: int,
+    rng: np.random.Generator,
+) -> tuple[float | None, int, str]:
+    """Accuracy on each site after training on the others, of how many graphs, and what to say."""
+    if confounds.site is None:
+        return None, 0, "No confound is a site, so leaving sites out was not tried."
+    others = confounds.others if regressed else np.zeros((len(y), 0))
+    answers = adjusted_answers(recipe, rows, others, y, confounds.sites, inner_folds, rng)
+    judged = answers >= 0
+    if not judged.any():
+        return None, 0, "Without any one site, graphs of one class alone are left to train on."
+    skipped = len(np.unique(confounds.sites[~judged]))
+    remark = ""
+    if skipped:
+        which = counted(skipped, "site was", "sites were")
+        remark = f"{which} not judged by the others, which have graphs of one class alone."
+    return float(np.mean(answers[judged] == y[judged])), int(judged.sum()), remark
