@@ -269,7 +269,7 @@ class Evaluation:
 
 
 def read_evaluation(path: str | Path) -> Evaluation:
-    """Read what `denseflip evaluate --out` wrote of one classifier.
+    """Read what `denseflip evaluate` wrote of one classifier (out).
 
     Raises
     ------
@@ -278,7 +278,7 @@ def read_evaluation(path: str | Path) -> Evaluation:
     """
     source = Path(path)
     if not source.is_file():
-        msg = f"{source}: there is no such file. `denseflip evaluate --out` writes one."
+        msg = f"{source}: there is no such file. `denseflip evaluate` writes one (out)."
         raise FileFormatError(msg)
     try:
         check_size(source.stat().st_size, f"{source}: the file")
