@@ -28,6 +28,7 @@ Floats = npt.NDArray[np.float64]
 SEEDS = (0, 1, 2, 3)  # `tight` was made with these in view; others are news to it
 OLD = "tri+min,cli+min,con,con+min,obs+min,dbs+min,dat+bw,dat+min,blocks+min,edg+min"
 METHODS = f"tight,tight-p,{OLD}"
+NOUGHT = 1e-9  # a sum no further from the threshold lies on it, and is of class 0
 STEEPNESS = 2.0  # standard deviation of the log-odds over the data set
 
 
@@ -50,7 +51,9 @@ class LinearRule:
 
     def scores(self, graphs: Sequence[Graph]) -> Floats:
         """How far each graph lies above the threshold."""
-        return np.array([self.weights[g.codes].sum() for g in graphs]) - self.threshold
+        scores = np.array([self.weights[g.codes].sum() for g in graphs]) - self.threshold
+        scores[np.abs(scores) < NOUGHT] = 0.0  # rounding must not decide
+        return scores
 
     def predict(self, graphs: Sequence[Graph]) -> list[int]:
         """The side that each graph is on."""
@@ -69,7 +72,7 @@ class LinearRule:
         gains = np.where(joined, -self.weights, self.weights) * (1 if score <= 0 else -1)
         reach = np.cumsum(np.sort(gains[gains > 0])[::-1]) - abs(score)
         # Class 1 is above the threshold, class 0 at it or below: rounding must not decide.
-        enough = reach > 1e-9 if score <= 0 else reach >= -1e-9
+        enough = reach > NOUGHT if score <= 0 else reach >= -NOUGHT
         return int(np.argmax(enough)) + 1 if enough.any() else 0
 
 
