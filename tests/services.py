@@ -41,6 +41,7 @@ class Handler(BaseHTTPRequestHandler):
     """Hands every question to the server's way of answering."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # an answer in two parts would wait for 40 ms
     server: Server
 
     def do_POST(self) -> None:

@@ -179,7 +179,7 @@ def test_explain_gives_the_function_the_form_it_wants(
         (("g.csv",), "--oracle module:function"),
         (("g.csv", "--oracle", "box:frist"), "Did you mean 'first'?"),
         (("g.csv", "--oracle", "nobox:first"), "cannot import the module 'nobox'"),
-        (("g.csv", "--oracle", "box:number"), "must be callable"),
+        (("g.csv", "--oracle", "box:number"), "model must be a function"),
         (("g.csv", "--oracle", "box:bad"), "returned None"),
         (("g.csv", "--oracle", "box:boom"), "The oracle raised RuntimeError: no GPU"),
         (("g.csv", "--oracle", "box:first", "-m", "trii"), "Did you mean 'tri'?"),

@@ -90,7 +90,8 @@ class OnnxOracle(NetworkOracle):
         try:
             returned = self._session.run(None, given)
         except Exception as error:
-            msg = f"The ONNX model failed: {said(error, 300)}. It was given {self.given}."
+            why = " ".join(said(error, 300).split())
+            msg = f"The ONNX model failed: {why} It was given {self.given}."
             raise OracleError(msg) from error
         if lacking > 0:
             returned = [part[:n_graphs] for part in returned]

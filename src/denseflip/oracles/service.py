@@ -217,8 +217,7 @@ class HttpOracle:
         raise AssertionError
 
     def _once(self, body: bytes) -> Mapping[str, Any]:
-        import httpx
-
+        httpx = _httpx()
         started = time.monotonic()
         try:
             with self._client.stream("POST", self.url, content=body) as response:
@@ -282,10 +281,6 @@ class HttpOracle:
 
     @cached_property
     def _client(self) -> Any:
-        try:
-            import httpx
-        except ImportError as error:
-            raise MissingExtraError("httpx", "http") from error
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         token = os.environ.get(TOKEN, "").strip()
         if token:
@@ -299,7 +294,7 @@ class HttpOracle:
                 )
                 raise InvalidParameterError(msg, parameter="plain_token")
             headers["Authorization"] = f"Bearer {token}"
-        client = httpx.Client(headers=headers, timeout=self.timeout, follow_redirects=False)
+        client = _httpx().Client(headers=headers, timeout=self.timeout, follow_redirects=False)
         weakref.finalize(self, client.close)
         return client
 
@@ -316,6 +311,14 @@ def open_service(url: str, **options: Any) -> HttpOracle:
     oracle = HttpOracle(url, **options)
     oracle._offer  # noqa: B018 - asked here, so that a wrong address is an error at once
     return oracle
+
+
+def _httpx() -> Any:
+    try:
+        import httpx
+    except ImportError as error:
+        raise MissingExtraError("httpx", "http") from error
+    return httpx
 
 
 class _AgainError(Exception):

@@ -453,11 +453,13 @@ class Session:
             raise
         except Exception as error:
             first = graphs[0]
+            rows = hasattr(self.oracle, "get_params")  # scikit-learn's own
+            wrap = f"as_oracle({'estimator, features=…' if rows else 'function, input=…, batch=…'})"
             msg = (
                 f"The oracle raised {type(error).__name__}: {error} (asked about {len(graphs)} "
                 f"graph(s) with {first.n_nodes} nodes; the first has {first.n_edges} edges). "
                 f"It was given {getattr(self.oracle, 'given', 'a list of denseflip Graphs')}; if "
-                "it wants another form, wrap it: as_oracle(function, input=…, batch=…)."
+                f"it wants another form, wrap it: {wrap}."
             )
             raise OracleError(msg) from error
 
