@@ -8,7 +8,7 @@ DEMO_OUT ?= denseflip-demo
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types docs serve bench golden audit clean
+.PHONY: help demo test models lint types docs serve bench golden audit clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -18,6 +18,8 @@ demo: $(VENV)/.demo ## Explain one mouse brain under three classifiers and write
 
 test: $(VENV)/.test ## Run all tests (those that need the paper's data or a browser say so if they skip)
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(PYTEST_ARGS)
+
+models: $(VENV)/.models ## Install what the tests of torch, ONNX and HTTP models need (they skip without)
 
 lint: $(VENV)/.dev ## Check style, formatting and spelling
 	$(BIN)/ruff check .
@@ -62,6 +64,13 @@ $(VENV)/.demo: pyproject.toml constraints.txt | $(BIN)/python
 $(VENV)/.test: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) install -q $(CONSTRAINTS) -e ".[all,test]"
 	@touch $@ $(VENV)/.demo
+
+# The version of torch is said here, before anything asks for just any torch: 2.13.0 has a build for
+# the processor alone, where a plain `torch` may bring gigabytes for graphics cards.
+$(VENV)/.models: pyproject.toml constraints.txt | $(VENV)/.test
+	$(PIP) install -q $(CONSTRAINTS) torch==2.13.0
+	$(PIP) install -q $(CONSTRAINTS) -e ".[models]"
+	@touch $@
 
 $(VENV)/.docs: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) install -q $(CONSTRAINTS) -e ".[all,docs]"

@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -33,7 +35,9 @@ def _named(value: Any) -> Any:
 
 
 def _oracle(value: Any) -> Any:
-    return {"preset": value} if isinstance(value, str) else value
+    if not isinstance(value, str):
+        return value
+    return {"words" if ":" in value else "preset": value}
 
 
 class DataConfig(_Model):
@@ -54,11 +58,15 @@ class DataConfig(_Model):
 
 
 class OracleConfig(_Model):
-    """A classifier: exactly one of preset, file, function; a bare string is a preset."""
+    """A classifier: exactly one of preset, file, function, words; a bare string is a preset.
+
+    Words are those of `open_oracle`; a bare string with a colon is taken as such.
+    """
 
     preset: str | None = None
     file: str | None = None
     function: str | None = None
+    words: str | None = None
     name: str | None = None
     seed: int = Field(default=0, ge=0)
     input: str = "adjacency"
@@ -66,10 +74,11 @@ class OracleConfig(_Model):
 
     @model_validator(mode="after")
     def _one_kind(self) -> OracleConfig:
-        given = [k for k in ("preset", "file", "function") if getattr(self, k) is not None]
+        ways = ("preset", "file", "function", "words")
+        given = [k for k in ways if getattr(self, k) is not None]
         if len(given) != 1:
             got = " and ".join(given) or "none of them"
-            msg = f"give exactly one of 'preset', 'file' and 'function'; got {got}"
+            msg = f"give exactly one of 'preset', 'file', 'function' and 'words'; got {got}"
             raise ValueError(msg)
         return self
 
@@ -250,8 +259,21 @@ def _oracle_spec(config: OracleConfig, folder: Path | None) -> OracleSpec:
         return function_oracle(
             config.function, name=config.name, input=config.input, batch=config.batch
         )
+    if config.words is not None:
+        return _words_spec(config, config.words)
     assert config.preset is not None
     return preset_oracle(config.preset, name=config.name, seed=config.seed)
+
+
+def _words_spec(config: OracleConfig, text: str) -> OracleSpec:
+    from denseflip.experiments.many import oracle_of_words
+
+    spec = oracle_of_words(text, input=config.input, batch=config.batch)
+    if config.name is None:
+        return spec
+    # The words are part of what it is, whatever it is called.
+    digest = hashlib.sha256(f"{text}\n{spec.digest}".encode()).hexdigest()
+    return replace(spec, name=config.name, digest=digest)
 
 
 def _place(text: str, folder: Path | None) -> str:

@@ -365,7 +365,7 @@ def _digest_behind(text: str) -> str:
     """Digest of the file that words name, alone or behind a colon; empty if they name none."""
     import hashlib
 
-    for place in (text, text.partition(":")[2]):
+    for place in (text, text.partition(":")[2].partition("?")[0]):
         if place and Path(place).is_file():
             return hashlib.sha256(Path(place).read_bytes()).hexdigest()
     return ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -31,7 +32,7 @@ _NOISE = 1e-5  # of the largest score: what asking again may change
 _BESIDE = 1e-3  # of the largest score: what graphs beside it may change
 
 
-class NetworkOracle:
+class NetworkOracle(ABC):
     """A network that gives scores, as an oracle. Its make is a matter of the subclass.
 
     The answer about a graph is that of the network asked about this graph alone: graphs are asked
@@ -138,9 +139,9 @@ class NetworkOracle:
             raise OracleError(msg)
         return array
 
+    @abstractmethod
     def _call(self, arrays: Mapping[str, npt.NDArray[Any]], n_graphs: int) -> Any:
         """What the network returns of these inputs."""
-        raise NotImplementedError
 
     # ---- the first look -------------------------------------------------------------------
 

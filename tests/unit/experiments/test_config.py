@@ -33,6 +33,21 @@ def test_a_data_set_may_take_only_some_of_the_oracles():
         make_matrix(wrong)
 
 
+def test_words_of_an_oracle_are_those_of_open_oracle(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "n.onnx").write_bytes(b"one")
+    words = "onnx:n.onnx?features=degree"
+    told = ["builtins:len", words, {"words": words, "name": "net"}, {"words": "edges-svm"}]
+    specs = list(make_matrix(check_config({**GOOD, "oracles": told})).oracles)
+    assert [s.kind for s in specs] == ["function", "words", "words", "preset"]
+    assert [s.name for s in specs][1:3] == [words, "net"]
+    (tmp_path / "n.onnx").write_bytes(b"two")
+    again = list(make_matrix(check_config({**GOOD, "oracles": told})).oracles)
+    assert [a == b for a, b in zip(specs, again, strict=True)] == [True, False, False, True]
+    with pytest.raises(ConfigError, match=r"oracles\[0\]: Unknown oracle 'nothing:at all'"):
+        make_matrix(check_config({**GOOD, "oracles": ["nothing:at all"]}))
+
+
 def test_words_stand_for_tables():
     config = check_config(GOOD)
     assert config.datasets[0].name == "mice"

@@ -1,0 +1,228 @@
+"""`DenseflipExplainer`: counterfactuals, told, through PyTorch Geometric's `Explainer`.
+
+PyTorch Geometric is imported when the class is first asked for.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from denseflip.errors import (
+    InvalidGraphError,
+    InvalidParameterError,
+    MissingExtraError,
+    MissingInputError,
+    OracleError,
+)
+from denseflip.graph import Graph, Nodes
+from denseflip.graph.intake import as_graph
+from denseflip.oracles.adapt import as_oracle
+from denseflip.oracles.protocol import ClassNames
+from denseflip.oracles.tensors import NODE_FEATURES, node_features
+from denseflip.workflow.subject import Subject
+from denseflip.workflow.tell import tell
+
+#: The features that say: x stays as it was given, whatever the edges.
+FIXED = "fixed"
+_DOC = """A counterfactual as an explanation of PyTorch Geometric, for classifiers of graphs.
+
+    Give it to ``torch_geometric.explain.Explainer`` with ``explanation_type="model"``,
+    ``edge_mask_type="object"``, no node mask, and a model configuration of
+    ``task_level="graph"``. The explanation's ``edge_mask`` is 1 for the edges that the
+    counterfactual removes. Beside it stand ``added_edge_index`` (pairs that it adds, both ways),
+    ``removed_edge_index``, ``counterfactual_edge_index``, ``found``, ``label_before``,
+    ``label_after``, ``sentence``, ``story`` and ``counterfactual`` (denseflip's own result).
+
+    Parameters
+    ----------
+    features : how x follows the edges: as in `as_oracle`, or ``"fixed"`` where it does not. The x
+        that is given to the explainer must be these features of its graph.
+    method, target, background, budget, seed : as in `explain`.
+    nodes : names and regions of the nodes, for the sentence.
+    class_names : as in `as_oracle`.
+    max_batch : the most graphs that the model is given at once.
+    options : further options of `tell`, such as ``regions`` or ``constraints``.
+    """
+
+
+@cache
+def _explainer() -> Any:
+    """The class; made here because its base is PyTorch Geometric's."""
+    try:
+        import torch
+        from torch_geometric.explain import Explanation
+        from torch_geometric.explain.algorithm import ExplainerAlgorithm
+    except ImportError as error:
+        raise MissingExtraError("torch_geometric", "gnn") from error
+
+    class DenseflipExplainer(ExplainerAlgorithm):  # type: ignore[misc]
+        __doc__ = _DOC
+
+        def __init__(
+            self,
+            features: Any = None,
+            *,
+            method: Any = "auto",
+            target: Any = None,
+            nodes: Nodes | None = None,
+            background: Any = None,
+            budget: int | None = None,
+            seed: int = 0,
+            class_names: ClassNames | None = None,
+            max_batch: int | None = None,
+            **options: Any,
+        ) -> None:
+            super().__init__()
+            if features is None:
+                names = ", ".join(map(repr, (*NODE_FEATURES, FIXED)))
+                msg = (
+                    "Say how the features of nodes follow the edges: DenseflipExplainer(features=…)"
+                    f" with one of {names}, an array, or a function of the adjacency array."
+                )
+                raise MissingInputError(msg, parameter="features")
+            self.features = features
+            self.nodes = nodes
+            self.network = {"class_names": class_names, "max_batch": max_batch}
+            self.asked = {
+                "method": method,
+                "target": target,
+                "background": background,
+                "budget": budget,
+                "seed": seed,
+                **options,
+            }
+
+        def supports(self) -> bool:
+            """Whether the explainer's settings are those of a counterfactual; an error if not."""
+            explained, model = self.explainer_config, self.model_config
+            wrong = (
+                "task_level must be 'graph'"
+                if model.task_level.value != "graph"
+                else "mode must be a classification"
+                if model.mode.value == "regression"
+                else "node_mask_type must be None: edges are edited, not features"
+                if explained.node_mask_type is not None
+                else "edge_mask_type must be 'object'"
+                if explained.edge_mask_type is None or explained.edge_mask_type.value != "object"
+                else "explanation_type must be 'model': the model's own decision is explained"
+                if explained.explanation_type.value != "model"
+                else ""
+            )
+            if wrong:
+                msg = f"DenseflipExplainer explains classifiers of graphs: {wrong}."
+                raise InvalidParameterError(msg)
+            return True
+
+        def forward(
+            self,
+            model: Any,
+            x: Any,
+            edge_index: Any,
+            *,
+            target: Any,
+            index: Any = None,
+            **kwargs: Any,
+        ) -> Any:
+            """The counterfactual of one graph."""
+            graph = _one_graph(x, edge_index, kwargs)
+            oracle = as_oracle(
+                model,
+                features=_checked_features(self.features, x, graph),
+                output=_output(self.model_config),
+                **self.network,
+            )
+            story = tell(Subject(graph, "", self.nodes), oracle, **self.asked)
+            result = story.result
+            if target is not None and result.label_before != int(target.view(-1)[0]):
+                msg = (
+                    f"The model labels this graph {result.label_before!r} with the features given "
+                    f"here, and {int(target.view(-1)[0])} in the explainer. Is x what it was "
+                    "trained with?"
+                )
+                raise OracleError(msg)
+            gone = {pair for u, v in result.edits.removed for pair in ((u, v), (v, u))}
+            ends = edge_index.t().tolist()
+            mask = torch.tensor([float((u, v) in gone) for u, v in ends])
+            return Explanation(
+                edge_mask=mask.to(edge_index.device),
+                added_edge_index=_both(result.edits.added, edge_index),
+                removed_edge_index=_both(result.edits.removed, edge_index),
+                counterfactual_edge_index=_both(result.counterfactual.edges(), edge_index),
+                found=result.found,
+                label_before=result.label_before,
+                label_after=result.label_after,
+                sentence=str(story),
+                story=story,
+                counterfactual=result,
+            )
+
+    def _both(pairs: Any, like: Any) -> Any:
+        ends = np.asarray(list(pairs), dtype=np.int64).reshape(-1, 2)
+        both = np.concatenate((ends, ends[:, ::-1]))
+        both = both[np.lexsort((both[:, 1], both[:, 0]))]
+        return torch.as_tensor(np.ascontiguousarray(both.T), device=like.device)
+
+    DenseflipExplainer.__module__ = __name__
+    DenseflipExplainer.__qualname__ = "DenseflipExplainer"
+    return DenseflipExplainer
+
+
+def _one_graph(x: Any, edge_index: Any, kwargs: dict[str, Any]) -> Graph:
+    """The graph that an explainer is called with."""
+    batch = kwargs.pop("batch", None)
+    if batch is not None and len(batch) and int(batch.max()) > 0:
+        msg = f"One graph at a time is explained; batch holds {int(batch.max()) + 1}."
+        raise InvalidGraphError(msg)
+    strange = [name for name, value in kwargs.items() if value is not None]
+    if strange:
+        msg = (
+            f"DenseflipExplainer gives a model x, edge_index and batch; {', '.join(strange)} would "
+            "not follow the edits. Wrap the model so that it needs them not."
+        )
+        raise InvalidParameterError(msg)
+    if isinstance(x, dict) or isinstance(edge_index, dict):
+        msg = "Graphs with several kinds of nodes or edges are not explained; give one kind."
+        raise InvalidGraphError(msg)
+
+    class Given:
+        num_nodes = len(x)
+
+    Given.edge_index = edge_index  # type: ignore[attr-defined]
+    return as_graph(Given(), source="edge_index")
+
+
+def _checked_features(features: Any, x: Any, graph: Graph) -> Any:
+    """The features as `as_oracle` takes them, if they are those of x; x itself if it is fixed."""
+    rows = x.detach().cpu().numpy()
+    if isinstance(features, str) and features == FIXED:
+        return rows
+    made = node_features(features)
+    assert made is not None
+    mine = made(graph)
+    if mine.shape != rows.shape or not np.allclose(mine, rows, rtol=1e-4, atol=1e-5):
+        name = repr(features) if isinstance(features, str) else "given"
+        msg = (
+            f"x is not the {name} features of this graph (shape {rows.shape}, theirs "
+            f"{mine.shape}). Say the features that x was made with, or 'fixed' if it does not "
+            "depend on the edges."
+        )
+        raise InvalidParameterError(msg, parameter="features")
+    return features
+
+
+def _output(config: Any) -> str:
+    """What the model gives, as `as_oracle` has it."""
+    one = config.mode.value == "binary_classification"
+    if config.return_type.value == "probs":
+        return "probability" if one else "probabilities"
+    return "logit" if one else "logits"
+
+
+def __getattr__(name: str) -> Any:
+    if name == "DenseflipExplainer":
+        return _explainer()
+    msg = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(msg)

@@ -1,0 +1,160 @@
+"""`DenseflipExplainer`: what PyTorch Geometric's explainer gets, and what it is told."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import models
+from conftest import need
+from denseflip.errors import (
+    InvalidGraphError,
+    InvalidParameterError,
+    MissingExtraError,
+    MissingInputError,
+    OracleError,
+)
+from denseflip.graph import Graph
+from denseflip.workflow import pyg
+
+GRAPH = models.GRAPHS[0]
+CONFIG = {"mode": "multiclass_classification", "task_level": "graph", "return_type": "raw"}
+
+
+@pytest.fixture(scope="module")
+def module() -> Any:
+    need("gnn", "torch", "torch_geometric")
+    return models._torch("edges", "degree").module  # type: ignore[attr-defined]
+
+
+def explainer(module: Any, features: Any = "degree", config: Any = CONFIG, **options: Any) -> Any:
+    from torch_geometric.explain import Explainer
+
+    own = {"method": "con", "background": models.GRAPHS, "nodes": models.COHORT.nodes}
+    settings = {"explanation_type": "model", "edge_mask_type": "object", "model_config": config}
+    asked = {k: options.pop(k) for k in list(options) if k in (*settings, "node_mask_type")}
+    algorithm = pyg.DenseflipExplainer(features, **{**own, **options})
+    return Explainer(model=module, algorithm=algorithm, **{**settings, **asked})
+
+
+def tensors(graph: Graph = GRAPH) -> dict[str, Any]:
+    import torch
+
+    pairs = np.concatenate((graph.pairs, graph.pairs[:, ::-1])).T
+    x = torch.as_tensor(graph.degrees()[:, None], dtype=torch.float32)
+    batch = torch.zeros(len(x), dtype=torch.long)
+    return {"x": x, "edge_index": torch.as_tensor(np.ascontiguousarray(pairs)), "batch": batch}
+
+
+def test_removals_are_the_mask_and_the_rest_stands_beside_it(module):
+    given = tensors()
+    told = explainer(module, class_names=["few", "many"])(**given)
+    assert told.validate()
+    assert told.found
+    assert told.label_before != told.label_after
+    marked = given["edge_index"][:, told.edge_mask.bool()]
+    assert {tuple(p) for p in marked.t().tolist()} == {
+        tuple(p) for p in told.removed_edge_index.t().tolist()
+    }
+    result = told.counterfactual
+    assert {(u, v) for u, v in told.removed_edge_index.t().tolist() if u < v} == set(
+        result.edits.removed
+    )
+    assert {(u, v) for u, v in told.added_edge_index.t().tolist() if u < v} == set(
+        result.edits.added
+    )
+    edited = told.counterfactual_edge_index
+    assert edited.shape[1] == 2 * result.counterfactual.n_edges
+    import torch
+
+    degrees = torch.bincount(edited[0], minlength=12).float()[:, None]
+    scores = module(degrees, edited, given["batch"])
+    assert int(scores.argmax()) == told.label_after
+    assert {"few", "many"} & set(told.sentence.replace(",", " ").replace(".", " ").split())
+    assert told.story.result is result
+    assert int(told.prediction.argmax()) == told.label_before
+
+
+def test_the_seed_and_the_target_are_kept(module):
+    runs = [explainer(module, method="edg", seed=4, budget=50)(**tensors()) for _ in "ab"]
+    assert runs[0].counterfactual.edits == runs[1].counterfactual.edits
+    label = runs[0].label_before
+    same = explainer(module, target=label)(**tensors())
+    assert same.counterfactual.status == "not-needed"
+    assert not same.edge_mask.any()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"config": {**CONFIG, "task_level": "node"}}, "task_level must be 'graph'"),
+        ({"config": {**CONFIG, "mode": "regression"}}, "mode must be a classification"),
+        ({"node_mask_type": "attributes"}, "node_mask_type must be None"),
+        ({"edge_mask_type": None, "node_mask_type": "object"}, "node_mask_type must be None"),
+        ({"explanation_type": "phenomenon"}, "explanation_type must be 'model'"),
+    ],
+)
+def test_settings_that_are_not_those_of_a_counterfactual_are_refused(module, change, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        explainer(module, **change)
+
+
+def test_features_that_are_not_those_of_x_are_refused(module):
+    with pytest.raises(InvalidParameterError, match=r"x is not the 'constant' features"):
+        explainer(module, "constant")(**tensors())
+    with pytest.raises(InvalidParameterError, match=r"x is not the 'profile' features .*'fixed'"):
+        explainer(module, "profile")(**tensors())
+    fixed = explainer(module, "fixed")(**tensors())
+    own = explainer(module, lambda a: a.sum(0)[:, None])(**tensors())
+    named = explainer(module)(**tensors())
+    assert own.counterfactual.edits == named.counterfactual.edits
+    assert fixed.found
+
+
+def test_what_cannot_be_explained_is_said(module):
+    import torch
+
+    given = tensors()
+    with pytest.raises(InvalidGraphError, match="One graph at a time is explained; batch holds 2"):
+        explainer(module)(**{**given, "batch": torch.arange(2).repeat_interleave(6)})
+    with pytest.raises(InvalidGraphError, match="edge_index of the PyG Data object holds some"):
+        explainer(module)(**{**given, "edge_index": given["edge_index"][:, :-1]})
+    with pytest.raises(MissingInputError, match=r"DenseflipExplainer\(features=…\) with"):
+        pyg.DenseflipExplainer()
+
+    class Weighted(torch.nn.Module):
+        def forward(self, x, edge_index, batch, edge_weight=None):
+            return module(x, edge_index, batch)
+
+    weights = torch.ones(given["edge_index"].shape[1])
+    with pytest.raises(InvalidParameterError, match="edge_weight would not follow the edits"):
+        explainer(Weighted())(**given, edge_weight=weights)
+
+
+def test_a_model_that_says_another_thing_here_is_found_out(module):
+    import torch
+
+    class Turned(torch.nn.Module):
+        """Answers otherwise where gradients are off and the graph is on its own."""
+
+        asked = 0
+
+        def forward(self, x, edge_index, batch):
+            self.asked += 1
+            scores = module(x, edge_index, batch)
+            return scores.flip(1) if self.asked == 1 else scores
+
+    with pytest.raises(OracleError, match="Is x what it was trained with"):
+        explainer(Turned().eval())(**tensors())
+
+
+def test_without_torch_geometric_the_line_to_type_is_told(monkeypatch):
+    pyg._explainer.cache_clear()
+    monkeypatch.setitem(sys.modules, "torch_geometric.explain", None)
+    with pytest.raises(MissingExtraError, match=r'pip install "denseflip\[gnn\]"'):
+        from denseflip.workflow.pyg import DenseflipExplainer  # noqa: F401
+    with pytest.raises(AttributeError, match="no attribute 'Explainer'"):
+        pyg.Explainer  # noqa: B018
