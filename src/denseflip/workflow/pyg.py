@@ -85,7 +85,7 @@ def _explainer() -> Any:
                 raise MissingInputError(msg, parameter="features")
             self.features = features
             self.nodes = nodes
-            self.network = {"class_names": class_names, "max_batch": max_batch}
+            self.network: dict[str, Any] = {"class_names": class_names, "max_batch": max_batch}
             self.asked = {
                 "method": method,
                 "target": target,
