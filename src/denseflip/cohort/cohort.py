@@ -1,0 +1,410 @@
+"""`Cohort`: what the explanations of a group have in common, with its p-values and its coverage."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+
+from denseflip.checks import check_new_file
+from denseflip.classifiers.evaluation import Evaluation
+from denseflip.cohort.labelling import CohortSettings, Labelling, cells_of, spoken_of
+from denseflip.cohort.shared import SharedChange
+from denseflip.cohort.stats import (
+    benjamini_hochberg,
+    max_p,
+    rank_correlation,
+    single_p,
+    smallest_p,
+)
+from denseflip.cohort.words import Words, statement
+from denseflip.datasets import Dataset
+from denseflip.errors import FileFormatError, UnknownNameError
+from denseflip.story.vocabulary import Vocabulary
+
+FORMAT = 1
+Correction = Literal["max", "bh"]
+CORRECTIONS = ("max", "bh")
+Verdict = Literal["named", "nothing", "chance", "untested"]
+
+
+class CellRow(NamedTuple):
+    """What is known of one cell and direction.
+
+    Attributes
+    ----------
+    cell, name : its number and its regions.
+    direction : ``"more"`` or ``"fewer"`` connections speak for the class that is spoken of.
+    patients : in how many patients the change found uses it.
+    share : of those explained.
+    amount : connections changed there, median over those patients; 0 if there are none.
+    p : adjusted p-value of ``patients``; None where there are no permutations.
+    difference : how the groups' densities differ, Student's t; above 0 if the class has more.
+    p_difference : its p-value, adjusted in the same way; of both directions together.
+    """
+
+    cell: int
+    name: str
+    direction: str
+    patients: int
+    share: float
+    amount: float
+    p: float | None
+    difference: float
+    p_difference: float | None
+
+
+@dataclass(frozen=True)
+class Cohort:
+    """What a group's explanations have in common; `explain_cohort` makes it.
+
+    Attributes
+    ----------
+    dataset, class_counts : the data, and its patients per class.
+    oracle : the classifier in words.
+    refitted : whether it could be trained anew; if not, there are no p-values, and whether a
+        patient was seen in its training is not known.
+    evaluation : its honest accuracy; None where nothing is known of it.
+    settings : how it was done.
+    taxonomy, cell_names, cell_sizes : whose cells, what they are called, pairs in each.
+    spoken : the class that "more" and "fewer" speak for.
+    observed : what was found under the true labels.
+    permutations, level, correction : of the test.
+    p_more, p_fewer : adjusted p-values by cell; None without permutations.
+    p_difference : the same of the groups' densities.
+    null_largest : the largest recurrence anywhere, one per permutation.
+    densities : mean density of each class by cell.
+    shared : the shared changes, away from each class.
+    agreement : rank correlation of what the classifier goes by with what the groups differ in.
+    null_agreement : its median under permuted labels.
+    questions : asked of classifiers, all together.
+    noun, units : what patients and connections are called.
+    """
+
+    dataset: str
+    class_counts: Mapping[str, int]
+    oracle: str
+    refitted: bool
+    evaluation: Evaluation | None
+    settings: CohortSettings
+    taxonomy: str
+    region_names: tuple[str, ...]
+    cell_names: tuple[str, ...]
+    cell_sizes: tuple[int, ...]
+    spoken: int
+    observed: Labelling
+    permutations: int
+    level: float
+    correction: Correction
+    p_more: tuple[float, ...] | None
+    p_fewer: tuple[float, ...] | None
+    p_difference: tuple[float, ...] | None
+    null_largest: tuple[int, ...]
+    densities: Mapping[str, tuple[float, ...]]
+    shared: tuple[SharedChange, ...]
+    agreement: float | None
+    null_agreement: float | None
+    questions: int
+    noun: str = "graphs"
+    units: str = "edges"
+    notes: tuple[str, ...] = field(default=())
+
+    # ---- what is said ---------------------------------------------------------------------
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """Names of the classes, in the order of their labels."""
+        return tuple(self.class_counts)
+
+    @property
+    def verdict(self) -> Verdict:
+        """``named``, ``nothing``; ``chance`` if the classifier is, ``untested`` without p-values.
+
+        Without p-values nothing is called more than chance would give.
+        """
+        if self.evaluation is not None and self.evaluation.level == "chance":
+            return "chance"
+        if self.p_more is None:
+            return "untested"
+        return "named" if self.named else "nothing"
+
+    @property
+    def rows(self) -> tuple[CellRow, ...]:
+        """Every cell and direction that a patient uses or the groups differ in; most used first."""
+        found = [row for row in self._all_rows() if row.patients]
+        return tuple(sorted(found, key=lambda row: (-row.patients, row.cell, row.direction)))
+
+    @property
+    def named(self) -> tuple[CellRow, ...]:
+        """Cells used in more patients than chance would give; none where that may not be said."""
+        if self.p_more is None or (self.evaluation is not None and self._at_chance):
+            return ()
+        return tuple(row for row in self.rows if row.p is not None and row.p <= self.level)
+
+    @property
+    def differing(self) -> tuple[CellRow, ...]:
+        """Cells whose density differs between the groups, the clearest first."""
+        found = [
+            row
+            for row in self._all_rows()
+            if row.p_difference is not None
+            and row.p_difference <= self.level
+            and (row.difference > 0) == (row.direction == "more")
+        ]
+        return tuple(sorted(found, key=lambda row: (-abs(row.difference), row.cell)))
+
+    @property
+    def smallest_p(self) -> float | None:
+        """The smallest p-value that was possible; None without permutations."""
+        return smallest_p(self.permutations) if self.permutations else None
+
+    @property
+    def statement(self) -> str:
+        """The whole in a few sentences, the classifier's honest accuracy first."""
+        return " ".join(self.sentences)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The sentences of `statement`, one by one."""
+        return statement(self)
+
+    @property
+    def words(self) -> Words:
+        """What patients, connections and classes are called."""
+        return Words(self.noun, self.units, self.class_names)
+
+    @property
+    def _at_chance(self) -> bool:
+        return self.evaluation is not None and self.evaluation.level == "chance"
+
+    def _all_rows(self) -> list[CellRow]:
+        amounts = self._amounts()
+        found = []
+        for cell, name in enumerate(self.cell_names):
+            for direction, counts, ps in (
+                ("more", self.observed.more, self.p_more),
+                ("fewer", self.observed.fewer, self.p_fewer),
+            ):
+                changed = amounts.get((cell, direction), [])
+                found.append(
+                    CellRow(
+                        cell,
+                        name,
+                        direction,
+                        int(counts[cell]),
+                        int(counts[cell]) / max(1, self.observed.explained),
+                        float(np.median(changed)) if changed else 0.0,
+                        None if ps is None else ps[cell],
+                        float(self.observed.difference[cell]),
+                        None if self.p_difference is None else self.p_difference[cell],
+                    )
+                )
+        return found
+
+    def _amounts(self) -> dict[tuple[int, str], list[int]]:
+        found: dict[tuple[int, str], list[int]] = {}
+        for patient in self.observed.patients:
+            sign = -1 if patient.label == self.spoken else 1
+            for cell, change in patient.changes.items() if patient.told else ():
+                direction = "more" if sign * change > 0 else "fewer"
+                found.setdefault((cell, direction), []).append(abs(change))
+        return found
+
+    # ---- forms ----------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON-ready form; `from_dict` gives back an equal cohort."""
+        data = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        data["format"] = FORMAT
+        data["evaluation"] = None if self.evaluation is None else self.evaluation.to_dict()
+        data["settings"] = self.settings.identity()
+        data["observed"] = self.observed.to_dict(patients=True)
+        data["shared"] = [change.to_dict() for change in self.shared]
+        data["densities"] = {name: list(values) for name, values in self.densities.items()}
+        data["class_counts"] = dict(self.class_counts)
+        for name, value in data.items():
+            data[name] = list(value) if isinstance(value, tuple) else value
+        data["verdict"], data["statement"] = self.verdict, list(self.sentences)
+        data["cells"] = [row._asdict() for row in self.rows]
+        return data
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Inverse of `to_dict`."""
+        try:
+            if data.get("format") != FORMAT:
+                msg = f"it has format {data.get('format')!r}; this version reads {FORMAT}"
+                raise ValueError(msg)
+            given = {name: data[name] for name in cls.__dataclass_fields__}
+            for name, value in given.items():
+                given[name] = tuple(value) if isinstance(value, list) else value
+            judged = data["evaluation"]
+            given["evaluation"] = None if judged is None else Evaluation.from_dict(judged)
+            given["settings"] = CohortSettings(**data["settings"])
+            given["observed"] = Labelling.from_dict(data["observed"])
+            given["shared"] = tuple(SharedChange.from_dict(part) for part in data["shared"])
+            given["densities"] = {k: tuple(v) for k, v in data["densities"].items()}
+            return cls(**given)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            msg = f"Not a cohort of denseflip: {error}."
+            raise FileFormatError(msg) from error
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Cohort) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash((self.dataset, self.oracle, self.permutations, self.questions))
+
+    def to_json(self) -> str:
+        """All of it as JSON text."""
+        return json.dumps(self.to_dict(), indent=1, ensure_ascii=False)
+
+    def to_tsv(self) -> str:
+        """The cells as a table: tabs between columns, a header, one line per cell and direction."""
+        lines = ["\t".join(CellRow._fields)]
+        lines += ["\t".join(_plain(value) for value in row) for row in self.rows]
+        return "\n".join(lines) + "\n"
+
+    def write(self, path: str | Path, *, force: bool = False) -> Path:
+        """Write the cells (``.tsv``) or everything (``.json``); gives the path."""
+        target = Path(path)
+        forms = {".tsv": self.to_tsv, ".json": self.to_json}
+        if target.suffix.lower() not in forms:
+            raise UnknownNameError("form of a cohort", target.suffix, forms, parameter="path")
+        check_new_file(target, force=force)
+        target.write_text(forms[target.suffix.lower()](), encoding="utf-8")
+        return target
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences)
+
+    def __repr__(self) -> str:
+        return (
+            f"Cohort({self.dataset!r}, {self.oracle!r}, {self.verdict}, "
+            f"{self.observed.explained} explained, {self.permutations} permutations)"
+        )
+
+    def _repr_html_(self) -> str:
+        """Statement and table for notebooks."""
+        said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self.sentences)
+        cells = [
+            [row.name, row.direction, str(row.patients), f"{row.amount:g}", p_words(row.p)]
+            for row in self.rows[:12]
+        ]
+        head = ["cell", f"speaks for {self.class_names[self.spoken]}", self.noun, "median", "p"]
+        table = "".join(
+            "<tr>" + "".join(f"<{tag}>{html.escape(x)}</{tag}>" for x in line) + "</tr>"
+            for tag, line in (("th", head), *(("td", line) for line in cells))
+        )
+        return f"<div>{said}<table>{table}</table></div>"
+
+
+def p_words(p: float | None) -> str:
+    """A p-value as it is written."""
+    return "–" if p is None else f"{p:.3f}"
+
+
+def _plain(value: Any) -> str:
+    if value is None:
+        return "n/a"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return " ".join(str(value).split())  # no tab of a name ends a column
+
+
+# ---- from figures to a cohort ---------------------------------------------------------------
+
+
+def assemble(
+    dataset: Dataset,
+    settings: CohortSettings,
+    *,
+    oracle: str,
+    refitted: bool,
+    evaluation: Evaluation | None,
+    observed: Labelling,
+    null: Sequence[Labelling],
+    shared: Sequence[SharedChange],
+    level: float,
+    correction: str,
+    questions: int,
+    notes: Sequence[str] = (),
+) -> Cohort:
+    """Put the figures of all labellings together."""
+    if correction not in CORRECTIONS:
+        raise UnknownNameError("correction", str(correction), CORRECTIONS, parameter="correction")
+    cells, n = cells_of(dataset, settings), len(observed.more)
+    both = np.concatenate((observed.more, observed.fewer))
+    rows = np.array([np.concatenate((x.more, x.fewer)) for x in null]).reshape(len(null), 2 * n)
+    apart = np.array([np.abs(x.difference) for x in null]).reshape(len(null), n)
+    ps: Any = None
+    if null:
+        tests = ((both, rows), (np.abs(observed.difference), apart))
+        adjust = max_p if correction == "max" else _discovery
+        ps = [adjust(*test) for test in tests]
+    used = [signed(x) for x in (observed, *null)]
+    agree = [
+        rank_correlation(u, x.difference) for u, x in zip(used, (observed, *null), strict=True)
+    ]
+    known = [x for x in agree[1:] if x is not None]
+    words = Vocabulary.for_nodes(dataset.nodes)
+    return Cohort(
+        dataset=dataset.name,
+        class_counts=dataset.class_counts(),
+        oracle=oracle,
+        refitted=refitted,
+        evaluation=evaluation,
+        settings=settings,
+        taxonomy=cells.taxonomy.name,
+        region_names=cells.taxonomy.regions,
+        cell_names=tuple(cells.name(cell) for cell in cells.at(range(n))),
+        cell_sizes=tuple(cells.sizes.tolist()),
+        spoken=spoken_of(dataset, settings),
+        observed=observed,
+        permutations=len(null),
+        level=level,
+        correction=correction,  # type: ignore[arg-type]
+        p_more=None if ps is None else tuple(ps[0][:n].tolist()),
+        p_fewer=None if ps is None else tuple(ps[0][n:].tolist()),
+        p_difference=None if ps is None else tuple(ps[1].tolist()),
+        null_largest=tuple(int(row.max()) for row in rows),
+        densities=_densities(dataset, cells),
+        shared=tuple(shared),
+        agreement=agree[0],
+        null_agreement=float(np.median(known)) if known else None,
+        questions=questions,
+        noun=_noun(words),
+        units=words.units,
+        notes=tuple(notes),
+    )
+
+
+def signed(labelling: Labelling) -> Any:
+    """Patients for "more" less patients for "fewer", by cell."""
+    return labelling.more - labelling.fewer
+
+
+def _discovery(observed: Any, null: Any) -> Any:
+    return benjamini_hochberg(single_p(observed, null))
+
+
+def _densities(dataset: Dataset, cells: Any) -> dict[str, tuple[float, ...]]:
+    all_of = np.stack([cells.densities(graph) for graph in dataset.graphs])
+    labels = dataset.label_array()
+    return {
+        name: tuple(all_of[labels == label].mean(axis=0).tolist())
+        for label, name in enumerate(dataset.class_names)
+        if (labels == label).any()
+    }
+
+
+_NOUNS = {"Patient": "patients", "Mouse": "mice", "Subject": "subjects"}
+
+
+def _noun(words: Vocabulary) -> str:
+    return _NOUNS.get(words.subject, "graphs")

@@ -1,0 +1,354 @@
+"""One labelling of a cohort, true or permuted: train, explain, count by cell.
+
+The cohort is dealt into folds. For each fold a classifier is trained on the others, so every
+patient is explained by one that has not seen it, and only patients whom that one puts in their own
+class count: why a wrong answer was given is no news about the group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from denseflip.cohort.scan import Scan
+from denseflip.cohort.stats import group_difference
+from denseflip.counterfactual import Counterfactual
+from denseflip.datasets import Dataset
+from denseflip.errors import DatasetError, InvalidParameterError, UnknownNameError, whole_number
+from denseflip.graph import Cells
+from denseflip.oracles.background import Background
+from denseflip.oracles.protocol import Oracle
+from denseflip.search.brief import unfit
+from denseflip.search.explain import explain
+from denseflip.search.methods import make_method
+
+SCAN = "scan"
+LEAST = 4  # patients of a class: two for each half
+Fit = Callable[[Dataset], Oracle]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class CohortSettings:
+    """How a cohort is looked at.
+
+    Attributes
+    ----------
+    regions : the taxonomy whose cells are counted; None for the node table's first.
+    group : the class whose patients are explained; None for both classes of two.
+    method : ``"scan"`` (see `Scan`), or any method by name; the same for all labellings.
+    patients : at most so many are explained per labelling, drawn anew for each; None for all.
+    folds : parts of the cohort; at most as many as the smallest class has patients.
+    max_cells : the most cells that an explanation or a shared change may name.
+    cover : the share of the choosing half that a shared change is to flip.
+    seed : decides permutations, folds, draws and redraws.
+    """
+
+    regions: str | None = None
+    group: str | None = None
+    method: str = SCAN
+    patients: int | None = None
+    folds: int = 5
+    max_cells: int = 5
+    cover: float = 0.9
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        whole_number("folds", self.folds, minimum=2)
+        whole_number("max_cells", self.max_cells, minimum=1)
+        whole_number("seed", self.seed)
+        if self.patients is not None:
+            whole_number("patients", self.patients, minimum=2)
+        share = isinstance(self.cover, (int, float)) and not isinstance(self.cover, bool)
+        if not share or not 0 < self.cover <= 1:
+            msg = f"cover must be a share above 0 and at most 1; got {self.cover!r}."
+            raise InvalidParameterError(msg, parameter="cover")
+        if self.method != SCAN:
+            make_method(self.method)  # an unknown name is told here
+
+    def identity(self) -> dict[str, Any]:
+        """Plain JSON-ready form."""
+        return dict(self.__dict__)
+
+
+@dataclass(frozen=True)
+class Patient:
+    """What was found for one patient under the true labels.
+
+    Attributes
+    ----------
+    id, label : whose graph, and its true class.
+    answer : the class that a classifier which has not seen it gives it.
+    changes : cell number → connections added less removed, of the counterfactual found.
+    true_as_read : whether the change was seen to hold for redraws.
+    questions : how many were asked.
+    """
+
+    id: str
+    label: int
+    answer: int | None
+    changes: Mapping[int, int]
+    true_as_read: bool
+    questions: int
+    status: str = ""
+
+    @property
+    def right(self) -> bool:
+        """Whether the classifier puts it in its own class."""
+        return self.answer == self.label
+
+    @property
+    def told(self) -> bool:
+        """Whether it counts: rightly classified, and a change found that is true as read."""
+        return self.right and self.true_as_read and bool(self.changes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON-ready form."""
+        changes = {str(k): int(v) for k, v in self.changes.items()}
+        return {**self.__dict__, "changes": changes}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Patient:
+        """Inverse of `to_dict`."""
+        changes = {int(k): int(v) for k, v in data["changes"].items()}
+        return cls(**{**data, "changes": changes})
+
+
+@dataclass(frozen=True)
+class Labelling:
+    """The figures of one labelling.
+
+    Attributes
+    ----------
+    more, fewer : by cell: in how many patients more connections there speak for the class that is
+        spoken of (`spoken_of`), or fewer do. Where they would have to be added for the answer to
+        become that class, or removed for it to cease, more speak for it.
+    difference : by cell: how the densities of the groups differ, as `group_difference` gives it.
+    explained, right, told : patients explained, rightly classified, and counted.
+    questions : questions asked, background labels not among them.
+    patients : what was found for each.
+    """
+
+    more: Ints
+    fewer: Ints
+    difference: npt.NDArray[np.float64]
+    explained: int
+    right: int
+    told: int
+    questions: int
+    patients: tuple[Patient, ...] = field(default=(), repr=False)
+
+    def to_dict(self, *, patients: bool = False) -> dict[str, Any]:
+        """Plain JSON-ready form; of permuted labels nobody asks for the patients."""
+        listed = [p.to_dict() for p in self.patients] if patients else []
+        return {
+            "more": self.more.tolist(),
+            "fewer": self.fewer.tolist(),
+            "difference": [float(x) for x in self.difference],
+            "explained": self.explained,
+            "right": self.right,
+            "told": self.told,
+            "questions": self.questions,
+            "patients": listed,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Labelling:
+        """Inverse of `to_dict`."""
+        return cls(
+            np.asarray(data["more"], dtype=np.int64),
+            np.asarray(data["fewer"], dtype=np.int64),
+            np.asarray(data["difference"], dtype=np.float64),
+            data["explained"],
+            data["right"],
+            data["told"],
+            data["questions"],
+            tuple(Patient.from_dict(p) for p in data["patients"]),
+        )
+
+
+# ---- checks --------------------------------------------------------------------------------
+
+
+def cells_of(dataset: Dataset, settings: CohortSettings) -> Cells:
+    """The cells that are counted; an error if there are none to speak of."""
+    taxonomy = dataset.nodes.taxonomy(settings.regions)
+    if wrong := unfit(taxonomy):
+        msg = f"{wrong} Name another taxonomy."
+        raise InvalidParameterError(msg, parameter="regions")
+    return Cells(taxonomy)
+
+
+def group_of(dataset: Dataset, settings: CohortSettings) -> int | None:
+    """The label of the class named, or None for both classes of two."""
+    if settings.group is not None:
+        names = dataset.class_names
+        if settings.group not in names:
+            raise UnknownNameError("class", settings.group, names, parameter="group")
+        return names.index(settings.group)
+    present = [name for name, count in dataset.class_counts().items() if count]
+    if len(present) > 2:
+        msg = (
+            f"Data set {dataset.name!r} has {len(present)} classes ({', '.join(present)}). What "
+            "leads from each to any other has no common direction: name the class to explain "
+            f"(group={present[0]!r}), or take a data set of two."
+        )
+        raise InvalidParameterError(msg, parameter="group")
+    return None
+
+
+def check_cohort(dataset: Dataset, settings: CohortSettings) -> CohortSettings:
+    """The settings with as many folds as the classes allow; an error if halves are impossible."""
+    cells_of(dataset, settings)
+    group_of(dataset, settings)
+    counts = {name: count for name, count in dataset.class_counts().items() if count}
+    if len(counts) < 2:
+        msg = (
+            f"All {len(dataset)} graphs of data set {dataset.name!r} are of one class "
+            f"({next(iter(counts), 'none')!r}); a cohort is about what sets two groups apart."
+        )
+        raise DatasetError(msg)
+    few = {name: count for name, count in counts.items() if count < LEAST}
+    if few:
+        listed = ", ".join(f"{name!r} has {count}" for name, count in few.items())
+        msg = (
+            f"Too few patients in data set {dataset.name!r} for two halves: every class needs at "
+            f"least {LEAST}, but {listed}. Add graphs of that class, or leave it out."
+        )
+        raise DatasetError(msg)
+    return replace(settings, folds=min(settings.folds, *counts.values()))
+
+
+# ---- the work ------------------------------------------------------------------------------
+
+
+def permuted(dataset: Dataset, number: int, seed: int) -> Dataset:
+    """The data set with its labels permuted; number 0 is the data set as it is."""
+    if not number:
+        return dataset
+    rng = np.random.default_rng([seed, 20, number])
+    return replace(dataset, labels=tuple(rng.permutation(dataset.label_array()).tolist()))
+
+
+def run_labelling(
+    dataset: Dataset, settings: CohortSettings, fit: Fit | Oracle, number: int
+) -> Labelling:
+    """Train, explain and count under one labelling.
+
+    Parameters
+    ----------
+    dataset : the cohort with its true labels.
+    settings : of `check_cohort`.
+    fit : trains a classifier on a data set; or a classifier as it is, which is then asked about
+        everybody whether it has seen them or not.
+    number : 0 for the true labels, else the number of the permutation.
+    """
+    labelled = permuted(dataset, number, settings.seed)
+    cells, group = cells_of(dataset, settings), group_of(dataset, settings)
+    labels = labelled.label_array()
+    spoken = spoken_of(dataset, settings)
+    densities = np.stack([cells.densities(g) for g in dataset.graphs])
+    difference = group_difference(densities, labels == spoken)
+    rng = np.random.default_rng([settings.seed, 21, number])
+    fixed = hasattr(fit, "predict")
+    fold = np.zeros(len(labels), dtype=np.int64) if fixed else _folds(labels, settings.folds, rng)
+    chosen = _chosen(labels, group, settings.patients, rng)
+    search: Any = Scan(cells.taxonomy.name, settings.max_cells)
+    if settings.method != SCAN:
+        search = make_method(settings.method)
+    found: dict[int, Patient] = {}
+    for k in range(int(fold.max()) + 1):
+        inside = [i for i in chosen if fold[i] == k]
+        if not inside:
+            continue
+        known = labelled if fixed else labelled.subset(fold != k)
+        oracle: Any = fit if fixed else fit(known)  # type: ignore[operator]
+        background = Background(known.graphs)
+        for i in inside:
+            seed = int(np.random.default_rng([settings.seed, 22, number, i]).integers(2**31))
+            result = explain(
+                labelled.graphs[i],
+                oracle,
+                search,
+                nodes=labelled.nodes,
+                background=background,
+                seed=seed,
+                confirm=0,
+            )
+            found[i] = _patient(labelled, i, result, cells)
+    patients = tuple(found[i] for i in sorted(found))
+    more, fewer = count_changes(patients, len(cells), spoken)
+    return Labelling(
+        more,
+        fewer,
+        difference,
+        len(patients),
+        sum(p.right for p in patients),
+        sum(p.told for p in patients),
+        sum(p.questions for p in patients),
+        patients,
+    )
+
+
+def _patient(dataset: Dataset, i: int, result: Counterfactual, cells: Cells) -> Patient:
+    changes: dict[int, int] = {}
+    if result.found:
+        for pairs, sign in ((result.added, 1), (result.removed, -1)):
+            for cell, count in cells.tally(pairs).items():
+                number = cells.number(cell)
+                changes[number] = changes.get(number, 0) + sign * count
+    read = result.as_read
+    return Patient(
+        dataset.ids[i],
+        dataset.labels[i],
+        result.label_before if isinstance(result.label_before, int) else None,
+        dict(sorted(changes.items())),
+        read is not None and read.language == "regions" and read.true,
+        result.calls,
+        str(result.status),
+    )
+
+
+def count_changes(patients: Sequence[Patient], n_cells: int, spoken: int) -> tuple[Ints, Ints]:
+    """In how many patients each cell is changed, by direction; see `Labelling`."""
+    more, fewer = np.zeros(n_cells, dtype=np.int64), np.zeros(n_cells, dtype=np.int64)
+    for patient in patients:
+        if not patient.told:
+            continue
+        sign = -1 if patient.label == spoken else 1
+        for cell, change in patient.changes.items():
+            if change:
+                (more if sign * change > 0 else fewer)[cell] += 1
+    return more, fewer
+
+
+def spoken_of(dataset: Dataset, settings: CohortSettings) -> int:
+    """The class that the figures speak of: the one named, or the second of two."""
+    group = group_of(dataset, settings)
+    return group if group is not None else int(dataset.label_array().max())
+
+
+def _folds(labels: Ints, folds: int, rng: np.random.Generator) -> Ints:
+    from denseflip.classifiers.recipes import stratified_folds
+
+    _, y = np.unique(labels, return_inverse=True)
+    return stratified_folds(y, folds, rng)
+
+
+def _chosen(labels: Ints, group: int | None, most: int | None, rng: np.random.Generator) -> Ints:
+    """Positions of those who are explained: all, or so many of them drawn evenly by class."""
+    members = np.flatnonzero(labels == group) if group is not None else np.arange(len(labels))
+    if most is None or most >= len(members):
+        return members
+    drawn: list[Any] = []
+    classes = np.unique(labels[members])
+    queues = {int(c): rng.permutation(members[labels[members] == c]).tolist() for c in classes}
+    while len(drawn) < most:
+        for queue in queues.values():
+            if queue and len(drawn) < most:
+                drawn.append(queue.pop())
+    return np.sort(np.asarray(drawn, dtype=np.int64))

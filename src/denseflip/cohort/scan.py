@@ -1,0 +1,178 @@
+"""`Scan`: the quick search of the cohort's test, the same for true and for permuted labels.
+
+Which one pair of regions would have to change least for the classifier to change its mind? "Least"
+is in standard deviations of the cohort, whoever belongs to which class: what varies much between
+people anyway may change much. Where no pair of regions is enough by itself, `brief` looks for a
+few.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from denseflip.counterfactual import Step
+from denseflip.graph import Cells, Graph
+from denseflip.oracles.session import Session
+from denseflip.search.brief import Brief, too_large, unfit
+from denseflip.search.claims import Amount, Claim, Places, Redraw, Repeats, Unit
+from denseflip.search.probe import Probe, gallop
+from denseflip.search.problem import BACKGROUND, REGIONS, Problem, StopSearch, Walk
+
+DRAWS = 5  # redraws of a claim, all of which must flip
+_LOWEST, _STEP, _LEVELS = 0.25, math.sqrt(2), 18  # standard deviations, 0.25 to 90
+_RUNNERS = 4  # places that compete at the lowest level
+_GROWTH, _TRIES = 1.2, 8  # a claim that fails its redraws gets so much more, so often
+
+
+@dataclass(frozen=True)
+class Scan:
+    """Looks for the one cell whose smallest change, in standard deviations, flips the label.
+
+    The background should be the graphs that the classifier was trained on: their spread is the
+    unit, and `brief` learns from them where it is called.
+
+    Parameters
+    ----------
+    regions : the taxonomy; None for the node table's first.
+    max_cells : the most cells that a sentence may name, where one is not enough.
+    """
+
+    regions: str | None = None
+    max_cells: int = 5
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Regions and the data set."""
+        return frozenset({REGIONS, BACKGROUND})
+
+    def __call__(self, problem: Problem, session: Session) -> Walk:
+        """Search; what is found flips in all of five redraws, or is true as `brief` says."""
+        taxonomy = problem.taxonomy(self.regions, "scan")
+        if wrong := too_large(problem) or unfit(taxonomy):
+            problem.note(wrong)
+            raise StopSearch
+        assert problem.background is not None
+        places = Places(problem.graph, taxonomy)
+        probe = Probe(problem, session)
+        repeats = Repeats(Redraw(places), problem.rng, draws=DRAWS, misses=0)
+        found = _Single(probe, places, repeats, problem.background.graphs).search()
+        if found is None:
+            if self.max_cells == 1:
+                problem.note("No pair of regions is enough by itself.")
+                raise StopSearch
+            return Brief(regions=taxonomy.name, max_cells=self.max_cells)(problem, session)
+        codes = repeats.codes((found,))
+        name = places.cells.name((found.unit[0], found.unit[1] or 0))
+        n = problem.graph.n_nodes
+        block = "densify" if found.added else "sparsify"
+        toggled = tuple(divmod(int(code), n) for code in codes)
+        step = Step(block, "block", toggled, name=name, iteration=1)
+        walk = problem.end(problem.graph.toggle_codes(codes), probe.answer(codes).label, [step])
+        walk.as_read = repeats.redraw.outcome([True] * DRAWS)
+        return walk
+
+
+class _Single:
+    """The moves of single cells, each cell both ways, and the least of them that flips."""
+
+    def __init__(
+        self, probe: Probe, places: Places, repeats: Repeats, cohort: tuple[Graph, ...]
+    ) -> None:
+        self.probe, self.places, self.repeats = probe, places, repeats
+        spreads = spreads_of(places.cells, cohort)
+        self.moves: list[tuple[Unit, bool, int, float]] = []  # place, adding, room, spread
+        for unit, spread in zip(places.units, spreads.tolist(), strict=True):
+            for adding in (True, False):
+                room = len(places.absent(unit) if adding else places.present(unit))
+                if room:
+                    self.moves.append((unit, adding, room, spread))
+
+    def amount(self, i: int, deviations: float) -> Amount:
+        """So many standard deviations of a move, as far as there is room."""
+        unit, adding, room, spread = self.moves[i]
+        pairs = max(1, round(deviations * spread))
+        return _amount(unit, adding, min(room, pairs))
+
+    def size(self, amount: Amount, i: int) -> float:
+        """An amount in standard deviations."""
+        return amount.total / self.moves[i][3]
+
+    def search(self) -> Amount | None:
+        """The amount that flips, or None if no cell does by itself."""
+        full = [_amount(unit, adding, room) for unit, adding, room, _ in self.moves]
+        able = [i for i, yes in enumerate(self._flips([(a,) for a in full])) if yes]
+        if not able:
+            return None
+        flipped: dict[int, list[int]] = {}
+
+        def any_flips(level: int) -> bool:
+            claims = [(self.amount(i, _deviations(level)),) for i in able]
+            flipped[level] = [i for i, yes in zip(able, self._flips(claims), strict=True) if yes]
+            return bool(flipped[level])
+
+        level = gallop(_LEVELS, any_flips, start=4)
+        if level is None:  # labels that come and go: only the whole room flips
+            runners = [(full[i], i) for i in able]
+        else:
+            low = _deviations(level - 1) if level > 1 else 0.0
+            high = _deviations(level)
+            runners = [(self._least(i, low, high), i) for i in flipped[level]]
+        runners.sort(key=lambda runner: (self.size(*runner), runner[1]))
+        held: list[tuple[float, int, Amount]] = []
+        for amount, i in runners[:_RUNNERS]:
+            if held and self.size(amount, i) >= held[0][0]:
+                break
+            steady = self._steady(amount, i)
+            if steady is not None:
+                held.append((self.size(steady, i), i, steady))
+                held.sort(key=lambda one: one[:2])
+        return held[0][2] if held else None
+
+    def _flips(self, claims: list[Claim]) -> list[bool]:
+        return self.repeats.screened(claims, self.probe)
+
+    def _least(self, i: int, low: float, high: float) -> Amount:
+        """Bisect the amount between a level at which nothing flips and one at which it does."""
+        small, large = (self.amount(i, z).total if z else 0 for z in (low, high))
+        unit, adding, _, _ = self.moves[i]
+        while large - small > max(1, 0.02 * large):
+            middle = (small + large) // 2
+            if self._flips([(_amount(unit, adding, middle),)])[0]:
+                large = middle
+            else:
+                small = middle
+        return _amount(unit, adding, large)
+
+    def _steady(self, amount: Amount, i: int) -> Amount | None:
+        """The amount, raised until all of the redraws flip."""
+        unit, adding, room, _ = self.moves[i]
+        for _ in range(_TRIES):
+            if self.repeats.holds((amount,), self.probe):
+                return amount
+            if amount.total == room:
+                return None
+            more = max(amount.total + 1, round(amount.total * _GROWTH))
+            amount = _amount(unit, adding, min(room, more))
+        return None
+
+
+def spreads_of(cells: Cells, graphs: tuple[Graph, ...]) -> npt.NDArray[np.float64]:
+    """Standard deviation of the number of edges in each cell that holds a pair, at least one edge.
+
+    Labels play no part. One edge more or less is never much, however alike a few graphs are.
+    """
+    counts = np.stack([cells.count(graph) for graph in graphs])[:, cells.sizes > 0]
+    spreads: npt.NDArray[np.float64] = np.sqrt(counts.var(axis=0) + 1.0)
+    return spreads
+
+
+def _deviations(level: int) -> float:
+    return float(_LOWEST * _STEP ** (level - 1))
+
+
+def _amount(unit: Unit, adding: bool, pairs: int) -> Amount:
+    return Amount(unit, pairs, 0) if adding else Amount(unit, 0, pairs)
