@@ -9,6 +9,7 @@ few.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -132,7 +133,7 @@ class _Single:
                 held.sort(key=lambda one: one[:2])
         return held[0][2] if held else None
 
-    def _flips(self, claims: list[Claim]) -> list[bool]:
+    def _flips(self, claims: Sequence[Claim]) -> list[bool]:
         return self.repeats.screened(claims, self.probe)
 
     def _least(self, i: int, low: float, high: float) -> Amount:

@@ -49,7 +49,8 @@ def single_p(observed: npt.ArrayLike, null: npt.ArrayLike) -> Floats:
     [0.5, 0.75]
     """
     seen, shuffled = _arrays(observed, null)
-    return (1 + (shuffled >= seen - _TIE).sum(axis=0)) / (1 + len(shuffled))
+    p: Floats = (1 + (shuffled >= seen - _TIE).sum(axis=0)) / (1 + len(shuffled))
+    return p
 
 
 def max_p(observed: npt.ArrayLike, null: npt.ArrayLike) -> Floats:
@@ -63,7 +64,8 @@ def max_p(observed: npt.ArrayLike, null: npt.ArrayLike) -> Floats:
     """
     seen, shuffled = _arrays(observed, null)
     most = shuffled.max(axis=1, initial=-np.inf)
-    return (1 + (most[:, None] >= seen - _TIE).sum(axis=0)) / (1 + len(shuffled))
+    p: Floats = (1 + (most[:, None] >= seen - _TIE).sum(axis=0)) / (1 + len(shuffled))
+    return p
 
 
 def benjamini_hochberg(p: npt.ArrayLike) -> Floats:

@@ -267,7 +267,9 @@ _JUDGEMENT = "judgement"
 
 def _alike(spec: Spec) -> object:
     """Specs for which this is the same take about the same time."""
-    return id(spec.job) if isinstance(spec, RunSpec) else _JUDGEMENT
+    if isinstance(spec, RunSpec):
+        return id(spec.job)
+    return _JUDGEMENT if _judges(spec) else type(spec)
 
 
 class DaskEngine:
@@ -445,7 +447,7 @@ def _died(times: int, near: Chunk) -> str:
 def describe_chunk(chunk: Chunk) -> str:
     """A chunk in a few words, for messages."""
     first = chunk[0]
-    if isinstance(first, ClassifierSpec):
+    if not isinstance(first, RunSpec):
         return f"the classifier {first.oracle.name} on {first.data.name}"
     graphs = ", ".join(str(getattr(spec, "graph", "")) for spec in chunk)
     return f"{first.job.data.name} / {first.job.method.name} / {graphs}"

@@ -190,7 +190,7 @@ def explain_many(
     )  # fmt: skip
     if workers > 1 or engine in {"processes", "dask"}:
         check_sendable(specs)
-    with _open_store(store) as kept:
+    with open_store(store) as kept:
         outcome = run_specs(specs, kept, runs, progress=progress, workers=workers)
     return gather(specs, outcome)
 
@@ -214,7 +214,7 @@ def plan_many(
     lasting : whether a later run must know the specs again, because a store keeps their results.
         Not every object of Python's can be known again.
     """
-    data = _data(dataset)
+    data = data_of(dataset)
     assert data.given is not None
     chosen = _chosen(data.given, ids)
     _check_asked(asked, data.given)
@@ -276,7 +276,8 @@ def check_sendable(specs: Sequence[TellSpec]) -> None:
 
 
 @contextmanager
-def _open_store(store: str | Path | Store | None) -> Iterator[Store]:
+def open_store(store: str | Path | Store | None) -> Iterator[Store]:
+    """The store in a folder, or one that lasts no longer than the block."""
     if store is not None:
         yield store if isinstance(store, Store) else Store(store)
         return
@@ -287,7 +288,8 @@ def _open_store(store: str | Path | Store | None) -> Iterator[Store]:
 # ---- words and objects ----------------------------------------------------------------------
 
 
-def _data(dataset: Dataset | str | Path) -> DataSpec:
+def data_of(dataset: Dataset | str | Path) -> DataSpec:
+    """The spec of a data set that is at hand, or of its name or file."""
     if isinstance(dataset, Dataset):
         return DataSpec(dataset.name, dataset_digest(dataset), given=dataset)
     if isinstance(dataset, (str, Path)):

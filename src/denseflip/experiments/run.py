@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from denseflip.experiments.engines import Chunk, Engine, SerialEngine
-from denseflip.experiments.spec import ClassifierSpec, RunSpec, Spec, TellSpec
+from denseflip.experiments.spec import RunSpec, Spec, TellSpec
 from denseflip.experiments.store import Damage, Record, Store
 
 _BATCH = 32  # records per part …
@@ -141,7 +141,7 @@ def run_specs(
 
 
 def make_chunks(specs: Iterable[Spec], workers: int = 1) -> list[Chunk]:
-    """Specs of the same job in groups of up to eight; judgements of classifiers one by one, first.
+    """Specs of the same job in groups of up to eight; all others one by one, first.
 
     Stories take long, and somebody waits for each: they go one by one, too.
 
@@ -149,7 +149,7 @@ def make_chunks(specs: Iterable[Spec], workers: int = 1) -> list[Chunk]:
     """
     listed = list(specs)
     size = max(1, min(_CHUNK, len(listed) // (4 * max(1, workers))))
-    chunks: list[Chunk] = [(s,) for s in listed if isinstance(s, ClassifierSpec)]
+    chunks: list[Chunk] = [(s,) for s in listed if not isinstance(s, RunSpec)]
     group: list[RunSpec] = []
     for spec in listed:
         if not isinstance(spec, RunSpec):

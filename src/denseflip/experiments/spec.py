@@ -318,7 +318,40 @@ class ClassifierSpec:
         return content_id(self.identity)
 
 
-Spec = RunSpec | ClassifierSpec
+@dataclass(frozen=True)
+class TaskSpec:
+    """Work of another kind that the engines carry: a subclass knows how it is done.
+
+    A subclass gives ``identity``, from which the id follows, and ``work``, which makes the record.
+    """
+
+    data: DataSpec
+    oracle: OracleSpec
+    versions: Mapping[str, Any] = field(default_factory=lambda: dict(versions()), kw_only=True)
+
+    kind = "task"
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Everything the result depends on."""
+        return {
+            "kind": self.kind,
+            "data": {"name": self.data.name, "digest": self.data.digest},
+            "oracle": _oracle_identity(self.oracle),
+            "versions": dict(self.versions),
+        }
+
+    @cached_property
+    def id(self) -> str:
+        """Stable content id."""
+        return content_id(self.identity)
+
+    def work(self) -> dict[str, Any]:
+        """Do it, in whatever process this is; gives the record."""
+        raise NotImplementedError
+
+
+Spec = RunSpec | ClassifierSpec | TaskSpec
 
 
 def _oracle_identity(oracle: OracleSpec) -> dict[str, Any]:

@@ -36,6 +36,7 @@ from denseflip.experiments.spec import (
     OracleSpec,
     RunSpec,
     Spec,
+    TaskSpec,
     TellSpec,
     canonical_json,
     content_id,
@@ -268,6 +269,8 @@ def context_of(spec: Spec) -> tuple[DataSpec, OracleSpec]:
 def _answer(spec: Spec) -> Record:
     try:
         _check_versions(spec.job.versions if isinstance(spec, RunSpec) else spec.versions)
+        if isinstance(spec, TaskSpec):
+            return spec.work()
         if isinstance(spec, TellSpec):
             return tell_one(spec)
         return run_one(spec) if isinstance(spec, RunSpec) else judge(spec)

@@ -67,7 +67,7 @@ def test_several_cells_where_one_is_not_enough() -> None:
             return [int(all(np.isin(n, g.codes).sum() > 7 for n in need)) for g in graphs]
 
     settings = check_cohort(data, CohortSettings(group="A"))
-    changes, _ = find_shared(data, settings, Both())  # type: ignore[arg-type]
+    changes, _ = find_shared(data, settings, Both())
     for half in changes[0].halves:
         # The groups do not differ there at all, so nothing leads to these cells but luck.
         assert set(half.amounts) <= {CELLS.number((0, 2)), CELLS.number((1, 2))}
@@ -80,7 +80,7 @@ def test_what_nothing_flips_has_no_change() -> None:
             return [0 for _ in graphs]
 
     data = cohort(6)
-    changes, _ = find_shared(data, check_cohort(data, CohortSettings()), Stubborn())  # type: ignore[arg-type]
+    changes, _ = find_shared(data, check_cohort(data, CohortSettings()), Stubborn())
     assert [change.flipped for change in changes] == [0, 0]
     assert changes[0].counted == 6
     assert changes[1].counted == 0  # nobody of B is recognised

@@ -1,0 +1,491 @@
+"""Run a cohort: every labelling is a task for the engines, and a record of the store.
+
+A labelling (the true one, or a permutation) is trained and explained as a whole by one worker, so
+what comes back is a few hundred numbers. Whatever ends a run, the same call goes on from the
+labellings that are done, on any engine, to the same figures.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from denseflip.classifiers.evaluation import Evaluation
+from denseflip.cohort.cohort import CORRECTIONS, Cohort, assemble
+from denseflip.cohort.labelling import (
+    CohortSettings,
+    Fit,
+    Labelling,
+    cells_of,
+    check_cohort,
+    group_of,
+    run_labelling,
+)
+from denseflip.cohort.shared import SharedChange, find_shared
+from denseflip.cohort.stats import check_permutations
+from denseflip.datasets import Dataset
+from denseflip.errors import (
+    DatasetError,
+    EngineError,
+    InvalidParameterError,
+    UnknownNameError,
+    said,
+    whole_number,
+)
+from denseflip.experiments.engines import make_engine
+from denseflip.experiments.given import describe_given, pickle_anything
+from denseflip.experiments.many import data_of, open_store, oracle_of_words
+from denseflip.experiments.refs import evaluate_oracle_of, load_data, load_oracle_of
+from denseflip.experiments.run import run_specs
+from denseflip.experiments.spec import DataSpec, OracleSpec, TaskSpec, content_id
+from denseflip.experiments.store import Record, Store, make_record
+from denseflip.oracles.adapt import coerce_oracle
+from denseflip.oracles.protocol import Oracle
+from denseflip.oracles.session import Session
+
+DEFAULT_ORACLE = "regions-logistic"
+_REPEATS, _SHUFFLES = 10, 200  # of the honest evaluation
+_PILOT = 4  # patients explained for an estimate
+_PER_PERSON = 16  # questions of the shared change, per cell and patient: two directions, 8 levels
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a cohort will cost, measured on a few patients.
+
+    Attributes
+    ----------
+    labellings : the true labels and the permutations.
+    patients : explained under each.
+    questions : asked of classifiers, about.
+    seconds : of one worker, about.
+    workers : how many share them.
+    """
+
+    labellings: int
+    patients: int
+    questions: int
+    seconds: float
+    workers: int = 1
+
+    @property
+    def wall(self) -> float:
+        """Seconds until it is done, about."""
+        return self.seconds / max(1, self.workers)
+
+    def __str__(self) -> str:
+        minutes = self.wall / 60
+        time_words = f"{minutes:.0f} min" if minutes >= 2 else f"{max(1, round(self.wall))} s"
+        return (
+            f"{self.labellings} labellings of {self.patients} patients each: about "
+            f"{self.questions:,} questions and {time_words} on {self.workers} "
+            f"worker{'' if self.workers == 1 else 's'}."
+        )
+
+
+@dataclass(frozen=True)
+class CohortSpec(TaskSpec):
+    """One part of a cohort.
+
+    Attributes
+    ----------
+    settings : how the cohort is looked at.
+    part : ``judge`` (the honest accuracy), ``labels`` (a labelling) or ``shared`` (the change).
+    number : of the labelling; 0 is the true one.
+    refit : whether the classifier is trained anew for each.
+    code : digest of the source files that decide it beside those of every result.
+    """
+
+    settings: CohortSettings = field(default_factory=CohortSettings, kw_only=True)
+    part: str = field(default="labels", kw_only=True)
+    number: int = field(default=0, kw_only=True)
+    refit: bool = field(default=True, kw_only=True)
+    code: str = field(default_factory=lambda: cohort_code(), kw_only=True)
+
+    kind = "cohort"
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Everything the figures depend on."""
+        return {
+            **TaskSpec.identity.fget(self),  # type: ignore[attr-defined]
+            "settings": self.settings.identity(),
+            "part": self.part,
+            "number": self.number,
+            "refit": self.refit,
+            "cohort": self.code,
+        }
+
+    def work(self) -> Record:
+        """Do it."""
+        if self.code != cohort_code():
+            msg = "This worker has other code for cohorts. Install the same denseflip everywhere."
+            raise EngineError(msg)
+        started = time.perf_counter()
+        dataset = _dataset(self.data)
+        fit = _fit(self.oracle) if self.refit else load_oracle_of(self.oracle, dataset)
+        result: dict[str, Any]
+        if self.part == "judge":
+            judged = _judge(self.oracle, dataset, self.settings)
+            result = {"evaluation": None if judged is None else judged.to_dict()}
+        elif self.part == "shared":
+            changes, questions = find_shared(dataset, self.settings, fit)
+            result = {"shared": [x.to_dict() for x in changes], "questions": questions}
+        else:
+            found = run_labelling(dataset, self.settings, fit, self.number)
+            result = found.to_dict(patients=not self.number)
+        times = {"total": time.perf_counter() - started}
+        return make_record(self.identity, result=result, times=times)
+
+
+@cache
+def cohort_code() -> str:
+    """Digest of this file and of the package `denseflip.cohort`."""
+    root = Path(__file__).parents[1]
+    h = hashlib.sha256()
+    for path in (*sorted((root / "cohort").glob("*.py")), Path(__file__)):
+        if path.name not in {"cohort.py", "words.py"} or path.parent.name != "cohort":
+            h.update(path.name.encode() + b"\0" + path.read_bytes())
+    return h.hexdigest()[:16]
+
+
+# ---- the one call ---------------------------------------------------------------------------
+
+
+def explain_cohort(
+    dataset: Dataset | str | Path,
+    oracle: Any = None,
+    *,
+    group: str | None = None,
+    regions: str | None = None,
+    permutations: int = 200,
+    level: float = 0.05,
+    correction: str = "max",
+    patients: int | None = None,
+    method: str = "scan",
+    folds: int = 5,
+    max_cells: int = 5,
+    cover: float = 0.9,
+    features: Any = None,
+    seed: int = 0,
+    input: str = "adjacency",
+    batch: bool = False,
+    engine: str = "auto",
+    jobs: int = 1,
+    scheduler: str | None = None,
+    store: str | Path | Store | None = None,
+    progress: Progress | None = None,
+    confirm: Callable[[Estimate], bool] | None = None,
+) -> Cohort:
+    """Say what the explanations of a whole group have in common, and whether that is chance.
+
+    The classifier is judged first, on patients it has not seen; if it is at chance, that is all
+    that is said. Else every patient is explained by a classifier that has not seen it, and it is
+    counted in how many rightly classified patients each pair of regions is what decides. Then the
+    labels are permuted, classifiers trained anew and everybody explained again, many times: a p is
+    the share of permutations in which *any* pair of regions does as well (Westfall and Young).
+    Last, one change for all is chosen on one half and tried on the other.
+
+    Parameters
+    ----------
+    dataset : the data set, its name or its file. Two classes, or name one (`group`).
+    oracle : words as `open_oracle` takes them; ``regions-logistic`` by default. The name of a
+        preset, or an untrained scikit-learn estimator, is trained anew for every labelling.
+        Anything else (a file, a function, an oracle) is taken as it is: then there are no
+        p-values, and patients may be explained by a classifier that was trained on them.
+    group : the class whose patients are explained; both of two by default.
+    regions : the taxonomy to count in; the node table's first by default.
+    permutations : of the labels; 0 for no p-values.
+    level : what counts as more than chance.
+    correction : ``"max"``, family-wise, or ``"bh"``, the false discovery rate.
+    patients : explain at most so many under each labelling, drawn anew for each; the true labels
+        are treated like all others, so the p-values stay valid.
+    method : the search, the same for all labellings: ``"scan"``, or the name of any method.
+    folds, max_cells, cover, seed : see `CohortSettings`.
+    features : what an estimator sees, as in `fit_oracle`.
+    input, batch : how a ``module:function`` wants its graphs, as in `as_oracle`.
+    engine, jobs, scheduler : where the work is done; the figures are the same everywhere.
+    store : a folder that keeps what is done: the same call goes on from there.
+    progress : called with (done, total), in labellings.
+    confirm : called with the `Estimate` before the labellings are begun; False ends it with a
+        result that knows the accuracy alone.
+
+    Raises
+    ------
+    DatasetError
+        If a class has too few patients for two halves, or all are in one class, or the classifier
+        puts all of them in one.
+    InvalidParameterError
+        If there are too few permutations for the level, or too many classes to compare.
+    MissingInputError
+        If the nodes have no regions.
+
+    Examples
+    --------
+    >>> cohort = explain_cohort("mice", regions="hemisphere")  # doctest: +SKIP
+    >>> [(row.name, row.direction, row.patients) for row in cohort.named]  # doctest: +SKIP
+    [('L – R', 'fewer', 16)]
+    """
+    permutations = whole_number("permutations", permutations)
+    check_permutations(permutations, level)
+    if correction not in CORRECTIONS:
+        raise UnknownNameError("correction", str(correction), CORRECTIONS, parameter="correction")
+    settings = CohortSettings(
+        regions, group, method, patients, folds, max_cells, float(cover), seed
+    )  # fmt: skip
+    workers = 1 if engine == "serial" else jobs
+    runner = make_engine(engine, jobs, scheduler)
+    with open_store(store) as kept:
+        data = data_of(dataset)
+        assert data.given is not None
+        loaded = data.given
+        settings = check_cohort(loaded, settings)
+        spec, refit = _oracle(oracle, features, input, batch, lasting=store is not None)
+        _check_sendable(spec, engine, workers)
+        shared: dict[str, Any] = {"settings": settings, "refit": refit}
+        if not refit:
+            permutations = 0
+            _check_answers(spec, loaded)
+
+        def run(specs: Sequence[CohortSpec], told: Progress | None) -> dict[str, Any]:
+            outcome = run_specs(list(specs), kept, runner, progress=told, workers=workers)
+            if outcome.failures:
+                first = outcome.failures[0]
+                msg = (
+                    f"{len(outcome.failures)} of {outcome.total} parts of the cohort failed, the "
+                    f"first with: {first.message} What is done is kept; run again to go on."
+                )
+                raise EngineError(msg)
+            return {s.id: outcome.records[s.id]["result"] for s in specs}
+
+        judge = CohortSpec(data, spec, part="judge", **shared)
+        judged = run([judge], None)[judge.id]["evaluation"]
+        evaluation = None if judged is None else Evaluation.from_dict(judged)
+        facts: dict[str, Any] = {
+            "oracle": spec.name,
+            "refitted": refit,
+            "evaluation": evaluation,
+            "level": level,
+            "correction": correction,
+        }
+        if evaluation is not None and evaluation.level == "chance":
+            return _nothing(loaded, settings, facts, ())
+        true = CohortSpec(data, spec, **shared)
+        change = CohortSpec(data, spec, part="shared", **shared)
+        null = [CohortSpec(data, spec, number=i + 1, **shared) for i in range(permutations)]
+        if confirm is not None:
+            left = _missing([true, *null], kept)
+            told = estimate_cohort(loaded, spec, settings, refit, len(left), workers=workers)
+            if not confirm(told):
+                return _nothing(
+                    loaded, settings, facts, ("Nobody was explained: it was declined.",)
+                )
+        results = run([true, change, *null], progress)
+    return assemble(
+        loaded,
+        settings,
+        observed=Labelling.from_dict(results[true.id]),
+        null=[Labelling.from_dict(results[x.id]) for x in null],
+        shared=[SharedChange.from_dict(x) for x in results[change.id]["shared"]],
+        questions=sum(result["questions"] for result in results.values()),
+        notes=_notes(settings, loaded, refit, permutations),
+        **facts,
+    )
+
+
+def estimate_cohort(
+    dataset: Dataset,
+    oracle: OracleSpec,
+    settings: CohortSettings,
+    refit: bool,
+    labellings: int,
+    *,
+    workers: int = 1,
+) -> Estimate:
+    """Explain a few patients, and say what so many labellings will cost."""
+    spent = {"fit": 0.0, "fits": 0}
+    made: Any = _fit(oracle) if refit else load_oracle_of(oracle, dataset)
+
+    def timed(train: Dataset) -> Oracle:
+        started = time.perf_counter()
+        trained: Oracle = made(train)
+        spent["fit"] += time.perf_counter() - started
+        spent["fits"] += 1
+        return trained
+
+    few = replace(settings, patients=_PILOT)
+    started = time.perf_counter()
+    found = run_labelling(dataset, few, timed if refit else made, 0)
+    per_patient = (time.perf_counter() - started - spent["fit"]) / max(1, found.explained)
+    per_fit = spent["fit"] / max(1, spent["fits"])
+    group = group_of(dataset, settings)
+    everybody = len(dataset) if group is None else dataset.labels.count(group)
+    n = everybody if settings.patients is None else min(settings.patients, everybody)
+    asked = found.questions / max(1, found.explained)
+    shared = _PER_PERSON * len(cells_of(dataset, settings)) * everybody
+    seconds = labellings * (n * per_patient + settings.folds * per_fit)
+    seconds += shared * per_patient / max(1.0, asked)
+    return Estimate(labellings, n, round(labellings * n * asked + shared), seconds, workers)
+
+
+# ---- data, oracles --------------------------------------------------------------------------
+
+_loaded: dict[str, Dataset] = {}  # by digest, in every process
+
+
+def _dataset(spec: DataSpec) -> Dataset:
+    if spec.digest not in _loaded:
+        _loaded.clear()
+        _loaded[spec.digest] = load_data(spec)
+    return _loaded[spec.digest]
+
+
+@dataclass(frozen=True)
+class _Untrained:
+    """An estimator and its features, to be trained for every labelling."""
+
+    estimator: Any
+    features: Any
+
+
+def _oracle(
+    oracle: Any, features: Any, input: str, batch: bool, *, lasting: bool
+) -> tuple[OracleSpec, bool]:
+    """The oracle's spec, and whether it is trained anew for each labelling."""
+    if oracle is None and features is None:
+        oracle = DEFAULT_ORACLE
+    if isinstance(oracle, (str, Path)):
+        if features is not None:
+            msg = f"features are for an estimator; {str(oracle)!r} has its own."
+            raise InvalidParameterError(msg, parameter="features")
+        spec = oracle_of_words(str(oracle), input=input, batch=batch)
+        return spec, spec.kind == "preset"
+    untrained = hasattr(oracle, "fit") and not hasattr(oracle, "classes_")
+    if oracle is None or untrained:
+        given = _Untrained(oracle, features)
+        # An estimator is its settings, which it shows; pickles of equal ones may differ.
+        described = [repr(oracle), describe_given(features, "features", lasting=lasting)]
+        name = f"{features}, default" if oracle is None else type(oracle).__name__
+        return OracleSpec(name, "given", content_id(described), given=given), True
+    ready = coerce_oracle(oracle)
+    digest = content_id(describe_given(ready, "oracle", lasting=lasting))
+    preset = (getattr(ready, "card", None) or {}).get("preset")
+    name = getattr(oracle, "__name__", None) or preset or type(oracle).__name__
+    return OracleSpec(str(name), "given", digest, given=ready), False
+
+
+def _check_sendable(spec: OracleSpec, engine: str, workers: int) -> None:
+    if spec.given is None or (workers == 1 and engine not in {"processes", "dask"}):
+        return
+    try:
+        pickle_anything(spec.given)
+    except Exception as error:  # whatever an object says when it is pickled
+        msg = (
+            f"oracle: {spec.name} cannot be sent to other processes ({said(error, 120)}). Give it "
+            "by words (module:function, a file), or work in this process (jobs=1)."
+        )
+        raise InvalidParameterError(msg, parameter="jobs") from error
+
+
+def _fit(spec: OracleSpec) -> Fit:
+    if isinstance(spec.given, _Untrained):
+        from denseflip.classifiers.presets import fit_oracle
+
+        given = spec.given
+        return lambda train: fit_oracle(train, estimator=given.estimator, features=given.features)
+    return lambda train: load_oracle_of(spec, train)
+
+
+def _judge(spec: OracleSpec, dataset: Dataset, settings: CohortSettings) -> Evaluation | None:
+    """The honest accuracy: judged here if it can be trained, else what its card says."""
+    numbers = {
+        "folds": settings.folds,
+        "repeats": _REPEATS,
+        "permutations": _SHUFFLES,
+        "seed": settings.seed,
+    }
+    if spec.kind == "preset":
+        return evaluate_oracle_of(spec, dataset, **numbers)
+    if isinstance(spec.given, _Untrained):
+        from denseflip.classifiers.crossval import evaluate
+
+        given = spec.given
+        return evaluate(dataset, estimator=given.estimator, features=given.features, **numbers)
+    card = getattr(load_oracle_of(spec, dataset), "card", None) or {}
+    judged = card.get("evaluation")
+    return None if judged is None else Evaluation.from_dict(judged)
+
+
+def _check_answers(spec: OracleSpec, dataset: Dataset) -> None:
+    """Say so if a classifier puts everybody in one class: there is nobody to lead anywhere."""
+    session = Session(load_oracle_of(spec, dataset))
+    labels = {answer.label for answer in session.ask_all(dataset.graphs)}
+    if len(labels) == 1:
+        (only,) = labels
+        known = isinstance(only, int) and 0 <= only < dataset.n_classes
+        name = dataset.class_names[only] if known else only
+        msg = (
+            f"{spec.name} puts all {len(dataset)} patients of data set {dataset.name!r} in the "
+            f"class {name!r}: there is no decision to explain. Check what the classifier wants "
+            "to be given, or train one on this data set."
+        )
+        raise DatasetError(msg, parameter="oracle")
+    if not labels & set(range(dataset.n_classes)):
+        msg = (
+            f"{spec.name} answers {sorted(map(repr, labels))[:5]}, but the labels of data set "
+            f"{dataset.name!r} are 0 to {dataset.n_classes - 1} "
+            f"({', '.join(dataset.class_names)}): who is rightly classified cannot be told."
+        )
+        raise DatasetError(msg, parameter="oracle")
+
+
+# ---- results --------------------------------------------------------------------------------
+
+
+def _nothing(
+    dataset: Dataset, settings: CohortSettings, facts: dict[str, Any], notes: Sequence[str]
+) -> Cohort:
+    """A cohort of which nothing is known but the classifier's accuracy."""
+    import numpy as np
+
+    none = np.zeros(len(cells_of(dataset, settings)), dtype=np.int64)
+    observed = Labelling(none, none, np.zeros(len(none)), 0, 0, 0, 0)
+    return assemble(
+        dataset, settings, observed=observed, null=(), shared=(), questions=0, notes=notes, **facts
+    )
+
+
+def _notes(
+    settings: CohortSettings, dataset: Dataset, refit: bool, permutations: int
+) -> tuple[str, ...]:
+    notes = [f"The search of the test is {settings.method}, the same for true and permuted labels."]
+    group = group_of(dataset, settings)
+    total = len(dataset) if group is None else dataset.labels.count(group)
+    if settings.patients is not None and settings.patients < total:
+        notes.append(
+            f"Under each labelling {settings.patients} of {total} were drawn to be explained; the "
+            "shared change is of all."
+        )
+    if refit:
+        notes.append(
+            f"Classifiers were trained on {settings.folds - 1} of {settings.folds} parts of the "
+            "cohort and explained the rest: nobody is explained by one that saw them."
+        )
+    if permutations:
+        notes.append(
+            "The p-values say how often labels that mean nothing do as well; where some pairs of "
+            "regions do differ, that of another is not proof that it does so by itself."
+        )
+    return tuple(notes)
+
+
+def _missing(specs: Sequence[CohortSpec], store: Store) -> list[CohortSpec]:
+    have = {record["id"] for record in store.records()}
+    return [spec for spec in specs if spec.id not in have]
