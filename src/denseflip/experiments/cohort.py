@@ -90,6 +90,17 @@ class Estimate:
         )
 
 
+@cache
+def cohort_code() -> str:
+    """Digest of this file and of the package `denseflip.cohort`."""
+    root = Path(__file__).parents[1]
+    h = hashlib.sha256()
+    for path in (*sorted((root / "cohort").glob("*.py")), Path(__file__)):
+        if path.name not in {"cohort.py", "words.py"} or path.parent.name != "cohort":
+            h.update(path.name.encode() + b"\0" + path.read_bytes())
+    return h.hexdigest()[:16]
+
+
 @dataclass(frozen=True)
 class CohortSpec(TaskSpec):
     """One part of a cohort.
@@ -107,7 +118,7 @@ class CohortSpec(TaskSpec):
     part: str = field(default="labels", kw_only=True)
     number: int = field(default=0, kw_only=True)
     refit: bool = field(default=True, kw_only=True)
-    code: str = field(default_factory=lambda: cohort_code(), kw_only=True)
+    code: str = field(default_factory=lambda: str(cohort_code()), kw_only=True)
 
     kind = "cohort"
 
@@ -143,17 +154,6 @@ class CohortSpec(TaskSpec):
             result = found.to_dict(patients=not self.number)
         times = {"total": time.perf_counter() - started}
         return make_record(self.identity, result=result, times=times)
-
-
-@cache
-def cohort_code() -> str:
-    """Digest of this file and of the package `denseflip.cohort`."""
-    root = Path(__file__).parents[1]
-    h = hashlib.sha256()
-    for path in (*sorted((root / "cohort").glob("*.py")), Path(__file__)):
-        if path.name not in {"cohort.py", "words.py"} or path.parent.name != "cohort":
-            h.update(path.name.encode() + b"\0" + path.read_bytes())
-    return h.hexdigest()[:16]
 
 
 # ---- the one call ---------------------------------------------------------------------------
@@ -405,7 +405,7 @@ def _fit(spec: OracleSpec) -> Fit:
 
 def _judge(spec: OracleSpec, dataset: Dataset, settings: CohortSettings) -> Evaluation | None:
     """The honest accuracy: judged here if it can be trained, else what its card says."""
-    numbers = {
+    numbers: dict[str, Any] = {
         "folds": settings.folds,
         "repeats": _REPEATS,
         "permutations": _SHUFFLES,
@@ -429,8 +429,9 @@ def _check_answers(spec: OracleSpec, dataset: Dataset) -> None:
     labels = {answer.label for answer in session.ask_all(dataset.graphs)}
     if len(labels) == 1:
         (only,) = labels
-        known = isinstance(only, int) and 0 <= only < dataset.n_classes
-        name = dataset.class_names[only] if known else only
+        name: Any = only
+        if isinstance(only, int) and 0 <= only < dataset.n_classes:
+            name = dataset.class_names[only]
         msg = (
             f"{spec.name} puts all {len(dataset)} patients of data set {dataset.name!r} in the "
             f"class {name!r}: there is no decision to explain. Check what the classifier wants "
