@@ -277,6 +277,8 @@ class Counterfactual:
     confidence : the confidence that was asked for, if any.
     constraints : the user's terms, JSON-ready (`Constraints.given`); empty without any.
     refused : how often each constraint kept a graph from being asked about, by its name.
+    weights : of an oracle that sees weights: each edit as ``(u, v, before, after)``, the added ones
+        first.
     """
 
     status: Status
@@ -305,6 +307,7 @@ class Counterfactual:
     confidence: float | None = None
     constraints: Mapping[str, Any] = field(default_factory=dict)
     refused: Mapping[str, int] = field(default_factory=dict)
+    weights: tuple[tuple[int, int, float, float], ...] = ()
 
     @property
     def found(self) -> bool:
@@ -405,6 +408,7 @@ class Counterfactual:
             "confidence": self.confidence,
             "constraints": dict(self.constraints),
             "refused": dict(self.refused),
+            "weights": [list(entry) for entry in self.weights],
         }
 
     @classmethod
@@ -439,6 +443,10 @@ class Counterfactual:
                 target=_read_target(data),
                 constraints=dict(data.get("constraints", {})),
                 refused={str(k): index(n) for k, n in data.get("refused", {}).items()},
+                weights=tuple(
+                    (index(u), index(v), float(a), float(b))
+                    for u, v, a, b in data.get("weights", ())
+                ),
                 **{key: _read_share(data, key) for key in _SHARES},
                 **{key: typed(data, key, *kinds) for key, kinds in _SAME.items()},
             )

@@ -12,6 +12,7 @@ from denseflip.classifiers.features import Features, Matrix
 from denseflip.classifiers.fitted import FittedOracle
 from denseflip.classifiers.presets import PRESETS, Design, make_design, recipe_for
 from denseflip.classifiers.recipes import EstimatorRecipe, Positions
+from denseflip.classifiers.weighted import WeightRows
 from denseflip.counterfactual import Label
 from denseflip.datasets import Dataset
 from denseflip.errors import InvalidParameterError, OracleError, shown
@@ -19,6 +20,7 @@ from denseflip.graph import Graph
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Session
+from denseflip.oracles.weighted import WeightedOracle, known_weights
 
 
 def design_of(
@@ -59,6 +61,9 @@ def design_of(
         raise InvalidParameterError(msg, parameter=named)
     if isinstance(given, FittedOracle):
         return _design_of_fitted(given)
+    if isinstance(given, WeightedOracle) and (given.recipe or is_estimator(given.model)):
+        recipe = given.recipe or EstimatorRecipe(given.model)
+        return Design(None, WeightRows(known_weights(dataset)), recipe)
     refit = getattr(given, "refit", None)
     if callable(refit) and not isinstance(given, type):
         return Design(None, GraphNumbers(), RefitRecipe(dataset, refit))

@@ -38,6 +38,24 @@ def _open_file(text: str, *, dataset: Any, input: str, batch: bool) -> Oracle:
     return load_oracle(text)
 
 
+def _open_weighted(text: str, *, dataset: Any, input: str, batch: bool) -> Oracle:
+    from denseflip.classifiers.weighted import fit_weighted
+    from denseflip.oracles.adapt import import_value
+    from denseflip.oracles.weighted import known_weights, weighted_oracle
+
+    if dataset is None:
+        msg = f"{text!r} needs the weights of a data set, and none is given (dataset=…)."
+        raise MissingInputError(msg, parameter="dataset")
+    known_weights(dataset)  # says so before anything is imported
+    what = text.removeprefix(_WEIGHTS)
+    return (
+        fit_weighted(dataset)
+        if what == "logistic"
+        else weighted_oracle(import_value(what), dataset)
+    )
+
+
+_WEIGHTS = "weights:"
 PRESET = register_oracle_kind(
     OracleKind(
         name="preset",
@@ -56,5 +74,15 @@ FILE = register_oracle_kind(
         example=f"study{SUFFIX}",
         matches=_is_classifier_file,
         open=_open_file,
+    )
+)
+WEIGHTED = register_oracle_kind(
+    OracleKind(
+        name="weighted",
+        summary="a classifier of the weights that the data set kept: trained here, or your own",
+        words=("weights:logistic", "weights:module:function"),
+        example="weights:logistic",
+        matches=lambda text: text.startswith(_WEIGHTS),
+        open=_open_weighted,
     )
 )

@@ -22,7 +22,7 @@ from denseflip.counterfactual import wilson_interval
 from denseflip.datasets import Dataset
 from denseflip.errors import FileFormatError, InvalidParameterError, counted, whole_number
 from denseflip.oracles.background import Background
-from denseflip.oracles.protocol import Oracle
+from denseflip.oracles.protocol import Oracle, about_graph
 from denseflip.oracles.session import Session
 from denseflip.search.claims import DRAWS
 from denseflip.search.explain import explain
@@ -269,7 +269,7 @@ class _Desk:
         right = result.label_before == example.label
         if not result.found:
             return ToldDecision(example.id, right, found=False, questions=result.calls)
-        session = Session(self.oracle)
+        session = Session(about_graph(self.oracle, result.original, result.target))
         taxonomy = nodes.taxonomy(self.regions) if nodes.regions else None
         said = assertion(result, session, taxonomy, nodes=nodes)
         known = zip(self.background.graphs, self.background.labels(session), strict=True)

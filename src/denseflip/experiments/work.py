@@ -47,7 +47,7 @@ from denseflip.experiments.stories import story_record
 from denseflip.graph import Graph
 from denseflip.metrics import Case, Planted
 from denseflip.oracles.background import Background
-from denseflip.oracles.protocol import Oracle
+from denseflip.oracles.protocol import Oracle, about_graph
 from denseflip.oracles.session import Session
 from denseflip.oracles.threads import single_thread
 from denseflip.search.explain import explain
@@ -143,7 +143,7 @@ class Context:
     def case(self, result: Counterfactual, wanted: MeasureSpec) -> Case:
         """An explanation with all there is to measure it with."""
         nodes = self.dataset.nodes
-        session = Session(self.oracle)
+        session = Session(about_graph(self.oracle, result.original, result.target))
         return Case(
             result,
             regions=nodes.taxonomy(wanted.regions) if nodes.regions else None,

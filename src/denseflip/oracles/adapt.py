@@ -281,8 +281,28 @@ def import_oracle(
     begin with a dot are those of that name in the module, a function or an array.
     """
     place, _, query = text.partition("?")
-    module_name, _, path = place.partition(":")
+    module_name = place.partition(":")[0]
     options = parse_options(text, query)
+    value = import_value(text)
+    own = options.get("features", "")
+    if own.startswith("."):
+        own = own[1:]
+        if not hasattr(sys.modules[module_name], own):
+            names = [n for n in dir(sys.modules[module_name]) if not n.startswith("_")]
+            raise UnknownNameError(f"features in {module_name}", own, names)
+        options["features"] = getattr(sys.modules[module_name], own)
+    plain = not options and isinstance(value, Oracle) and not isinstance(value, type)
+    by_name = input == "networkx" and nodes is not None and not _is_numbered(nodes)
+    if by_name or options.get("features") == "regions":
+        options["nodes"] = nodes
+    if plain and not _is_model(value):
+        return value  # type: ignore[no-any-return]
+    return as_oracle(value, **{"input": input, "batch": batch, **options})
+
+
+def import_value(text: str) -> Any:
+    """What ``module:name`` names, the module looked for in the current folder first."""
+    module_name, _, path = text.partition("?")[0].partition(":")
     see_current_folder()
     try:
         value: Any = importlib.import_module(module_name)
@@ -300,20 +320,7 @@ def import_oracle(
             names = [n for n in dir(value) if not n.startswith("_")]
             raise UnknownNameError(f"oracle in {module_name}", path, names)
         value = getattr(value, part)
-    own = options.get("features", "")
-    if own.startswith("."):
-        own = own[1:]
-        if not hasattr(sys.modules[module_name], own):
-            names = [n for n in dir(sys.modules[module_name]) if not n.startswith("_")]
-            raise UnknownNameError(f"features in {module_name}", own, names)
-        options["features"] = getattr(sys.modules[module_name], own)
-    plain = not options and isinstance(value, Oracle) and not isinstance(value, type)
-    by_name = input == "networkx" and nodes is not None and not _is_numbered(nodes)
-    if by_name or options.get("features") == "regions":
-        options["nodes"] = nodes
-    if plain and not _is_model(value):
-        return value  # type: ignore[no-any-return]
-    return as_oracle(value, **{"input": input, "batch": batch, **options})
+    return value
 
 
 def _is_numbered(nodes: Nodes) -> bool:

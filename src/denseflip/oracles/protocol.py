@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from denseflip.checks import text_of, visible
-from denseflip.counterfactual import Label
+from denseflip.counterfactual import Label, Target
 from denseflip.errors import InvalidParameterError, OracleError, shown
 from denseflip.graph import Graph
 
@@ -42,12 +42,20 @@ class Oracle(Protocol):
     An oracle may offer more, and a `Session` makes use of it: ``predict_edits(base, edits)``, the
     labels of ``base`` with the pairs of each array of codes flipped, without building a graph;
     ``classes``, the labels that it knows; ``predict_proba(graphs)``, one row of probabilities per
-    graph in the order of ``classes``.
+    graph in the order of ``classes``. One whose answer about an edited graph depends on which graph
+    was edited (it sees weights, say) offers ``about(graph, target)``, the oracle for edited forms
+    of that graph, and may show what it sees by ``edge_weights(graph)``.
     """
 
     def predict(self, graphs: Sequence[Graph]) -> Sequence[Any]:
         """Return one label per graph."""
         ...
+
+
+def about_graph(oracle: Oracle, graph: Graph, target: Target = None) -> Oracle:
+    """The oracle to ask about edited forms of a graph: itself, unless it offers ``about``."""
+    offered = getattr(oracle, "about", None)
+    return oracle if offered is None else offered(graph, target)
 
 
 def clean_labels(answers: Any, n_graphs: int) -> list[Label]:

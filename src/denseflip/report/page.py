@@ -383,17 +383,25 @@ def _edits(story: Story, scene: Scene) -> EditTable | None:
     said = {*named.added, *named.removed}
     names, region_of = story.nodes.names, scene.taxonomy.region_of
     every = [("removed", p) for p in result.removed] + [("added", p) for p in result.added]
+    weighed = {(u, v): (f"{old:.3f}", f"{new:.3f}") for u, v, old, new in result.weights}
     rows = []
     for kind, (u, v) in every[:MAX_ROWS]:
         cells: tuple[str, ...] = (names[u], names[v])
         if scene.has_regions:
             cells = (names[u], region_of(u), names[v], region_of(v))
+        cells += weighed.get((u, v), ())
         rows.append(EditRow(kind, cells, (u, v) in said))
     ends = ("node", "region") if scene.has_regions else ("node",)
     cut = f"The first {MAX_ROWS:,} of {len(every):,} edits; the data in this page hold all."
     paper = f"On paper the table stops after {ON_PAPER} edits; the page itself has all."
     return EditTable(
-        columns=("change", *ends, *ends, "in the sentence"),
+        columns=(
+            "change",
+            *ends,
+            *ends,
+            *(("weight before", "weight after") if weighed else ()),
+            "in the sentence",
+        ),
         rows=tuple(rows),
         counted=f"{len(rows):,}",
         notes=(cut,) if len(every) > MAX_ROWS else (),

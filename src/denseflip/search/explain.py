@@ -16,7 +16,7 @@ from denseflip.graph.intake import as_graph, match_nodes
 from denseflip.graph.pairs import decode
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
-from denseflip.oracles.protocol import Oracle
+from denseflip.oracles.protocol import Oracle, about_graph
 from denseflip.oracles.session import MAX_BATCH, BudgetSpentError, Event, Session
 from denseflip.search.constraints import Constraints, Terms
 from denseflip.search.engine import search
@@ -112,6 +112,7 @@ def explain(
     batch = whole_number("batch", batch, minimum=1)
     confirm = whole_number("confirm", confirm)
     wanted = as_target(target, oracle)
+    oracle = about_graph(oracle, graph, wanted)
     terms = Constraints.of(constraints)
     if confidence is not None:
         confidence = check_confidence(confidence)
@@ -214,7 +215,30 @@ def explain(
     answers = _front(result, found)
     if bound is not None:
         answers = tuple(one for one in answers if bound.too_large(one.counterfactual) is None)
-    return replace(result, notes=notes, front=answers)
+    return with_weights(replace(result, notes=notes, front=answers), oracle)
+
+
+def with_weights(result: Counterfactual, oracle: Oracle) -> Counterfactual:
+    """The result with the weights that the oracle saw at its edits, if it sees weights."""
+    see = getattr(oracle, "edge_weights", None)
+    if see is None or not result.edits:
+        return result
+    n, after = result.original.n_nodes, result.counterfactual
+    pairs = (*result.added, *result.removed)
+    places = [u * n + v - (u + 1) * (u + 2) // 2 for u, v in pairs]
+    old, new = see(result.original), see(after)
+    notes = result.notes
+    others = np.delete(new - old, places)
+    if others.any():
+        notes += (
+            "The counterfactual is a graph of the data set, asked about with its own weights: "
+            f"those of {np.count_nonzero(others):,} pairs beside the edits differ, too.",
+        )
+    weights = tuple(
+        (u, v, float(old[at]), float(new[at])) for (u, v), at in zip(pairs, places, strict=True)
+    )
+    front = tuple(with_weights(one, oracle) for one in result.front)
+    return replace(result, weights=weights, notes=notes, front=front)
 
 
 def _shrink(candidate: Candidate, terms: Terms) -> str | None:

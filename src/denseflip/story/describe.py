@@ -13,7 +13,7 @@ from denseflip.graph import Nodes, Taxonomy
 from denseflip.graph.intake import match_nodes
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
-from denseflip.oracles.protocol import Oracle
+from denseflip.oracles.protocol import Oracle, about_graph
 from denseflip.oracles.session import Session
 from denseflip.search.claims import DRAWS
 from denseflip.story.reading import made_for, read_test
@@ -107,7 +107,7 @@ def describe(
     if isinstance(oracle, Session):
         session, oracle = oracle, oracle.oracle
     elif oracle is not None:
-        session = Session(coerce_oracle(oracle))
+        session = Session(about_graph(coerce_oracle(oracle), result.original, result.target))
     others = None if background is None else Background.of(background)
     words = _vocabulary(vocabulary, nodes)
     units = Units.of_result(result, nodes, taxonomy, language)

@@ -6,10 +6,12 @@ their names beside the text and adds its own spelling.
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from denseflip.counterfactual import Counterfactual, Label, Status
+from denseflip.errors import counted
 from denseflip.search.truth import FEW_CELLS
 from denseflip.story.reading import judged_better, known
 
@@ -114,6 +116,24 @@ def classifier_note(evaluation: Any) -> str | None:
     return f"{verdict} {warning}" if warning else str(verdict)
 
 
+def weights_note(result: Counterfactual) -> str | None:
+    """What became of the weights at the edits; None of a classifier that sees none."""
+    if not result.weights:
+        return None
+    parts = []
+    cut = len(result.added)
+    for word, some in (("added", result.weights[:cut]), ("removed", result.weights[cut:])):
+        if some:
+            before, after = (statistics.median(entry[i] for entry in some) for i in (2, 3))
+            one = counted(len(some), "connection goes", "connections go")
+            parts.append(f"the {word} {one} from {before:.2f} to {after:.2f} on the median")
+    return (
+        f"The classifier sees weights: {', and '.join(parts)}. A removed connection weighs what it "
+        "typically does below the threshold, an added one what it typically does above it in the "
+        "class that is wanted; all others keep their weight."
+    )
+
+
 def footnotes(sentences: Sentences, evaluation: Any) -> tuple[str, ...]:
     """What a reader must know beside the sentence, the most important first."""
     result, words = sentences.result, sentences.words
@@ -127,6 +147,7 @@ def footnotes(sentences: Sentences, evaluation: Any) -> tuple[str, ...]:
             )
         elif result.minimal is False:
             notes.append("That no single change can be left out could not be certified.")
+    notes.append(weights_note(result))
     notes.extend(sentences.verification.remarks)
     notes.extend(result.notes)
     notes.append(sentences.language)
