@@ -277,8 +277,7 @@ class Counterfactual:
     confidence : the confidence that was asked for, if any.
     constraints : the user's terms, JSON-ready (`Constraints.given`); empty without any.
     refused : how often each constraint kept a graph from being asked about, by its name.
-    weights : of an oracle that sees weights: each edit as ``(u, v, before, after)``, the added ones
-        first.
+    weights : of an oracle that sees weights: (u, v, before, after) of each edit, added ones first.
     """
 
     status: Status
