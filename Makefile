@@ -6,9 +6,10 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 CONSTRAINTS := -c constraints.txt
 DEMO_OUT ?= denseflip-demo
 PYTEST_ARGS ?=
+SOAK ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test models lint types docs serve bench golden audit clean
+.PHONY: help demo test models lint types docs serve bench golden audit soak clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -46,6 +47,10 @@ golden: $(VENV)/.test ## Write the golden files anew (review the difference befo
 audit: $(VENV)/.test ## Ask the public databases for known holes in what we depend on (needs the network)
 	$(PIP) install -q pip-audit
 	$(BIN)/pip-audit --requirement constraints.txt --no-deps --disable-pip
+
+soak: $(VENV)/.test ## Try to break it for hours, and write down what happened (SOAK=--short: minutes)
+	-$(PIP) install -q atheris
+	$(BIN)/python scripts/soak.py $(SOAK)
 
 clean: ## Remove the virtual environment and everything built
 	rm -rf $(VENV) docs/_build dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis $(DEMO_OUT)

@@ -19,7 +19,7 @@ ORDER = [
     {"_version"},
     {"errors"},
     {"limits"},
-    {"checks"},
+    {"checks", "files"},
     {"graph"},
     {"counterfactual"},
     {"oracles"},

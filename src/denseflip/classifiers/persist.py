@@ -13,8 +13,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
-import tempfile
 import zipfile
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -35,6 +33,7 @@ from denseflip.errors import (
     TooLargeError,
     shown,
 )
+from denseflip.files import whole_file
 from denseflip.graph import Graph
 from denseflip.limits import check_zip, read_json, read_member, repack_zip
 
@@ -95,20 +94,10 @@ def write_oracle(oracle: FittedOracle, path: str | Path, *, force: bool = False)
             "estimator": oracle.description,
             "estimator_sha256": hashlib.sha256(estimator).hexdigest(),
         }
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with (
-            os.fdopen(handle, "wb") as out,
-            zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive,
-        ):
-            archive.writestr(CARD, json.dumps(header, indent=2, ensure_ascii=False))
-            for name, data in members.items():
-                archive.writestr(name, data)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with whole_file(target) as out, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(CARD, json.dumps(header, indent=2, ensure_ascii=False))
+        for name, data in members.items():
+            archive.writestr(name, data)
     return target
 
 

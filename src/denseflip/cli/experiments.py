@@ -185,7 +185,9 @@ def results(
     if output is None:
         typer.echo(text, nl=False)
         return
-    check_new_file(output, force=force).write_text(text, encoding="utf-8")
+    from denseflip.files import write_whole
+
+    write_whole(check_new_file(output, force=force), text)
     typer.echo(f"{len(table.rows)} rows written to {output}.", err=True)
 
 

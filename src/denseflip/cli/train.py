@@ -211,7 +211,9 @@ def evaluate(
     figures = _figures(judged)
     if target:
         text = json.dumps(figures, indent=2, ensure_ascii=False)
-        target.write_text(text + "\n", encoding="utf-8")
+        from denseflip.files import write_whole
+
+        write_whole(target, text + "\n")
     if as_json:
         print_json(figures)
         return

@@ -18,6 +18,7 @@ from denseflip.datasets.base import Card, Dataset
 from denseflip.datasets.importers import suffixes
 from denseflip.datasets.store import SUFFIX
 from denseflip.errors import DatasetError, FileFormatError, UnknownNameError
+from denseflip.files import write_whole
 from denseflip.graph import Graph, Nodes
 from denseflip.limits import check_size, read_json
 
@@ -51,7 +52,7 @@ def _write_npz(graph: Graph, nodes: Nodes, path: Path) -> None:
 def _write_edges(graph: Graph, nodes: Nodes, path: Path) -> None:
     lines = [f"# {graph.n_nodes} nodes, numbered from 0\n"]
     lines += [f"{u} {v}\n" for u, v in graph.edges()]
-    path.write_text("".join(lines), encoding="utf-8")
+    write_whole(path, "".join(lines))
 
 
 def _write_graphml(graph: Graph, nodes: Nodes, path: Path) -> None:
@@ -147,7 +148,7 @@ def _fill(dataset: Dataset, folder: Path, format: str, on_file: Callable[[str], 
         "attributes": dict(dataset.attributes),
     }
     text = json.dumps(card, indent=2, ensure_ascii=False) + "\n"
-    (folder / CARD).write_text(text, encoding="utf-8")
+    write_whole(folder / CARD, text)
 
 
 def _cell(value: float | str | None) -> str:

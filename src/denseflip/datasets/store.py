@@ -6,8 +6,6 @@ The form is NumPy's ``.npz`` read with ``allow_pickle=False``: nothing in a file
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import zipfile
 from itertools import pairwise
 from pathlib import Path
@@ -19,6 +17,7 @@ import numpy.typing as npt
 from denseflip.checks import check_new_file, renamed
 from denseflip.datasets.base import Card, Dataset
 from denseflip.errors import DatasetError, DenseflipError, FileFormatError, TooLargeError
+from denseflip.files import whole_file
 from denseflip.graph import Graph, Nodes
 from denseflip.limits import PER_GRAPH, check_size, check_zip, read_json
 
@@ -62,16 +61,8 @@ def write_dataset(dataset: Dataset, path: str | Path, *, force: bool = False) ->
     }
     if dataset.weights is not None:
         arrays[_WEIGHTS] = dataset.weights
-    # A reader never sees half a file: write beside it, then put it in place at once.
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as out:
-            np.savez_compressed(out, **arrays)  # type: ignore[arg-type]
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with whole_file(target) as out:
+        np.savez_compressed(out, **arrays)  # type: ignore[arg-type]
     return target
 
 

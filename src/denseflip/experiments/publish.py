@@ -15,6 +15,7 @@ from denseflip.experiments.measures import COLUMNS
 from denseflip.experiments.results import KEYS, Row, list_table
 from denseflip.experiments.run import Outcome
 from denseflip.experiments.tables import Table, TableContext
+from denseflip.files import write_whole
 from denseflip.report.html import Context, data_uri
 
 _MIME = {".svg": "image/svg+xml", ".png": "image/png"}
@@ -48,7 +49,7 @@ def write_rows(rows: Sequence[Row], folder: Path) -> None:
 def write_times(outcome: Outcome, folder: Path) -> None:
     """Times, questions and ratios: the one file that differs from run to run."""
     text = json.dumps(outcome.times(), indent=2) + "\n"
-    (folder / "run.json").write_text(text, encoding="utf-8")
+    write_whole(folder / "run.json", text)
 
 
 def write_index(
@@ -65,7 +66,7 @@ def write_index(
         tables=tuple(table.context() for table in tables),
         pictures=tuple(_picture(picture) for picture in pictures),
     )
-    path.write_text(page.render(), encoding="utf-8")
+    write_whole(path, page.render())
 
 
 def _picture(path: Path) -> Picture:

@@ -14,7 +14,6 @@ import hashlib
 import json
 import os
 import re
-import tempfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -25,6 +24,7 @@ from typing import Any
 from denseflip.checks import visible, visible_tree
 from denseflip.errors import StoreError
 from denseflip.experiments.spec import canonical_json, content_id
+from denseflip.files import write_whole
 from denseflip.limits import PER_CHARACTER, max_size, show_size
 
 FORMAT = "denseflip-results"
@@ -75,7 +75,7 @@ class Store:
             with _disk_errors(self.folder):
                 (self.folder / "parts").mkdir(parents=True, exist_ok=True)
                 text = json.dumps({"format": FORMAT, "version": VERSION}, indent=2) + "\n"
-                _write_whole(head, text.encode())
+                write_whole(head, text.encode(), sync=True)
         self._parts = self.folder / "parts"
 
     # ---- reading ------------------------------------------------------------------------
@@ -166,7 +166,7 @@ class Store:
         number = 1 + max((int(x) for x in numbers if _NUMBER.fullmatch(x)), default=-1)
         path = self._parts / f"{number:08d}-{checksum[:12]}{_SUFFIX}"
         with _disk_errors(self.folder):
-            _write_whole(path, data)
+            write_whole(path, data, sync=True)
         return path
 
 
@@ -271,32 +271,6 @@ def _check_version(version: object, where: Path) -> None:
             f"to {VERSION}). Nothing was changed. Update denseflip, or use another folder."
         )
         raise StoreError(msg)
-
-
-def _write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that it is there as a whole or not at all, even after a power cut."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".tmp-")
-    try:
-        with os.fdopen(handle, "wb") as out:
-            out.write(data)
-            out.flush()
-            os.fsync(out.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name == "nt":
-        return  # folders cannot be synced there
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 @contextmanager

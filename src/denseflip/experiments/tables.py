@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from denseflip.errors import UnknownNameError
+from denseflip.files import write_whole
 from denseflip.report.html import Context
 
 MISSING = "–"
@@ -153,7 +154,7 @@ class Table:
     def write(self, folder: Path, forms: Sequence[str] = ("csv", "markdown", "latex")) -> None:
         """Write the table into a folder, one file per form."""
         for form in forms:
-            (folder / f"{self.name}.{FORMS[form]}").write_text(self.to(form), encoding="utf-8")
+            write_whole(folder / f"{self.name}.{FORMS[form]}", self.to(form))
 
 
 FORMS = {"csv": "csv", "markdown": "md", "latex": "tex", "html": "html", "json": "json"}

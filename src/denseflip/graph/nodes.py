@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,7 @@ from denseflip.errors import (
     counted,
     shown,
 )
+from denseflip.files import write_whole
 from denseflip.limits import PER_NODE, check_size
 
 if TYPE_CHECKING:
@@ -265,12 +267,13 @@ class Nodes:
     def write_csv(self, path: str | Path) -> None:
         """Write the table that `read_csv` reads."""
         header = ["index", "name", *self.regions, *(_AXES if self.coordinates else ())]
-        with Path(path).open("w", newline="", encoding="utf-8") as handle:
-            writer = csv.writer(handle, lineterminator="\n")
-            writer.writerow(header)
-            for i, name in enumerate(self.names):
-                place = self.coordinates[i] if self.coordinates else ()
-                writer.writerow([i, name, *(v[i] for v in self.regions.values()), *place])
+        text = io.StringIO(newline="")
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(header)
+        for i, name in enumerate(self.names):
+            place = self.coordinates[i] if self.coordinates else ()
+            writer.writerow([i, name, *(v[i] for v in self.regions.values()), *place])
+        write_whole(path, text.getvalue())
 
     # ---- access -------------------------------------------------------------------------
 

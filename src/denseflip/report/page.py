@@ -6,9 +6,7 @@ without JavaScript; with it, the table sorts and the brain turns.
 
 from __future__ import annotations
 
-import os
 import platform
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -18,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from denseflip._version import __version__
 from denseflip.checks import check_new_file, renamed
 from denseflip.errors import InvalidParameterError, MissingExtraError
+from denseflip.files import write_whole
 from denseflip.graph import Taxonomy
 from denseflip.report.canvas import need
 from denseflip.report.comparison import name_stories
@@ -206,17 +205,7 @@ def write_page(
         evaluation=evaluation, dataset=dataset, command=command,
         regions=regions, max_edges=max_edges, interactive=interactive,
     )  # fmt: skip
-    # Written beside and then moved: a page is there whole or not at all.
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".page-", suffix=".html")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-    return target
+    return write_whole(target, text)
 
 
 @renamed(taxonomy="regions")

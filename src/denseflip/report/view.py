@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from denseflip.checks import check_new_file, renamed
+from denseflip.files import write_whole
 from denseflip.graph import Taxonomy
 from denseflip.report.brain import brain_surface
 from denseflip.report.canvas import need
@@ -66,7 +67,7 @@ class View:
         """Write the page; an existing file is left as it is unless ``force`` is true."""
         target = Path(path)
         check_new_file(target, force=force)
-        target.write_text(self.html, encoding="utf-8")
+        write_whole(target, self.html)
         return target
 
     def _repr_html_(self) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from denseflip.checks import check_new_folder
 from denseflip.datasets import Dataset
 from denseflip.errors import MissingExtraError
+from denseflip.files import write_whole
 from denseflip.story.story import Story
 from denseflip.workflow.compare import Compared
 from denseflip.workflow.tell import record
@@ -54,7 +55,7 @@ def write_outputs(
         return []
     out.mkdir(parents=True, exist_ok=True)
     data = [row.to_dict() for row in rows] or record(stories[0], front)
-    (out / RESULT).write_text(json.dumps(data, ensure_ascii=False), encoding="utf-8")
+    write_whole(out / RESULT, json.dumps(data, ensure_ascii=False))
     page = write_page(
         stories[0],
         out / PAGE,
