@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, Self, get_args
 
 from denseflip.checks import typed
 from denseflip.errors import FileFormatError, InvalidParameterError, said, shown
-from denseflip.graph import Edits, Graph, Pair
+from denseflip.graph import Edits, Graph, Nodes, Pair
 
 # Version of the dictionary form; 2 has as_read, chosen and front, 3 several targets, the confidence
 # and the constraints.
@@ -409,6 +409,27 @@ class Counterfactual:
             "refused": dict(self.refused),
             "weights": [list(entry) for entry in self.weights],
         }
+
+    def to_frame(self, nodes: Nodes | None = None, regions: str | None = None) -> Any:
+        """The edits as a pandas table, one row each: change, the two nodes, their names, regions.
+
+        Parameters
+        ----------
+        nodes : names and regions of the nodes; without them the nodes are known by number.
+        regions : whose regions (a taxonomy of the node table); by default the first.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed; the message says how to get it.
+        """
+        from denseflip.graph.listing import list_edits, make_frame
+
+        sorted_by = None
+        if nodes is not None:
+            nodes.check_fits(self.original.n_nodes)
+            sorted_by = nodes.taxonomy(regions) if nodes.regions or regions else None
+        return make_frame(*list_edits(self.edits, nodes, sorted_by))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:

@@ -88,6 +88,7 @@ def progress(description: str = "") -> Any:
 _OPTIONS = {
     "dataset": ("background",),
     "folder": ("out",),
+    "graph_id": ("graph_id", "ids"),
     "keep": ("percentile", "threshold", "edges"),
     "method": ("method", "methods"),
 }
@@ -95,6 +96,7 @@ _OPTIONS = {
 _VALUES = {
     "background": "DATASET",
     "graph_id": "after the data set's name (`denseflip data show DATASET --ids` lists them)",
+    "ids": "after the data set's name (`denseflip data show DATASET --ids` lists them)",
     "nodes": "nodes.csv",
     "oracle": "module:function or FILE",
     "percentile": "90",
@@ -129,7 +131,7 @@ def _options(app: Callable[..., Any], args: Sequence[str]) -> dict[str, str]:
     for word in args:
         command = getattr(command, "commands", {}).get(word, command)
     return {
-        p.name: p.opts[0] if p.opts[0][0] == "-" else str(p.metavar).strip("[]")
+        p.name: p.opts[0] if p.opts[0][0] == "-" else str(p.metavar).strip("[].")
         for p in getattr(command, "params", ())
     }
 

@@ -151,7 +151,7 @@ def results(
     ] = "",
     every: Annotated[bool, typer.Option("--all", help="List single rows, all columns.")] = False,
     form: Annotated[
-        str, typer.Option("--format", "-f", help="markdown, csv, latex, json or html.")
+        str, typer.Option("--format", "-f", help="markdown, csv, tsv, latex, json or html.")
     ] = "markdown",
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write to this file instead.")
@@ -222,7 +222,7 @@ def _run(
     worker_engine = make_engine(engine, workers, scheduler)
     store = Store(out / "store")
     try:
-        with _reporter(len(specs)) as report:
+        with reporter(len(specs)) as report:
             outcome = run_specs(specs, store, worker_engine, progress=report, workers=workers)
     except KeyboardInterrupt:
         typer.echo(
@@ -249,7 +249,7 @@ def _end(outcome: Outcome) -> None:
     raise typer.Exit(1)
 
 
-class _reporter:
+class reporter:
     """Progress on standard error: a bar on a terminal, a line now and then elsewhere."""
 
     def __init__(self, total: int) -> None:
@@ -268,6 +268,7 @@ class _reporter:
         self.bar.__exit__(*problem)
 
     def report(self, done: int, total: int) -> None:
+        """So many are done."""
         now = time.monotonic()
         self.first = done if self.first is None else self.first
         rate = (done - self.first) / max(now - self.started, 1e-9)

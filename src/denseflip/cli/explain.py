@@ -10,6 +10,17 @@ import typer
 
 from denseflip.cli.common import err_console, out_console, print_json, spell, this_command
 from denseflip.cli.data import fetch_one
+from denseflip.cli.many import (
+    FORMATS,
+    AllOption,
+    ClassOption,
+    EngineOption,
+    FormatOption,
+    JobsOption,
+    PagesOption,
+    SchedulerOption,
+    explain_graphs,
+)
 from denseflip.cli.watch import Watch
 
 if TYPE_CHECKING:
@@ -34,6 +45,9 @@ InputOption = Annotated[
     typer.Option(
         help="What module:function takes: adjacency (NumPy array), networkx, sparse or graph."
     ),
+]
+BatchOption = Annotated[
+    bool, typer.Option("--batch", help="module:function takes many graphs at once.")
 ]
 NodesOption = Annotated[
     Path | None, typer.Option(help="Node table (CSV: name, regions …, x, y, z).")
@@ -130,7 +144,10 @@ EvaluationOption = Annotated[
     ),
 ]
 OutOption = Annotated[
-    Path | None, typer.Option("--out", help="Folder for the page, the pictures and the result.")
+    Path | None,
+    typer.Option(
+        "--out", help="Folder for the page, the pictures and the result, or for many of them."
+    ),
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite what is in --out.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -169,13 +186,18 @@ def explain(
     source: Annotated[
         str, typer.Argument(help="A data set (name or file), or a graph file.", metavar="SOURCE")
     ],
-    graph_id: Annotated[
-        str | None,
-        typer.Argument(help="Id of a graph of the data set, or its number from 0.", metavar="[ID]"),
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Ids of graphs of the data set, or their numbers from 0.", metavar="[ID]..."
+        ),
     ] = None,
+    every: AllOption = False,
+    classes: ClassOption = None,
     method: MethodOption = "auto",
     oracle: OracleOption = None,
     input: InputOption = "adjacency",
+    batch: BatchOption = False,
     nodes: NodesOption = None,
     background: BackgroundOption = None,
     percentile: PercentileOption = None,
@@ -199,8 +221,13 @@ def explain(
     out: OutOption = None,
     force: ForceOption = False,
     json: JsonOption = False,
+    form: FormatOption = "text",
+    pages: PagesOption = "full",
+    engine: EngineOption = "auto",
+    jobs: JobsOption = None,
+    scheduler: SchedulerOption = None,
 ) -> None:
-    """Find and tell what would have changed the classifier's mind about one graph.
+    """Find and tell what would have changed the classifier's mind about one graph, or many.
 
     A graph of a data set, explained with a classifier trained on the spot:
 
@@ -211,14 +238,28 @@ def explain(
         denseflip explain brain.csv --oracle mymodel:predict --json
 
     For a correlation matrix say which pairs are edges: --percentile 90, or --threshold 0.4.
+
+    Many graphs, in parallel, with an index page and a page for each; stop it at any moment, the
+    same command goes on where it stopped:
+
+        denseflip explain mice --all --jobs 2 --out mice/
     """
+    from dataclasses import replace
+
     from denseflip.checks import check_new_folder
     from denseflip.classifiers.evaluation import read_evaluation
     from denseflip.classifiers.presets import DEFAULT_PRESET
     from denseflip.datasets.connectome import make_keep
+    from denseflip.experiments.tables import Table
+    from denseflip.graph import Nodes
     from denseflip.story.vocabulary import Vocabulary
     from denseflip.workflow.outputs import write_outputs
-    from denseflip.workflow.subject import find_subject, parse_settings
+    from denseflip.workflow.subject import (
+        choose_ids,
+        find_subject,
+        open_dataset,
+        parse_settings,
+    )
     from denseflip.workflow.tell import method_for, oracle_for, record, tell, tell_front
 
     search = method_for(
@@ -232,23 +273,58 @@ def explain(
     )
     if vocabulary != "auto":
         Vocabulary.named(vocabulary)  # a wrong word is told before the search, not after
+    form = _check_form(form, json)
+    if every or classes or len(ids or ()) > 1:
+        _only_for_one(
+            front=front,
+            background=background,
+            percentile=percentile,
+            threshold=threshold,
+            edges=edges,
+        )
+        dataset = open_dataset(source, fetch=fetch_one)
+        if oracle is None:
+            say_default(DEFAULT_PRESET, dataset.name)
+        if nodes is not None:
+            dataset = replace(dataset, nodes=Nodes.read_csv(nodes))
+        explain_graphs(
+            dataset,
+            choose_ids(dataset, ids or (), every=every, classes=classes or ()),
+            oracle,
+            method=search,
+            input=input,
+            batch=batch,
+            target=target,
+            budget=budget,
+            time_limit=time_limit,
+            confirm=confirm,
+            seed=seed,
+            regions=regions,
+            vocabulary=vocabulary,
+            share=share,
+            engine=engine,
+            jobs=jobs,
+            scheduler=scheduler,
+            pages=pages,
+            form=form,
+            out=out,
+            force=force,
+        )
+        return
     if out is not None:
         check_new_folder(out, force=force)
     judged = None if evaluation is None else read_evaluation(evaluation)
     subject = find_subject(
         source,
-        graph_id,
+        ids[0] if ids else None,
         nodes=nodes,
         background=background,
         keep=make_keep(percentile, threshold, edges),
         fetch=fetch_one,
     )
-    box = oracle_for(subject, oracle, input=input)
+    box = oracle_for(subject, oracle, input=input, batch=batch)
     if oracle is None:
-        err_console().print(
-            f"No --oracle given: explaining {DEFAULT_PRESET}, trained on {subject.source}.",
-            style="dim",
-        )
+        say_default(DEFAULT_PRESET, subject.source)
     wanted = subject.label_of(target, box)
     with Watch(search.name, wanted) as watch:
         story = tell(
@@ -268,8 +344,11 @@ def explain(
             on_event=watch.listener,
         )
     answers = tell_front(story, box, background=subject.background) if front else ()
-    if json:
+    if form == "json":
         print_json(record(story, answers))
+    elif form != "text":
+        columns, rows = story.edit_rows()
+        typer.echo(Table("edits", "", columns, tuple(rows)).to(form), nl=False)
     else:
         print_story(story)
         if spelled := spell(context.command, (), story.parameters):
@@ -288,6 +367,35 @@ def explain(
             force=force,
         ):
             err_console().print(f"Wrote {path}", style="dim")
+
+
+def say_default(preset: str, source: str) -> None:
+    """Say which classifier is explained where none was named."""
+    words = f"No --oracle given: explaining {preset}, trained on {source}."
+    err_console().print(words, style="dim")
+
+
+def _check_form(form: str, json: bool) -> str:
+    """The form of what is printed; --json is short for one of them."""
+    from denseflip.errors import InvalidParameterError, UnknownNameError
+
+    if form not in FORMATS:
+        raise UnknownNameError("form", form, FORMATS, parameter="form")
+    if json and form not in {"text", "json"}:
+        msg = f"--json and --format {form} ask for two forms; give one of them."
+        raise InvalidParameterError(msg)
+    return "json" if json else form
+
+
+def _only_for_one(**given: object) -> None:
+    """Say so if options were given that are of no use for many graphs of a data set."""
+    from denseflip.errors import InvalidParameterError
+
+    for name, value in given.items():
+        if value:
+            what = "one graph" if name == "front" else "a graph file"
+            msg = f"{name} is for {what}, not for many graphs of a data set. Leave it out."
+            raise InvalidParameterError(msg, parameter=name)
 
 
 def print_story(story: Story) -> None:

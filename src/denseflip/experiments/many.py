@@ -11,7 +11,7 @@ import inspect
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, overload
 
@@ -39,15 +39,22 @@ from denseflip.experiments.spec import (
 )
 from denseflip.experiments.store import Store
 from denseflip.experiments.stories import read_story
+from denseflip.experiments.tables import Table
+from denseflip.graph.listing import make_frame
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.search.methods import as_method
 from denseflip.story.story import Story
 from denseflip.story.vocabulary import Vocabulary
-from denseflip.workflow.subject import position_of
+from denseflip.workflow.subject import Subject, position_of
 from denseflip.workflow.tell import method_for, tell
 
 _OWN = ("subject", "oracle", "method", "background", "on_event")  # of tell: not for who asks
 _SHARED = ("target", "budget", "seed")  # have a place of their own in a job
+COLUMNS = (  # of the table
+    *("id", "class", "before", "after", "status", "cells", "edits", "added", "removed"),
+    *("relative_distance", "calls", "true_as_read", "as_read", "badge", "language"),
+    *("sentence", "failure"),
+)
 _OF_METHOD = ("regions", "language", "max_cells", "objective", "front")
 
 
@@ -104,6 +111,37 @@ class Explanations(Sequence[Explained]):
         """Id → what went wrong, of those that failed."""
         return {one.id: one.failure for one in self.explained if one.story is None}
 
+    def table(self) -> Table:
+        """One row for each graph: labels, sizes, truth, sentence, or what went wrong."""
+        return Table(
+            "explanations",
+            f"{len(self)} graphs of {self.dataset.name}",
+            COLUMNS,
+            tuple(_row(one) for one in self.explained),
+        )
+
+    def edit_table(self) -> Table:
+        """One row for each edit of each graph, with names and regions."""
+        listed = [(one.id, one.story.edit_rows()) for one in self.explained if one.story]
+        columns = dict.fromkeys(column for _, (names, _) in listed for column in names)
+        rows = []
+        for id, (names, edits) in listed:
+            for edit in edits:
+                row = dict(zip(names, edit, strict=True))
+                rows.append((id, *(row.get(column) for column in columns)))
+        return Table("edits", f"{len(rows)} edits", ("id", *columns), tuple(rows))
+
+    def to_frame(self, edits: bool = False) -> Any:
+        """`table`, or with ``edits`` `edit_table`, as a pandas table.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed; the message says how to get it.
+        """
+        table = self.edit_table() if edits else self.table()
+        return make_frame(table.columns, table.rows)
+
     @overload
     def __getitem__(self, key: int | str) -> Explained: ...
     @overload
@@ -125,6 +163,36 @@ class Explanations(Sequence[Explained]):
         failed = len(self) - len(self.stories)
         end = f", {failed} failed" if failed else ""
         return f"Explanations({self.dataset.name!r}, {found} of {len(self)} found{end})"
+
+
+def _row(one: Explained) -> tuple[Any, ...]:
+    """A graph's cells of the table."""
+    story = one.story
+    if story is None:
+        said = {"id": one.id, "class": one.label, "status": "failed", "failure": one.failure}
+        return tuple(said.get(column) for column in COLUMNS)
+    result, found = story.result, story.result.found
+    test = story.as_read
+    cells: dict[str, Any] = {
+        "id": one.id,
+        "class": one.label,
+        "before": story.class_name(result.label_before),
+        "after": story.class_name(result.label_after) if found else None,
+        "status": str(result.status),
+        "cells": len(story.verification.named) if found else None,
+        "edits": result.distance if found else None,
+        "added": len(result.added) if found else None,
+        "removed": len(result.removed) if found else None,
+        "relative_distance": result.relative_distance if found else None,
+        "calls": result.calls,
+        "true_as_read": story.true_as_read if found else None,
+        "as_read": test.share if found and test is not None else None,
+        "badge": story.badge.text if found else None,
+        "language": story.language if found else None,
+        "sentence": story.statement,
+        "failure": None,
+    }
+    return tuple(cells[column] for column in COLUMNS)
 
 
 def explain_many(
@@ -217,11 +285,12 @@ def plan_many(
     data = data_of(dataset)
     assert data.given is not None
     chosen = _chosen(data.given, ids)
-    _check_asked(asked, data.given)
+    box = _oracle(oracle, input, batch, lasting=lasting)
+    _check_asked(asked, data.given, box)
     telling = {key: value for key, value in asked.items() if key not in _SHARED}
     job = TellJob(
         data=data,
-        oracle=_oracle(oracle, input, batch, lasting=lasting),
+        oracle=box,
         method=_method(method, telling, lasting=lasting),
         seed=asked.get("seed", 0),
         budget=asked.get("budget"),
@@ -249,11 +318,20 @@ def gather(specs: Sequence[TellSpec], outcome: Outcome) -> Explanations:
     explained = []
     for spec in specs:
         record = outcome.records.get(spec.id)
-        story = None if record is None else read_story(record, dataset)
+        story = None if record is None else _in_order(read_story(record, dataset), spec)
         label = dataset.class_names[dataset[spec.graph].label]
         failure = "" if story else why.get(spec.id, "It was not run.")
         explained.append(Explained(spec.graph, label, story, failure))
     return Explanations(dataset, tuple(explained), outcome)
+
+
+def _in_order(story: Story, spec: TellSpec) -> Story:
+    """A story with its parameters in the order that they have in the method; stores sort them."""
+    result, resolved = story.result, dict(spec.job.method.resolved)
+    if result.parameters != resolved:
+        return story
+    front = tuple(replace(member, parameters=resolved) for member in result.front)
+    return replace(story, result=replace(result, parameters=resolved, front=front))
 
 
 def check_sendable(specs: Sequence[TellSpec]) -> None:
@@ -319,7 +397,7 @@ def _chosen(dataset: Dataset, ids: Iterable[str | int] | None) -> list[str]:
     return list(chosen)
 
 
-def _check_asked(asked: dict[str, Any], dataset: Dataset) -> None:
+def _check_asked(asked: dict[str, Any], dataset: Dataset, oracle: OracleSpec) -> None:
     """Say so, before any search, if a keyword is none of `tell`'s or cannot be so."""
     known = [name for name in inspect.signature(tell).parameters if name not in _OWN]
     for key in asked:
@@ -330,6 +408,11 @@ def _check_asked(asked: dict[str, Any], dataset: Dataset) -> None:
     vocabulary = asked.get("vocabulary", "auto")
     if isinstance(vocabulary, str) and vocabulary != "auto":
         Vocabulary.named(vocabulary)
+    if oracle.kind == "preset" and asked.get("target") is not None:  # it knows these classes only
+        subject = Subject(dataset.graphs[0], "", dataset.nodes, dataset)
+        target = asked["target"]
+        for one in target if isinstance(target, (list, tuple)) else [target]:
+            subject.label_of(str(one))
 
 
 def _oracle(oracle: Any, input: str, batch: bool, *, lasting: bool) -> OracleSpec:

@@ -7,12 +7,14 @@ graph's digest is kept; sentences are made anew from what was tested.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from denseflip.datasets import Dataset
 from denseflip.errors import DatasetError, FileFormatError, StoreError
+from denseflip.experiments.spec import canonical_json
 from denseflip.experiments.store import Record, make_record
 from denseflip.story.story import Story
 
@@ -46,7 +48,9 @@ def story_record(identity: Mapping[str, Any], story: Story, times: Mapping[str, 
     told["result"] = _without_graph(told["result"])
     told["original"] = story.result.original.digest.hex()[:_DIGITS]
     elapsed = told["result"].pop("elapsed")
-    return make_record(identity, told=told, times={**times, "elapsed": elapsed})
+    # As it comes out of a store: what is told must not depend on whether it was in one.
+    plain = json.loads(canonical_json(told))
+    return make_record(identity, told=plain, times={**times, "elapsed": elapsed})
 
 
 def _without_graph(result: dict[str, Any]) -> dict[str, Any]:

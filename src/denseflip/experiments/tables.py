@@ -1,4 +1,4 @@
-"""`Table`: rows and columns that can be written as CSV, Markdown, LaTeX, HTML and JSON.
+"""`Table`: rows and columns that can be written as CSV, TSV, Markdown, LaTeX, HTML and JSON.
 
 The same table always gives the same bytes: numbers are formatted here, once, and nothing depends
 on the time or the machine.
@@ -80,8 +80,15 @@ class Table:
 
     def to_csv(self) -> str:
         """Comma-separated values; empty cells for what is missing, numbers in full."""
+        return self._separated(",")
+
+    def to_tsv(self) -> str:
+        """The same, separated by tabs."""
+        return self._separated("\t")
+
+    def _separated(self, sign: str) -> str:
         out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
+        writer = csv.writer(out, delimiter=sign, lineterminator="\n")
         writer.writerow(self.columns)
         for row in self.rows:
             writer.writerow([_plain(cell) for cell in row])
@@ -145,7 +152,7 @@ class Table:
         return json.dumps(rows, indent=1, ensure_ascii=False) + "\n"
 
     def to(self, form: str) -> str:
-        """The table in a form by name: csv, markdown, latex, html or json."""
+        """The table in a form by name: csv, tsv, markdown, latex, html or json."""
         if form not in FORMS:
             raise UnknownNameError("table form", form, FORMS)
         text: str = getattr(self, f"to_{form}")()
@@ -157,7 +164,14 @@ class Table:
             write_whole(folder / f"{self.name}.{FORMS[form]}", self.to(form))
 
 
-FORMS = {"csv": "csv", "markdown": "md", "latex": "tex", "html": "html", "json": "json"}
+FORMS = {
+    "csv": "csv",
+    "tsv": "tsv",
+    "markdown": "md",
+    "latex": "tex",
+    "html": "html",
+    "json": "json",
+}
 
 
 def show(cell: Any) -> str:

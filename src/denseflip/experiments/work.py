@@ -12,13 +12,14 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from denseflip.counterfactual import Counterfactual, Label
 from denseflip.datasets import Dataset
-from denseflip.errors import DenseflipError, EngineError
+from denseflip.errors import DenseflipError, EngineError, OracleError
 from denseflip.experiments.measures import columns_of
 from denseflip.experiments.records import result_record
 from denseflip.experiments.refs import (
@@ -96,6 +97,26 @@ class TimedOracle:
             self.graphs += len(given[-1])  # graphs, or the edits of one
 
 
+class _Readable(Background):
+    """Those graphs of a data set that an oracle can label."""
+
+    def has(self, graph: Graph) -> bool:
+        """Whether this graph is one of them."""
+        return any(graph is other for other in self.graphs)
+
+
+class _Unlabelled(Background):
+    """A background whose labels were asked for once and cannot be had: it is not asked again."""
+
+    def __init__(self, graphs: Sequence[Graph], error: OracleError) -> None:
+        super().__init__(graphs)
+        self.error = error
+
+    def labels(self, session: Session) -> list[Label]:
+        """What the oracle said when it was asked."""
+        raise self.error
+
+
 class Context:
     """A data set and an oracle, ready for questions; all its explanations share one background."""
 
@@ -103,6 +124,7 @@ class Context:
         self.dataset = dataset
         self.oracle = TimedOracle(oracle)
         self.background = Background(dataset.graphs)
+        self._others: _Readable | None = None
 
     @cached_property
     def labels(self) -> list[Label]:
@@ -124,7 +146,27 @@ class Context:
         )
 
     def tell(self, spec: TellSpec) -> Story:
-        """The explanation of one graph, told."""
+        """The explanation of one graph, told.
+
+        Graphs of the data set that the oracle fails on are failures of their own; the others are
+        explained without them, and say so.
+        """
+        try:
+            return self._tell(spec, self.background)
+        except OracleError as error:
+            readable, n_failing = self._readable()
+            if readable is None or not readable.has(self.dataset[spec.graph].graph):
+                raise
+            self.background = _Unlabelled(self.background.graphs, error)
+        story = self._tell(spec, readable)
+        note = (
+            f"The classifier fails on {n_failing} of the {len(self.dataset)} graphs of the data "
+            "set; this was found without them."
+        )
+        notes = (*story.result.notes, note)
+        return replace(story, result=replace(story.result, notes=notes))
+
+    def _tell(self, spec: TellSpec, background: Background) -> Story:
         job, dataset = spec.job, self.dataset
         subject = Subject(
             dataset[spec.graph].graph, spec.graph, dataset.nodes, dataset, dataset.name
@@ -133,12 +175,32 @@ class Context:
             subject,
             self.oracle,
             told_method(job.method),
-            target=job.target,
+            target=self._wanted(subject, job.target),
             budget=job.budget,
             seed=job.seed,
-            background=self.background,
+            background=background,
             **job.asked,
         )
+
+    def _readable(self) -> tuple[_Readable | None, int]:
+        """The graphs that the oracle does not fail on, unless it fails on none or on all."""
+        if self._others is None:
+            kept = []
+            for graph in self.dataset.graphs:
+                with suppress(OracleError):
+                    Session(self.oracle).ask(graph)
+                    kept.append(graph)
+            self._others = _Readable(kept)
+        n_failing = len(self.dataset) - len(self._others)
+        return (self._others if 0 < n_failing < len(self.dataset) else None), n_failing
+
+    def _wanted(self, subject: Subject, target: Any) -> Any:
+        """The labels of classes that are given by name."""
+        if isinstance(target, str):
+            return subject.label_of(target, self.oracle)
+        if isinstance(target, (list, tuple)):
+            return tuple(self._wanted(subject, one) for one in target)
+        return target
 
     def case(self, result: Counterfactual, wanted: MeasureSpec) -> Case:
         """An explanation with all there is to measure it with."""

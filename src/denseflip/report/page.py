@@ -51,7 +51,7 @@ MAX_ROWS = 2000  # edits listed in the table; the embedded data always hold all
 _PACKAGES = ("numpy", "scikit-learn", "nilearn", "matplotlib", "plotly")
 _COMPARED = ("method", "status", "removed", "added", "distance", "questions", "named", "as read")
 _CHIPS = {"true": "good", "listed": "listed", "none": "plain"}  # a badge's level → its look
-_LIMITS = (
+LIMITS = (
     "It speaks of the classifier, not of the disease or the trait: it says what would change "
     "this classifier's answer, however good or poor the classifier is.",
     "It is one way to change that answer. There are others, and another method or seed may find "
@@ -252,7 +252,7 @@ def make_page(
         found=result.found,
         before=story.class_name(result.label_before),
         after=story.class_name(result.label_after),
-        chips=_chips(story),
+        chips=chips_of(story),
         sentence=told(story),
         truth=read,
         footnotes=footnotes,
@@ -271,7 +271,7 @@ def make_page(
         compared_columns=(*_COMPARED, "in short"),
         compared_figure=compared,
         edits=_edits(story, whole),
-        limits=_LIMITS,
+        limits=LIMITS,
         classifier=classifier_card(card, judged),
         settings=_settings(story),
         notes=tuple(result.notes),
@@ -292,7 +292,7 @@ def make_page(
     return page.render()
 
 
-def _chips(story: Story) -> tuple[Chip, ...]:
+def chips_of(story: Story) -> tuple[Chip, ...]:
     """How it ended, how far to trust it, and its language. Only what is true as read is green."""
     badge = story.badge
     chips = [Chip("plain", status_words(story))]
@@ -317,7 +317,7 @@ def _under(name: str, story: Story, *, current: bool) -> UnderClassifier:
         judged=str(
             judged.get("verdict") or "How good it is on graphs it has not seen is not known."
         ),
-        chips=_chips(story),
+        chips=chips_of(story),
         sentence=told(story),
         truth=beside(story)[0],
         notes=tuple(story.result.notes),

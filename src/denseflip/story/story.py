@@ -13,6 +13,7 @@ from denseflip.checks import renamed, typed, visible
 from denseflip.counterfactual import AsRead, Counterfactual, Label, Language, Reading
 from denseflip.errors import FileFormatError, MissingInputError, said, shown
 from denseflip.graph import Edits, Nodes, Taxonomy
+from denseflip.graph.listing import list_edits, make_frame
 from denseflip.story.notes import footnotes, shape_advice
 from denseflip.story.reading import Badge, badge_of
 from denseflip.story.regions import RegionTable
@@ -199,7 +200,27 @@ class Story:
         chosen = regions or self.taxonomy or self.nodes.taxonomy()
         return RegionTable(chosen, self.named_edits if edits == "named" else self.result.edits)
 
+    def edit_rows(self) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+        """Columns and rows of the edits, one row each, with names, regions and ``named``.
+
+        ``named`` says whether the sentence stands for the edit; regions are those of the sentence.
+        """
+        regions = self.taxonomy or (self.nodes.taxonomy() if self.nodes.regions else None)
+        columns, rows = list_edits(self.result.edits, self.nodes, regions)
+        named = {*self.named_edits.added, *self.named_edits.removed}
+        return (*columns, "named"), [(*row, (row[1], row[2]) in named) for row in rows]
+
     # ---- forms --------------------------------------------------------------------------
+
+    def to_frame(self) -> Any:
+        """`edit_rows` as a pandas table.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed; the message says how to get it.
+        """
+        return make_frame(*self.edit_rows())
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON-ready form; `from_dict` gives back an equal story."""

@@ -148,6 +148,56 @@ def position_of(dataset: Dataset, graph_id: str | int) -> int:
     return dataset.index_of(text)
 
 
+def choose_ids(
+    dataset: Dataset, ids: Sequence[str] = (), *, every: bool = False, classes: Sequence[str] = ()
+) -> list[str]:
+    """Which of many graphs: those named, all of them, or those of some classes.
+
+    Parameters
+    ----------
+    dataset : the data set.
+    ids : ids or numbers.
+    every : all graphs.
+    classes : names of classes of the data set, or their numbers.
+
+    Raises
+    ------
+    InvalidParameterError
+        If more than one of the three is asked for, or a class has no graph.
+    UnknownNameError
+        If there is no such class; the nearest name is in the message.
+    """
+    asked = [
+        word for word, given in (("ids", ids), ("every", every), ("classes", classes)) if given
+    ]
+    if len(asked) != 1:
+        got = " and ".join(asked) or "none of them"
+        msg = (
+            "Say which graphs in one way: by their ids (ids), all (every=True), or those of some "
+            f"classes (classes). Got {got}."
+        )
+        raise InvalidParameterError(msg, parameter=("ids", "every", "classes"))
+    if ids:
+        return list(ids)
+    if every:
+        return list(dataset.ids)
+    names = {name.lower(): label for label, name in enumerate(dataset.class_names)}
+    labels = set()
+    for word in classes:
+        number = int(word) if word.isdecimal() and int(word) < dataset.n_classes else None
+        label = names.get(word.lower(), number)
+        if label is None:
+            known = dataset.class_names
+            where = f"in data set {dataset.name!r}"
+            raise UnknownNameError("class", word, known, where, parameter="classes")
+        labels.add(label)
+    chosen = [example.id for example in dataset if example.label in labels]
+    if not chosen:
+        msg = f"Data set {dataset.name!r} has no graph of {', '.join(classes)}."
+        raise InvalidParameterError(msg, parameter="classes")
+    return chosen
+
+
 def _graph_file(source: str | Path | Dataset) -> Path:
     """The file of a graph, or what to do about words that name none."""
     path = None if isinstance(source, Dataset) else Path(source)

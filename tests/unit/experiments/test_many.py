@@ -132,6 +132,20 @@ def test_a_function_of_the_moment_goes_to_processes_too():
     assert all(one.result.method == "tri" for one in many)
 
 
+def test_tables_of_graphs_and_of_edits():
+    many = explain_many(COHORT, label, [0, 1, 2], method="tri")
+    table, edits = many.table(), many.edit_table()
+    assert [row[0] for row in table.rows] == ["g0000", "g0001", "g0002"]
+    found = dict(zip(table.columns, table.rows[0], strict=True))
+    story = many[0].story
+    assert found["edits"] == story.result.distance == found["added"] + found["removed"]
+    assert found["sentence"] == story.statement
+    assert len(edits.rows) == sum(one.result.distance for one in many)
+    pandas = pytest.importorskip("pandas")
+    assert many.to_frame().shape == (3, len(table.columns))
+    assert isinstance(many.to_frame(edits=True), pandas.DataFrame)
+
+
 # ---- failures -------------------------------------------------------------------------------
 
 

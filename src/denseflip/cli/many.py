@@ -1,0 +1,166 @@
+"""``denseflip explain`` of many graphs: progress, a table, and a folder of pages."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from denseflip.cli.common import err_console, out_console, progress, this_command
+from denseflip.cli.experiments import reporter
+
+if TYPE_CHECKING:
+    from denseflip.datasets import Dataset
+    from denseflip.experiments.many import Explanations
+
+AllOption = Annotated[bool, typer.Option("--all", help="Explain every graph of the data set.")]
+ClassOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--class",
+        help="Explain every graph of this class of the data set. May be given often.",
+        metavar="NAME",
+    ),
+]
+EngineOption = Annotated[
+    str, typer.Option(help="For many graphs: auto, serial, processes or dask.")
+]
+JobsOption = Annotated[
+    int | None, typer.Option(min=1, help="For many graphs: worker processes; all cores by default.")
+]
+SchedulerOption = Annotated[
+    str | None, typer.Option(help="For many graphs: address of a Dask scheduler.")
+]
+PagesOption = Annotated[
+    str,
+    typer.Option(
+        help="For many graphs, what --out holds of each: full pages (about 3 MB each), still ones "
+        "(without the part that turns), or none."
+    ),
+]
+FormatOption = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        help="What is printed: text, json, csv or tsv. As csv and tsv one graph gives a row for "
+        "each edit, many graphs a row for each graph.",
+    ),
+]
+FORMATS = ("text", "json", "csv", "tsv")
+
+
+def explain_graphs(
+    dataset: Dataset,
+    ids: Sequence[str],
+    oracle: str | None,
+    *,
+    engine: str,
+    jobs: int | None,
+    scheduler: str | None,
+    pages: str,
+    form: str,
+    out: Path | None,
+    force: bool,
+    **asked: Any,
+) -> None:
+    """Explain these graphs, show a table, write the folder; what failed is told at the end."""
+    from denseflip.experiments.engines import make_engine
+    from denseflip.experiments.many import check_sendable, gather, plan_many
+    from denseflip.experiments.many_pages import STORE, check_many_folder, check_pages, write_many
+    from denseflip.experiments.run import default_jobs
+
+    check_pages(pages)
+    if out is not None:
+        check_many_folder(out, force=force)
+    workers = 1 if engine == "serial" else jobs or default_jobs()
+    runs = make_engine(engine, workers, scheduler)
+    specs = plan_many(dataset, oracle, ids, **asked)
+    if engine != "serial":
+        check_sendable(specs)
+    outcome = run_stored(specs, None if out is None else out / STORE, runs, workers)
+    many = gather(specs, outcome)
+    show_many(many, form)
+    if out is not None:
+        with progress("pages") as bar:
+            task = bar.add_task("", total=len(many))
+            files = write_many(
+                many,
+                specs,
+                out,
+                pages=pages,
+                command=this_command(),
+                progress=lambda done, total: bar.update(task, completed=done, total=total),
+            )
+        for path in files:
+            err_console().print(f"Wrote {path}", style="dim")
+    end_many(many, resumable=out is not None)
+
+
+def run_stored(specs: Sequence[Any], store: Path | None, engine: Any, workers: int) -> Any:
+    """Run what a store lacks, with progress; a run that is stopped says how to go on."""
+    from denseflip.experiments.many import open_store
+    from denseflip.experiments.run import run_specs
+
+    started = time.monotonic()
+    try:
+        with open_store(store) as kept, reporter(len(specs)) as report:
+            outcome = run_specs(specs, kept, engine, progress=report, workers=workers)
+    except KeyboardInterrupt:
+        if store is not None:
+            kept_in = f"What is done is kept in {store.parent}; the same command goes on from there"
+            typer.echo(f"Stopped. {kept_in}.", err=True)
+        raise
+    for damage in outcome.damaged:
+        typer.echo(f"Set aside, damaged: {damage.path}: {damage.reason}. Run again.", err=True)
+    before = f", {outcome.reused} of them from before" if outcome.reused else ""
+    took = f"{time.monotonic() - started:.1f} s with {outcome.workers} worker(s)"
+    err_console().print(f"{len(outcome.records)} explained{before}: {took}.", style="dim")
+    return outcome
+
+
+def show_many(many: Explanations, form: str) -> None:
+    """Print the table in the form asked for."""
+    if form != "text":
+        typer.echo(many.table().to(form), nl=False)
+        return
+    from rich.table import Table
+
+    from denseflip.report.front import read_cell
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("graph", no_wrap=True)
+    table.add_column("decision")
+    table.add_column("cells", justify="right")
+    table.add_column("edits", justify="right")
+    table.add_column("true as read")
+    table.add_column("in short", overflow="fold", ratio=1)
+    for one in many:
+        story = one.story
+        if story is None:
+            table.add_row(one.id, "failed", "–", "–", "–", one.failure)
+            continue
+        result, found = story.result, story.result.found
+        after = f" → {story.class_name(result.label_after)}" if found else ""
+        table.add_row(
+            one.id,
+            f"{story.class_name(result.label_before)}{after}",
+            f"{len(story.verification.named):,}" if found else "–",
+            f"{result.distance:,}" if found else "–",
+            read_cell(story),
+            story.short,
+        )
+    out_console().print(table, markup=False)
+
+
+def end_many(many: Explanations, *, resumable: bool) -> None:
+    """What came of it; a failure is the command's too."""
+    found = sum(story.result.found for story in many.stories)
+    typer.echo(f"{found} of {len(many)} counterfactuals found.", err=True)
+    if not many.failures:
+        return
+    again = " They are tried again when the command is run again." if resumable else ""
+    typer.echo(f"{len(many.failures)} of {len(many)} failed: see the table.{again}", err=True)
+    raise typer.Exit(1)

@@ -1,0 +1,177 @@
+"""The page of many explanations: a table to sort and search, a row and a link for each graph."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from denseflip._version import __version__
+from denseflip.report.facts import classifier_card, dataset_card
+from denseflip.report.front import Told, read_cell, told
+from denseflip.report.html import Context, Fact
+from denseflip.report.page import LIMITS, Chip, chips_of
+
+if TYPE_CHECKING:
+    from denseflip.story.story import Story
+
+_COLUMNS = ("graph", "class", "decision", "what would change it", "cells", "edits", "of the edges")
+_LISTED = 3  # of a long list of what is named, so many are shown here; the page has more
+
+
+class Entry(Protocol):
+    """One graph of many: its id, its class, and its story or why there is none."""
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        ...
+
+    @property
+    def label(self) -> str:
+        """The class that the data set has for it."""
+        ...
+
+    @property
+    def story(self) -> Story | None:
+        """What was told."""
+        ...
+
+    @property
+    def failure(self) -> str:
+        """What went wrong."""
+        ...
+
+
+@dataclass(frozen=True)
+class ManyRow:
+    """One graph's row: texts, and the numbers that it is sorted by where texts will not do."""
+
+    id: str
+    link: str
+    label: str
+    before: str
+    after: str
+    wrong: bool
+    chip: Chip | None
+    truth: str
+    sentence: Told
+    failure: str
+    cells: str
+    edits: str
+    share: str
+    calls: str
+
+
+@dataclass(frozen=True)
+class ManyContext(Context):
+    """The page."""
+
+    template: ClassVar = "many.html.j2"
+    title: str
+    method: str
+    oracle: str
+    tiles: tuple[Fact, ...]
+    columns: tuple[str, ...]
+    rows: tuple[ManyRow, ...]
+    files: tuple[Fact, ...]
+    limits: tuple[str, ...]
+    verdict: str
+    better: bool
+    dataset: tuple[Fact, ...]
+    command: str
+    version: str
+
+
+def make_index(
+    entries: Sequence[Entry],
+    *,
+    name: str,
+    links: Mapping[str, str] | None = None,
+    files: Mapping[str, str] | None = None,
+    oracle: str = "",
+    method: str = "",
+    card: Any = None,
+    dataset: Any = None,
+    command: str = "",
+) -> str:
+    """The text of the page that lists many explanations.
+
+    Parameters
+    ----------
+    entries : one for each graph.
+    name : of the data set.
+    links : id → the page of that graph, relative to this one.
+    files : file → what it holds, for those that stand beside this page.
+    oracle, method : what they are called.
+    card : the classifier's card, as in `write_page`.
+    dataset : the data set's card.
+    command : the command line that makes this page again.
+    """
+    stories: list[Story] = [entry.story for entry in entries if entry.story is not None]
+    judged = next((story.evaluation for story in stories if story.evaluation is not None), None)
+    known = classifier_card(card, judged)
+    return ManyContext(
+        title=f"{len(entries):,} {'graph' if len(entries) == 1 else 'graphs'} of {name} explained",
+        method=method,
+        oracle=oracle,
+        tiles=_tiles(entries, stories),
+        columns=(*_COLUMNS, "questions", "true as read"),
+        rows=tuple(_row(entry, (links or {}).get(entry.id, "")) for entry in entries),
+        files=tuple(Fact(file, what) for file, what in (files or {}).items()),
+        limits=LIMITS,
+        verdict=known.verdict,
+        better=known.better,
+        dataset=dataset_card(dataset),
+        command=command,
+        version=f"denseflip {__version__}",
+    ).render()
+
+
+def _tiles(entries: Sequence[Entry], stories: Sequence[Story]) -> tuple[Fact, ...]:
+    """The figures at a glance; nothing is said of what was not found."""
+    found = [story for story in stories if story.result.found]
+    tiles = [Fact("counterfactuals found", f"{len(found):,} of {len(entries):,}")]
+    if found:
+        true = sum(story.true_as_read for story in found)
+        edits = statistics.median(story.result.distance for story in found)
+        cells = statistics.median(len(story.verification.named) for story in found)
+        tiles += [
+            Fact("sentences true as read", f"{true:,} of {len(found):,}"),
+            Fact("places named, median", f"{cells:g}"),
+            Fact("edits, median", f"{edits:,g}"),
+        ]
+    if stories:
+        asked = statistics.median(story.result.calls for story in stories)
+        tiles.append(Fact("questions, median", f"{asked:,g}"))
+    if failed := len(entries) - len(stories):
+        tiles.append(Fact("failed", f"{failed:,}"))
+    return tuple(tiles)
+
+
+def _row(entry: Entry, link: str) -> ManyRow:
+    story = entry.story
+    if story is None:
+        return ManyRow(
+            entry.id, link, entry.label, "", "", False, None, "", Told(""), entry.failure,
+            "", "", "", "",
+        )  # fmt: skip
+    result, found = story.result, story.result.found
+    before = story.class_name(result.label_before)
+    return ManyRow(
+        id=entry.id,
+        link=link,
+        label=entry.label,
+        before=before,
+        after=story.class_name(result.label_after) if found else "",
+        wrong=before != entry.label and entry.label in story.class_names.values(),
+        chip=chips_of(story)[0],
+        truth=read_cell(story),
+        sentence=told(story, _LISTED),
+        failure="",
+        cells=f"{len(story.verification.named):,}" if found else "–",
+        edits=f"{result.distance:,}" if found else "–",
+        share=f"{100 * result.relative_distance:.1f} %" if found else "–",
+        calls=f"{result.calls:,}",
+    )
