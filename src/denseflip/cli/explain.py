@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -274,6 +274,17 @@ def explain(
     if vocabulary != "auto":
         Vocabulary.named(vocabulary)  # a wrong word is told before the search, not after
     form = _check_form(form, json)
+    telling: dict[str, Any] = {
+        "confidence": confidence,
+        "budget": budget,
+        "seed": seed,
+        "time_limit": time_limit,
+        "confirm": confirm,
+        "regions": regions,
+        "share": share,
+        "vocabulary": vocabulary,
+        "evaluation": None if evaluation is None else read_evaluation(evaluation),
+    }
     if every or classes or len(ids or ()) > 1:
         _only_for_one(
             front=front,
@@ -294,14 +305,8 @@ def explain(
             method=search,
             input=input,
             batch=batch,
-            target=target,
-            budget=budget,
-            time_limit=time_limit,
-            confirm=confirm,
-            seed=seed,
-            regions=regions,
-            vocabulary=vocabulary,
-            share=share,
+            target=target or None,
+            **telling,
             engine=engine,
             jobs=jobs,
             scheduler=scheduler,
@@ -313,7 +318,6 @@ def explain(
         return
     if out is not None:
         check_new_folder(out, force=force)
-    judged = None if evaluation is None else read_evaluation(evaluation)
     subject = find_subject(
         source,
         ids[0] if ids else None,
@@ -327,22 +331,7 @@ def explain(
         say_default(DEFAULT_PRESET, subject.source)
     wanted = subject.label_of(target, box)
     with Watch(search.name, wanted) as watch:
-        story = tell(
-            subject,
-            box,
-            search,
-            target=wanted,
-            confidence=confidence,
-            budget=budget,
-            seed=seed,
-            time_limit=time_limit,
-            confirm=confirm,
-            regions=regions,
-            share=share,
-            vocabulary=vocabulary,
-            evaluation=judged,
-            on_event=watch.listener,
-        )
+        story = tell(subject, box, search, target=wanted, on_event=watch.listener, **telling)
     answers = tell_front(story, box, background=subject.background) if front else ()
     if form == "json":
         print_json(record(story, answers))

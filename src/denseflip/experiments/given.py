@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import math
 import uuid
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
@@ -45,7 +46,7 @@ def describe_given(value: Any, what: str, *, lasting: bool = True) -> Any:
     {'regions': ['Frontal', 'Parietal'], 'most': 3}
     """
     if isinstance(value, _PLAIN):
-        return value if value == value else "nan"
+        return str(value) if isinstance(value, float) and not math.isfinite(value) else value
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.ndarray) and value.dtype != object:

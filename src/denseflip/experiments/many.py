@@ -411,8 +411,8 @@ def _check_asked(asked: dict[str, Any], dataset: Dataset, oracle: OracleSpec) ->
     if oracle.kind == "preset" and asked.get("target") is not None:  # it knows these classes only
         subject = Subject(dataset.graphs[0], "", dataset.nodes, dataset)
         target = asked["target"]
-        for one in target if isinstance(target, (list, tuple)) else [target]:
-            subject.label_of(str(one))
+        several = target if isinstance(target, (list, tuple)) else [target]
+        subject.label_of([str(one) for one in several])
 
 
 def _oracle(oracle: Any, input: str, batch: bool, *, lasting: bool) -> OracleSpec:

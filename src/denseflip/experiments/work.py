@@ -196,10 +196,9 @@ class Context:
 
     def _wanted(self, subject: Subject, target: Any) -> Any:
         """The labels of classes that are given by name."""
-        if isinstance(target, str):
+        words = target if isinstance(target, (list, tuple)) else [target]
+        if all(isinstance(word, str) for word in words):
             return subject.label_of(target, self.oracle)
-        if isinstance(target, (list, tuple)):
-            return tuple(self._wanted(subject, one) for one in target)
         return target
 
     def case(self, result: Counterfactual, wanted: MeasureSpec) -> Case:
