@@ -20,6 +20,7 @@ ORDER = [
     {"errors"},
     {"limits"},
     {"checks", "files"},
+    {"as_read"},
     {"graph"},
     {"counterfactual"},
     {"oracles"},

@@ -22,6 +22,7 @@ from denseflip.datasets import Dataset
 PLAIN = "plain"  # the reading of the methods that is the library's own
 
 _CODE = (
+    "as_read.py",
     "counterfactual.py",
     "graph/*.py",
     "oracles/*.py",

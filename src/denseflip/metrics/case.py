@@ -84,7 +84,7 @@ class Case:
         """The test of the sentence, made once for all measures that look at it."""
         if not self.statement or self.regions is None or self.session is None:
             return None
-        return quality.verify_cells(self.result, self.regions, self.session)
+        return quality.verify_cells(self.result, self.regions, self.session, self.nodes)
 
     @cached_property
     def assertion(self) -> truth.Assertion | None:

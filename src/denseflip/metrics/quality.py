@@ -18,10 +18,11 @@ import numpy.typing as npt
 from denseflip.checks import renamed
 from denseflip.counterfactual import Counterfactual
 from denseflip.errors import InvalidParameterError
-from denseflip.graph import Cells, Codes, Graph, Taxonomy
+from denseflip.graph import Cells, Codes, Graph, Nodes, Taxonomy
 from denseflip.graph.cells import cover_cells, cover_regions
 from denseflip.oracles.protocol import Answer, Oracle
 from denseflip.oracles.session import Session, open_session
+from denseflip.search.abide import abiding, terms_of
 from denseflip.search.enough import fewest_parts
 
 SHARE = 0.8  # of the edits, that a cover holds
@@ -171,7 +172,9 @@ class SentenceTest(NamedTuple):
     n_named: int
 
 
-def verify_cells(result: Counterfactual, regions: Taxonomy, session: Session) -> SentenceTest:
+def verify_cells(
+    result: Counterfactual, regions: Taxonomy, session: Session, nodes: Nodes | None = None
+) -> SentenceTest:
     """Name as few region pairs as will do: the edits inside them flip the oracle.
 
     What a story tells in words, without the words.
@@ -181,8 +184,10 @@ def verify_cells(result: Counterfactual, regions: Taxonomy, session: Session) ->
     result : what was found.
     regions : the regions of the nodes.
     session : the way to the oracle.
+    nodes : the node table, where the constraints of a result that was read name regions.
     """
     parts = Cells(regions).split(result.edits, fullest_first=True)
+    session = abiding(session, result, terms_of(result, nodes)[0])
     enough = fewest_parts(result, tuple(parts.values()), session)
     if enough is None:
         return SentenceTest(False, len(parts))

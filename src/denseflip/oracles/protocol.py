@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from denseflip.checks import text_of, visible
@@ -179,3 +179,32 @@ def name_classes(
         msg = f"class_names must differ; got {shown(list(named.values()))}."
         raise InvalidParameterError(msg, parameter="class_names")
     return named
+
+
+def classes_of(oracle: Oracle) -> tuple[Label, ...]:
+    """The labels that the probabilities of an oracle are of, in their order."""
+    classes = getattr(oracle, "classes", None)
+    if not hasattr(oracle, "predict_proba") or classes is None:
+        msg = (
+            "This oracle gives no confidence: it has no predict_proba(graphs) with one "
+            "probability per class, or does not name its classes. Take a classifier that does "
+            "(such as 'regions-logistic'), or leave out confidence= and take a method that needs "
+            "labels only."
+        )
+        raise OracleError(msg)
+    return tuple(clean_label(c) for c in classes)
+
+
+def predict_edits_of(oracle: Oracle) -> Callable[..., Any] | None:
+    """The oracle's answers about edits, if they are its own.
+
+    A class that changes ``predict`` alone, or hands on everything else to another oracle, has
+    ``predict_edits`` from somebody who does not know of the change.
+    """
+    found = getattr(oracle, "predict_edits", None)
+    for place in (getattr(oracle, "__dict__", {}), *map(vars, type(oracle).__mro__)):
+        if "predict_edits" in place:
+            return found
+        if "predict" in place:
+            return None
+    return found

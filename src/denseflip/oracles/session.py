@@ -20,14 +20,17 @@ from denseflip.oracles.protocol import (
     Answer,
     Oracle,
     check_answers,
+    classes_of,
     clean_label,
     clean_labels,
     clean_probabilities,
+    predict_edits_of,
 )
 
 T = TypeVar("T")
 
 MAX_BATCH = 64
+MAX_REFUSED = 5000  # graphs in a row that the user's terms forbid, after which a search ends
 _FEW_LABELS = 256  # labels whose answers are kept ready
 _MAX_EDGES_AHEAD = 8_000_000  # graphs held at once, counted in edges: bounds the memory
 
@@ -65,6 +68,10 @@ class Guard(Protocol):
         """Whether the graph is forbidden."""
         ...
 
+    def refuse(self, graph: Graph) -> None:
+        """Note that a search has come to a forbidden graph; looking ahead is not coming there."""
+        ...
+
 
 class Hit(NamedTuple, Generic[T]):
     """The first accepted candidate: what it is, its graph, and the oracle's answer."""
@@ -99,6 +106,7 @@ class Session:
     pace : what is known of the oracle's speed; only look-ahead goes by it.
     guard : the user's terms, if there are any (`denseflip.search.constraints`). A graph that they
         forbid is not asked about, nor counted: its answer is that of the original.
+    gave_up : whether a search was ended because too many graphs in a row were forbidden.
     """
 
     def __init__(
@@ -119,14 +127,16 @@ class Session:
         self._budget = None if budget is None else whole_number("budget", budget, minimum=1)
         self._deadline = None if time_limit is None else time.monotonic() + time_limit
         self._max_batch = whole_number("batch", max_batch, minimum=1)
-        self._classes = _classes(oracle) if confidence else None
-        self._predict_edits = _predict_edits_of(oracle)
+        self._classes = classes_of(oracle) if confidence else None
+        self._predict_edits = predict_edits_of(oracle)
         self.pace = pace_of(oracle)
         self._answers: dict[int, Answer] = {}
         self._counted: set[int] = set()
         self._plain: dict[tuple[type, Any], Answer] = {}
         self.guard: Guard | None = None
         self._demand: tuple[Label, float] | None = None
+        self._in_a_row = 0  # graphs refused since the last question
+        self.gave_up = False
         self._walked = 0  # graphs evaluated for the walk, asked about or not; kept under a budget
         self.calls = 0
         self.background_calls = 0
@@ -144,6 +154,11 @@ class Session:
     def remaining(self) -> float:
         """Questions left in the budget (infinite without one)."""
         return math.inf if self._budget is None else self._budget - self.calls
+
+    @property
+    def tells_confidence(self) -> bool:
+        """Whether answers come with the oracle's confidence."""
+        return self._classes is not None
 
     @property
     def out_of_time(self) -> bool:
@@ -175,10 +190,13 @@ class Session:
         BudgetSpentError
             If the budget or the time is spent.
         """
-        if self.guard is not None and self.guard.no is not None and self.guard.forbids(graph):
-            return self.guard.no
         if self._deadline is not None and self.calls:  # one question is always asked
             self.check_time()
+        if self.guard is not None and self.guard.no is not None and self.guard.forbids(graph):
+            self.guard.refuse(graph)
+            self._refuse()
+            return self.guard.no
+        self._in_a_row = 0
         if self._budget is not None and self.calls >= self._budget:
             raise BudgetSpentError
         self.calls += 1
@@ -190,6 +208,13 @@ class Session:
         if self.on_event is not None:
             self.on_event(Event("answer", self.calls, graph, answer))
         return answer if self._demand is None else self.judged(answer)
+
+    def _refuse(self) -> None:
+        """Count a graph that may not be asked about; too many in a row end the search."""
+        self._in_a_row += 1
+        if self._in_a_row >= MAX_REFUSED:
+            self._in_a_row, self.gave_up = 0, True
+            raise BudgetSpentError
 
     def demand(self, label: Label, confidence: float) -> None:
         """From here on heed another label than this one only where it is so sure at least.
@@ -217,6 +242,7 @@ class Session:
     def judge(self, graph: Graph) -> Answer:
         """What `ask` would answer, uncounted: for graphs whose label is known."""
         if self.guard is not None and self.guard.no is not None and self.guard.forbids(graph):
+            self.guard.refuse(graph)
             return self.guard.no
         return self.judged(self.peek(graph))
 
@@ -467,31 +493,3 @@ class Session:
 def open_session(oracle: Oracle | Session, **options: Any) -> Session:
     """A session of its own for an oracle; one that is given already, as it is."""
     return oracle if isinstance(oracle, Session) else Session(oracle, **options)
-
-
-def _classes(oracle: Oracle) -> tuple[Label, ...]:
-    classes = getattr(oracle, "classes", None)
-    if not hasattr(oracle, "predict_proba") or classes is None:
-        msg = (
-            "This oracle gives no confidence: it has no predict_proba(graphs) with one "
-            "probability per class, or does not name its classes. Take a classifier that does "
-            "(such as 'regions-logistic'), or leave out confidence= and take a method that needs "
-            "labels only."
-        )
-        raise OracleError(msg)
-    return tuple(clean_label(c) for c in classes)
-
-
-def _predict_edits_of(oracle: Oracle) -> Callable[..., Any] | None:
-    """The oracle's answers about edits, if they are its own.
-
-    A class that changes ``predict`` alone, or hands on everything else to another oracle, has
-    ``predict_edits`` from somebody who does not know of the change.
-    """
-    found = getattr(oracle, "predict_edits", None)
-    for place in (getattr(oracle, "__dict__", {}), *map(vars, type(oracle).__mro__)):
-        if "predict_edits" in place:
-            return found
-        if "predict" in place:
-            return None
-    return found

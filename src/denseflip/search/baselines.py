@@ -24,7 +24,14 @@ def shuffled(problem: Problem) -> tuple[Iterator[Pair], Iterator[Pair]]:
     """Edges and unjoined pairs of the original, each in random order."""
     graph, rng = problem.graph, problem.rng
     edges = rng.permutation(graph.codes.copy())  # NumPy wants to write even to an empty array
-    return decoded(edges, graph.n_nodes), _shuffled_unjoined(graph, rng)
+    return problem.free_pairs(decoded(edges, graph.n_nodes)), _additions(problem)
+
+
+def _additions(problem: Problem) -> Iterator[Pair]:
+    """Unjoined pairs that may be added, in random order."""
+    if problem.terms is not None and not problem.terms.can_add:
+        return iter(())  # a large graph has very many to look through in vain
+    return problem.free_pairs(_shuffled_unjoined(problem.graph, problem.rng))
 
 
 def _shuffled_unjoined(graph: Graph, rng: np.random.Generator) -> Iterator[Pair]:
@@ -58,7 +65,10 @@ class EdgeSwap:
 
     def __call__(self, problem: Problem) -> Iterator[Step]:
         """Yield one swap per iteration."""
-        pairs = zip(*shuffled(problem), strict=False)
+        removals, additions = shuffled(problem)
+        pairs: Iterator[tuple[Pair, ...]] = zip(removals, additions, strict=False)
+        if problem.one_way:
+            pairs = ((pair,) for pair in chain(removals, additions))
         for i, swap in enumerate(islice(pairs, self.max_iterations), start=1):
             yield Step("swap", "edge", swap, Ask.YES, (), "", i)
         if next(pairs, None) is not None:
@@ -119,8 +129,9 @@ def _drawn_by_contrast(problem: Problem) -> tuple[Iterator[Pair], Iterator[Pair]
     wanted = free & (contrast.values < 0)
     additions = _weighted(contrast.codes[wanted], -contrast.values[wanted], rng)
     first = {divmod(int(c), graph.n_nodes) for c in contrast.codes[wanted]}
-    rest = (p for p in _shuffled_unjoined(graph, rng) if p not in first)
-    return decoded(removals, graph.n_nodes), chain(decoded(additions, graph.n_nodes), rest)
+    rest = (p for p in _additions(problem) if p not in first)
+    wanted_first = chain(problem.free_pairs(decoded(additions, graph.n_nodes)), rest)
+    return problem.free_pairs(decoded(removals, graph.n_nodes)), wanted_first
 
 
 def _weighted(codes: Codes, weights: Codes, rng: np.random.Generator) -> Codes:
@@ -158,14 +169,38 @@ class ClosestGraph:
             _, others = problem.split_background(name)
         except StopSearch:
             return replace_by(problem, problem.graph, session)
-        if problem.terms is not None or session.demanded is not None:
+        bound = problem.terms is not None and not problem.terms.any_pair
+        if bound:
+            others = [problem.allowed_part(g) for g in others]
+        elif problem.terms is not None or session.demanded is not None:
             good = [g for g in others if problem.accepts(session.judge(g).label)]
             others = good or others  # one that will not do tells how far it would be
         if self.medoid:
             costs = [sum(g.relative_distance(h) for h in others) for g in others]
         else:
             costs = [problem.graph.relative_distance(g) for g in others]
+        if bound:
+            return first_allowed(problem, [others[i] for i in np.argsort(costs)], session)
         return replace_by(problem, others[int(np.argmin(costs))], session)
+
+
+def first_allowed(problem: Problem, graphs: Iterable[Graph], session: Session) -> Walk:
+    """The walk to the first of these graphs that flips; they are no background graphs any more,
+    but as far on the way there as the user's terms allow, so each is a question.
+    """
+    some = {g.key: g for g in graphs if g != problem.graph}
+    hit = session.first(
+        ((g, g) for g in some.values()), lambda answer: problem.accepts(answer.label)
+    )
+    if hit is None:
+        problem.note(
+            "The pairs that may change were made as in each background graph of the wanted class "
+            f"in turn ({len(some):,}), and nothing flipped."
+        )
+        return problem.end(problem.graph, problem.label, [])
+    toggled = tuple(problem.graph ^ hit.graph)
+    step = Step("replace", "graph", toggled, iteration=1)
+    return problem.end(hit.graph, hit.answer.label, [step])
 
 
 def replace_by(problem: Problem, graph: Graph, session: Session) -> Walk:

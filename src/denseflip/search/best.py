@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from denseflip.counterfactual import AsRead, Status
 from denseflip.errors import UnknownNameError, whole_number
 from denseflip.oracles.session import BudgetSpentError, Session
+from denseflip.search.baselines import first_allowed
 from denseflip.search.brief import Brief, unfit
 from denseflip.search.contrast import ContrastList
 from denseflip.search.hunt import READINGS
@@ -28,6 +29,7 @@ OBJECTIVES = ("sentence", "edits", "balanced")
 PAIRS = AsRead("pairs", None, "any", 0, 0)  # pairs named one by one are what they are
 _FIRM = 0.9  # from this share of mixtures kept on, weights are learnt before anything races
 _SHAKY = 0.4  # below it they are not worth learning
+_NEAREST = 3  # background graphs that are tried as far as the user's terms allow
 _ROUGH = 32  # edits of `con` up to which they are refined; of more a race sees to the best
 
 
@@ -185,10 +187,19 @@ class _Portfolio:
             _, others = self.problem.split_background("best")
         except StopSearch:
             return
-        nearest = min(others, key=self.problem.graph.relative_distance)
+        problem = self.problem
+        if problem.terms is not None and not problem.terms.any_pair:
+            noted = len(problem.notes)
+            near = problem.nearest(others)[:_NEAREST]
+            walk = first_allowed(problem, near, self.session)
+            del problem.notes[noted:]
+            if walk.status is Status.FOUND:
+                self._add("the background", walk)
+            return
+        nearest = min(others, key=problem.graph.relative_distance)
         label = self.session.judge(nearest).label
-        if self.problem.accepts(label):
-            self._add("the background", self.problem.end(nearest, label))
+        if problem.accepts(label):
+            self._add("the background", problem.end(nearest, label))
 
     def _brief(self, problem: Problem, session: Session) -> Walk:
         return Brief(self.plan.regions, max_cells=self.plan.max_cells, front=self.plan.front)(

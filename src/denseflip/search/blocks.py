@@ -29,6 +29,7 @@ class State:
     Attributes
     ----------
     problem, original : what is being explained.
+    bound : whether the user's terms let some pairs only change.
     ranking : the nodes, densest first; ``position[v]`` is v's place in it.
     counts : the paper's D: how often each node was in a removed (or, negative, added) clique.
     removed_structures : node sets of the structures taken away so far (the paper's L).
@@ -42,6 +43,7 @@ class State:
     def __init__(self, problem: Problem, ranking: npt.NDArray[np.int64]) -> None:
         self.problem = problem
         self.original: Graph = problem.graph
+        self.bound = problem.terms is not None and not problem.terms.any_pair
         self.ranking = ranking
         self.position = np.empty_like(ranking)
         self.position[ranking] = np.arange(len(ranking))
@@ -57,6 +59,7 @@ class State:
         self._turns: dict[Any, Turn] = {}
         self._original_neighbours: NeighbourSets | None = None
         self._neighbours: NeighbourSets | None = None
+        self._removable: NeighbourSets | None = None
         self._log: list[Pair] = []
 
     def turn(self, block: Block | StatefulBlock) -> Turn:
@@ -94,14 +97,30 @@ class State:
         return v in self.neighbours[u]
 
     def missing(self, nodes: Iterable[int]) -> tuple[Pair, ...]:
-        """Pairs among these nodes that are not joined now."""
+        """Pairs among these nodes that are not joined now, and may be."""
         near = self.neighbours
-        return tuple([(u, v) for u, v in combinations(sorted(nodes), 2) if v not in near[u]])
+        pairs = [(u, v) for u, v in combinations(sorted(nodes), 2) if v not in near[u]]
+        return self.may_change(pairs) if self.bound else tuple(pairs)
+
+    def may_change(self, pairs: Iterable[Pair]) -> tuple[Pair, ...]:
+        """Those of the pairs that the user's terms allow to change."""
+        return tuple(self.problem.free_pairs(iter(pairs)))
+
+    @property
+    def removable_neighbours(self) -> NeighbourSets:
+        """Neighbours in the original by edges that may be removed; not to be changed."""
+        if self._removable is None:
+            codes, free = self.original.codes, self.problem.free(self.original.codes)
+            self._removable = self.original_neighbours
+            if len(free) < len(codes):
+                self._removable = NeighbourSets(Graph(self.original.n_nodes, free))
+        return self._removable
 
     def present(self, nodes: Iterable[int]) -> tuple[Pair, ...]:
-        """Pairs among these nodes that are joined now."""
+        """Pairs among these nodes that are joined now, and need not be."""
         near = self.neighbours
-        return tuple([(u, v) for u, v in combinations(sorted(nodes), 2) if v in near[u]])
+        pairs = [(u, v) for u, v in combinations(sorted(nodes), 2) if v in near[u]]
+        return self.may_change(pairs) if self.bound else tuple(pairs)
 
     def start_iteration(self) -> None:
         """Begin counting the edges of a new iteration."""

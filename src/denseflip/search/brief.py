@@ -92,13 +92,14 @@ class Brief:
         Of several classes that may be led to, one is looked for after the other; what is true of
         none of them by itself is not told.
         """
-        places = Places(problem.graph, taxonomy)
+        places = Places(problem.graph, taxonomy, problem.terms)
+        most = _most_cells(problem, taxonomy, self.max_cells)
         told: list[Told] = []
         try:
             for aimed in problem.aims():
                 probe = Probe(aimed, session)
                 try:
-                    hunt = Hunt(aimed, probe, places, self.readings, self.max_cells, self.front)
+                    hunt = Hunt(aimed, probe, places, self.readings, most, self.front)
                     hunt.told = told
                     hunt.search()
                 finally:
@@ -132,6 +133,15 @@ class Brief:
         ended = walks[kept.index(best)]
         ended.front = tuple(walks)
         return ended
+
+
+def _most_cells(problem: Problem, taxonomy: Taxonomy | None, most: int) -> int:
+    """The most places of a sentence, by the user's terms too where they count the same ones."""
+    terms = problem.terms
+    bound = None if terms is None else terms.constraints.max_cells
+    if terms is None or bound is None or taxonomy is None:
+        return most
+    return min(most, bound) if terms.cells.taxonomy.index == taxonomy.index else most
 
 
 def _keep_smaller(problem: Problem, aimed: Problem) -> None:
@@ -204,9 +214,10 @@ def _what_ends(problem: Problem, told: Told, taxonomy: Taxonomy | None) -> Itera
     places = Places(problem.graph, taxonomy)
     for unit, added, removed in told.claim:
         name = place_name(problem, taxonomy, unit)
-        if added and added == len(places.absent(unit)):
+        size, joined_now = places.counts(unit)
+        if added and added == size - joined_now:
             yield f"{name} is full then: every pair there is joined."
-        if removed and removed == len(places.present(unit)):
+        if removed and removed == joined_now:
             yield f"{name} is empty then: no pair there is joined."
 
 

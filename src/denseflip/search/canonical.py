@@ -56,9 +56,11 @@ def _moved_problem(problem: Problem, places: Ints, old: list[int]) -> Problem:
             {name: picked(labels) for name, labels in nodes.regions.items()},
             None if nodes.coordinates is None else picked(nodes.coordinates),
         )
+    terms = problem.terms and problem.terms.renumbered(moved(problem.graph), np.array(old))
     return replace(
         problem,
         graph=moved(problem.graph),
+        terms=terms,
         nodes=nodes,
         background=None if background is None else Background(map(moved, background.graphs)),
         label_background=lambda: problem.background_labels,

@@ -40,7 +40,7 @@ class CellSparsify:
         """Begin with all edges of the original, cell by cell."""
         n = state.original.n_nodes
         cells = Cells(state.problem.taxonomy(self.regions, "cell"))
-        left = cells.split(state.original)
+        left = cells.split(state.problem.free(state.original.codes))
 
         def turn(node: int) -> tuple[Step, ...]:
             mine = [c for c in _cells_of(cells, node) if c in left]
@@ -115,7 +115,8 @@ def _size(cells: Cells, cell: Cell) -> int:
 def _missing(state: State, cells: Cells, cell: Cell) -> list[Pair]:
     n = state.original.n_nodes
     pairs = [divmod(code, n) for code in cells.members(cell).tolist()]
-    return [(u, v) for u, v in pairs if not state.has_edge(u, v)]
+    missing = [(u, v) for u, v in pairs if not state.has_edge(u, v)]
+    return list(state.may_change(missing)) if state.bound else missing
 
 
 def _least_used_first(state: State, pair: Pair) -> tuple[int, int, Pair]:

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from denseflip.counterfactual import AsRead, Language, Reading
 from denseflip.graph import Cells, Codes, Edits, Graph, Taxonomy
 from denseflip.oracles.background import Frequencies
+from denseflip.search.constraints import Terms
 from denseflip.search.probe import Probe, joined
 
 Unit = tuple[int, int | None]  # two regions (the same twice for one), or a node and None
@@ -59,6 +60,7 @@ class Places:
     ----------
     graph : the original.
     taxonomy : the regions; None to speak of nodes.
+    terms : the user's constraints; what may not change is not there to add or remove.
 
     Examples
     --------
@@ -70,8 +72,10 @@ class Places:
 
     graph: Graph
     taxonomy: Taxonomy | None = None
+    terms: Terms | None = field(default=None, repr=False, compare=False)
     _absent: dict[Unit, Codes] = field(default_factory=dict, repr=False, compare=False)
     _present: dict[Unit, Codes] = field(default_factory=dict, repr=False, compare=False)
+    _sizes: dict[Unit, tuple[int, int]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def language(self) -> Language:
@@ -112,10 +116,19 @@ class Places:
         self._sort_out(unit)
         return self._present[unit]
 
+    def counts(self, unit: Unit) -> tuple[int, int]:
+        """Pairs of a place, and how many of them are joined, whether they may change or not."""
+        self._sort_out(unit)
+        return self._sizes[unit]
+
     def _sort_out(self, unit: Unit) -> None:
         if unit not in self._absent:
             members = self.members(unit)
             there = np.isin(members, self.graph.codes, assume_unique=True)
+            self._sizes[unit] = (len(members), int(there.sum()))
+            if self.terms is not None:
+                free = self.terms.may_change(members)
+                members, there = members[free], there[free]
             self._absent[unit], self._present[unit] = members[~there], members[there]
 
     def claim(self, edits: Edits | Codes) -> Claim:

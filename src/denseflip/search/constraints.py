@@ -9,35 +9,35 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any, NamedTuple
+from itertools import islice
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from denseflip.errors import (
-    DenseflipError,
     InvalidParameterError,
     MissingInputError,
     UnknownNameError,
     check_callable,
     counted,
-    said,
     shown,
     whole_number,
 )
-from denseflip.graph import Codes, Graph, Nodes, Taxonomy
+from denseflip.graph import Codes, Graph, Nodes, Pair, Taxonomy
 from denseflip.graph.cells import Cells
 from denseflip.graph.density import count_components
 from denseflip.graph.pairs import are_among
 from denseflip.oracles.background import Background
 from denseflip.oracles.protocol import Answer
 from denseflip.search.frozen import Frozen, is_number
+from denseflip.search.rules import Predicate, Rule, degrees_within, guarded
 
 Bools = npt.NDArray[np.bool_]
-Predicate = Callable[[Graph], bool]
+_AT_ONCE = 256  # pairs of an order that are looked at together
 _TABLE_NODES = 2048  # up to here what may change is looked up, beyond it worked out
 
 
@@ -171,13 +171,6 @@ class Constraints:
         return terms
 
 
-class Rule(NamedTuple):
-    """A part of the constraints under its name: which pairs, or which graphs, it allows."""
-
-    name: str
-    allows: Callable[..., Any]
-
-
 @dataclass
 class Terms:
     """`Constraints` bound to the graph that is explained: what a search and a session go by.
@@ -199,7 +192,8 @@ class Terms:
     def __post_init__(self) -> None:
         self._static = list(self._static_rules())
         self._dynamic = list(self._dynamic_rules())
-        self._known: dict[int, bool] = {}
+        self._broken: dict[int, str | None] = {}
+        self._met: set[int] = set()
 
     # ---- pairs ----------------------------------------------------------------------------
 
@@ -221,6 +215,47 @@ class Terms:
     def free(self, codes: Codes) -> Codes:
         """Those of the pairs that may change, in their order."""
         return codes[self.may_change(codes)] if self._static else codes
+
+    def only_free(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
+        """Those of the pairs that may change, a few looked at together."""
+        n, rest = self.graph.n_nodes, iter(pairs)
+        while some := list(islice(rest, _AT_ONCE)):
+            good = self.may_change(np.array([u * n + v for u, v in some], dtype=np.int64))
+            yield from (pair for pair, free in zip(some, good.tolist(), strict=True) if free)
+
+    @cached_property
+    def can_remove(self) -> bool:
+        """Whether any edge may be removed."""
+        return bool(self.may_change(self.graph.codes).any())
+
+    @cached_property
+    def can_add(self) -> bool:
+        """Whether any pair may be added."""
+        return self.n_free > int(self.may_change(self.graph.codes).sum())
+
+    @cached_property
+    def closed(self) -> Bools:
+        """The nodes at which nothing may change."""
+        n = self.graph.n_nodes
+        shut = np.ones(n, dtype=bool)
+        for codes in _all_codes(n):
+            free = self.free(codes)
+            if len(free):
+                shut[free // n] = False
+                shut[free % n] = False
+        return shut
+
+    def renumbered(self, graph: Graph, old: Codes) -> Terms:
+        """Which pairs may change with the nodes in another order: ``old[v]`` is now ``v``."""
+        n = max(self.graph.n_nodes, 1)
+
+        def free(codes: Codes) -> Bools:
+            u, v = (old[ends] for ends in np.divmod(codes, n))
+            return self.may_change(np.minimum(u, v) * n + np.maximum(u, v))
+
+        terms = Terms(Constraints(), graph)
+        terms._static = [Rule("renumbered", free)] if self._static else []
+        return terms
 
     def _allowed(self, codes: Codes) -> Bools:
         ok = np.ones(len(codes), dtype=bool)
@@ -255,14 +290,17 @@ class Terms:
         return None
 
     def forbids(self, graph: Graph) -> bool:
-        """Whether a session may not ask about this graph; counts what forbade it."""
-        known = self._known.get(graph.key)
-        if known is None:
-            name = self.broken(graph)
-            known = self._known[graph.key] = name is not None
-            if name is not None:
-                self.refused[name] += 1
-        return known
+        """Whether a session may not ask about this graph."""
+        if graph.key not in self._broken:
+            self._broken[graph.key] = self.broken(graph)
+        return self._broken[graph.key] is not None
+
+    def refuse(self, graph: Graph) -> None:
+        """Count what forbids this graph, once: a search has come to it."""
+        name = self._broken.get(graph.key)
+        if name is not None and graph.key not in self._met:
+            self._met.add(graph.key)
+            self.refused[name] += 1
 
     def too_large(self, graph: Graph) -> str | None:
         """The bound on the size of an answer that this graph breaks; None if it breaks none."""
@@ -304,7 +342,7 @@ class Terms:
             f"{self._said(name)} ({counted(times, 'graph', 'graphs')} not asked about)"
             for name, times in self.refused.most_common()
         ]
-        if not parts and self._static:
+        if not parts and self.n_free < self.graph.n_pairs:
             n, free = self.graph.n_pairs, self.n_free
             parts = [
                 f"{' and '.join(self._said(rule.name) for rule in self._static)} "
@@ -386,12 +424,12 @@ class Terms:
         for name, holds in (("min_degree", np.greater_equal), ("max_degree", np.less_equal)):
             limit = getattr(given, name)
             if limit is not None:
-                yield Rule(name, _degrees_within(limit, holds))
+                yield Rule(name, degrees_within(limit, holds))
         if given.keep_connected:
             pieces = count_components(self.graph)
             yield Rule("keep_connected", lambda g, _: count_components(g) <= pieces)
         if given.predicate is not None:
-            yield Rule("predicate", _guarded(given.predicate))
+            yield Rule("predicate", guarded(given.predicate))
         if given.max_cells is not None:
             _ = self.cells  # which regions are meant is known before the search
 
@@ -458,37 +496,3 @@ def _plain(name: str, value: Any) -> Any:
 
 def _item(value: Any) -> Any:
     return int(value) if isinstance(value, np.integer) else value
-
-
-def _degrees_within(limit: int, holds: Any) -> Callable[[Graph, Codes], bool]:
-    """Whether the degree of every node that a flipped pair touches is within a bound.
-
-    A node of the original that is out of bounds may stay as it is.
-    """
-
-    def within(graph: Graph, flipped: Codes) -> bool:
-        touched = np.unique(np.concatenate(np.divmod(flipped, graph.n_nodes)))
-        return bool(holds(graph.degrees()[touched], limit).all())
-
-    return within
-
-
-def _guarded(predicate: Predicate) -> Callable[[Graph, Codes], bool]:
-    def holds(graph: Graph, _: Codes) -> bool:
-        try:
-            answer = predicate(graph)
-        except DenseflipError:
-            raise
-        except Exception as error:
-            msg = (
-                f"The predicate of the constraints raised {type(error).__name__}: {said(error)} "
-                f"(asked about a graph of {graph.n_nodes} nodes and {graph.n_edges} edges). It is "
-                "given a denseflip Graph and says whether that will do, True or False."
-            )
-            raise InvalidParameterError(msg, parameter="predicate") from error
-        if not isinstance(answer, (bool, np.bool_)):
-            msg = f"The predicate of the constraints must say True or False; got {shown(answer)}."
-            raise InvalidParameterError(msg, parameter="predicate")
-        return bool(answer)
-
-    return holds

@@ -25,7 +25,7 @@ def helpful_changes(problem: Problem, needed_by: str) -> Codes:
     present = are_among(contrast.codes, problem.graph.codes)
     helps = np.where(present, contrast.values > 0, contrast.values < 0)
     codes, sizes = contrast.codes[helps], np.abs(contrast.values[helps])
-    return codes[np.lexsort((pair_places(codes, problem.places), -sizes))]
+    return problem.free(codes[np.lexsort((pair_places(codes, problem.places), -sizes))])
 
 
 @dataclass(frozen=True)

@@ -119,7 +119,7 @@ class DCS:
         once = self.questions == "iteration"
         limit = math.inf if self.max_iterations is None else self.max_iterations
         idle = 0  # iterations in a row that changed nothing
-        for number, turns in enumerate(self.schedule(problem), start=1):
+        for number, turns in enumerate(_allowed(problem, self.schedule(problem)), start=1):
             if number > limit:
                 problem.note(f"The iteration limit of {self.max_iterations} was reached.")
                 return
@@ -174,6 +174,15 @@ class BothWays:
             del problem.notes[noted:]  # that it went no further is no news
             return one
         return two
+
+
+def _allowed(problem: Problem, schedule: Iterable[tuple[str, ...]]) -> Iterable[tuple[str, ...]]:
+    """The schedule without the blocks of which the user's terms allow nothing."""
+    terms = problem.terms
+    if terms is None or not problem.one_way:
+        return schedule
+    barred, other = (DENSIFY, SPARSIFY) if terms.can_remove else (SPARSIFY, DENSIFY)
+    return (tuple(turn for turn in turns if turn != barred) or (other,) for turns in schedule)
 
 
 def _turns(

@@ -49,7 +49,8 @@ class PairDensify:
 
         def order() -> Iterator[Pair]:
             score = pair_score(state, self.score)
-            return score.unjoined(state.original, descending=self.reverse)
+            pairs = score.unjoined(state.original, descending=self.reverse)
+            return state.problem.free_pairs(pairs)
 
         return pair_turn(order, DENSIFY, state)
 
@@ -129,7 +130,7 @@ class CliqueDensify:
         near = state.neighbours
         inside: set[int] = set()  # joined with one another: one more node, one more look
         for size, v in enumerate(order, start=1):
-            if not near[v] >= inside:
+            if not near[v] >= inside and (not state.bound or state.missing(order[:size])):
                 return order[: max(size, m)]
             inside.add(v)
         return None
@@ -143,11 +144,16 @@ def _least_used(state: State, node: int, place: npt.NDArray[np.int64], count: in
     n = state.original.n_nodes
     close = two_hop(node, state.neighbours)
     near = np.fromiter(close, dtype=np.int64, count=len(close))
+    if state.bound and state.problem.terms is not None:
+        shut = state.problem.terms.closed
+        near, count = near[~shut[near]], min(count, n - int(shut.sum()))
     order = near[np.argsort(state.counts[near] * n + place[near])]
     first: list[int] = order[:count].tolist()
     if len(first) < count:
         keys = state.counts * n + place
         keys[near] = np.iinfo(np.int64).max
+        if state.bound and state.problem.terms is not None:
+            keys[state.problem.terms.closed] = np.iinfo(np.int64).max
         rest = np.argpartition(keys, count - len(first) - 1)[: count - len(first)]
         first += rest[np.argsort(keys[rest])].tolist()
     return first

@@ -48,6 +48,7 @@ def search(problem: Problem, method: Stream | Conversation, session: Session) ->
         raise InvalidParameterError(msg)
     terms = problem.terms
     if terms is not None and terms.forbids(ended.graph):
+        terms.refuse(ended.graph)
         return Walk(Status.EXHAUSTED, problem.graph, problem.label)
     if ended.status is Status.FOUND:
         label = session.judge(ended.graph).label

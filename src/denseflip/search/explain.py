@@ -17,13 +17,18 @@ from denseflip.graph.pairs import decode
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
 from denseflip.oracles.protocol import Oracle, about_graph
-from denseflip.oracles.session import MAX_BATCH, BudgetSpentError, Event, Session
+from denseflip.oracles.session import MAX_BATCH, MAX_REFUSED, BudgetSpentError, Event, Session
 from denseflip.search.constraints import Constraints, Terms
 from denseflip.search.engine import search
 from denseflip.search.methods import Method, as_method
 from denseflip.search.problem import CONFIDENCE, Conversation, Problem, Stream, Walk, check_given
 from denseflip.search.refine import Candidate, MinimalRefine, shrink_groups
 from denseflip.search.target import as_target, check_confidence, check_target_seen
+
+GAVE_UP = (
+    f"The constraints forbade {MAX_REFUSED:,} graphs in a row, and the search was ended there: it "
+    "does not lead where they hold. Loosen them, or take another method."
+)
 
 
 def explain(
@@ -195,6 +200,8 @@ def explain(
         found.trace += candidate.steps
     elif bound is not None and (why := bound.bound()):
         problem.note(why)
+    if session.gave_up:
+        problem.note(GAVE_UP)
     result = _result(
         problem,
         session,
@@ -303,6 +310,7 @@ def _result(
         confidence=session.demanded,
         constraints={} if terms is None else terms.constraints.given,
         refused={} if terms is None else dict(terms.refused),
+        terms=terms,
         **{"edits": Edits(), "label_after": problem.label, **facts},
     )
 

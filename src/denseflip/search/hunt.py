@@ -155,10 +155,16 @@ class Hunt:
             if self._beaten(ask, claim):
                 continue
             told = ask.verdict(ask.shrunk(claim))
-            if told is not None:
+            if told is not None and not self._too_large(told):
                 self.told.append(told)
                 if not self.thorough:
                     return
+
+    def _too_large(self, told: Told) -> bool:
+        """Whether the user's terms allow no answer of this size."""
+        terms = self.problem.terms
+        codes = np.sort(joined(told.parts))
+        return terms is not None and terms.too_large(self.probe.graph(codes)) is not None
 
     def _beaten(self, ask: _Ask, claim: Claim) -> bool:
         """Whether a claim will be beaten by what is told, even with half of its edits."""

@@ -75,7 +75,8 @@ def _net(redraw: Redraw, classes: Classes, check_time: Callable[[], None]) -> li
     for unit in places.units:
         check_time()
         has, lacks = places.present(unit), places.absent(unit)
-        apart, away = classes.apart[unit], classes.usual[unit] - len(has)
+        size, joined = places.counts(unit)
+        apart, away = classes.apart[unit], classes.usual[unit] - joined
         for adding in (True, False):
             sign = 1 if adding else -1
             room = len(lacks) if adding else len(has)
@@ -91,7 +92,7 @@ def _net(redraw: Redraw, classes: Classes, check_time: Callable[[], None]) -> li
                 clarity,
             )
             # A classifier by density goes by clarity, and by the room there is to move.
-            found.append((move, sign * away, clarity * room / (len(has) + len(lacks))))
+            found.append((move, sign * away, clarity * room / size))
     return _woven(
         [part[0] for part in sorted(found, key=lambda part: -part[1])],
         [part[0] for part in sorted(found, key=lambda part: -part[2])],

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from denseflip.counterfactual import AsRead, Label, Status, Step, Target, is_wanted
 from denseflip.errors import MissingInputError
-from denseflip.graph import Codes, Graph, Nodes, Taxonomy
+from denseflip.graph import Codes, Graph, Nodes, Pair, Taxonomy
 from denseflip.graph.canonical import node_places
 from denseflip.graph.density import count_triangles, harmonic_centrality
 from denseflip.oracles.background import Background, Contrast, Frequencies
@@ -98,6 +98,29 @@ class Problem:
     def free(self, codes: Codes) -> Codes:
         """Those of the pairs that the user's terms allow to change, in their order."""
         return codes if self.terms is None else self.terms.free(codes)
+
+    def free_pairs(self, pairs: Iterator[Pair]) -> Iterator[Pair]:
+        """An order of pairs without those that may not change."""
+        if self.terms is None or self.terms.any_pair:
+            return pairs
+        return self.terms.only_free(pairs)
+
+    @property
+    def one_way(self) -> bool:
+        """Whether the user's terms allow additions only, or removals only."""
+        terms = self.terms
+        return terms is not None and not (terms.can_add and terms.can_remove)
+
+    def allowed_part(self, graph: Graph) -> Graph:
+        """Another graph as far as the user's terms let the original become like it."""
+        if self.terms is None or self.terms.any_pair:
+            return graph
+        return self.graph.toggle_codes(self.free(self.graph.difference(graph)))
+
+    def nearest(self, graphs: Sequence[Graph]) -> list[Graph]:
+        """Other graphs, as far as the original may become like them, the nearest first."""
+        parts = [self.allowed_part(graph) for graph in graphs]
+        return sorted((g for g in parts if g != self.graph), key=self.graph.relative_distance)
 
     def note(self, text: str) -> None:
         """Record a remark once."""

@@ -83,8 +83,9 @@ class Race:
         """The orders that run."""
         graph, rng = problem.graph, problem.rng
         dense, sparse = _by_triangles(problem, reverse=False), _by_triangles(problem, reverse=True)
-        yield Runner("tri", _in_turn(*dense))
-        yield Runner("tri reversed", _in_turn(*sparse))
+        if not problem.one_way:  # else they are what follows
+            yield Runner("tri", _in_turn(*dense))
+            yield Runner("tri reversed", _in_turn(*sparse))
         for name, (removals, additions) in (("tri", dense), ("tri reversed", sparse)):
             yield Runner(f"{name}, additions", additions)
             yield Runner(f"{name}, removals", removals)
@@ -97,10 +98,15 @@ class Race:
                 yield Runner("con", helpful_changes(problem, "race"))
             others = sorted(others, key=graph.relative_distance)
             for other in others[: self.nearest]:
-                yield Runner("towards a graph", rng.permutation(graph.difference(other)))
+                yield Runner(
+                    "towards a graph", rng.permutation(problem.free(graph.difference(other)))
+                )
         for _ in range(self.swaps):
             removals, additions = (_codes(problem, pairs) for pairs in shuffled(problem))
-            yield Runner("swaps", _in_turn(removals, additions))
+            if problem.one_way:
+                yield Runner("at random", np.concatenate((removals, additions)))
+            else:
+                yield Runner("swaps", _in_turn(removals, additions))
 
     def first_flips(
         self, problem: Problem, probe: Probe, runners: Sequence[Runner]
@@ -185,7 +191,7 @@ def _by_triangles(problem: Problem, *, reverse: bool) -> tuple[Codes, Codes]:
 
 def _codes(problem: Problem, pairs: Iterator[Pair]) -> Codes:
     """An order of pairs as far as a race goes: on a large graph not to its end."""
-    n = problem.graph.n_nodes
+    n, pairs = problem.graph.n_nodes, problem.free_pairs(pairs)
     if problem.graph.n_pairs > _ALL_PAIRS:
         pairs = islice(pairs, _LONGEST)
     return np.fromiter((u * n + v for u, v in pairs), dtype=np.int64)

@@ -64,7 +64,7 @@ class RegionBlocks:
         for cell, change in zip(cells.at(order), wanted[order].tolist(), strict=True):
             codes = cells.members(cell)
             present = np.isin(codes, graph.codes, assume_unique=True)
-            codes = codes[~present] if change > 0 else codes[present]
+            codes = problem.free(codes[~present] if change > 0 else codes[present])
             values = contrast.at(codes)
             # Added: what the target class has most beyond ours; removed: the opposite.
             ties = pair_places(codes, problem.places)

@@ -47,7 +47,8 @@ class PairSparsify:
 
         def order() -> Iterator[Pair]:
             score = pair_score(state, self.score)
-            return joined(state.original, score, descending=not self.reverse)
+            edges = joined(state.original, score, descending=not self.reverse)
+            return state.problem.free_pairs(edges)
 
         return pair_turn(order, SPARSIFY, state)
 
@@ -124,7 +125,7 @@ class CliqueSparsify:
     def start(self, state: State) -> Turn:
         """Begin with no clique found and none compared."""
         cliques = Cliques(
-            state.original_neighbours, limit=self.max_cliques, check=state.problem.check_time
+            state.removable_neighbours, limit=self.max_cliques, check=state.problem.check_time
         )
         choose = _by_contrast(state) if self.select == "contrast" else _by_overlap(state)
 

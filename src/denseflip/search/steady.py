@@ -37,14 +37,19 @@ def steadiness(probe: Probe, needed_by: str = "best") -> float | None:
         _, others = problem.split_background(needed_by)
     except StopSearch:
         return None
-    near = sorted(others, key=problem.graph.relative_distance)[:_GRAPHS]
+    near = problem.nearest(others)[:_GRAPHS]
     near = list({g.key: g for g in near}.values())
+    terms = problem.terms
+    if terms is not None:  # as far as the original may become like them, they may not flip
+        near = [g for g in near if probe.flips(problem.graph.difference(g))]
     if len(near) < 2:
         return None
     legs = list(pairwise([*near, near[0]] if len(near) > 2 else near))
     mixed = [codes for a, b in legs for codes in _between(probe, a, b)]
+    if terms is not None:
+        mixed = [codes for codes in mixed if not terms.forbids(probe.graph(codes))]
     kept = [problem.accepts(answer.label) for answer in probe.answers(mixed)]
-    return sum(kept) / len(kept)
+    return sum(kept) / len(kept) if kept else None
 
 
 def _between(probe: Probe, a: Graph, b: Graph) -> list[Codes]:

@@ -35,7 +35,7 @@ class StructureSparsify:
 
     def start(self, state: State) -> Turn:
         """Begin with the whole original."""
-        near = state.original_neighbours.copy()
+        near = state.removable_neighbours.copy()
         nodes = range(state.original.n_nodes)
         seed = int(state.problem.rng.integers(2**31))
         left = Left(near, nodes, state.problem, seed)
@@ -117,6 +117,8 @@ class StructureDensify:
         for wider in range(size, len(order) + 1):
             state.problem.check_time()
             new = self.structure.fill(order[:wider], state.neighbours, level)
+            if state.bound:
+                new = list(state.may_change(new))
             if new:
                 return order[:wider], new
         return [], []

@@ -35,6 +35,7 @@ MANY = 256  # edits from which on it is found exactly
 LARGE = 64  # edits of an answer from which on whole stretches are dropped before single ones
 STRETCHES = 32  # how fine these are at last
 MISSES = 40  # direct questions in vain, one after the other, after which it is left at that
+NEAREST = 3  # graphs of the wanted class that are walked towards under the user's terms
 DRAWS = 6  # choices that are compared before one is asked about
 SURE = 30.0  # log-odds beyond which a probability says no more than a label
 
@@ -98,6 +99,7 @@ class _Talk:
         self.best: Codes | None = None
         self.others = self._other_graphs()
         self.codes = self._candidates()
+        self.free = np.flatnonzero(are_among(self.codes, problem.free(self.codes)))
         self.beliefs = self._first_beliefs()
         self._learn(NO_CODES, session.peek(problem.graph))
         for i in problem.rng.permutation(len(self.others)):
@@ -112,16 +114,23 @@ class _Talk:
             return []
         _ = self.problem.background_labels  # asked together, and counted apart
         known = [
-            (g.difference(graph), self.session.peek(g)) for g in background.graphs if g != graph
+            (g.difference(graph), self.session.judged(self.session.peek(g)))
+            for g in background.graphs
+            if g != graph
         ]
         known.sort(key=lambda one: len(one[0]))
         for codes, answer in known:
-            if self.problem.accepts(answer.label):
+            if self.problem.accepts(answer.label) and self._may_be(codes):
                 self.best = codes
                 self.probe.best = (codes, answer.label)
                 self.problem.keep(self.probe.graph(codes), answer.label)
                 break
         return known[:MOST_GRAPHS]
+
+    def _may_be(self, codes: Codes) -> bool:
+        """Whether the user's terms allow the graph that these edits lead to."""
+        terms = self.problem.terms
+        return terms is None or terms.broken(self.probe.graph(codes)) is None
 
     def _candidates(self) -> Codes:
         """The pairs that are weighed, sorted."""
@@ -235,7 +244,11 @@ class _Talk:
         key = self.probe.graph(codes).key
         if key in self.asked:
             return self.asked[key]
-        self.asked[key] = flips = self._learn(codes, self.probe.answer(codes))
+        answer, terms = self.probe.answer(codes), self.problem.terms
+        if terms is not None and terms.forbids(self.probe.graph(codes)):
+            self.asked[key] = False  # nobody was asked: there is nothing to learn
+            return False
+        self.asked[key] = flips = self._learn(codes, answer)
         if flips and (self.best is None or len(codes) < len(self.best)):
             self.best = codes
         return flips
@@ -268,10 +281,12 @@ class _Talk:
 
     def _begin_anywhere(self) -> None:
         """Without a flip in the background: larger and larger draws of several kinds."""
-        rng, joined = self.problem.rng, self.signs < 0
-        everything = np.arange(len(self.codes))
+        rng, joined = self.problem.rng, self.signs[self.free] < 0
+        everything = self.free
         orders = [rng.permutation(everything[chosen]) for chosen in (joined, ~joined)]
         orders += [rng.permutation(everything) for _ in range(4)]
+        if self.problem.terms is not None:  # there may be flips that none may go all the way to
+            orders = [self._places(order) for order in self._ways_there()] + orders
         size = 1
         while size < 2 * len(self.codes):
             for order in orders:
@@ -284,6 +299,14 @@ class _Talk:
         )
         raise StopSearch
 
+    def _ways_there(self) -> Iterator[Codes]:
+        """Edits that may be made, towards the wanted class and its nearest graphs."""
+        near = [codes for codes, answer in self.others if self.problem.accepts(answer.label)]
+        if near:
+            yield helpful_changes(self.problem, "tight")
+        for codes in near[:NEAREST]:
+            yield self.problem.rng.permutation(self.problem.free(codes))
+
     def _orders(self) -> Iterator[Codes]:
         """Orders of edits that may flip early: by contrast, and by what is believed."""
         if any(self.problem.accepts(answer.label) for _, answer in self.others):
@@ -293,8 +316,12 @@ class _Talk:
     def _ranked(self) -> Codes:
         """The candidates that look helpful, the best first."""
         gains = self.belief.gains()
-        ranked = np.argsort(-gains, kind="stable")
-        return self.codes[ranked[: int((gains > 0).sum())]]
+        ranked = self._by_gain(gains)
+        return self.codes[ranked[: int((gains[ranked] > 0).sum())]]
+
+    def _by_gain(self, gains: Floats) -> Ints:
+        """Where the pairs that may change stand among the candidates, the best first."""
+        return self.free[np.argsort(-gains[self.free], kind="stable")]
 
     def _shorten(self, order: Codes) -> None:
         """Look along an order for a flip that is shorter than the answer.
@@ -317,13 +344,13 @@ class _Talk:
     def narrow(self) -> None:
         """Ask about draws from fewer and fewer pairs."""
         pace = BY_SCORES if self.plan.guided else BY_LABELS
-        wide = min(self.plan.pool or pace.wide, len(self.codes))
+        wide = min(self.plan.pool or pace.wide, len(self.free))
         rng, total = self.problem.rng, max(self.left - pace.direct, 1.0)
         while (left := self.left - pace.direct) > 0 and len(self.answer) > 1:
             narrow = min(max(pace.narrow, len(self.answer)), wide)
             n = round(exp(log(narrow) + log(wide / narrow) * min(left / total, 1.0)))
             gains = self.belief.gains()
-            ranked = np.argsort(-gains, kind="stable")
+            ranked = self._by_gain(gains)
             reach = self.belief.level() + np.cumsum(gains[ranked])
             if reach[n - 1] < 0:  # so few cannot do: twice what the best would take
                 n = min(2 * int(np.argmax(reach >= 0)) + 2, len(ranked)) if reach.max() >= 0 else n
@@ -339,7 +366,7 @@ class _Talk:
             self._shorten(self._ranked())
         while self.left > 0 and len(self.answer) > 1 and missed < MISSES:
             gains, k = self.belief.gains(), len(self.answer) - 1
-            pool = np.argsort(-gains, kind="stable")[: 3 * k + 8]
+            pool = self._by_gain(gains)[: 3 * k + 8]
             spreads = self.belief.spreads()[pool]
             choices = [pool[:k]]
             for _ in range(DRAWS):

@@ -21,9 +21,10 @@ from denseflip.errors import (
     whole_number,
 )
 from denseflip.graph import Codes, Graph, Nodes, Taxonomy
-from denseflip.oracles.background import Frequencies
+from denseflip.oracles.background import Background, Frequencies
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Session, open_session
+from denseflip.search.abide import abiding, terms_of
 from denseflip.search.claims import DRAWS, Claim, Places, Redraw, TooFewError, Unit
 from denseflip.search.enough import fewest_parts
 from denseflip.search.probe import Probe, joined
@@ -79,6 +80,7 @@ def assertion(
     regions: Taxonomy | None = None,
     *,
     nodes: Nodes | None = None,
+    background: Background | None = None,
 ) -> Assertion:
     """What the shortest sentence about a result says.
 
@@ -92,18 +94,21 @@ def assertion(
     result : a result that was found.
     session : the way to the oracle.
     regions : the regions to speak of; None to speak of nodes.
-    nodes : the node table, to look up other regions that a result speaks of.
+    nodes : the node table, to look up other regions that a result speaks of, and what it froze.
+    background : the data set, where the constraints of a result that was read speak of it.
     """
+    terms, _ = terms_of(result, nodes, background)
+    session = abiding(session, result, terms)
     stated = result.as_read
     if stated is not None:
         if stated.language == "pairs":
             return Assertion(None, (), len(result.edits), result.label_after)
         tax = _regions_of(stated, regions, nodes)
-        places = Places(result.original, tax)
+        places = Places(result.original, tax, terms)
         parts = (nodes_named(result, nodes) if tax is None else None) or places.split(result.edits)
         claim = tuple(places.amount(unit, codes) for unit, codes in parts.items())
         return Assertion(places, claim, len(claim), result.label_after)
-    places = Places(result.original, regions)
+    places = Places(result.original, regions, terms)
     parts = places.split(result.edits)
     units = list(parts)
     enough = fewest_parts(result, list(parts.values()), session)
@@ -223,7 +228,10 @@ def as_read(
         msg = "The result holds no edits: there is nothing to read."
         raise InvalidParameterError(msg)
     session = open_session(oracle)
-    said = assertion(result, session, regions, nodes=nodes)
+    known = None
+    if background is not None and result.constraints and result.terms is None:
+        known = Background.of([graph for graph, _ in background])
+    said = assertion(result, session, regions, nodes=nodes, background=known)
     own: Reading = "any" if result.as_read is None else result.as_read.reading
     chosen = reading or own
     return redraw(
@@ -280,4 +288,5 @@ def _place(said: Assertion) -> tuple[Language, str | None]:
 
 def _probe(result: Counterfactual, said: Assertion, session: Session) -> Probe:
     problem = Problem(result.original, result.label_before, said.label)
-    return Probe(problem, session, keep=False)
+    terms = None if said.places is None else said.places.terms
+    return Probe(problem, abiding(session, result, terms), keep=False)

@@ -15,6 +15,7 @@ from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
 from denseflip.oracles.protocol import Oracle, about_graph
 from denseflip.oracles.session import Session
+from denseflip.search.abide import abiding, terms_of
 from denseflip.search.claims import DRAWS
 from denseflip.story.reading import made_for, read_test
 from denseflip.story.story import Form, Story
@@ -109,6 +110,9 @@ def describe(
     elif oracle is not None:
         session = Session(about_graph(coerce_oracle(oracle), result.original, result.target))
     others = None if background is None else Background.of(background)
+    terms, unknown = terms_of(result, nodes, others)
+    if session is not None:
+        session = abiding(session, result, terms)
     words = _vocabulary(vocabulary, nodes)
     units = Units.of_result(result, nodes, taxonomy, language)
     known = made_for(result, units) and not share
@@ -124,9 +128,12 @@ def describe(
             draws=draws,
             seed=seed,
             budget=budget - check.questions,
+            terms=terms,
         )
-        if remark:
-            check = replace(check, remarks=(*check.remarks, remark))
+        check = replace(
+            check,
+            remarks=(*check.remarks, *filter(None, (remark, unknown if check.tested else ""))),
+        )
     return Story(
         result=result,
         nodes=nodes,

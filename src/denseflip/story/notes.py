@@ -14,6 +14,7 @@ from denseflip.counterfactual import Counterfactual, Label, Status
 from denseflip.errors import counted
 from denseflip.search.truth import FEW_CELLS
 from denseflip.story.reading import judged_better, known
+from denseflip.story.terms import confidence_note, terms_note
 
 if TYPE_CHECKING:
     from denseflip.story.statement import Sentences
@@ -59,6 +60,11 @@ def next_advice(result: Counterfactual, class_name: Callable[[Label], str]) -> A
         return Advice(
             f"Next: raise budget (it asked {result.calls:,}; try {enough}) or time_limit.",
             ("budget", "time_limit"),
+        )
+    if result.constraints:
+        names = tuple(name for name in result.constraints if name != "regions")
+        return Advice(
+            f"Next: loosen the terms ({', '.join(names)}), or take another method.", names
         )
     if _chooses(result):
         if not result.background_calls:
@@ -137,7 +143,11 @@ def weights_note(result: Counterfactual) -> str | None:
 def footnotes(sentences: Sentences, evaluation: Any) -> tuple[str, ...]:
     """What a reader must know beside the sentence, the most important first."""
     result, words = sentences.result, sentences.words
-    notes: list[str | None] = [classifier_note(evaluation)]
+    notes: list[str | None] = [
+        classifier_note(evaluation),
+        terms_note(result),
+        confidence_note(result, sentences.class_name),
+    ]
     if result.found:
         notes += [sentences.tested, sentences.read, sentences.listed, sentences.rest]
         if result.minimal is True:

@@ -14,6 +14,7 @@ from denseflip.counterfactual import AsRead, Counterfactual
 from denseflip.oracles.background import Background
 from denseflip.oracles.session import BudgetSpentError, Session
 from denseflip.search.claims import DRAWS, Amount, Claim, Places, Redraw, TooFewError
+from denseflip.search.constraints import Terms
 from denseflip.search.probe import Probe
 from denseflip.search.problem import Problem, StopSearch
 from denseflip.search.truth import READINGS, fresh_rng
@@ -55,6 +56,7 @@ def read_test(
     draws: int = DRAWS,
     seed: int = 0,
     budget: int | None = None,
+    terms: Terms | None = None,
 ) -> tuple[AsRead | None, str]:
     """How true what a sentence names is as it is read, and a remark where that was not tested.
 
@@ -70,6 +72,7 @@ def read_test(
     draws : redraws of a reading; 0 for no test.
     seed : the same seed gives the same redraws.
     budget : the largest number of questions.
+    terms : the user's constraints: only pairs that may change are drawn.
     """
     if not check.verified:
         return None, ""
@@ -77,7 +80,7 @@ def read_test(
         return AsRead("pairs", None, "any", 0, 0), ""
     if not draws:
         return None, "Whether it is true as read was not tested (draws=0)."
-    places = Places(result.original, None if units.hubs else units.taxonomy)
+    places = Places(result.original, None if units.hubs else units.taxonomy, terms)
     claim = claim_of(check, units)
     problem = Problem(
         result.original,

@@ -14,6 +14,7 @@ from denseflip.story.amounts import ITEM, Wording
 from denseflip.story.notes import Advice, iteration_limit, next_advice, wanted_class
 from denseflip.story.phrases import clause
 from denseflip.story.reading import claim_of
+from denseflip.story.terms import bound_to_some
 from denseflip.story.units import Units
 from denseflip.story.verify import Verification
 from denseflip.story.vocabulary import Vocabulary
@@ -202,6 +203,8 @@ class Sentences:
             "distinctive": f" that tell {self._after} from {self._before}",
         }[test.reading]
         where = "at the same nodes" if self.units.hubs else "in the same places"
+        if bound_to_some(self.result):
+            where = f"that may change {where}"
         if test.true and self.only_choice:
             return (
                 f"True as read: there is no other choice of as many {self.words.units}{kind} "

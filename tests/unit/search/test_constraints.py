@@ -108,6 +108,8 @@ def test_what_the_changed_graph_must_be_like(given, changed, good):
     terms = Constraints(**given).bind(path, NODES)
     assert (terms.broken(other) is None) == good
     assert terms.forbids(other) != good
+    terms.refuse(other)
+    terms.refuse(other)
     assert dict(terms.refused) == ({} if good else {next(iter(given)): 1})
     assert terms.broken(path) is None
 

@@ -1,0 +1,122 @@
+"""`AsRead`: how true a sentence is as its reader reads it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import NoneType
+from typing import Any, Literal, get_args
+
+from denseflip.checks import typed
+from denseflip.errors import InvalidParameterError
+
+TRUE_AS_READ = 0.9  # the share of redraws that must flip before a sentence speaks of regions
+Language = Literal["regions", "nodes", "pairs"]
+Reading = Literal["any", "typical", "distinctive"]
+_Z_95 = 1.959963984540054
+
+
+def wilson_interval(share: float, n: int, z: float = _Z_95) -> tuple[float, float]:
+    """Wilson's interval for a share seen in n independent trials.
+
+    >>> low, high = wilson_interval(1.0, 16)
+    >>> round(low, 3), high
+    (0.806, 1.0)
+    """
+    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+@dataclass(frozen=True)
+class AsRead:
+    """How true a sentence is as its reader reads it: of so many redraws, how many flip.
+
+    A redraw changes as many pairs in the same places as the sentence says, other pairs drawn at
+    random.
+
+    Attributes
+    ----------
+    language : what the sentence names: ``"regions"``, ``"nodes"`` or ``"pairs"``. Pairs are named
+        one by one, so there is nothing to redraw.
+    regions : the taxonomy, where the language is of regions.
+    reading : which pairs a redraw takes: ``"any"`` of the place; ``"typical"``, in proportion to
+        how often graphs of the target class have (or, for removals, lack) them; ``"distinctive"``,
+        in proportion to how much more often than graphs of the original's class.
+    draws, flips : redraws asked about, and how many of them flipped.
+    only : whether there is no other choice of so many pairs; then one question says it all.
+
+    Examples
+    --------
+    >>> test = AsRead("regions", "lobe", "any", draws=20, flips=19)
+    >>> test.share, test.true, [round(bound, 2) for bound in test.interval]
+    (0.95, True, [0.76, 0.99])
+    """
+
+    language: Language
+    regions: str | None
+    reading: Reading
+    draws: int
+    flips: int
+    only: bool = False
+
+    def __post_init__(self) -> None:
+        for name, value, known in (
+            ("language", self.language, get_args(Language)),
+            ("reading", self.reading, get_args(Reading)),
+        ):
+            if value not in known:
+                msg = f"{name} must be one of {', '.join(known)}; got {value!r}."
+                raise InvalidParameterError(msg)
+        if not 0 <= self.flips <= self.draws:
+            msg = f"{self.flips} of {self.draws} redraws cannot have flipped."
+            raise InvalidParameterError(msg)
+
+    @property
+    def share(self) -> float | None:
+        """Share of redraws that flip; None if there was none."""
+        return self.flips / self.draws if self.draws else None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's 95 % interval of the share; the share itself where there is no other choice."""
+        if self.only and self.draws:
+            return self.flips / self.draws, self.flips / self.draws
+        return wilson_interval(self.flips / self.draws, self.draws) if self.draws else (0.0, 1.0)
+
+    @property
+    def true(self) -> bool:
+        """Whether the sentence may speak of the places as such, not only of its own pairs.
+
+        Pairs named one by one are what they are.
+        """
+        if self.language == "pairs":
+            return True
+        return self.draws > 0 and self.flips >= TRUE_AS_READ * self.draws - 1e-9
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON-ready form."""
+        return {
+            "language": self.language,
+            "regions": self.regions,
+            "reading": self.reading,
+            "draws": self.draws,
+            "flips": self.flips,
+            "only": self.only,
+            "share": self.share,
+            "interval": list(self.interval),
+            "true": self.true,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> AsRead:
+        """Inverse of `to_dict`."""
+        return cls(
+            typed(data, "language", str),
+            typed(data, "regions", str, NoneType),
+            typed(data, "reading", str),
+            typed(data, "draws", int),
+            typed(data, "flips", int),
+            typed(data, "only", bool) if "only" in data else False,
+        )

@@ -1,0 +1,85 @@
+"""The terms that an explanation was asked for on, in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from denseflip.counterfactual import Counterfactual, Label
+
+_STATIC = ("freeze", "only", "allowed", "allow_seen")
+
+
+def terms_in_words(result: Counterfactual) -> tuple[str, ...]:
+    """What was asked of the change, each constraint in a few words; empty if nothing was.
+
+    >>> from denseflip import Graph, explain
+    >>> g = Graph.from_edges(4, [(0, 1), (1, 2), (0, 2), (2, 3)])
+    >>> terms = {"freeze": [3], "only": "remove", "max_edits": 2}
+    >>> terms_in_words(explain(g, lambda a: int(a[0, 1]), "tri", constraints=terms))
+    ('leaving node 3 as it is', 'by removals only', 'with at most 2 edits')
+    """
+    given = {name: _WORDS[name](value) for name, value in result.constraints.items()}
+    return tuple(words for words in given.values() if words)
+
+
+def bound_to_some(result: Counterfactual) -> bool:
+    """Whether the terms let some pairs only change."""
+    return any(name in result.constraints for name in _STATIC)
+
+
+def terms_note(result: Counterfactual) -> str | None:
+    """The terms in a sentence; None if there are none."""
+    words = terms_in_words(result)
+    if not words:
+        return None
+    kept = " What is told here keeps to them." if result.found else ""
+    return f"The terms that were asked for: {'; '.join(words)}.{kept}"
+
+
+def confidence_note(result: Counterfactual, class_name: Callable[[Label], str]) -> str | None:
+    """How sure the classifier is before and after; None if it does not say."""
+    before, after = result.confidence_before, result.confidence_after
+    if before is None:
+        return None
+    text = f"The classifier's confidence in {class_name(result.label_before)} is {before:.2f}"
+    if result.found and after is not None:
+        text += (
+            f" as it is; with the whole counterfactual that in {class_name(result.label_after)} is "
+            f"{after:.2f}"
+        )
+    if result.confidence is not None:
+        text += f" (at least {result.confidence:.2f} was asked for)"
+    return f"{text}."
+
+
+def _frozen(value: Any) -> str:
+    names = [_thing(one) for one in value]
+    listed = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    return f"leaving {listed} as {'they are' if len(names) > 1 else 'it is'}"
+
+
+def _thing(one: Any) -> str:
+    if isinstance(one, int):
+        return f"node {one}"
+    if isinstance(one, (list, tuple)):
+        return f"the pair {one[0]} – {one[1]}"
+    return str(one)
+
+
+_WORDS: dict[str, Callable[[Any], str]] = {
+    "freeze": _frozen,
+    "only": lambda way: "by additions only" if way == "add" else "by removals only",
+    "allowed": lambda pairs: f"within the pairs that may change ({pairs})",
+    "allow_seen": lambda share: (
+        f"changing only pairs that at least {share:g} % of the data set's graphs have"
+    ),
+    "max_edits": lambda n: f"with at most {n:,} edit{'s' * (n != 1)}",
+    "max_cells": lambda n: f"in at most {n:,} pair{'s' * (n != 1)} of regions",
+    "keep_density": lambda share: f"with the number of edges within {share:g} % of what it was",
+    "keep_connected": lambda _: "without falling into more pieces",
+    "min_degree": lambda n: f"with at least {n:,} edges at every node that is touched",
+    "max_degree": lambda n: f"with at most {n:,} edges at every node that is touched",
+    "predicate": lambda name: f"giving a graph that {name} accepts",
+    "regions": lambda _: "",
+}

@@ -1,0 +1,265 @@
+"""What orders, conversations, sentences and redraws make of the user's terms."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+from denseflip import Background, Constraints, Graph, Nodes, describe, explain, make_method
+from denseflip.counterfactual import Counterfactual, Status
+from denseflip.metrics import as_read
+from denseflip.oracles import session as sessions
+from denseflip.oracles.session import Session
+from denseflip.search.abide import abiding, terms_of
+from denseflip.search.claims import Amount, Places, Redraw
+from denseflip.search.dcs import DCS
+from denseflip.search.methods import METHODS
+
+N = 12
+NODES = Nodes(
+    tuple(f"node{i}" for i in range(N)),
+    regions={"lobe": ("Front",) * 4 + ("Back",) * 4 + ("Base",) * 4, "side": ("l", "r") * 6},
+)
+
+
+def some_graphs(n: int = 16) -> list[Graph]:
+    rng = np.random.default_rng(0)
+    out = []
+    for i in range(n):
+        upper = np.triu(rng.random((N, N)) < 0.4, 1)
+        upper[:4, 4:8] = rng.random((4, 4)) < (0.7 if i % 2 else 0.3)
+        out.append(Graph.from_adjacency((upper | upper.T).astype(int)))
+    return out
+
+
+GRAPHS = some_graphs()
+DENSE, THIN = GRAPHS[1], GRAPHS[0]
+
+
+class Sure:
+    """Labels by the number of edges between Front and Back, with probabilities."""
+
+    classes = (0, 1)
+    class_names = ("thin", "dense")
+
+    def predict_proba(self, graphs):
+        counts = [float(g.to_adjacency()[:4, 4:8].sum()) for g in graphs]
+        return [[1 - p, p] for p in (1 / (1 + np.exp(-(c - 8.2) / 2)) for c in counts)]
+
+    def predict(self, graphs):
+        return [int(row[1] > 0.5) for row in self.predict_proba(graphs)]
+
+
+ORACLE = Sure()
+STATIC = [
+    {"freeze": "Base"},
+    {"freeze": ["node5", (0, 4)], "only": "remove"},
+    {"only": "remove"},
+    {"only": "add"},
+]
+
+
+@pytest.mark.parametrize("given", STATIC, ids=str)
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_what_may_not_change_is_left_out_from_the_start(method, given):
+    graph = THIN if given.get("only") == "add" else DENSE
+    result = explain(
+        graph, ORACLE, method, nodes=NODES, background=GRAPHS, constraints=given, budget=400
+    )
+    assert not result.refused
+    terms = Constraints(**given).bind(graph, NODES)
+    assert terms.broken(result.counterfactual) is None
+    assert result.replay() == result.counterfactual
+
+
+@pytest.mark.parametrize("method", sorted(set(METHODS) - {"core", "club", "densest"}))
+@pytest.mark.parametrize("only", ["add", "remove"])
+def test_one_way_is_enough_for_a_search(method, only):
+    graph = THIN if only == "add" else DENSE
+    result = explain(
+        graph, ORACLE, method, nodes=NODES, background=GRAPHS, constraints={"only": only}
+    )
+    assert result.found
+    assert not (result.removed if only == "add" else result.added)
+
+
+def test_a_renumbered_search_knows_the_terms_in_its_own_numbers():
+    method = make_method("tri", ties_by="structure")
+    result = explain(DENSE, ORACLE, method, nodes=NODES, constraints={"freeze": [8, 9, 10, 11, 0]})
+    assert not result.refused
+    assert all(set(pair) <= set(range(1, 8)) for pair in result.edits.pairs)
+    # Every step that was asked about changed something: none was wasted on a frozen pair.
+    assert all(step.toggled for step in result.trace)
+
+
+def test_terms_in_another_order_of_the_nodes():
+    terms = Constraints(freeze=3).bind(DENSE, NODES)
+    old = np.arange(N)[::-1]
+    moved = terms.renumbered(DENSE, old)
+    codes = np.array([u * N + v for u in range(N) for v in range(u + 1, N)])
+    frozen = {divmod(int(c), N) for c in codes[~moved.may_change(codes)]}
+    assert frozen == {
+        pair for pair in map(tuple, map(sorted, ((8, v) for v in range(N)))) if pair[0] != pair[1]
+    }
+    assert Constraints(max_edits=1).bind(DENSE).renumbered(DENSE, old).any_pair
+
+
+def test_the_schedule_leaves_out_the_block_that_may_do_nothing():
+    for schedule in ("alternate", "density"):
+        method = DCS(sparsify="triangle", densify="triangle", schedule=schedule)
+        result = explain(DENSE, ORACLE, method, constraints={"only": "remove"})
+        assert result.found
+        assert {step.block for step in result.trace} == {"sparsify"}
+        assert [step.iteration for step in result.trace] == list(range(1, len(result.trace) + 1))
+
+
+def test_dat_goes_as_far_as_it_may_and_asks():
+    given = {"freeze": "Base"}
+    result = explain(DENSE, ORACLE, "dat", nodes=NODES, background=GRAPHS, constraints=given)
+    assert result.found
+    assert result.calls == 1 + len(GRAPHS) + 1  # and one about the graph that nobody has
+    assert all(v < 8 for pair in result.edits.pairs for v in pair)
+
+
+def test_dat_says_how_many_graphs_it_tried_in_vain():
+    given = {"freeze": ["Front x Back"]}
+    result = explain(DENSE, ORACLE, "dat", nodes=NODES, background=GRAPHS, constraints=given)
+    assert result.status is Status.EXHAUSTED
+    assert any("made as in each background graph" in note for note in result.notes)
+    assert any("Bound by the constraints: freeze=Front x Back" in note for note in result.notes)
+
+
+def test_a_search_that_is_forbidden_everything_ends_and_says_so(monkeypatch):
+    monkeypatch.setattr(sessions, "MAX_REFUSED", 20)
+    result = explain(
+        DENSE, ORACLE, "edg", constraints={"predicate": lambda g: False}, budget=100_000
+    )
+    assert result.status is Status.BUDGET
+    assert result.refused == {"predicate": 20}
+    assert any("graphs in a row" in note for note in result.notes)
+
+
+def test_places_draw_only_what_may_change():
+    terms = Constraints(freeze=["node0"], only="remove").bind(DENSE, NODES)
+    lobes = NODES.taxonomy("lobe")
+    places, plain = Places(DENSE, lobes, terms), Places(DENSE, lobes)
+    unit = (0, 1)
+    assert len(places.absent(unit)) == 0
+    assert set(places.present(unit)) == {c for c in plain.present(unit) if c >= N}
+    assert places.counts(unit) == plain.counts(unit) == (16, len(plain.present(unit)))
+    redraw = Redraw(places)
+    rng = np.random.default_rng(0)
+    drawn = {int(c) for _ in range(50) for c in redraw.draw((Amount(unit, 0, 3),), rng)}
+    assert drawn == set(places.present(unit).tolist())
+
+
+class Asked(Sure):
+    """Remembers what it was asked about."""
+
+    def __init__(self) -> None:
+        self.graphs: list[Graph] = []
+
+    def predict(self, graphs):
+        self.graphs.extend(graphs)
+        return super().predict(graphs)
+
+
+@pytest.mark.parametrize("method", ["auto", "blocks", "tri", "dat+min"])
+@pytest.mark.parametrize("read", [False, True])
+def test_a_sentence_and_its_redraws_keep_to_the_terms(method, read):
+    given = {"freeze": ["node0", "Base"], "keep_density": 40}
+    result = explain(DENSE, ORACLE, method, nodes=NODES, background=GRAPHS, constraints=given)
+    assert result.found
+    if read:
+        result = Counterfactual.from_dict(result.to_dict())
+        assert result.terms is None
+    asked, terms = Asked(), Constraints(**given).bind(DENSE, NODES)
+    story = describe(result, NODES, asked, background=GRAPHS)
+    as_read(result, asked, NODES.taxonomy("lobe"), nodes=NODES)
+    theirs = [g for g in asked.graphs if g not in GRAPHS]
+    assert theirs
+    assert all(terms.broken(g) is None for g in theirs)
+    assert story.verified
+    note = "leaving node0 and Base as they are; with the number of edges within 40 %"
+    assert any(note in footnote for footnote in story.footnotes)
+    if story.as_read is not None and story.as_read.draws and not story.as_read.only:
+        assert any("that may change in the same places" in text for text in story.footnotes)
+
+
+def test_a_part_that_breaks_the_terms_is_not_told_as_enough():
+    """Fewer edges between Front and Back flip it; the others are there for the density only."""
+    added = [(8, 9), (8, 10), (8, 11), (9, 10), (9, 11), (10, 11), (0, 8), (1, 8), (2, 8), (3, 8)]
+    removed = [(u, v) for u in range(4) for v in range(4, 8) if DENSE.has_edge(u, v)]
+    added = [pair for pair in added if not DENSE.has_edge(*pair)][: len(removed)]
+    way = [*removed[: len(added)], *added]
+
+    def straight(problem, session):
+        graph = problem.graph.toggle(way)
+        return problem.end(graph, session.ask(graph).label)
+
+    free = describe(explain(DENSE, ORACLE, straight), NODES, ORACLE, regions="lobe")
+    bound = describe(
+        explain(DENSE, ORACLE, straight, constraints={"keep_density": 0}),
+        NODES,
+        ORACLE,
+        regions="lobe",
+    )
+    assert len(free.named_edits) < len(way)
+    assert len(bound.named_edits.added) == len(bound.named_edits.removed)
+
+
+def test_redraws_reach_the_confidence_that_was_asked_for():
+    plain = explain(DENSE, ORACLE, "auto", nodes=NODES, background=GRAPHS)
+    sure = explain(DENSE, ORACLE, "auto", nodes=NODES, background=GRAPHS, confidence=0.9)
+    assert sure.distance > plain.distance
+    assert sure.confidence_after >= 0.9
+    story = describe(sure, NODES, ORACLE, background=GRAPHS)
+    assert any("(at least 0.90 was asked for)" in note for note in story.footnotes)
+    # The edits of the answer that nobody asked to be sure: too few for this one's test.
+    strict = Counterfactual.from_dict({**plain.to_dict(), "confidence": 0.9, "as_read": None})
+    assert as_read(plain, ORACLE, NODES.taxonomy()).share == 1
+    assert as_read(strict, ORACLE, NODES.taxonomy()).share == 0
+
+
+def test_terms_that_were_not_written_down_are_told():
+    mask = np.ones((N, N), dtype=bool)
+    mask[0] = mask[:, 0] = False
+    given = {"allowed": mask, "predicate": lambda g: g.n_edges > 3, "only": "remove"}
+    result = explain(DENSE, ORACLE, "tri+min", nodes=NODES, constraints=given)
+    assert terms_of(result)[1] == ""
+    assert pickle.loads(pickle.dumps(result)).terms is None  # a lambda cannot travel
+    again = Counterfactual.from_dict(result.to_dict())
+    terms, remark = terms_of(again)
+    assert terms.constraints.given == {"only": "remove"}
+    assert "allowed and predicate" in remark
+    assert remark in describe(again, NODES, ORACLE).footnotes
+
+
+def test_allow_seen_is_bound_again_with_a_background_only():
+    given = {"allow_seen": 20, "freeze": "Base"}
+    result = explain(DENSE, ORACLE, "tri", nodes=NODES, background=GRAPHS, constraints=given)
+    again = Counterfactual.from_dict(result.to_dict())
+    assert terms_of(again, NODES, Background(GRAPHS))[1] == ""
+    assert "allow_seen" in terms_of(again, NODES)[1]
+    assert "freeze" in terms_of(again)[1]
+
+
+def test_a_session_without_terms_stays_as_it_is():
+    session = Session(ORACLE)
+    result = explain(DENSE, ORACLE, "tri")
+    assert abiding(session, result, None) is session
+    bound = explain(DENSE, ORACLE, "tri", constraints={"only": "remove"})
+    other = abiding(session, bound, bound.terms)
+    assert other.ask(DENSE).label == 1
+    assert session.calls == other.calls == 1
+    assert session.guard is None
+    assert other.guard is bound.terms
+
+
+def test_where_nothing_is_found_the_terms_are_what_to_loosen():
+    result = explain(DENSE, ORACLE, "tri", constraints={"freeze": list(range(6)), "max_edits": 3})
+    story = describe(result, NODES, ORACLE)
+    assert "Next: loosen the terms (freeze, max_edits)" in story.statement
+    assert set(story.parameters) >= {"freeze", "max_edits"}
