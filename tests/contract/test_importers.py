@@ -1,26 +1,30 @@
 """Every registered importer passes the same checks: a new one is tested by being registered.
 
-A kind needs one thing here: a line in SAMPLES that writes two graphs of known edges.
+A kind needs one thing here: a line in SAMPLES that writes two graphs of known edges. Those of labs
+and programs are written by `labs`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import networkx as nx
 import numpy as np
 import pytest
 
+import labs
 from denseflip.datasets import Dataset, export_dataset, import_folder, read_graph
 from denseflip.datasets.export import FORMATS
+from denseflip.datasets.folder import import_report
 from denseflip.datasets.importers import (
     IMPORTERS,
-    FileImporter,
     Look,
     file_importers,
     kind_of,
     suffixes,
 )
+from denseflip.datasets.job import ending_of
 from denseflip.errors import DatasetError, DenseflipError, UnknownNameError
 from denseflip.graph import Graph, Nodes
 
@@ -72,7 +76,23 @@ def tu(folder: Path) -> None:
     (folder / "LAB_graph_labels.txt").write_text("0\n1\n")
 
 
+def of_lab(kind: str) -> Callable[[Path], None]:
+    """The sample of a layout: the graphs as matrices or series, under the layout's own ids."""
+    layout = labs.LAYOUTS[kind]
+
+    def write(folder: Path) -> None:
+        rng = np.random.default_rng(0)
+        data = {}
+        for key, graph in zip(layout.ids(2), GRAPHS.values(), strict=True):
+            values = graph.to_adjacency()
+            data[key] = labs.joined_series(values, rng) if layout.series else values
+        layout.write(folder, data, NODES.names)
+
+    return write
+
+
 SAMPLES = {
+    **{kind: of_lab(kind) for kind in labs.LAYOUTS},
     "matrix": matrix,
     "timeseries": timeseries,
     "edges": edges,
@@ -88,12 +108,17 @@ def folder(tmp_path: Path) -> Path:
     return out
 
 
+def labels_of(kind: str) -> dict[str, str] | None:
+    """The classes of a sample; a TU folder brings its own."""
+    ids = labs.LAYOUTS[kind].ids(2) if kind in labs.LAYOUTS else list(LABELS)
+    return None if kind == "tu" else dict(zip(ids, LABELS.values(), strict=True))
+
+
 def imported(folder: Path, kind: str, **options: object) -> Dataset:
     """The sample of a kind as a data set."""
     SAMPLES[kind](folder)
-    if isinstance(IMPORTERS[kind], FileImporter):
-        options = {"labels": LABELS, **options}
-    return import_folder(folder, **options)
+    options = {"labels": labels_of(kind), **options}
+    return import_folder(folder, **{"allow_single": True, **options})
 
 
 def test_every_importer_has_a_sample_here():
@@ -115,7 +140,9 @@ def test_it_is_recognised_and_reads_what_was_written(kind, folder):
     assert len(data) == 2
     assert data.n_nodes == 5
     assert data.labels == (0, 1)
-    if kind == "timeseries":  # by percentile 90 of ten pairs: the strongest one is an edge
+    if (
+        "timeseries" in kind or kind == "abide"
+    ):  # by percentile 90 of ten pairs: the strongest one is an edge
         for graph, written in zip(data.graphs, GRAPHS.values(), strict=True):
             assert set(graph.edges()) < set(written.edges())
         return
@@ -125,8 +152,8 @@ def test_it_is_recognised_and_reads_what_was_written(kind, folder):
 @every
 def test_saying_the_kind_changes_nothing(kind, folder):
     found = imported(folder, kind)
-    labels = LABELS if kind in FILES else None
-    assert import_folder(folder, labels, kind=kind) == found
+    again = import_folder(folder, labels_of(kind), kind=kind, allow_single=True)
+    assert (again.graphs, again.ids, again.nodes) == (found.graphs, found.ids, found.nodes)
 
 
 @every
@@ -152,7 +179,7 @@ def test_one_file_gives_one_graph(kind, folder):
         graph = read_graph(path, n_nodes=5)
         assert graph == read_graph(path, n_nodes=5, kind=kind)
         assert graph.n_nodes == 5
-        assert path.suffix in IMPORTERS[kind].suffixes
+        assert ending_of(path) in IMPORTERS[kind].suffixes
 
 
 @every_file
@@ -175,18 +202,77 @@ def test_a_wrong_size_is_told_with_the_files_name(kind, folder):
 @pytest.mark.parametrize("content", [b"", b"\x00\xff\xfe\x01", b"no graph at all"])
 def test_rubbish_is_a_problem_with_a_name_never_a_traceback(kind, folder, content):
     SAMPLES[kind](folder)
-    path = next(p for p in sorted(folder.iterdir()) if p.stem == "one")
+    path = min(folder.iterdir())
     path.write_bytes(content)
     with pytest.raises(DatasetError, match=path.name):
-        import_folder(folder, LABELS, kind=kind)
+        import_folder(folder, labels_of(kind), kind=kind, allow_single=True)
 
 
 @every_file
 def test_labels_and_files_must_meet(kind, folder):
+    given = labels_of(kind)
     with pytest.raises(DatasetError, match=r"Labels without a graph file \(1\): three"):
-        imported(folder, kind, labels={**LABELS, "three": "case"})
-    with pytest.raises(DatasetError, match=r"Graph files without a label \(1\): two\."):
-        imported(folder, kind, labels={"one": "case"})
+        imported(folder, kind, labels={**given, "three": "case"})
+    first, second = given
+    alone = {first: "case"}
+    with pytest.raises(DatasetError, match=r"Graph files without a label \(1\): "):
+        imported(folder, kind, labels=alone)
+    path = folder / "labels.tsv"
+    path.write_text(f"id\tgroup\n{first}\tcase\n{second}\tn/a\n")
+    with pytest.raises(DatasetError, match=rf"class is missing \('n/a' is no class\).*: {second}"):
+        imported(folder, kind, labels=path)
+
+
+@every
+def test_what_is_left_out_is_in_the_report(kind, folder):
+    if kind == "tu":
+        pytest.skip("a TU folder brings its own labels")
+    given = labels_of(kind)
+    path = folder.parent / "labels.tsv"
+    rows = [f"{key}\t{c}" for key, c in given.items()]
+    path.write_text("\n".join(["id\tgroup", *rows]))
+    data = imported(folder, kind, labels=path, skip_unmatched=True)
+    lines = import_report(data)
+    assert lines[0] == f"Taken: 2 graphs (case 1, control 1), as {kind}."
+    assert lines[-1] == "Nothing was left out."
+    assert all("'group'" not in line or "classes the column 'group'" in line for line in lines)
+
+
+@every
+def test_a_class_with_one_graph_is_refused_before_anything_is_read(kind, folder):
+    SAMPLES[kind](folder)
+    seen = []
+    with pytest.raises(DatasetError, match=r"one graph can be neither learned nor judged: 'case'"):
+        import_folder(
+            folder,
+            labels_of(kind) or {"0001": "case", "0002": "control"},
+            on_file=seen.append,
+        )
+    assert seen == []
+
+
+@every_file
+def test_progress_knows_the_total_and_counts_every_file_once(kind, folder):
+    total, seen = [], []
+    imported(folder, kind, on_total=total.append, on_file=seen.append)
+    assert total == [2]
+    assert len(seen) == len(set(seen)) == 2
+
+
+@every
+def test_headers_are_matched_by_name_to_a_table_in_another_order(kind, folder):
+    """The files of layouts that have names; those without are in the order of the table."""
+    turned = NODES.ordered(tuple("edcba"))
+    data = imported(folder, kind, nodes=turned)
+    assert data.nodes == turned
+    plain = imported(folder, kind, nodes=NODES)
+    names = data.attributes["import"]["notes"]
+    if any("by name" in x for x in names):
+        for one, two in zip(data.graphs, plain.graphs, strict=True):
+            back = {(4 - v, 4 - u) for u, v in one.edges()}
+            assert back == set(two.edges())
+    else:
+        assert kind in ("matrix", "timeseries", "edges", "graphml", "tu", "stack")
 
 
 @every_file

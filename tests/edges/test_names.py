@@ -282,7 +282,7 @@ def test_a_file_whose_name_is_no_text_is_imported_under_a_visible_one(tmp_path):
         with open(raw, "w") as out:
             out.write(f"0 {i + 1}\n0 5\n")
     labels = {"\udcff\udcfe": "a", "\x1b[31m": "b", "plain": "b"}
-    data = import_folder(tmp_path, labels, name="x")
+    data = import_folder(tmp_path, labels, name="x", allow_single=True)
     assert set(data.ids) == {"\\udcff\\udcfe", "\\x1b[31m", "plain"}
 
 

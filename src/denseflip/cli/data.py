@@ -159,20 +159,31 @@ class _Bar:
 def import_(
     folder: Annotated[
         Path,
-        typer.Argument(help="A folder: a file per graph, the TU format, or written by export."),
+        typer.Argument(
+            help="A folder: a file per graph, one folder per class, the output of XCP-D, QSIRecon, "
+            "CONN and others, the TU format, or written by export; or a file: a stack of matrices."
+        ),
     ],
     labels: Annotated[
         Path | None,
-        typer.Option(help="Table with a row per graph: id,label. A TU folder brings its own."),
+        typer.Option(
+            help="Table with a row per graph: id,label, or BIDS' participants.tsv. By default "
+            "the sub-folders, or a participants.tsv in the folder."
+        ),
     ] = None,
     nodes: Annotated[
-        Path | None, typer.Option(help="Node table: name, regions, and x, y, z if known.")
+        Path | None,
+        typer.Option(help="Node table (name, regions, and x, y, z if known), or a dseg.tsv."),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="File to write; default: FOLDER's name with .dfd.")
     ] = None,
     kind: Annotated[
-        str, typer.Option(help="What the files hold: auto, matrix, timeseries, edges, graphml, tu.")
+        str,
+        typer.Option(
+            help="What the files hold: auto, matrix, timeseries, edges, graphml, tu, stack, xcpd, "
+            "xcpd-timeseries, cifti, cifti-timeseries, qsirecon, conn, conn-group, abide."
+        ),
     ] = "auto",
     measure: Annotated[
         str, typer.Option(help="Time series to matrix: pearson, partial, tangent.")
@@ -186,7 +197,11 @@ def import_(
     ] = None,
     edges: Annotated[int | None, typer.Option(help="Keep this many strongest pairs.")] = None,
     classes: Annotated[
-        str | None, typer.Option(help="Class names in order, with commas; the first is class 0.")
+        str | None,
+        typer.Option(
+            help="Class names in order, with commas; the first is class 0. Classes that are not "
+            "named are left out; 1=autism calls class 1 autism."
+        ),
     ] = None,
     name: Annotated[str | None, typer.Option(help="Name of the data set.")] = None,
     variable: Annotated[
@@ -200,21 +215,56 @@ def import_(
         bool,
         typer.Option("--weights", help="Keep the matrices too, for classifiers of weights."),
     ] = False,
+    files: Annotated[
+        str | None,
+        typer.Option(help="Take only files whose names match, for example '*task-rest*'."),
+    ] = None,
+    id_pattern: Annotated[
+        str | None,
+        typer.Option(help="Regular expression that finds the id in a file's name (first group)."),
+    ] = None,
+    skip_unmatched: Annotated[
+        bool,
+        typer.Option(
+            "--skip-unmatched",
+            help="Leave out files without a label, labels without a file and missing classes.",
+        ),
+    ] = False,
+    na: Annotated[
+        str | None,
+        typer.Option(help="Words for a missing class, with commas (n/a, na, nan, null)."),
+    ] = None,
+    match: Annotated[
+        str,
+        typer.Option(help="How headers go with the node table: by name, or by position."),
+    ] = "name",
+    axis: Annotated[
+        str | None,
+        typer.Option(help="Of a stack, the axis that counts the subjects: first or last."),
+    ] = None,
+    ignore_weights: Annotated[
+        bool,
+        typer.Option("--ignore-weights", help="Take every edge of a weighted GraphML file."),
+    ] = False,
+    allow_single: Annotated[
+        bool, typer.Option("--allow-single", help="Allow a class with one graph only.")
+    ] = False,
     force: FORCE = False,
 ) -> None:
     """Make a data set of your own from matrices, time series, edge lists or GraphML files.
 
-    Every problem of the folder is told at once. The file that is written can be used wherever a
-    data set's name can.
+    Every problem of the folder is told at once; at the end, what was taken, what was left out and
+    why. The file that is written can be used wherever a data set's name can.
     """
     from denseflip.checks import check_new_file
     from denseflip.datasets import import_folder
     from denseflip.datasets.connectome import make_keep
-    from denseflip.datasets.folder import import_warnings
+    from denseflip.datasets.folder import import_report, import_warnings
     from denseflip.datasets.store import SUFFIX
     from denseflip.errors import DatasetError
 
-    target = out or Path(f"{folder.resolve().name}{SUFFIX}")
+    given = folder.resolve()
+    target = out or Path(f"{given.stem if given.is_file() else given.name}{SUFFIX}")
     check_new_file(target, force=force, error=DatasetError)
     keep = make_keep(percentile, threshold, edges)
     with progress() as bars:
@@ -232,6 +282,15 @@ def import_(
             id_column=id_column,
             label_column=label_column,
             weights=weights,
+            files=files,
+            id_pattern=id_pattern,
+            skip_unmatched=skip_unmatched,
+            na=None if na is None else na.split(","),
+            match=match,
+            axis=axis,
+            ignore_weights=ignore_weights,
+            allow_single=allow_single,
+            on_total=lambda total: bars.update(task, total=total),
             on_file=lambda file: bars.update(task, description=file, advance=1),
         )
     dataset.save(target, force=force)
@@ -239,6 +298,9 @@ def import_(
         err_console().print(f"Warning: {warning}", markup=False, soft_wrap=True)
     console = out_console()
     console.print(figures(dataset))
+    console.print()
+    for line in import_report(dataset):
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
     console.print(f"\nWritten to {target}. Next: denseflip train {target}", markup=False)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from denseflip.checks import check_file_name, check_new_folder, renamed
 from denseflip.datasets.base import Card, Dataset
 from denseflip.datasets.importers import suffixes
+from denseflip.datasets.job import ending_of
 from denseflip.datasets.store import SUFFIX
 from denseflip.errors import DatasetError, FileFormatError, UnknownNameError
 from denseflip.files import write_whole
@@ -212,7 +213,7 @@ def graph_files(folder: Path) -> list[Path]:
     return [
         p
         for p in sorted(folder.iterdir())
-        if p.is_file() and p.suffix.lower() in suffixes() and not p.name.startswith(".")
+        if p.is_file() and ending_of(p) in suffixes() and not p.name.startswith(".")
     ]
 
 

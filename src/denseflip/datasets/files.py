@@ -115,6 +115,29 @@ def edge_table(path: Path, nodes: Nodes | None) -> tuple[Any, Any]:
     return values[:, :2].astype(np.int64), weights
 
 
+def edge_names(path: Path) -> list[str] | None:
+    """The names that an edge list speaks of, in order; None if it speaks of numbers."""
+    if path.suffix.lower() in BINARY:
+        return None
+    rows = [row for _, row in read_lines(path, may_be_empty=True)]
+    if rows and _is_edge_header(rows):
+        rows = rows[1:]
+    names = [x for row in rows for x in row[:2]]
+    return None if all(is_number(x) for x in names) else list(dict.fromkeys(names))
+
+
+def _is_edge_header(rows: list[list[str]]) -> bool:
+    """Whether the first line of an edge list by name is a header: source target, geneA geneB …"""
+    first = [x.lower() for x in rows[0]]
+    if [x.strip("_0123456789") for x in first[:2]] in _EDGE_HEADERS:
+        return True
+    if len(first) > 2 and len(rows) > 1 and not is_number(first[2]) and is_number(rows[1][2]):
+        return True
+    twins = len(first) > 1 and [x[-1:] for x in first[:2]] in (["a", "b"], ["1", "2"])
+    others = {x for row in rows[1:] for x in row[:2]}
+    return twins and first[0][:-1] == first[1][:-1] and not others.intersection(rows[0][:2])
+
+
 def _drop_header(rows: list[list[str]], nodes: Nodes | None) -> list[list[str]]:
     """Leave out a first line such as ``source,target``."""
     if not rows or len(rows[0]) > 3:

@@ -1,18 +1,22 @@
 """A lab's own data: a folder of files and a table of labels become a data set.
 
-Everything that is wrong with a folder is told at once, each problem with its file's name.
+Everything that is wrong with a folder is told at once, each problem with its file's name; what was
+left out of the data set, and why, is in its report. Which files are graphs is the matter of
+`finding`, which column is which node that of `match`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from denseflip.checks import visible
 from denseflip.datasets.base import Card, Dataset
 from denseflip.datasets.connectome import MEASURES, Keep, upper_triangles
-from denseflip.datasets.export import find_exported, graph_files, where_graphs_are
+from denseflip.datasets.export import find_exported
+from denseflip.datasets.finding import find_graphs, people_table
 from denseflip.datasets.importers import (
     FolderImporter,
     Import,
@@ -21,12 +25,21 @@ from denseflip.datasets.importers import (
     folder_importer,
     kinds,
     read_files,
-    suffixes,
 )
-from denseflip.datasets.labels import Labels, class_order, read_labels
+from denseflip.datasets.labels import (
+    Labels,
+    choose_classes,
+    class_order,
+    match_ids,
+    read_labels,
+)
+from denseflip.datasets.reading import graphs_of_tables
+from denseflip.datasets.regions import find_dseg, read_nodes, with_regions
 from denseflip.datasets.subjects import subject_table
-from denseflip.errors import DatasetError, UnknownNameError, counted
+from denseflip.errors import DatasetError, UnknownNameError, counted, shown
 from denseflip.graph import Graph, Nodes
+
+_MATCHES = ("name", "position")
 
 
 def import_folder(
@@ -43,33 +56,59 @@ def import_folder(
     id_column: str | None = None,
     label_column: str | None = None,
     weights: bool = False,
+    files: str | None = None,
+    id_pattern: str | None = None,
+    skip_unmatched: bool = False,
+    na: Sequence[str] | None = None,
+    match: str = "name",
+    axis: str | None = None,
+    ignore_weights: bool = False,
+    allow_single: bool = False,
     on_file: Callable[[str], None] | None = None,
+    on_total: Callable[[int], None] | None = None,
 ) -> Dataset:
     """Make a data set from a folder of matrices, time series, edge lists or GraphML files.
 
     Parameters
     ----------
-    folder : one file per graph, a folder in the TU format, or a folder that `export_dataset` wrote
-        (labels, nodes, classes and card are then taken from it unless they are given).
-    labels : a table with a row per graph (its id is the file's name, with or without ending), or a
-        mapping; a TU folder brings its own. Its other columns (age, site …) become the data set's
-        subject table.
-    nodes : a node table (`Nodes`, or a CSV file with the column ``name`` and any of x, y, z and
-        region columns).
+    folder : one file per graph, in the folder or in one sub-folder per class; the output folder of
+        XCP-D, QSIRecon, CONN and others (`denseflip.datasets.layouts`); a folder in the TU format;
+        one file that holds a stack of matrices; or a folder that `export_dataset` wrote (labels,
+        nodes, classes and card are then taken from it unless they are given).
+    labels : a table with a row per graph (its id is the file's name, with or without ending, or
+        BIDS' ``sub-…``), or a mapping. Its other columns (age, site …) become the data set's
+        subject table. Without it: sub-folders, ``participants.tsv`` or ABIDE's phenotypes in the
+        folder, or what a TU folder or a stack brings.
+    nodes : a node table (`Nodes`, a CSV file with the column ``name`` and any of x, y, z and region
+        columns, or a BIDS ``dseg.tsv``). Headers of files are matched to it by name. Without it:
+        the names in the files, with regions from a ``dseg.tsv`` below the folder, or from
+        Schaefer's names.
     kind : what the files hold; ``auto`` finds out.
     measure : how time series become matrices: ``pearson``, ``partial``, ``tangent``.
     keep : which pairs of a weighted matrix become edges; default: percentile 90. A matrix of 0 and
         1 is taken as it is.
-    classes : the classes in the order wanted (the first is class 0).
+    classes : the classes in the order wanted (the first is class 0); some of them only, to leave
+        the others out; ``"1=autism"`` gives one another name.
     name : name of the data set; default: the folder's.
     variable : the array to take from .npz and .mat files that hold several.
     id_column, label_column : columns of the labels file.
     weights : keep the matrices beside the graphs, for classifiers that want weights.
+    files : a pattern such as ``*task-rest*`` that names of files must match.
+    id_pattern : a regular expression that finds the id in a file's name (its first group).
+    skip_unmatched : leave out files without a label, labels without a file and missing classes,
+        instead of refusing them; the report lists them.
+    na : words that stand for a missing class; default: ``n/a``, ``na``, ``nan``, ``null``.
+    match : ``"position"`` if columns are in the order of the node table whatever the header says.
+    axis : of a stack, which axis counts the subjects, ``"first"`` or ``"last"``.
+    ignore_weights : take every edge that a GraphML file lists, whatever its weight.
+    allow_single : whether a class may have one graph only.
     on_file : called with each file name, for a progress bar.
+    on_total : called with the number of files before the first is read.
 
     Returns
     -------
-    The data set. What `import_warnings` says of it is added to the caveats of its card.
+    The data set. What was left out, and how the rest was taken, is in its attribute ``import``
+    (`import_report` tells it); what `import_warnings` says is added to the caveats of its card.
 
     Raises
     ------
@@ -77,58 +116,76 @@ def import_folder(
         With every problem of the folder, one per line.
     """
     source = Path(folder)
-    if not source.is_dir():
+    if not source.exists():
         msg = f"{source}: there is no such folder."
         raise DatasetError(msg)
-    if kind not in kinds():
-        raise UnknownNameError("kind of file", kind, kinds())
-    if measure not in MEASURES:
-        raise UnknownNameError("measure", measure, MEASURES)
+    for what, got, known in (
+        ("kind of file", kind, kinds()),
+        ("measure", measure, MEASURES),
+        ("match", match, _MATCHES),
+    ):
+        if got not in known:
+            raise UnknownNameError(what, got, known)
     whole = folder_importer(source, kind)
+    if whole is None and source.is_file():
+        msg = (
+            f"{source}: a single file, and no stack of matrices. Give the folder that the graphs "
+            "lie in, or an array n × n × subjects; read_graph reads one graph from one file."
+        )
+        raise DatasetError(msg)
     exported = find_exported(source) if whole is None and not folder_importer(source) else None
     if exported:
         labels = exported.labels if labels is None else labels
         nodes = exported.nodes if nodes is None else nodes
-    table = nodes if isinstance(nodes, Nodes) or nodes is None else Nodes.read_csv(nodes)
+    table = nodes if isinstance(nodes, Nodes) or nodes is None else read_nodes(nodes)
+    options = ReadOptions(table, None, keep, measure, variable, match, ignore_weights, axis)
     job = Import(
         exported.graphs if exported else source,
         kind,
-        ReadOptions(table, keep=keep, measure=measure, variable=variable),
+        options,
         on_file or (lambda _: None),
+        on_total or (lambda _: None),
         keep_weights=weights,
     )
+    asked = _Asked(id_column, label_column, skip_unmatched, na)
+    single = allow_single or exported is not None
     if whole is not None:
-        graphs, given = _read_whole(job, whole, labels, id_column, label_column)
+        graphs, given, order = _read_whole(job, whole, labels, asked, classes, single)
     else:
         skip = {Path(x).resolve() for x in (labels, nodes) if isinstance(x, (str, Path))}
-        paths = _paths(job, skip)
-        given = _labels(job, labels, paths, id_column, label_column)
-        paths = _match(job, paths, given)
-        graphs = read_files(job, paths)
+        found = find_graphs(
+            job,
+            skip=skip,
+            files=files,
+            id_pattern=id_pattern,
+            labelled=labels is not None,
+            stems=exported is not None,
+        )
+        if found.classes is None:
+            given, paths = _labelled(job, labels, found.paths, asked)
+        else:
+            given, paths = found.classes, found.paths
+        given, order = _chosen(job, given, classes)
+        _check_counts(job, given, single)
+        graphs = read_files(job, {key: p for key, p in paths.items() if key in given})
     check_sizes(job, {key: g.n_nodes for key, g in graphs.items()})
     if weights and not job.problems and not job.weights:
         msg = f"{source}: no weights to keep (weights=True): {job.kind} files hold none."
         raise DatasetError(msg, parameter="weights")
-    if given and len(set(given.values())) < 2:
-        only = next(iter(given.values()))
-        job.problems.append(f"All {len(given)} graphs are of one class, {only!r}; two are needed.")
-    if job.problems:
-        listed = "\n".join(f"  - {p}" for p in job.problems)
-        msg = f"{source}: nothing was imported; problems found: {len(job.problems)}\n{listed}"
-        raise DatasetError(msg, parameter=dict.fromkeys(job.parameters))
+    _raise_problems(job)
     if exported and classes is None and set(exported.class_names) == set(given.values()):
-        classes = exported.class_names
-    order = class_order(given.values(), classes)
+        order = exported.class_names
+    named = class_order(given.values(), order)
     card = (exported and exported.card) or _card(job, source, len(graphs))
     data = Dataset(
-        name=name or source.resolve().name,
+        name=name or (source.stem if source.is_file() else source.resolve().name),
         graphs=tuple(graphs.values()),
-        labels=tuple(order.index(given[key]) for key in graphs),
-        class_names=order,
-        nodes=job.options.nodes or Nodes(()),
+        labels=tuple(named.index(given[key]) for key in graphs),
+        class_names=named,
+        nodes=_nodes(job, given=table is not None),
         ids=tuple(graphs),
         card=card,
-        attributes=exported.attributes if exported else {},
+        attributes=exported.attributes if exported else {"import": job.report()},
         subjects=subject_table(job.subjects, tuple(graphs)),
         weights=upper_triangles([job.weights[key] for key in graphs]) if weights else None,
     )
@@ -148,78 +205,238 @@ def import_warnings(dataset: Dataset) -> list[str]:
     return [f"{what}: {', '.join(bare[:20])}{more}."]
 
 
-def _paths(job: Import, skip: Collection[Path]) -> dict[str, Path]:
-    """The graph files of the folder by id (the name without its ending)."""
-    files = [p for p in graph_files(job.folder) if p.resolve() not in skip]
-    if not files:
-        msg = (
-            f"{job.folder}: no graph files here. Files are read that end in "
-            f"{', '.join(suffixes())}.{where_graphs_are(job.folder, skip)}"
+def import_report(dataset: Dataset) -> list[str]:
+    """What was taken, how, and what was left out and why, one line each."""
+    report = dataset.attributes.get("import")
+    if not isinstance(report, Mapping):
+        return []
+    counts = ", ".join(f"{name} {n}" for name, n in dataset.class_counts().items())
+    lines = [f"Taken: {counted(len(dataset), 'graph', 'graphs')} ({counts}), as {report['kind']}."]
+    lines += list(report.get("notes", ()))
+    for why, what in dict(report.get("left_out", {})).items():
+        more = f" and {len(what) - 20} more" if len(what) > 20 else ""
+        lines.append(f"Left out, {why} ({len(what)}): {', '.join(what[:20])}{more}.")
+    if not report.get("left_out"):
+        lines.append("Nothing was left out.")
+    return lines
+
+
+# ---- labels -----------------------------------------------------------------------------
+
+
+class _Asked:
+    """What was asked about the labels."""
+
+    def __init__(
+        self,
+        id_column: str | None,
+        label_column: str | None,
+        skip_unmatched: bool,
+        na: Sequence[str] | None,
+    ) -> None:
+        self.id_column, self.label_column = id_column, label_column
+        self.skip_unmatched, self.na = skip_unmatched, na
+
+    def read(
+        self, job: Import, labels: str | Path | Mapping[str, str] | None, ids: Sequence[str]
+    ) -> Labels:
+        """The labels that were given, or that lie in the folder."""
+        if labels is None:
+            labels = people_table(job.folder) if job.folder.is_dir() else None
+            if labels is None:
+                msg = (
+                    f"{job.folder}: give a labels file, a table with a row per graph: id,label "
+                    "(BIDS' participants.tsv is one); or sort the files into one sub-folder per "
+                    "class."
+                )
+                raise DatasetError(msg, parameter="labels")
+            job.notes.append(f"Classes are from {labels.name} in the folder.")
+        if isinstance(labels, Mapping):
+            return Labels({str(k): str(v) for k, v in labels.items()})
+        found = read_labels(
+            labels,
+            ids=ids,
+            id_column=self.id_column,
+            label_column=self.label_column,
+            na=self.na,
         )
-        raise DatasetError(msg)
-    twice = [stem for stem, count in Counter(p.stem for p in files).items() if count > 1]
-    for stem in twice:
-        names = ", ".join(p.name for p in files if p.stem == stem)
-        job.problems.append(f"Two files for the graph {stem!r}: {names}.")
-    return {p.stem: p for p in files}
+        if found.columns is not None:
+            job.notes.append(
+                f"Ids are the column {found.columns[0]!r} of {Path(labels).name}, classes the "
+                f"column {found.columns[1]!r}."
+            )
+        return found
 
 
-def _labels(
+def _labelled(
     job: Import,
     labels: str | Path | Mapping[str, str] | None,
     paths: Mapping[str, Path],
-    id_column: str | None,
-    label_column: str | None,
-) -> dict[str, str]:
-    if labels is None:
-        msg = f"{job.folder}: give a labels file, a table with a row per graph: id,label."
-        raise DatasetError(msg, parameter="labels")
-    if isinstance(labels, Mapping):
-        found = Labels({str(k): str(v) for k, v in labels.items()})
-    else:
-        ids = {*paths, *(p.name for p in paths.values())}
-        found = read_labels(labels, ids=ids, id_column=id_column, label_column=label_column)
+    asked: _Asked,
+) -> tuple[dict[str, str], dict[str, Path]]:
+    """The class of every file that has one; what does not meet is a problem, or is left out."""
+    found = asked.read(job, labels, [*paths, *(p.name for p in paths.values())])
     job.problems.extend(found.problems)
-    by_name = {p.name: key for key, p in paths.items()}
-    job.subjects = {by_name.get(Path(key).name, key): row for key, row in found.others.items()}
-    return {by_name.get(Path(key).name, key): value for key, value in found.classes.items()}
-
-
-def _match(job: Import, paths: dict[str, Path], given: dict[str, str]) -> dict[str, Path]:
-    """The files that have a label; labels without a file and files without a label are problems."""
-    missing = [key for key in given if key not in paths]
-    if missing:
-        job.problems.append(f"Labels without a graph file ({len(missing)}): {', '.join(missing)}.")
-    unlabelled = [p.name for key, p in paths.items() if key not in given]
-    if unlabelled:
-        job.problems.append(
-            f"Graph files without a label ({len(unlabelled)}): {', '.join(unlabelled)}."
+    match = match_ids([*found.classes, *found.missing], paths)
+    given = {match[x]: c for x, c in found.classes.items() if x in match}
+    job.subjects = {match[x]: row for x, row in found.others.items() if x in match}
+    gone = {match[x]: word for x, word in found.missing.items() if x in match}
+    lone = [x for x in found.classes if x not in match]
+    bare = [p.name for key, p in paths.items() if key not in given and key not in gone]
+    if not match and (found.classes or found.missing):
+        first = [*found.classes, *found.missing][:3]
+        msg = (
+            f"{job.folder}: no label is that of a file. The labels are called {', '.join(first)} …,"
+            f" the graphs {', '.join(list(paths)[:3])} …. Say how the id is found in a file's name "
+            "(id_pattern), or which column holds it (id_column)."
         )
-    return {key: p for key, p in paths.items() if key in given}
+        raise DatasetError(msg, parameter=("id_pattern", "id_column"))
+    words = ", ".join(sorted(set(gone.values())))
+    for what, why, listed in (
+        ("Labels without a graph file", "labels without a graph file", lone),
+        ("Graph files without a label", "graph files without a label", bare),
+        (
+            f"Graphs whose class is missing ({words!r} is no class)",
+            f"their class is missing ({words})",
+            list(gone),
+        ),
+    ):
+        if listed and asked.skip_unmatched:
+            job.leave_out(why, listed)
+        elif listed:
+            job.problem(f"{what} ({len(listed)}): {', '.join(listed)}.", "skip_unmatched")
+    return given, dict(paths)
+
+
+def _chosen(
+    job: Import, given: Mapping[str, str], classes: Sequence[str] | None
+) -> tuple[dict[str, str], tuple[str, ...] | None]:
+    """The graphs of the classes that were asked for, and the order of these."""
+    kept, order, others = choose_classes(given, classes)
+    job.leave_out("of classes that were not asked for", others)
+    return kept, order
+
+
+def _check_counts(job: Import, given: Mapping[str, str], allow_single: bool) -> None:
+    """Say at once, before any file is read, that nothing could be learned from these classes."""
+    counts = Counter(given.values())
+    before = len(job.problems)
+    if len(counts) == 1:
+        only = next(iter(counts))
+        job.problem(f"All {len(given)} graphs are of one class, {only!r}; two are needed.")
+    lone = [key for key, c in given.items() if counts[c] == 1]
+    if lone and not allow_single and len(counts) > 1:
+        listed = ", ".join(f"{shown(given[key], 40)} ({visible(key)})" for key in lone)
+        others = ",".join(c for c in counts if counts[c] > 1)
+        mend = f"Leave it out (classes={others!r}), or allow it" if "," in others else "Allow it"
+        job.problem(
+            f"A class with one graph can be neither learned nor judged: {listed}. {mend} "
+            "(allow_single).",
+            "classes",
+            "allow_single",
+        )
+    if len(job.problems) > before:
+        _raise_problems(job)
+
+
+def _raise_problems(job: Import) -> None:
+    if job.problems:
+        listed = "\n".join(f"  - {p}" for p in job.problems)
+        msg = f"{job.folder}: nothing was imported; problems found: {len(job.problems)}\n{listed}"
+        raise DatasetError(msg, parameter=dict.fromkeys(job.parameters))
+
+
+# ---- many graphs in one place -----------------------------------------------------------
 
 
 def _read_whole(
     job: Import,
     importer: FolderImporter,
     labels: str | Path | Mapping[str, str] | None,
-    id_column: str | None,
-    label_column: str | None,
-) -> tuple[dict[str, Graph], dict[str, str]]:
-    graphs, own = importer.read(job.folder)
-    width = max(4, len(str(len(graphs))))
-    ids = [f"{i + 1:0{width}d}" for i in range(len(graphs))]
+    asked: _Asked,
+    classes: Sequence[str] | None,
+    single: bool,
+) -> tuple[dict[str, Graph], dict[str, str], tuple[str, ...] | None]:
+    whole = importer.read(job)
     job.kind = importer.name
-    if labels is None:
-        if own is None:
-            msg = f"{job.folder}: no labels among its files; give a labels file, a table with a "
-            msg += "row per graph: id,label."
-            raise DatasetError(msg, parameter="labels")
-        given = dict(zip(ids, own, strict=True))
+    width = max(4, len(str(len(whole))))
+    ids = whole.ids or [f"{i + 1:0{width}d}" for i in range(len(whole))]
+    if labels is None and whole.labels is not None:
+        given = dict(zip(ids, whole.labels, strict=True))
+    elif whole.by_order:
+        ids, given = _by_order(job, labels, asked, ids, known=whole.ids is not None)
     else:
-        paths = {key: job.folder / key for key in ids}
-        given = _labels(job, labels, paths, id_column, label_column)
-        _match(job, paths, given)
-    return {k: g for k, g in zip(ids, graphs, strict=True) if k in given}, given
+        given, _ = _labelled(job, labels, {key: job.folder / key for key in ids}, asked)
+    given, order = _chosen(job, given, classes)
+    _check_counts(job, given, single)
+    job.on_total(len(given))
+    if whole.graphs is not None:
+        graphs = {k: g for k, g in zip(ids, whole.graphs, strict=True) if k in given}
+        return graphs, given, order
+    tables = {k: t for k, t in zip(ids, whole.tables or (), strict=True) if k in given}
+    for key in tables:
+        job.on_file(key)
+    return graphs_of_tables(job, tables, {k: Path(k) for k in tables}), given, order
+
+
+def _by_order(
+    job: Import,
+    labels: str | Path | Mapping[str, str] | None,
+    asked: _Asked,
+    ids: Sequence[str],
+    *,
+    known: bool,
+) -> tuple[list[str], dict[str, str]]:
+    """The classes of graphs that have no names: by id if the table knows any, else row by row."""
+    found = asked.read(job, labels, ids)
+    rows = [*found.classes, *found.missing]
+    if known and match_ids(rows, {key: Path(key) for key in ids}):
+        given, _ = _labelled(job, labels, {key: Path(key) for key in ids}, asked)
+        return list(ids), given
+    if isinstance(labels, Mapping) or found.problems:
+        job.problems.extend(found.problems)
+    listed = list(found.rows or found.classes)
+    if len(listed) != len(ids):
+        msg = (
+            f"{job.folder.name}: {len(ids)} graphs, but the labels have {len(listed)} rows. The "
+            "graphs of a stack have no names, so the rows must go with them one by one, in order."
+        )
+        raise DatasetError(msg, parameter="labels")
+    job.notes.append("The rows of the labels go with the graphs in their order.")
+    job.subjects = dict(found.others)
+    if found.missing and asked.skip_unmatched:
+        words = ", ".join(sorted(set(found.missing.values())))
+        job.leave_out(f"their class is missing ({words})", list(found.missing))
+    elif found.missing:
+        words = ", ".join(sorted(set(found.missing.values())))
+        job.problem(
+            f"Graphs whose class is missing ({words!r} is no class) ({len(found.missing)}): "
+            f"{', '.join(found.missing)}.",
+            "skip_unmatched",
+        )
+    return listed, dict(found.classes)
+
+
+# ---- the rest ---------------------------------------------------------------------------
+
+
+def _nodes(job: Import, *, given: bool) -> Nodes:
+    """The node table: as given, else the names of the files with the regions that can be had."""
+    nodes = job.options.nodes
+    if nodes is None or given:
+        return nodes or Nodes(())
+    hints = [part for p in job.folder.rglob("*_relmat.tsv") for part in _entities(p.name)][:4]
+    path = find_dseg(job.folder, nodes.names, hints) if job.folder.is_dir() else None
+    if path is None:
+        return with_regions(nodes)
+    job.notes.append(f"Regions are from {path.name}.")
+    table = read_nodes(path).ordered(nodes.names)
+    return table if nodes.coordinates is None else replace(table, coordinates=nodes.coordinates)
+
+
+def _entities(name: str) -> list[str]:
+    """The values of the BIDS entities ``atlas`` and ``seg`` of a file's name."""
+    return [x.partition("-")[2] for x in name.split("_") if x.startswith(("seg-", "atlas-"))]
 
 
 def _card(job: Import, source: Path, n_graphs: int) -> Card:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,9 +10,11 @@ from pathlib import Path
 from denseflip.datasets.tables import is_number, read_lines
 from denseflip.errors import FileFormatError, InvalidParameterError, UnknownNameError
 
-_ID_COLUMNS = ("id", "file", "filename", "file_name", "graph", "subject", "subject_id", "sub_id",
-               "participant_id", "participant", "name")  # fmt: skip
+_ID_COLUMNS = ("id", "file", "filename", "file_name", "file_id", "graph", "subject", "subject_id",
+               "sub_id", "participant_id", "participant", "name")  # fmt: skip
 _LABEL_COLUMNS = ("label", "class", "group", "diagnosis", "dx", "dx_group", "y", "target")
+#: Words that stand for a missing class; never a class of their own, unless ``na`` says otherwise.
+NA = ("n/a", "na", "nan", "#n/a", "null")
 
 
 @dataclass(frozen=True)
@@ -23,11 +26,17 @@ class Labels:
     classes : id → class.
     problems : sentences.
     others : id → the other columns of its row, by name; of a file with a header.
+    missing : id → what stands where its class should be, such as ``n/a``.
+    rows : the ids of all rows that have one, in order.
+    columns : the columns that ids and classes were taken from, if the file has a header.
     """
 
     classes: dict[str, str]
     problems: tuple[str, ...] = ()
     others: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    missing: Mapping[str, str] = field(default_factory=dict)
+    rows: tuple[str, ...] = ()
+    columns: tuple[str, str] | None = None
 
 
 def read_labels(
@@ -36,15 +45,23 @@ def read_labels(
     ids: Iterable[str] = (),
     id_column: str | None = None,
     label_column: str | None = None,
+    na: Iterable[str] | None = None,
 ) -> Labels:
     """Read a CSV or TSV file with one row per graph.
 
     Parameters
     ----------
     path : the file. With a header, the columns are found by their usual names (``id``, ``file``,
-        ``subject`` …; ``label``, ``class``, ``group`` …), else the first two are taken.
+        ``subject`` …; ``label``, ``class``, ``group`` …); of several usual columns of ids, the
+        one that knows the most of ``ids``. Without a header the first two are taken.
     ids : the ids that exist; a first row that names one of them is no header.
     id_column, label_column : the columns to take, by name.
+    na : the words that stand for a missing class, whatever their case; default: `NA`.
+
+    Raises
+    ------
+    FileFormatError
+        If there is no such file, or none of several columns is known to hold the classes.
     """
     source = Path(path)
     if not source.is_file():
@@ -56,9 +73,8 @@ def read_labels(
     chosen = id_column is not None or label_column is not None
     has_header = chosen or _is_header(rows, known)
     if has_header:
-        id_at = _column(rows[0], id_column, _ID_COLUMNS, 0)
-        free = 1 if id_at == 0 else 0
-        label_at = _column(rows[0], label_column, _LABEL_COLUMNS, free)
+        id_at = _id_column(rows, id_column, known)
+        label_at = _label_column(rows[0], label_column, id_at, source)
         lines = lines[1:]
     else:
         id_at, label_at = 0, 1
@@ -66,8 +82,12 @@ def read_labels(
     others: dict[str, dict[str, str]] = {}
     classes: dict[str, str] = {}
     problems = []
+    none = {x.strip().lower() for x in (NA if na is None else na)} - {""}
+    missing: dict[str, str] = {}
     for i, row in lines:
-        if max(id_at, label_at) >= len(row) or not row[id_at] or not row[label_at]:
+        if len(row) > max(id_at, label_at) and row[id_at] and row[label_at].lower() in none:
+            missing[row[id_at]] = row[label_at]
+        elif max(id_at, label_at) >= len(row) or not row[id_at] or not row[label_at]:
             problems.append(f"{source.name}, line {i}: no id or no label ({','.join(row)!r}).")
         elif row[id_at] in classes and classes[row[id_at]] != row[label_at]:
             problems.append(
@@ -81,7 +101,9 @@ def read_labels(
                 for at, cell in enumerate(row)
                 if at in names and at not in (id_at, label_at)
             }
-    return Labels(classes, tuple(problems), others)
+    columns = (rows[0][id_at], rows[0][label_at]) if has_header else None
+    listed = tuple(row[id_at] for _, row in lines if len(row) > id_at and row[id_at])
+    return Labels(classes, tuple(problems), others, missing, listed, columns)
 
 
 def _is_header(rows: Sequence[Sequence[str]], ids: set[str]) -> bool:
@@ -95,13 +117,89 @@ def _is_header(rows: Sequence[Sequence[str]], ids: set[str]) -> bool:
     return len(rows) > 1 and (len(first) < 2 or first[1] not in others)
 
 
-def _column(header: Sequence[str], wanted: str | None, usual: Sequence[str], default: int) -> int:
+def _id_column(rows: Sequence[Sequence[str]], wanted: str | None, ids: set[str]) -> int:
+    header = rows[0]
     if wanted is not None:
-        if wanted not in header:
-            raise UnknownNameError("column of the labels file", wanted, header)
-        return list(header).index(wanted)
+        return _named(header, wanted, "id_column")
     head = [x.lower() for x in header]
-    return next((head.index(x) for x in usual if x in head), default)
+    usual = [head.index(x) for x in _ID_COLUMNS if x in head] or [0]
+    short = {plain_id(x) for x in ids}
+
+    def known(at: int) -> int:
+        return sum(len(row) > at and plain_id(row[at]) in short for row in rows[1:])
+
+    return max(usual, key=known)
+
+
+def _label_column(header: Sequence[str], wanted: str | None, id_at: int, source: Path) -> int:
+    if wanted is not None:
+        return _named(header, wanted, "label_column")
+    head = [x.lower() for x in header]
+    usual = next((head.index(x) for x in _LABEL_COLUMNS if x in head), None)
+    if usual is not None:
+        return usual
+    others = [i for i in range(len(header)) if i != id_at]
+    if len(others) > 1:
+        msg = (
+            f"{source.name}: which column holds the classes (label_column)? It has: "
+            f"{', '.join(header[i] for i in others)}."
+        )
+        raise FileFormatError(msg, parameter="label_column")
+    return others[0] if others else 1
+
+
+def _named(header: Sequence[str], wanted: str, parameter: str) -> int:
+    if wanted not in header:
+        raise UnknownNameError("column of the labels file", wanted, header, parameter=parameter)
+    return list(header).index(wanted)
+
+
+def plain_id(text: str) -> str:
+    """An id without what programs add to it: ``sub-``, capitals, zeros in front of a number.
+
+    >>> plain_id("sub-007"), plain_id("7"), plain_id("Pitt_0050003")
+    ('7', '7', 'pitt_0050003')
+    """
+    short = text.strip().lower().removeprefix("sub-")
+    return short.lstrip("0") or "0" if short.isdecimal() else short
+
+
+def match_ids(given: Iterable[str], paths: Mapping[str, Path]) -> dict[str, str]:
+    """Label id → graph id: by the id, the file's name or stem, else by what `plain_id` leaves.
+
+    The last only where it is one graph and one label that it joins.
+    """
+    listed = list(given)
+    exact = {name: key for key, p in paths.items() for name in (p.stem, p.name)}
+    exact.update({key: key for key in paths})
+    out = {x: exact[Path(x).name] for x in listed if Path(x).name in exact}
+    free = Counter(plain_id(key) for key in paths if key not in set(out.values()))
+    asked = Counter(plain_id(x) for x in listed if x not in out)
+    place = {plain_id(key): key for key in paths if key not in set(out.values())}
+    for x in listed:
+        short = plain_id(x)
+        if x not in out and free[short] == 1 and asked[short] == 1:
+            out[x] = place[short]
+    return out
+
+
+def choose_classes(
+    given: Mapping[str, str], wanted: Sequence[str] | None
+) -> tuple[dict[str, str], tuple[str, ...] | None, list[str]]:
+    """Classes as asked for: in that order, some of them only, called otherwise (``1=autism``).
+
+    Returns the class of each graph that stays, the order, and the graphs that are left out.
+    """
+    if wanted is None:
+        return dict(given), None, []
+    pairs = [text.partition("=")[::2] for text in wanted]
+    names = {old.strip(): (new or old).strip() for old, new in pairs}
+    found = set(given.values())
+    if len(names) < len(wanted) or len(set(names.values())) < len(names) or not set(names) <= found:
+        msg = f"The classes in the labels file are {sorted(found)}; got the order {list(wanted)}."
+        raise InvalidParameterError(msg, parameter="classes")
+    kept = {key: names[value] for key, value in given.items() if value in names}
+    return kept, tuple(names.values()), [key for key in given if key not in kept]
 
 
 def class_order(classes: Iterable[str], wanted: Sequence[str] | None = None) -> tuple[str, ...]:

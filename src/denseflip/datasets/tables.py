@@ -4,35 +4,41 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 import re
-import struct
 import zipfile
-import zlib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from denseflip.datasets.matlab import load_mat
 from denseflip.errors import FileFormatError, TooLargeError, counted
 from denseflip.limits import PER_CELL, check_size, check_zip
 
 TEXT = (".csv", ".tsv", ".txt", ".1d", ".dat")
 BINARY = (".npy", ".npz", ".mat")
-_MAT_PACKED = 15
-_MAT_KINDS = {"double", "single", "logical", "sparse"} | {
-    f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
-}
+#: What stands in a table of numbers where one is missing, beside an empty cell and "nan".
+NO_NUMBER = ("n/a", "na")
 
 
 @dataclass(frozen=True)
 class NumberTable:
-    """A two-dimensional table of numbers; ``columns`` are the names of its header, if any."""
+    """A two-dimensional table of numbers, with the names and places that its file gives.
+
+    Attributes
+    ----------
+    values : the numbers.
+    columns, rows : the names of its header and of its first column, if it has any.
+    points : a place (x, y, z) per column, if the file knows.
+    """
 
     values: npt.NDArray[np.float64]
     columns: tuple[str, ...] | None = None
+    rows: tuple[str, ...] | None = None
+    points: tuple[tuple[float, float, float], ...] | None = None
 
 
 def read_table(path: str | Path, *, variable: str | None = None) -> NumberTable:
@@ -57,9 +63,14 @@ def read_table(path: str | Path, *, variable: str | None = None) -> NumberTable:
         msg = f"{source}: there is no such file."
         raise FileFormatError(msg)
     if suffix in BINARY:
-        return NumberTable(_read_binary(source, suffix, variable))
+        arrays = read_arrays(source)
+        chosen = arrays.choose(variable, source.name)
+        return NumberTable(_as_table(arrays.numbers[chosen], source.name), arrays.names_of(chosen))
     if suffix in TEXT:
-        return parse_table(read_rows(source), source.name)
+        table = parse_table(read_rows(source), source.name)
+        if suffix == ".1d" and table.columns is None:
+            return replace(table, columns=_commented_header(source, table.values.shape[1]))
+        return table
     msg = f"{source}: unknown file type {suffix!r}. Known: {', '.join(TEXT + BINARY)}."
     raise FileFormatError(msg)
 
@@ -107,6 +118,18 @@ def read_lines(path: Path, *, may_be_empty: bool = False) -> list[tuple[int, lis
         raise FileFormatError(msg) from error
 
 
+def _commented_header(path: Path, width: int) -> tuple[str, ...] | None:
+    """The names of a header such as ``#2001 #2002``, in which AFNI marks every name."""
+    with path.open(encoding="utf-8-sig") as lines:
+        for line in lines:
+            cells = line.split()
+            if len(cells) == width and all(len(x) > 1 and x.startswith("#") for x in cells):
+                return tuple(x[1:] for x in cells)
+            if cells and not line.startswith("#"):
+                break
+    return None
+
+
 def parse_table(rows: list[list[str]], source: str) -> NumberTable:
     """Cells to numbers, with names in the first row or column set apart."""
     columns: tuple[str, ...] | None = None
@@ -115,9 +138,9 @@ def parse_table(rows: list[list[str]], source: str) -> NumberTable:
     # Most of its cells must be words: one wrong cell makes no header.
     if corner or (len(rows) > 1 and _mostly_words(rows[0])):
         columns, rows = tuple(rows[0]), rows[1:]
-    first = 0
+    first, names = 0, None
     if len(rows[0]) > 1 and (corner or _mostly_words([row[0] for row in rows if row])):
-        first = 1
+        first, names = 1, tuple(row[0] if row else "" for row in rows)
         if columns is not None and len(columns) == len(rows[0]):
             columns = columns[1:]
     width = len(rows[0])
@@ -127,7 +150,8 @@ def parse_table(rows: list[list[str]], source: str) -> NumberTable:
             msg += f"{width} (rows are counted from 0)."
             raise FileFormatError(msg)
     try:
-        values = np.array([[x or "nan" for x in row[first:]] for row in rows], dtype=np.float64)
+        cells = [["nan" if x.lower() in ("", *NO_NUMBER) else x for x in r[first:]] for r in rows]
+        values = np.array(cells, dtype=np.float64)
     except ValueError as error:
         r, c = next(
             (i, j) for i, row in enumerate(rows) for j, x in enumerate(row[first:])
@@ -136,7 +160,7 @@ def parse_table(rows: list[list[str]], source: str) -> NumberTable:
         msg = f"{source}: row {r}, column {c}, counted from 0, holds {rows[r][first + c]!r}, "
         msg += "which is no number."
         raise FileFormatError(msg) from error
-    return NumberTable(values, columns)
+    return NumberTable(values, columns, names)
 
 
 def _is_numbered(row: list[str]) -> bool:
@@ -152,7 +176,7 @@ def _mostly_words(cells: list[str]) -> bool:
 
 def is_number(cell: str) -> bool:
     """Whether a cell holds a number, or nothing (which stands for a missing one)."""
-    if not cell:
+    if not cell or cell.lower() in NO_NUMBER:
         return True
     try:
         float(cell)
@@ -161,10 +185,67 @@ def is_number(cell: str) -> bool:
     return not re.fullmatch(r"[A-Za-z]+", cell) or cell.lower() in {"nan", "inf", "infinity"}
 
 
-def _read_binary(path: Path, suffix: str, variable: str | None) -> npt.NDArray[np.float64]:
+@dataclass(frozen=True)
+class Arrays:
+    """What a .npy, .npz or .mat file holds: arrays of numbers, and lists of texts and of points."""
+
+    numbers: Mapping[str, npt.NDArray[Any]]
+    texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    points: Mapping[str, tuple[tuple[float, float, float], ...]] = field(default_factory=dict)
+    closed: Mapping[str, str] = field(default_factory=dict)
+
+    def choose(self, variable: str | None, source: str, *, ndim: int = 2) -> str:
+        """The name of the array to take: the one that is asked for, else the only one."""
+        if variable is not None:
+            if variable in self.closed:
+                msg = f"{source}: {variable!r} is {self.closed[variable]}; only arrays of numbers "
+                raise FileFormatError(msg + "and lists of texts are opened.", parameter="variable")
+            if variable not in self.numbers:
+                held = ", ".join(self.numbers) or "no array of numbers"
+                msg = f"{source}: no array named {variable!r}. It holds: {held}."
+                raise FileFormatError(msg, parameter="variable")
+            return variable
+        fit = [k for k, v in self.numbers.items() if v.ndim == ndim and min(v.shape) > 1]
+        if len(fit) == 1:
+            return fit[0]
+        held = ", ".join(f"{k} {v.shape}" for k, v in self.numbers.items())
+        closed = ", ".join(f"{k} ({what}, not opened)" for k, what in self.closed.items())
+        held = ", ".join(x for x in (held, closed) if x) or "nothing"
+        what = "table of numbers" if ndim == 2 else "stack of matrices"
+        msg = f"{source}: expected one {what}; it holds {held}."
+        if fit:
+            msg += " Say which one to take (variable)."
+        raise FileFormatError(msg, parameter="variable" if fit else ())
+
+    def names_of(self, chosen: str) -> tuple[str, ...] | None:
+        """The list of texts that names the columns of an array, if there is just one such list.
+
+        QSIRecon's ``atlas_A_region_labels`` goes with ``atlas_A_…``; CONN's ``names`` with ``Z``.
+        """
+        width = self.numbers[chosen].shape[-1]
+        square = self.numbers[chosen].shape[0]
+        lists = {k: v for k, v in self.texts.items() if len(v) in (width, square)}
+        own = [k for k in lists if k.endswith("_region_labels")
+               and chosen.startswith(k.removesuffix("region_labels"))]  # fmt: skip
+        usual = [k for k in ("names", "labels", "region_labels", "name") if k in lists]
+        for keys in (own, usual, list(lists) if len(lists) == 1 else []):
+            if keys:
+                return lists[max(keys, key=len) if keys is own else keys[0]]
+        return None
+
+
+def read_arrays(path: Path) -> Arrays:
+    """The arrays of a .npy, .npz or .mat file; Python and MATLAB objects are never opened."""
+    suffix = path.suffix.lower()
     try:
         check_size(path.stat().st_size, f"{path.name}: the file")
-        arrays = _load_mat(path) if suffix == ".mat" else _load_numpy(path)
+        if suffix == ".mat":
+            content = path.read_bytes()
+            if content[:4] == b"\x89HDF" or content[512:516] == b"\x89HDF":
+                raise NotImplementedError("it is HDF5")
+            found = load_mat(content, path.name)
+            return Arrays(found.arrays, found.texts, found.points, found.closed)
+        return _load_numpy(path)
     except (TooLargeError, FileFormatError):
         raise
     except (ValueError, OSError, EOFError, KeyError, TypeError, NotImplementedError) as error:
@@ -178,22 +259,9 @@ def _read_binary(path: Path, suffix: str, variable: str | None) -> npt.NDArray[n
     except Exception as error:  # damaged zip and MATLAB files raise kinds of their own
         msg = f"{path.name}: cannot be read as {suffix} ({type(error).__name__}: {error})."
         raise FileFormatError(msg) from error
-    if variable is not None:
-        if variable not in arrays:
-            msg = f"{path.name}: no array named {variable!r}. It holds: {', '.join(arrays)}."
-            raise FileFormatError(msg)
-        return _as_table(arrays[variable], path.name)
-    tables = {k: v for k, v in arrays.items() if v.ndim == 2 and min(v.shape) > 1}
-    if len(tables) != 1:
-        held = ", ".join(f"{k} {v.shape}" for k, v in arrays.items()) or "nothing"
-        msg = f"{path.name}: expected one table of numbers; it holds {held}."
-        if tables:
-            msg += " Say which one to take (variable)."
-        raise FileFormatError(msg, parameter="variable" if tables else ())
-    return _as_table(next(iter(tables.values())), path.name)
 
 
-def _load_numpy(path: Path) -> dict[str, npt.NDArray[Any]]:
+def _load_numpy(path: Path) -> Arrays:
     # NumPy would unpickle what is no array; allow_pickle=False makes it refuse instead.
     content = path.read_bytes()
     if content.startswith(b"PK"):
@@ -201,48 +269,15 @@ def _load_numpy(path: Path) -> dict[str, npt.NDArray[Any]]:
             check_zip(archive, path.name)
     loaded = np.load(io.BytesIO(content), allow_pickle=False)
     if isinstance(loaded, np.ndarray):
-        return {"array": loaded}
+        return Arrays({"array": loaded})
     with loaded:
         arrays = {name: loaded[name] for name in loaded.files}
-    return {name: array for name, array in arrays.items() if isinstance(array, np.ndarray)}
-
-
-def _load_mat(path: Path) -> dict[str, npt.NDArray[Any]]:
-    import scipy.io
-    import scipy.sparse as sp
-
-    content = path.read_bytes()
-    _check_mat(content, path.name)
-    # Only what can be a table is opened: a cell or a struct may hold anything.
-    names = []
-    for name, shape, kind in scipy.io.whosmat(io.BytesIO(content)):
-        if kind in _MAT_KINDS:
-            check_size(8.0 * math.prod(map(float, shape)), f"{path.name}: its array {name!r:.40}")
-            names.append(name)
-    found = {}
-    for name, value in scipy.io.loadmat(io.BytesIO(content), variable_names=names).items():
-        value = value.toarray() if sp.issparse(value) else value
-        if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
-            found[name] = value
-    return found
-
-
-def _check_mat(content: bytes, source: str) -> None:
-    """Say so if the packed parts of a MATLAB file (version 5) would be too large unpacked."""
-    order = {b"IM": "<", b"MI": ">"}.get(content[126:128])
-    if order is None:
-        return  # version 4, which packs nothing
-    at, total = 128, 0.0
-    while at + 8 <= len(content):
-        kind, size = struct.unpack_from(f"{order}II", content, at)
-        if kind == _MAT_PACKED:
-            unpack = zlib.decompressobj()
-            rest = content[at + 8 : at + 8 + size]
-            while rest and not unpack.eof:
-                total += len(unpack.decompress(rest, 1 << 24))
-                check_size(total, f"{source}: its content, unpacked,")
-                rest = unpack.unconsumed_tail
-        at += 8 + size
+    arrays = {name: array for name, array in arrays.items() if isinstance(array, np.ndarray)}
+    texts = {k: v for k, v in arrays.items() if v.dtype.kind in "U" and v.ndim == 1}
+    return Arrays(
+        {k: v for k, v in arrays.items() if k not in texts},
+        {k: tuple(map(str, v.tolist())) for k, v in texts.items()},
+    )
 
 
 def _as_table(array: npt.NDArray[Any], source: str) -> npt.NDArray[np.float64]:

@@ -233,9 +233,9 @@ def test_tu_folder(tmp_path: Path) -> None:
     (tmp_path / "X_graph_indicator.txt").write_text("1\n1\n2\n2\n2\n")
     (tmp_path / "X_graph_labels.txt").write_text("1\n-1\n")
     with pytest.raises(DatasetError, match="different sizes"):
-        import_folder(tmp_path)
+        import_folder(tmp_path, allow_single=True)
     (tmp_path / "X_node_labels.txt").write_text("4\n5\n4\n5\n6\n")
-    data = import_folder(tmp_path)
+    data = import_folder(tmp_path, allow_single=True)
     assert [g.edges() for g in data.graphs] == [[(0, 1)], [(0, 2)]]
     assert (data.class_names, data.labels) == (("-1", "1"), (1, 0))
     (tmp_path / "X_A.txt").write_text("1, 3\n")
