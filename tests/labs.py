@@ -205,6 +205,7 @@ def cohort(layout: str, n: int = 16, seed: int = 0) -> tuple[dict[str, np.ndarra
     data, classes = {}, {}
     for i, key in enumerate(ids):
         series = rng.standard_normal((80, len(NAMES)))
+        series[:, 6:] += rng.standard_normal((80, 1))
         if i % 2:
             series[:, :6] += 1.5 * rng.standard_normal((80, 1))
         data[key] = series if LAYOUTS[layout].series else np.corrcoef(series.T)
