@@ -119,6 +119,8 @@ def test_compare_is_called_like_this():
         "*nodes=None",
         "*background=None",
         "*target=None",
+        "*confidence=None",
+        "*constraints=None",
         "*budget=None",
         "*seed=0",
         "*time_limit=None",

@@ -34,7 +34,8 @@ ORDER = [
     {"workflow"},
     {"experiments"},
     {"paper"},
-    {"web", "cli"},
+    {"web"},
+    {"cli"},
     {"__main__"},
 ]
 LEVEL = {room: i for i, rooms in enumerate(ORDER) for room in rooms}

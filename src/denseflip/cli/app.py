@@ -13,6 +13,7 @@ from denseflip.cli import train as train_commands
 from denseflip.cli.compare import compare
 from denseflip.cli.demo import demo
 from denseflip.cli.explain import explain, methods
+from denseflip.cli.serve import serve
 
 app = typer.Typer(
     name="denseflip",
@@ -49,6 +50,7 @@ app.command("demo")(demo)
 app.command("methods")(methods)
 app.command("explain")(explain)
 app.command("compare")(compare)
+app.command("serve")(serve)
 app.command("train")(train_commands.train)
 app.command("evaluate")(train_commands.evaluate)
 app.command("paper")(experiment_commands.paper)

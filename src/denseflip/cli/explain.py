@@ -253,6 +253,7 @@ def explain(
     from denseflip.experiments.tables import Table
     from denseflip.graph import Nodes
     from denseflip.story.vocabulary import Vocabulary
+    from denseflip.workflow.alive import whatif_data
     from denseflip.workflow.outputs import write_outputs
     from denseflip.workflow.subject import (
         choose_ids,
@@ -354,6 +355,7 @@ def explain(
             dataset=subject.dataset,
             command=this_command(),
             force=force,
+            whatif=whatif_data(subject, box, story=story),
         ):
             err_console().print(f"Wrote {path}", style="dim")
 

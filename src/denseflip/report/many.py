@@ -11,7 +11,8 @@ from denseflip._version import __version__
 from denseflip.report.facts import classifier_card, dataset_card
 from denseflip.report.front import Told, read_cell, told
 from denseflip.report.html import Context, Fact
-from denseflip.report.page import LIMITS, Chip, chips_of
+from denseflip.report.marks import Chip, chips_of
+from denseflip.report.page import LIMITS
 
 if TYPE_CHECKING:
     from denseflip.story.story import Story

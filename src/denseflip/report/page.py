@@ -34,14 +34,13 @@ from denseflip.report.front import (
     Told,
     beside,
     draw_front,
-    language_words,
     read_cell,
     told,
 )
 from denseflip.report.html import Context, Fact, packed_plotly
+from denseflip.report.marks import Chip, chips_of, tiles_of
 from denseflip.report.scene import MAX_EDGES, Scene, headline, make_scene, status_words
 from denseflip.report.view import view_data
-from denseflip.story.reading import judged_better
 
 if TYPE_CHECKING:
     from denseflip.story.story import Story
@@ -50,7 +49,6 @@ ON_PAPER = 60  # edits that are printed, as page.css has it
 MAX_ROWS = 2000  # edits listed in the table; the embedded data always hold all
 _PACKAGES = ("numpy", "scikit-learn", "nilearn", "matplotlib", "plotly")
 _COMPARED = ("method", "status", "removed", "added", "distance", "questions", "named", "as read")
-_CHIPS = {"true": "good", "listed": "listed", "none": "plain"}  # a badge's level → its look
 LIMITS = (
     "It speaks of the classifier, not of the disease or the trait: it says what would change "
     "this classifier's answer, however good or poor the classifier is.",
@@ -59,14 +57,6 @@ LIMITS = (
     "It is not a cause and not a treatment: nobody has shown that these connections can be "
     "changed, nor what else would change with them.",
 )
-
-
-@dataclass(frozen=True)
-class Chip:
-    """A word about the result in a small frame: ``good``, ``listed`` or ``plain``."""
-
-    kind: str
-    text: str
 
 
 @dataclass(frozen=True)
@@ -136,6 +126,7 @@ class PageContext(Context):
     figures: tuple[PageFigure, ...]
     unpictured: str
     view: TurningBrain | None
+    whatif: dict[str, Any] | None
     compared: tuple[tuple[str, ...], ...]
     compared_columns: tuple[str, ...]
     compared_figure: PageFigure | None
@@ -166,6 +157,7 @@ def write_page(
     regions: str | Taxonomy | None = None,
     max_edges: int | None = MAX_EDGES,
     interactive: bool = True,
+    whatif: Mapping[str, Any] | None = None,
 ) -> Path:
     """Write a self-contained HTML page that tells and shows one story.
 
@@ -184,6 +176,8 @@ def write_page(
     command : the command line that makes this page again.
     regions, max_edges : as in `plot_connectome`.
     interactive : put the turning brain into the page (1.5 MB, shown on demand).
+    whatif : what the page needs to answer "what if" by itself (`workflow.alive.whatif_data`), for a
+        classifier that is a sum over the edges.
 
     Returns
     -------
@@ -203,7 +197,7 @@ def write_page(
     text = make_page(
         story, stories=stories, front=front, classifiers=classifiers, card=card,
         evaluation=evaluation, dataset=dataset, command=command,
-        regions=regions, max_edges=max_edges, interactive=interactive,
+        regions=regions, max_edges=max_edges, interactive=interactive, whatif=whatif,
     )  # fmt: skip
     return write_whole(target, text)
 
@@ -222,6 +216,7 @@ def make_page(
     regions: str | Taxonomy | None = None,
     max_edges: int | None = MAX_EDGES,
     interactive: bool = True,
+    whatif: Mapping[str, Any] | None = None,
 ) -> str:
     """The text of the page that `write_page` writes."""
     whole = make_scene(story, regions=regions)
@@ -256,7 +251,7 @@ def make_page(
         sentence=told(story),
         truth=read,
         footnotes=footnotes,
-        tiles=_tiles(story),
+        tiles=tiles_of(story),
         tried=_tried(story),
         front=draw_front(front, story),
         classifiers=tuple(
@@ -267,6 +262,7 @@ def make_page(
         figures=figures,
         unpictured=unpictured,
         view=_turning(story, scene) if interactive else None,
+        whatif=dict(whatif) if whatif and whatif.get("model") else None,
         compared=tuple(_compared(name, other) for name, other in compare_with.items()),
         compared_columns=(*_COMPARED, "in short"),
         compared_figure=compared,
@@ -292,18 +288,6 @@ def make_page(
     return page.render()
 
 
-def chips_of(story: Story) -> tuple[Chip, ...]:
-    """How it ended, how far to trust it, and its language. Only what is true as read is green."""
-    badge = story.badge
-    chips = [Chip("plain", status_words(story))]
-    if story.result.found:
-        doubted = judged_better(story.evaluation) is False  # what a reader must not overlook
-        chips = [Chip("listed" if doubted else _CHIPS[badge.level], badge.text), *chips]
-    if language := language_words(story):
-        chips.append(Chip("plain", language))
-    return tuple(chips)
-
-
 def _method(story: Story) -> str:
     """The method, and what it chose if it is one that chooses."""
     chosen = story.result.chosen
@@ -323,25 +307,6 @@ def _under(name: str, story: Story, *, current: bool) -> UnderClassifier:
         notes=tuple(story.result.notes),
         current=current,
     )
-
-
-def _tiles(story: Story) -> tuple[Fact, ...]:
-    """The figures at a glance."""
-    r = story.result
-    tiles = [
-        Fact("edges removed" if r.found else "removed when it stopped", f"{len(r.removed):,}"),
-        Fact("edges added" if r.found else "added when it stopped", f"{len(r.added):,}"),
-        Fact("of the edges of either graph", f"{100 * r.relative_distance:.1f} %"),
-        Fact("questions to the classifier", f"{r.calls:,}"),
-    ]
-    if story.as_read is not None and story.as_read.draws and not story.only_choice:
-        low, high = story.as_read.interval
-        meant = f"random choices that do as well (95 %: {100 * low:.0f}–{100 * high:.0f} %)"
-        tiles.append(Fact(meant, f"{story.as_read.flips} of {story.as_read.draws}"))
-    if r.minimal is not None:
-        certified = Fact("no change is spare (certified)", "1-minimal")
-        tiles.append(certified if r.minimal else Fact("that no change is spare", "unproven"))
-    return tuple(tiles)
 
 
 def _tried(story: Story) -> tuple[Fact, ...]:

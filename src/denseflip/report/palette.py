@@ -58,6 +58,33 @@ PAGE = {  # the custom properties of every page: --ink, --quiet, …
     "warning-line": "#c98a00",
     "warning-back": "#fff8e6",
 }
+APP = {**PAGE, "removed": REMOVED, "glass": "#6f7a88"}  # those of the app: the pages' and two more
+DARK = {  # the same in the dark
+    **APP,
+    "paper": "#14171c",
+    "paper-clear": "#14171c00",
+    "ink": "#eceff3",
+    "note": "#cdd3da",
+    "quiet": "#a9b1bc",
+    "axis": "#5b6470",
+    "line": "#39414c",
+    "hair": "#272d36",
+    "soft": "#1d222a",
+    "hover": "#252b35",
+    "control": "#7d8793",
+    "focus": "#7fb0ff",
+    "removed-ink": "#ff9c8c",
+    "removed": "#ff7a66",
+    "added": "#7db4ff",
+    "good": "#7fd6a6",
+    "good-line": "#3d9a6a",
+    "good-edge": "#3d7a59",
+    "good-back": "#15291f",
+    "listed": "#f0c36a",
+    "warning-line": "#c98a00",
+    "warning-back": "#2c2412",
+    "glass": "#9aa7b8",
+}
 VIEW = {  # the colours that view.js draws with
     "removed": REMOVED,
     "removedInk": REMOVED_INK,
@@ -98,6 +125,20 @@ def css_variables() -> str:
     """
     listed = " ".join(f"--{name}: {colour};" for name, colour in PAGE.items())
     return f":root {{ {listed} }}"
+
+
+def app_variables() -> str:
+    """The colours of the app as custom properties, in the light and in the dark.
+
+    >>> app_variables().count(":root")
+    2
+    """
+    light = " ".join(f"--{name}: {colour};" for name, colour in APP.items())
+    dark = " ".join(f"--{name}: {colour};" for name, colour in DARK.items())
+    return (
+        f":root {{ color-scheme: light; {light} }}\n"
+        f":root[data-theme=dark] {{ color-scheme: dark; {dark} }}\n"
+    )
 
 
 def contrast(one: str, other: str) -> float:

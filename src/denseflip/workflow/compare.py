@@ -13,6 +13,7 @@ from denseflip.graph import Graph, Nodes, Taxonomy
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
 from denseflip.oracles.session import Event
+from denseflip.search.constraints import Constraints
 from denseflip.search.explain import explain
 from denseflip.search.methods import Method, as_method
 from denseflip.story.describe import describe
@@ -75,6 +76,8 @@ def compare(
     nodes: Nodes | None = None,
     background: Any = None,
     target: Target = None,
+    confidence: float | None = None,
+    constraints: Constraints | Mapping[str, Any] | None = None,
     budget: int | None = None,
     seed: int = 0,
     time_limit: float | None = None,
@@ -96,8 +99,8 @@ def compare(
         (those given here come first).
     oracle : the classifier.
     methods : names or methods.
-    nodes, background, target, budget, seed, time_limit, on_event : as in `explain`, for each
-        method.
+    nodes, background, target, confidence, constraints, budget, seed, time_limit, on_event : as in
+        `explain`, for each method.
     regions : as in `tell`.
     subject, class_names, evaluation, share : as in `describe`, which is given the background, too.
     progress : called with the name of the method that starts.
@@ -133,6 +136,8 @@ def compare(
                     nodes=nodes,
                     background=shared,
                     target=target,
+                    confidence=confidence,
+                    constraints=constraints,
                     budget=budget,
                     seed=seed,
                     time_limit=time_limit,

@@ -28,6 +28,7 @@ def write_outputs(
     dataset: Dataset | None = None,
     command: str = "",
     force: bool = False,
+    whatif: Mapping[str, Any] | None = None,
 ) -> list[Path]:
     """Write the page, the result and, where the extra is installed, the pictures.
 
@@ -41,6 +42,7 @@ def write_outputs(
     dataset : the data set, whose card the page shows.
     command : how to do it again, as the page tells it.
     force : write into a folder that holds something.
+    whatif : what the page needs to answer "what if" by itself (`whatif_data`).
 
     Returns
     -------
@@ -66,6 +68,7 @@ def write_outputs(
         card=dict(getattr(oracle, "card", {}) or {}),
         dataset=None if dataset is None else dataset.card,
         command=command,
+        whatif=whatif,
     )
     return [page, out / RESULT, *_write_pictures(stories, out)]
 

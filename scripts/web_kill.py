@@ -1,0 +1,116 @@
+"""Kill a server in the middle of its jobs, again and again, and count what is lost.
+
+A server is started, asked for many jobs, and killed (SIGKILL) while they run; then it is started
+again over the same folder. Every job that was seen done must still be done, with its result; every
+other must be done, waiting, or marked as interrupted and run again. Prints the counts, and fails if
+anything is lost.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+
+def ask(url: str, body: Any = None) -> Any:
+    """An answer of the API."""
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(url, data, {"content-type": "application/json"})
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return json.load(answer)
+
+
+def start(folder: Path) -> tuple[subprocess.Popen[str], str]:
+    """A server on a free port, and its address."""
+    words = ["serve", "mice", "--no-browser", "--port", "0", "--data", str(folder)]
+    server = subprocess.Popen(
+        [sys.executable, "-m", "denseflip", *words],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200"},
+    )
+    assert server.stderr is not None
+    line = server.stderr.readline()
+    url = line.split("serves at ")[1].split()[0].rstrip("/")
+    for _ in range(600):
+        try:
+            ask(f"{url}/api/health")
+            return server, url
+        except OSError:
+            time.sleep(0.05)
+    raise SystemExit("the server does not answer")
+
+
+def finished(url: str) -> dict[str, str]:
+    """Status of every job."""
+    return {job["id"]: job["status"] for job in ask(f"{url}/api/jobs?limit=500")}
+
+
+def main() -> None:
+    """Kill, start again, count."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--kills", type=int, default=5)
+    parser.add_argument("--jobs", type=int, default=30, help="jobs asked for before each kill")
+    told = parser.parse_args()
+    rng = random.Random(0)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        kept: dict[str, str] = {}  # job → its result, as it was when it was seen done
+        asked: set[str] = set()
+        interrupted = 0
+        server, url = start(folder)
+        for _ in range(told.kills):
+            for i in range(told.jobs):
+                body = {"dataset": "mice", "subject": "sub-54811", "method": "con", "seed": i}
+                asked.add(ask(f"{url}/api/jobs", body | {"classifier": "regions-logistic"})["id"])
+            until = time.monotonic() + 60
+            while time.monotonic() < until:  # let some be done
+                done = [id for id, status in finished(url).items() if status == "done"]
+                if len(set(done) - set(kept)) >= max(1, told.jobs // 4):
+                    break
+                time.sleep(0.05)
+            time.sleep(rng.random() * 0.5)
+            for id, status in finished(url).items():
+                if status == "done" and id not in kept:
+                    kept[id] = json.dumps(ask(f"{url}/api/jobs/{id}/result"), sort_keys=True)
+            server.send_signal(signal.SIGKILL)
+            server.wait()
+            server, url = start(folder)
+            hit = [id for id, status in finished(url).items() if status == "interrupted"]
+            interrupted += len(hit)
+            for id in hit:
+                ask(f"{url}/api/jobs/{id}/again", {})
+        until = time.monotonic() + 300
+        while time.monotonic() < until:
+            now = finished(url)
+            if all(now.get(id) == "done" for id in asked):
+                break
+            time.sleep(0.1)
+        lost = [id for id in asked if now.get(id) != "done"]
+        changed = [
+            id
+            for id, before in kept.items()
+            if json.dumps(ask(f"{url}/api/jobs/{id}/result"), sort_keys=True) != before
+        ]
+        server.terminate()
+        server.wait()
+    sys.stdout.write(
+        f"{told.kills} kills, {len(asked)} jobs, {len(kept)} seen done before a kill, "
+        f"{interrupted} interrupted and run again: lost {len(lost)}, changed {len(changed)}\n"
+    )
+    if lost or changed:
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,389 @@
+"""The routes: each is a few lines over the library, the store and the runner."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+from fastapi import APIRouter, File, Form, HTTPException, Path, Query, Request, UploadFile
+from fastapi.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+
+from denseflip._version import __version__
+from denseflip.classifiers.presets import PRESETS
+from denseflip.datasets import Dataset
+from denseflip.search.methods import methods
+from denseflip.web.app import event_lines, page_text, static_file
+from denseflip.web.library import Library
+from denseflip.web.payload import judged_words, surface_of
+from denseflip.web.runner import MOST_WAITING, Live
+from denseflip.web.schemas import (
+    ErrorAnswer,
+    JobAnswer,
+    JobRequest,
+    WhatIfAnswer,
+    WhatIfRequest,
+)
+from denseflip.web.store import FINAL, Job, Store
+from denseflip.web.takeaway import FILES, make_file
+from denseflip.web.uploads import take
+from denseflip.workflow.alive import whatif_data
+from denseflip.workflow.whatif import Change, WhatIf
+
+_BEAT = 15.0  # seconds after which a silent stream says that it is there
+_ERRORS: dict[int | str, dict[str, Any]] = {
+    code: {"model": ErrorAnswer} for code in (400, 401, 403, 404, 409, 413, 422, 429)
+}
+KeyPath = Annotated[str, Path(max_length=120)]
+JobPath = Annotated[str, Path(pattern="^[0-9a-f]{16}$")]
+KeyQuery = Annotated[str, Query(min_length=1, max_length=120)]
+NameQuery = Annotated[str, Query(min_length=1, max_length=300)]
+
+router = APIRouter(responses=_ERRORS)
+
+
+def _library(request: Request) -> Library:
+    found: Library = request.app.state.library
+    return found
+
+
+def _store(request: Request) -> Store:
+    found: Store = request.app.state.store
+    return found
+
+
+# ---- pages --------------------------------------------------------------------------------
+
+
+@router.get("/", include_in_schema=False)
+def page() -> HTMLResponse:
+    """The app."""
+    return HTMLResponse(page_text())
+
+
+@router.get("/static/{name}", include_in_schema=False)
+def static(name: str) -> Response:
+    """A style or a script."""
+    found = static_file(name)
+    if found is None:
+        raise HTTPException(404, "There is no such file")
+    return Response(found[0], media_type=found[1], headers={"cache-control": "no-cache"})
+
+
+@router.get("/api/health")
+def health(request: Request) -> dict[str, Any]:
+    """Whether the server is well, its version, and how many jobs wait or run."""
+    state = request.app.state
+    return {
+        "ok": True,
+        "version": __version__,
+        "waiting": _store(request).waiting(),
+        "workers": state.settings.workers,
+        "interrupted": state.interrupted,
+    }
+
+
+@router.get("/api/surface")
+def surface() -> Response:
+    """The surface of a human brain."""
+    return JSONResponse(surface_of(), headers={"cache-control": "max-age=86400"})
+
+
+# ---- what there is ------------------------------------------------------------------------
+
+
+@router.get("/api/methods")
+def list_methods() -> list[dict[str, Any]]:
+    """Methods and refinements."""
+    listed = [
+        {"name": m.name, "summary": m.summary, "needs": sorted(m.needs), "suffix": m.suffix}
+        for m in methods()
+    ]
+    return sorted(listed, key=lambda m: m["name"] != "auto")
+
+
+@router.get("/api/datasets")
+def list_sets(request: Request) -> list[dict[str, Any]]:
+    """Data sets, with sizes and classes."""
+    library = _library(request)
+    found = []
+    for key in library.all_keys():
+        try:
+            found.append(_facts(library, key, library.dataset(key)))
+        except Exception as error:  # one that cannot be read is listed with its reason
+            found.append({"key": key, "name": key, "error": str(error)[:300]})
+    return found
+
+
+@router.get("/api/datasets/{key}")
+def show_set(request: Request, key: KeyPath) -> dict[str, Any]:
+    """One data set: its card, its subjects, its classifiers and how good they are."""
+    library, store = _library(request), _store(request)
+    dataset = library.dataset(key)
+    subjects = [
+        {"id": x.id, "name": x.id, "class": dataset.class_names[x.label], "edges": x.graph.n_edges}
+        for x in dataset
+    ]
+    extra = [
+        {"id": id, "name": name, "class": None, "edges": None} for id, name in library.extras(key)
+    ]
+    classifiers = []
+    for name in library.classifiers(key):
+        preset = PRESETS.get(name)
+        classifiers.append(
+            {
+                "key": name,
+                "summary": preset.summary if preset else "a classifier of your own",
+                "judged": judged_words(store.judged(key, name)),
+                "can_judge": library.is_preset(name),
+            }
+        )
+    taxonomies = {}
+    for name in dataset.nodes.taxonomies:
+        taxonomies[name] = list(dataset.nodes.taxonomy(name).regions)
+    return _facts(library, key, dataset) | {
+        "card": dataset.card.to_dict(),
+        "subjects": subjects + extra,
+        "classifiers": classifiers,
+        "regions": taxonomies,
+        "nodes": list(dataset.nodes.names),
+    }
+
+
+@router.delete("/api/datasets/{key}", status_code=204)
+def drop_set(request: Request, key: KeyPath) -> Response:
+    """Delete a data set that was uploaded."""
+    _library(request).remove(key)
+    _store(request).forget(key)
+    return Response(status_code=204)
+
+
+def _facts(library: Library, key: str, dataset: Dataset) -> dict[str, Any]:
+    return {
+        "key": key,
+        "name": dataset.name,
+        "n_graphs": len(dataset),
+        "n_nodes": dataset.n_nodes,
+        "classes": dataset.class_counts(),
+        "taxonomies": list(dataset.nodes.taxonomies),
+        "has_coordinates": dataset.nodes.coordinates is not None,
+        "uploaded": library.uploaded(key),
+    }
+
+
+@router.post("/api/uploads", status_code=201)
+def upload(
+    request: Request,
+    file: Annotated[UploadFile, File(description="A .dfd, .zip, .json or graph file.")],
+    dataset: Annotated[str | None, Form(max_length=120)] = None,
+    percentile: Annotated[float | None, Form(ge=0, le=100)] = None,
+) -> dict[str, Any]:
+    """Bring a data set, a folder as zip, one graph, or a saved result."""
+    content = file.file.read(request.app.state.settings.max_upload + 1)
+    return take(
+        content,
+        file.filename or "upload",
+        _library(request),
+        _store(request),
+        dataset=dataset or None,
+        percentile=percentile,
+    )
+
+
+# ---- jobs -----------------------------------------------------------------------------------
+
+
+def _job(request: Request, id: str) -> Job:
+    job = _store(request).get(id)
+    if job is None:
+        raise HTTPException(404, f"There is no job {id}")
+    return job
+
+
+@router.post("/api/jobs", status_code=201, response_model=JobAnswer)
+def submit(request: Request, asked: JobRequest) -> dict[str, Any]:
+    """Begin a job: explain a subject, set methods side by side, or judge a classifier."""
+    if _store(request).waiting() >= MOST_WAITING:
+        raise HTTPException(429, f"{MOST_WAITING} jobs wait already; try again later")
+    request.app.state.work.check(asked)
+    job: Job = request.app.state.runner.submit(asked.kind, asked.model_dump())
+    return job.to_dict()
+
+
+@router.get("/api/jobs", response_model=list[JobAnswer])
+def list_jobs(
+    request: Request, limit: Annotated[int, Query(ge=1, le=500)] = 50
+) -> list[dict[str, Any]]:
+    """The newest jobs."""
+    return [job.to_dict() for job in _store(request).recent(limit)]
+
+
+@router.get("/api/jobs/{id}", response_model=JobAnswer)
+def show_job(request: Request, id: JobPath) -> dict[str, Any]:
+    """One job."""
+    return _job(request, id).to_dict()
+
+
+@router.post("/api/jobs/{id}/cancel", response_model=JobAnswer)
+def cancel_job(request: Request, id: JobPath) -> dict[str, Any]:
+    """Stop a job."""
+    job = _job(request, id)
+    if not request.app.state.runner.cancel(id):
+        raise HTTPException(409, f"This job has ended already ({job.status})")
+    return _job(request, id).to_dict()
+
+
+@router.post("/api/jobs/{id}/again", response_model=JobAnswer)
+def rerun_job(request: Request, id: JobPath) -> dict[str, Any]:
+    """Run a job again that was interrupted, cancelled or failed."""
+    job = _job(request, id)
+    if job.kind == "brought" or not request.app.state.runner.again(id):
+        raise HTTPException(
+            409, f"Only a job without a result is run again; this one: {job.status}"
+        )
+    return _job(request, id).to_dict()
+
+
+@router.get("/api/jobs/{id}/result")
+def job_result(request: Request, id: JobPath) -> Response:
+    """What a job gave."""
+    job = _job(request, id)
+    result = _store(request).result(id)
+    if result is None:
+        raise HTTPException(409, f"This job has no result ({job.status})")
+    return JSONResponse(result)
+
+
+@router.get("/api/jobs/{id}/files/{name}")
+def job_file(
+    request: Request,
+    id: JobPath,
+    name: Annotated[str, Path(max_length=40)],
+    answer: Annotated[int | None, Query(ge=0, le=1000)] = None,
+) -> Response:
+    """A file to take away: report.html, result.json, edits.csv, brain.node, brain.edge."""
+    job = _job(request, id)
+    if name not in FILES:
+        raise HTTPException(404, f"There is no such file; there are {', '.join(FILES)}")
+    result = _store(request).result(id)
+    if result is None:
+        raise HTTPException(409, f"This job has no result ({job.status})")
+    alive = _alive(request, job, result) if name == "report.html" else None
+    text = make_file(name, result, answer=answer, whatif=alive)
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(text, media_type=FILES[name], headers=headers)
+
+
+def _alive(request: Request, job: Job, result: dict[str, Any]) -> dict[str, Any] | None:
+    """What the page answers "what if" from; nothing if its classifier is not at hand."""
+    from denseflip.errors import DenseflipError
+    from denseflip.story.story import Story
+
+    if job.kind != "explain":
+        return None
+    library = _library(request)
+    asked = job.request
+    try:
+        subject = library.subject(asked["dataset"], asked["subject"])
+        got = library.classifier(asked["dataset"], asked["classifier"])
+        with got.lock:
+            data = whatif_data(subject, got.oracle, story=Story.from_dict(result["story"]))
+    except DenseflipError:
+        return None
+    return data if data is not None and data["model"] is not None else None
+
+
+@router.get("/api/jobs/{id}/events")
+async def job_events(request: Request, id: JobPath) -> StreamingResponse:
+    """How a job goes on, as server-sent events ``progress``, until it ends."""
+    job = await asyncio.to_thread(_job, request, id)
+    live: Live | None = request.app.state.runner.live(id)
+    return StreamingResponse(
+        _events(request, job, live),
+        media_type="text/event-stream",
+        headers={"cache-control": "no-store", "x-accel-buffering": "no"},
+    )
+
+
+async def _events(request: Request, job: Job, live: Live | None) -> AsyncIterator[str]:
+    if live is None:
+        ended = await asyncio.to_thread(_job, request, job.id)
+        facts = {"status": ended.status, "summary": ended.summary, "error": ended.error}
+        yield event_lines("progress", facts)
+        return
+    heard = live.listen()
+    try:
+        while True:
+            try:
+                facts = await asyncio.wait_for(heard.get(), _BEAT)
+            except TimeoutError:
+                now = await asyncio.to_thread(_store(request).get, job.id)
+                if now is None or now.status in FINAL:
+                    return
+                yield ": still here\n\n"
+                continue
+            yield event_lines("progress", facts)
+            if facts["status"] in FINAL:
+                return
+    finally:
+        live.leave(heard)
+
+
+# ---- what if --------------------------------------------------------------------------------
+
+
+@router.get("/api/whatif")
+def whatif_model(
+    request: Request,
+    dataset: KeyQuery,
+    subject: NameQuery,
+    classifier: NameQuery = "regions-logistic",
+    regions: Annotated[str | None, Query(max_length=300)] = None,
+    job: Annotated[str | None, Query(pattern="^[0-9a-f]{16}$")] = None,
+) -> Response:
+    """The graph by region, and the weights of a classifier that is a sum over the edges."""
+    from denseflip.story.story import Story
+
+    library = _library(request)
+    found = library.subject(dataset, subject)
+    got = library.classifier(dataset, classifier)
+    stored = _store(request).result(job) if job else None
+    story = Story.from_dict(stored["story"]) if stored and "story" in stored else None
+    if story is not None and story.result.original != found.graph:
+        raise HTTPException(409, "That job is about another graph")
+    chosen = None if regions is None else library.dataset(dataset).nodes.taxonomy(regions)
+    with got.lock:
+        data = whatif_data(found, got.oracle, story=story, regions=chosen)
+    if data is None:
+        raise HTTPException(413, "This graph has too many nodes to be changed by hand in a page")
+    return JSONResponse(data)
+
+
+@router.post("/api/whatif", response_model=WhatIfAnswer)
+def whatif(request: Request, asked: WhatIfRequest) -> dict[str, Any]:
+    """Ask the classifier about a graph that was changed by hand."""
+    library = _library(request)
+    found = library.subject(asked.dataset, asked.subject)
+    got = library.classifier(asked.dataset, asked.classifier)
+    nodes = library.dataset(asked.dataset).nodes
+    regions = nodes.taxonomy(asked.regions) if nodes.regions else None
+    with got.lock:
+        guess = WhatIf(found.graph, got.oracle, regions, background=found.background).ask(
+            [Change(c.a, c.b, c.more, c.fewer) for c in asked.cells],
+            asked.pairs,
+            reading=asked.reading,
+            target=found.label_of(asked.target, got.oracle),
+            draws=asked.draws,
+            seed=asked.seed,
+        )
+    names = found.class_names or {}
+    return {
+        "label": str(names.get(guess.label, guess.label)),
+        "before": str(names.get(guess.before, guess.before)),
+        "confidence": guess.confidence,
+        "draws": guess.draws,
+        "flips": guess.flips,
+        "added": guess.added,
+        "removed": guess.removed,
+        "pairs": guess.pairs,
+    }

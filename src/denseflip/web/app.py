@@ -1,0 +1,164 @@
+"""`create_app`: the pages and the API of one server, joined."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from denseflip._version import __version__
+from denseflip.errors import (
+    DenseflipError,
+    MissingExtraError,
+    MissingInputError,
+    TooLargeError,
+    UnknownNameError,
+)
+from denseflip.web.config import Settings
+from denseflip.web.guard import Guard, error_body
+from denseflip.web.runner import said
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+STATIC = {
+    "app.css": "text/css; charset=utf-8",
+    "app.js": "text/javascript; charset=utf-8",
+    "pictures.js": "text/javascript; charset=utf-8",
+    "brain.js": "text/javascript; charset=utf-8",
+    "whatif.js": "text/javascript; charset=utf-8",
+    "whatif.css": "text/css; charset=utf-8",
+    "colours.css": "text/css; charset=utf-8",
+}
+_SHARED = {"whatif.js", "whatif.css"}  # with the pages that are sent by mail
+_STATUS: tuple[tuple[type[DenseflipError], int], ...] = (
+    (UnknownNameError, 404),
+    (TooLargeError, 413),
+    (MissingInputError, 400),
+    (MissingExtraError, 501),
+)
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The app over one data folder.
+
+    Parameters
+    ----------
+    settings : as `denseflip serve` was told; checked here.
+
+    Raises
+    ------
+    MissingExtraError
+        If FastAPI is not installed.
+    """
+    try:
+        from fastapi import FastAPI
+        from fastapi.exceptions import RequestValidationError
+        from starlette.exceptions import HTTPException
+    except ImportError as error:
+        raise MissingExtraError("fastapi", "web") from error
+    from denseflip.web.api import router
+    from denseflip.web.library import Library
+    from denseflip.web.runner import Runner
+    from denseflip.web.store import Store
+    from denseflip.web.work import Work
+
+    settings.check()
+    settings.data.mkdir(parents=True, exist_ok=True)
+    library = Library(settings)
+    store = Store(settings.data)
+    work = Work(library, store)
+    runner = Runner(store, work, settings.workers)
+
+    @asynccontextmanager
+    async def life(app: FastAPI) -> AsyncIterator[None]:
+        app.state.interrupted = runner.start()
+        yield
+        await asyncio.to_thread(runner.close)
+        store.close()
+
+    app = FastAPI(
+        title="denseflip",
+        version=__version__,
+        description="Counterfactual explanations of graph classifiers: data sets, classifiers, "
+        "jobs and what-ifs. Every error has one shape.",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=life,
+    )
+    app.state.settings, app.state.library, app.state.store = settings, library, store
+    app.state.work, app.state.runner = work, runner
+    app.include_router(router)
+    add_errors(app, RequestValidationError, HTTPException)
+    app.add_middleware(Guard, settings=settings)
+    return app
+
+
+def add_errors(app: FastAPI, invalid: Any, plain: Any) -> None:
+    """One shape for every error."""
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse
+
+    @app.exception_handler(DenseflipError)
+    async def ours(request: Request, error: DenseflipError) -> JSONResponse:
+        status = next((code for kind, code in _STATUS if isinstance(error, kind)), 400)
+        body = error_body(type(error).__name__, said(error), error.parameters)
+        return JSONResponse(body, status_code=status)
+
+    @app.exception_handler(invalid)
+    async def wrong(request: Request, error: Any) -> JSONResponse:
+        first = error.errors()[0]
+        place = [str(x) for x in first["loc"] if x not in ("body", "query", "path")]
+        name = ".".join(place) or "the request"
+        message = f"{name}: {first['msg']}."
+        body = error_body("InvalidRequest", message, (place[0],) if place else ())
+        return JSONResponse(json.loads(_plain(body)), status_code=422)
+
+    @app.exception_handler(plain)
+    async def http(request: Request, error: Any) -> JSONResponse:
+        body = error_body("NotFound" if error.status_code == 404 else "HTTP", f"{error.detail}.")
+        headers = getattr(error, "headers", None)
+        return JSONResponse(body, status_code=error.status_code, headers=headers)
+
+
+def _plain(body: Any) -> str:
+    """JSON that can be sent, whatever signs a request held."""
+    return json.dumps(body).encode("utf-8", "replace").decode("utf-8")
+
+
+@cache
+def static_file(name: str) -> tuple[str, str] | None:
+    """A style or a script by its name, and its kind; None if there is none."""
+    kind = STATIC.get(name)
+    if kind is None:
+        return None
+    if name == "colours.css":
+        from denseflip.report.palette import app_variables
+
+        return app_variables(), kind
+    package, folder = (
+        ("denseflip.report", "templates") if name in _SHARED else ("denseflip.web", "static")
+    )
+    return (files(package) / folder / name).read_text(encoding="utf-8"), kind
+
+
+@cache
+def page_text() -> str:
+    """The page of the app; all it shows comes from the API."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    made = Environment(
+        loader=PackageLoader("denseflip.web", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+    )
+    return made.get_template("app.html.j2").render(version=__version__)
+
+
+def event_lines(name: str, data: Any) -> str:
+    """One server-sent event."""
+    return f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"

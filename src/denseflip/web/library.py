@@ -1,0 +1,224 @@
+"""Data sets and classifiers by key: what a request may name, and nothing else.
+
+A key is one that was given when the server was started, or one that an upload was given. No word
+of a request is ever taken for a path, a module or a function.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from denseflip.classifiers.fitted import FittedOracle
+from denseflip.classifiers.presets import PRESETS
+from denseflip.datasets import Dataset, list_datasets, load_dataset
+from denseflip.errors import FileFormatError, InvalidParameterError, UnknownNameError
+from denseflip.graph import Graph
+from denseflip.limits import read_json
+from denseflip.oracles.open import open_oracle
+from denseflip.oracles.protocol import Oracle
+from denseflip.web.config import Settings
+from denseflip.workflow.subject import Subject, find_subject
+
+KEEP = 8  # data sets, and as many classifiers for each, that are kept at hand
+_UPLOADED = "upload-"
+
+
+@dataclass
+class Entry:
+    """A data set by key: how it is had, and where it lies if it was uploaded."""
+
+    key: str
+    title: str
+    load: Callable[[], Dataset]
+    path: Path | None = None
+
+
+@dataclass(frozen=True)
+class Classifier:
+    """A classifier by key, opened, with the lock that its user holds."""
+
+    key: str
+    oracle: Oracle
+    lock: AbstractContextManager[Any] = field(default_factory=nullcontext)
+
+
+class Library:
+    """What this server has.
+
+    Parameters
+    ----------
+    settings : what the server was told; its data folder is made if it is not there.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.folder = settings.data
+        self.graphs = self.folder / "graphs"
+        self.sets = self.folder / "datasets"
+        for folder in (self.graphs, self.sets):
+            folder.mkdir(parents=True, exist_ok=True)
+        self._entries: dict[str, Entry] = {}
+        self._loaded: OrderedDict[str, Dataset] = OrderedDict()
+        self._opened: OrderedDict[tuple[str, str], Oracle] = OrderedDict()
+        self._lock = threading.RLock()
+        self._own: dict[str, tuple[str, threading.Lock]] = {}
+        for words in settings.oracles:
+            if words not in PRESETS:
+                self._own[_slug(words, self._own)] = (words, threading.Lock())
+        names = settings.datasets or tuple(i.name for i in list_datasets() if i.offline)
+        for name in names:
+            self._add_named(name)
+        for path in sorted(self.sets.glob(f"{_UPLOADED}*.dfd")):
+            self.add_upload(path)
+        if settings.datasets:  # say at once what is wrong with what was asked for
+            for name in settings.datasets:
+                self._entries[_key_of(name)].load()
+
+    def _add_named(self, name: str) -> None:
+        key = _key_of(name)
+        self._entries[key] = Entry(key, name, lambda: load_dataset(name))
+
+    def add_upload(self, path: Path) -> str:
+        """A data set that was uploaded, by its file in the data folder."""
+        key = path.stem
+        with self._lock:
+            self._entries[key] = Entry(key, key, lambda: load_dataset(path), path)
+        return key
+
+    def remove(self, key: str) -> None:
+        """Forget a data set that was uploaded, and delete its file."""
+        with self._lock:
+            entry = self._entry(key)
+            if entry.path is None:
+                msg = f"The data set {key!r} was not uploaded here, and stays."
+                raise InvalidParameterError(msg, parameter="dataset")
+            entry.path.unlink(missing_ok=True)
+            for graph in self.graphs.glob(f"{key}.*.json"):
+                graph.unlink(missing_ok=True)
+            del self._entries[key]
+            self._loaded.pop(key, None)
+            for pair in [p for p in self._opened if p[0] == key]:
+                del self._opened[pair]
+
+    # ---- data sets ------------------------------------------------------------------------
+
+    def _entry(self, key: str) -> Entry:
+        try:
+            return self._entries[key]
+        except KeyError:
+            raise UnknownNameError("data set", key, self._entries, parameter="dataset") from None
+
+    def all_keys(self) -> list[str]:
+        """Keys of all data sets."""
+        with self._lock:
+            return list(self._entries)
+
+    def uploaded(self, key: str) -> bool:
+        """Whether a data set was uploaded here."""
+        return self._entry(key).path is not None
+
+    def dataset(self, key: str) -> Dataset:
+        """A data set by its key."""
+        with self._lock:
+            entry = self._entry(key)
+            if key not in self._loaded:
+                self._loaded[key] = entry.load()
+                while len(self._loaded) > KEEP:
+                    self._loaded.popitem(last=False)
+            self._loaded.move_to_end(key)
+            return self._loaded[key]
+
+    def subject(self, key: str, id: str) -> Subject:
+        """A graph of a data set by its id, or one that was uploaded beside it."""
+        dataset = self.dataset(key)
+        if id not in dataset.ids and re.fullmatch(rf"{_UPLOADED}[0-9a-f]+", id):
+            return self._extra(key, dataset, id)
+        return find_subject(dataset, id)
+
+    def extras(self, key: str) -> list[tuple[str, str]]:
+        """Ids and names of the graphs that were uploaded beside a data set."""
+        found = []
+        for path in sorted(self.graphs.glob(f"{key}.{_UPLOADED}*.json")):
+            data = read_json(path.read_bytes(), path.name)
+            found.append((path.name.split(".")[-2], str(data["name"])))
+        return found
+
+    def _extra(self, key: str, dataset: Dataset, id: str) -> Subject:
+        path = self.graphs / f"{key}.{id}.json"
+        if not path.is_file():
+            raise UnknownNameError("graph", id, [x for x, _ in self.extras(key)])
+        data = read_json(path.read_bytes(), path.name)
+        try:
+            graph = Graph.from_dict(data["graph"])
+            return Subject(graph, str(data["name"]), dataset.nodes, dataset, dataset.name)
+        except (KeyError, TypeError) as error:
+            msg = f"{path.name}: not a graph of this server."
+            raise FileFormatError(msg) from error
+
+    # ---- classifiers ------------------------------------------------------------------------
+
+    def classifiers(self, key: str) -> list[str]:
+        """Keys of the classifiers that a data set can be explained under."""
+        dataset = self.dataset(key)
+        fit = [p for p in PRESETS.values() if p.features != "regions" or dataset.nodes.regions]
+        order = ("regions-logistic", "edges-svm", "edges-logistic", "sf-knn")
+        presets = sorted(
+            (p.name for p in fit), key=lambda n: order.index(n) if n in order else len(order)
+        )
+        return [*self._own, *presets]
+
+    def classifier(self, key: str, name: str) -> Classifier:
+        """A classifier by its key, trained on the data set if it is a preset.
+
+        A thread gets a copy of its own of a trained one, since answers are kept inside. A
+        classifier of the user's own is asked by one thread at a time.
+        """
+        known = self.classifiers(key)
+        if name not in known:
+            raise UnknownNameError("classifier", name, known, parameter="classifier")
+        if name in self._own:
+            words, lock = self._own[name]
+            with self._lock:
+                if (key, name) not in self._opened:
+                    self._keep(key, name, open_oracle(words, dataset=self.dataset(key)))
+                return Classifier(name, self._opened[key, name], lock)
+        dataset = self.dataset(key)
+        with self._lock:
+            oracle = self._opened.get((key, name))
+            if oracle is None:
+                oracle = open_oracle(name, dataset=dataset)
+                self._keep(key, name, oracle)
+        return Classifier(name, replace(oracle) if isinstance(oracle, FittedOracle) else oracle)
+
+    def is_preset(self, name: str) -> bool:
+        """Whether a classifier is one of ours, which can be judged by training it anew."""
+        return name not in self._own
+
+    def _keep(self, key: str, name: str, oracle: Oracle) -> None:
+        self._opened[key, name] = oracle
+        while len(self._opened) > KEEP * 2:
+            self._opened.popitem(last=False)
+
+
+def _key_of(name: str) -> str:
+    """The key of a data set that was named when the server was started.
+
+    >>> _key_of("mice"), _key_of("mice:sex"), _key_of("lab/study.dfd")
+    ('mice', 'mice-sex', 'study')
+    """
+    return _slug(Path(name).stem if name.endswith(".dfd") else name, {})
+
+
+def _slug(text: str, taken: dict[str, Any]) -> str:
+    base = re.sub(r"[^A-Za-z0-9._]+", "-", Path(text).name).strip("-.") or "own"
+    key, n = base, 1
+    while key in taken or key in PRESETS:
+        n += 1
+        key = f"{base}-{n}"
+    return key

@@ -1,0 +1,133 @@
+"""What the page draws of a story, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from denseflip.oracles.session import Session
+from denseflip.report.brain import brain_surface
+from denseflip.report.facts import as_mapping
+from denseflip.report.front import beside, named_words, told, truth_words
+from denseflip.report.marks import chips_of, tiles_of
+from denseflip.report.scene import headline, make_scene, status_words
+from denseflip.story.story import Story
+from denseflip.workflow.compare import Compared
+from denseflip.workflow.whatif import steps_of
+
+
+def view_of(story: Story, front: Sequence[Story] = ()) -> dict[str, Any]:
+    """One story, with the answers that no other beats, for ``app.js``."""
+    scene = make_scene(story)
+    result = story.result
+    answers = list(front) if len(front) > 1 else [story]
+    current = next(
+        (i for i, one in enumerate(answers) if one.result.edits == result.edits), 0
+    )  # fmt: skip
+    kind = "circle" if scene.points is None else "brain" if scene.in_mni else "space"
+    return {
+        "title": headline(story),
+        "subject": story.subject,
+        "found": result.found,
+        "status": status_words(story),
+        "before": story.class_name(result.label_before),
+        "after": story.class_name(result.label_after),
+        "method": result.method,
+        "chosen": result.chosen,
+        "seed": result.seed,
+        "notes": list(result.notes),
+        "answers": [_answer(one) for one in answers],
+        "current": current,
+        "kind": kind,
+        "names": list(story.nodes.names),
+        "points": None if scene.points is None else scene.points.round(2).tolist(),
+        "index": list(scene.taxonomy.index),
+        "regions": [
+            {"name": name, "colour": colour}
+            for name, colour in zip(scene.taxonomy.regions, scene.colours, strict=True)
+        ],
+        "hasRegions": scene.has_regions,
+        "taxonomy": scene.taxonomy.name if scene.has_regions else None,
+        "edges": [int(c) for c in result.original.codes],
+        "judged": judged_words(story.evaluation),
+    }
+
+
+def _answer(story: Story) -> dict[str, Any]:
+    read, notes = beside(story)
+    sentence = told(story)
+    result = story.result
+    return {
+        "lead": sentence.lead,
+        "items": list(sentence.items),
+        "truth": read,
+        "notes": list(notes),
+        "chips": [{"kind": chip.kind, "text": chip.text} for chip in chips_of(story)],
+        "tiles": [[fact.term, fact.value] for fact in tiles_of(story)],
+        "named": named_words(story) if result.found else "",
+        "read": truth_words(story) if result.found else "",
+        "removed": [list(p) for p in result.removed],
+        "added": [list(p) for p in result.added],
+        "said": [list(p) for p in (*story.named_edits.removed, *story.named_edits.added)],
+    }
+
+
+def judged_words(evaluation: Any) -> dict[str, Any] | None:
+    """How good a classifier is on graphs that it has not seen, for people."""
+    data = as_mapping(evaluation)
+    if "accuracy" not in data:
+        return None
+    keys = ("accuracy", "interval", "majority_rate", "p_value", "level", "verdict", "warning")
+    return {key: data.get(key) for key in keys}
+
+
+def replay_of(story: Story, session: Session, *, confident: bool) -> list[dict[str, Any]]:
+    """The trace as a film: what was flipped since the last picture, and what the oracle says.
+
+    Long traces are thinned; the pairs of the steps between are all there.
+    """
+    result = story.result
+    frames: list[dict[str, Any]] = []
+    last = 0
+    for step, graph in steps_of(result.original, result.trace):
+        answer = session.peek(graph)
+        made = result.trace[last:step]
+        frames.append(
+            {
+                "step": step,
+                "label": story.class_name(answer.label),
+                "confidence": answer.confidence if confident else None,
+                "toggled": [[int(u), int(v)] for one in made for u, v in one.toggled],
+                "name": "as it is" if not made else made[-1].name or made[-1].structure,
+            }
+        )
+        last = step
+    return frames
+
+
+def row_of(row: Compared) -> dict[str, Any]:
+    """One method of a comparison."""
+    if row.story is None:
+        return {"method": row.method, "applies": False, "sentence": row.reason}
+    result = row.story.result
+    return {
+        "method": row.method,
+        "applies": True,
+        "found": result.found,
+        "status": status_words(row.story),
+        "sentence": row.sentence,
+        "chips": [{"kind": c.kind, "text": c.text} for c in chips_of(row.story)],
+        "read": truth_words(row.story) if result.found else "",
+        "removed": [list(p) for p in result.removed] if result.found else [],
+        "added": [list(p) for p in result.added] if result.found else [],
+        "distance": result.distance if result.found else None,
+        "relative": result.relative_distance if result.found else None,
+        "calls": result.calls,
+        "regions": row.n_regions if result.found else None,
+    }
+
+
+def surface_of() -> dict[str, Any]:
+    """The surface of a human brain, for the glass round the nodes."""
+    vertices, faces = brain_surface()
+    return {"vertices": vertices.round(1).tolist(), "faces": faces.tolist()}

@@ -1,0 +1,230 @@
+"""Jobs and what they gave, in one SQLite file: what is finished is never lost.
+
+A job is ``queued``, ``running``, and then ``done``, ``failed`` or ``cancelled``. One that was
+running when the server died is ``interrupted``, and can be run again; one that waited still waits.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import secrets
+import sqlite3
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from denseflip.errors import StoreError
+
+FILE = "denseflip-serve.sqlite"
+FINAL = ("done", "failed", "cancelled", "interrupted")
+STATUSES = ("queued", "running", *FINAL)
+_VERSION = 1
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS jobs (
+  id TEXT PRIMARY KEY, kind TEXT NOT NULL, status TEXT NOT NULL, request TEXT NOT NULL,
+  created REAL NOT NULL, started REAL, finished REAL, error TEXT, summary TEXT, result BLOB
+);
+CREATE INDEX IF NOT EXISTS jobs_by_time ON jobs (created);
+CREATE TABLE IF NOT EXISTS judged (
+  dataset TEXT, classifier TEXT, evaluation TEXT NOT NULL, PRIMARY KEY (dataset, classifier)
+);
+"""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One job as the store knows it, without its result."""
+
+    id: str
+    kind: str
+    status: str
+    request: dict[str, Any]
+    created: float
+    started: float | None
+    finished: float | None
+    error: dict[str, Any] | None
+    summary: dict[str, Any] | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON-ready form."""
+        return dict(self.__dict__)
+
+
+class Store:
+    """The file of a server; threads may share it.
+
+    Parameters
+    ----------
+    folder : where the file lies, or is made.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._lock = threading.Lock()
+        try:
+            self._db = sqlite3.connect(folder / FILE, check_same_thread=False, timeout=30)
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.execute("PRAGMA synchronous=FULL")
+            version = self._db.execute("PRAGMA user_version").fetchone()[0]
+            if version > _VERSION:
+                msg = f"{folder / FILE}: written by a newer denseflip. Update, or take another"
+                raise StoreError(f"{msg} folder.", parameter="data")
+            with self._db:
+                self._db.executescript(_SCHEMA)
+                self._db.execute(f"PRAGMA user_version={_VERSION}")
+        except sqlite3.Error as error:
+            msg = f"{folder / FILE}: cannot be used ({error}). Take another folder (data)."
+            raise StoreError(msg, parameter="data") from error
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._db.close()
+
+    # ---- jobs ---------------------------------------------------------------------------
+
+    def recover(self) -> tuple[list[str], int]:
+        """After a start: ids of jobs that still wait, and how many were interrupted."""
+        with self._lock, self._db:
+            hit = self._db.execute(
+                "UPDATE jobs SET status='interrupted', finished=? WHERE status='running'",
+                (time.time(),),
+            ).rowcount
+            rows = self._db.execute("SELECT id FROM jobs WHERE status='queued' ORDER BY created")
+            return [row[0] for row in rows], hit
+
+    def add(self, kind: str, request: dict[str, Any]) -> Job:
+        """A new job that waits."""
+        job = Job(
+            secrets.token_hex(8), kind, "queued", request, time.time(), None, None, None, None
+        )
+        with self._lock, self._db:
+            self._db.execute(
+                "INSERT INTO jobs (id, kind, status, request, created) VALUES (?,?,?,?,?)",
+                (job.id, kind, job.status, json.dumps(request), job.created),
+            )
+        return job
+
+    def add_done(self, kind: str, request: dict[str, Any], summary: Any, result: Any) -> Job:
+        """A job that was done elsewhere: a result that was brought along."""
+        job = self.add(kind, request)
+        self.finish(job.id, summary, result)
+        done = self.get(job.id)
+        assert done is not None
+        return done
+
+    def get(self, id: str) -> Job | None:
+        """The job of this id."""
+        with self._lock:
+            row = self._db.execute(f"SELECT {_COLUMNS} FROM jobs WHERE id=?", (id,)).fetchone()
+        return None if row is None else _job(row)
+
+    def recent(self, limit: int = 50) -> list[Job]:
+        """The newest jobs."""
+        with self._lock:
+            rows = self._db.execute(
+                f"SELECT {_COLUMNS} FROM jobs ORDER BY created DESC LIMIT ?", (limit,)
+            ).fetchall()
+        return [_job(row) for row in rows]
+
+    def waiting(self) -> int:
+        """How many jobs wait or run."""
+        with self._lock:
+            row = self._db.execute(
+                "SELECT count(*) FROM jobs WHERE status IN ('queued','running')"
+            ).fetchone()
+        return int(row[0])
+
+    def start(self, id: str) -> bool:
+        """Mark a waiting job as running; False if it waits no longer."""
+        with self._lock, self._db:
+            return (
+                self._db.execute(
+                    "UPDATE jobs SET status='running', started=? WHERE id=? AND status='queued'",
+                    (time.time(), id),
+                ).rowcount
+                == 1
+            )
+
+    def finish(self, id: str, summary: Any, result: Any) -> None:
+        """Keep the result of a job."""
+        packed = gzip.compress(json.dumps(result, ensure_ascii=False).encode(), 5, mtime=0)
+        with self._lock, self._db:
+            self._db.execute(
+                "UPDATE jobs SET status='done', finished=?, summary=?, result=? WHERE id=?",
+                (time.time(), json.dumps(summary), packed, id),
+            )
+
+    def end(self, id: str, status: str, error: dict[str, Any] | None = None) -> bool:
+        """Mark a job as failed or cancelled, unless it has ended already."""
+        with self._lock, self._db:
+            return (
+                self._db.execute(
+                    "UPDATE jobs SET status=?, finished=?, error=? "
+                    "WHERE id=? AND status IN ('queued','running')",
+                    (status, time.time(), None if error is None else json.dumps(error), id),
+                ).rowcount
+                == 1
+            )
+
+    def again(self, id: str) -> bool:
+        """Let a job that has ended without a result wait anew."""
+        with self._lock, self._db:
+            return (
+                self._db.execute(
+                    "UPDATE jobs SET status='queued', started=NULL, finished=NULL, error=NULL "
+                    "WHERE id=? AND status IN ('interrupted','failed','cancelled')",
+                    (id,),
+                ).rowcount
+                == 1
+            )
+
+    def result(self, id: str) -> Any:
+        """The result of a job that is done; None if there is none."""
+        with self._lock:
+            row = self._db.execute("SELECT result FROM jobs WHERE id=?", (id,)).fetchone()
+        return None if row is None or row[0] is None else json.loads(gzip.decompress(row[0]))
+
+    # ---- how good classifiers are ---------------------------------------------------------
+
+    def judged(self, dataset: str, classifier: str) -> dict[str, Any] | None:
+        """The evaluation of a classifier on a data set, if it was judged."""
+        with self._lock:
+            row = self._db.execute(
+                "SELECT evaluation FROM judged WHERE dataset=? AND classifier=?",
+                (dataset, classifier),
+            ).fetchone()
+        return None if row is None else dict(json.loads(row[0]))
+
+    def judge(self, dataset: str, classifier: str, evaluation: dict[str, Any]) -> None:
+        """Keep an evaluation."""
+        with self._lock, self._db:
+            self._db.execute(
+                "INSERT OR REPLACE INTO judged VALUES (?,?,?)",
+                (dataset, classifier, json.dumps(evaluation)),
+            )
+
+    def forget(self, dataset: str) -> None:
+        """Drop the evaluations on a data set that is no more."""
+        with self._lock, self._db:
+            self._db.execute("DELETE FROM judged WHERE dataset=?", (dataset,))
+
+
+_COLUMNS = "id, kind, status, request, created, started, finished, error, summary"
+
+
+def _job(row: tuple[Any, ...]) -> Job:
+    id, kind, status, request, created, started, finished, error, summary = row
+    return Job(
+        id,
+        kind,
+        status,
+        json.loads(request),
+        created,
+        started,
+        finished,
+        None if error is None else json.loads(error),
+        None if summary is None else json.loads(summary),
+    )

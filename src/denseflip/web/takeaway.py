@@ -1,0 +1,100 @@
+"""What is taken away from a job: the page, JSON, CSV, BrainNet files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+from denseflip.errors import InvalidParameterError, MissingInputError
+from denseflip.report.page import make_page
+from denseflip.story.story import Story
+
+FILES = {
+    "report.html": "text/html; charset=utf-8",
+    "result.json": "application/json",
+    "edits.csv": "text/csv; charset=utf-8",
+    "brain.node": "text/plain; charset=utf-8",
+    "brain.edge": "text/plain; charset=utf-8",
+}
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would take for a formula
+
+
+def make_file(
+    name: str, result: dict[str, Any], *, answer: int | None = None, whatif: Any = None
+) -> str:
+    """The text of a file.
+
+    Parameters
+    ----------
+    name : one of `FILES`.
+    result : what the job gave.
+    answer : which answer of the front; by default the one that was chosen.
+    whatif : for the page, what it answers "what if" from (`whatif_data`).
+    """
+    if name == "result.json":
+        return json.dumps(result.get("record") or result, ensure_ascii=False)
+    if "story" not in result:
+        msg = f"This job gives no {name}: it is not an explanation of one graph."
+        raise InvalidParameterError(msg)
+    front = [Story.from_dict(one) for one in result.get("front", ())]
+    story = Story.from_dict(result["story"])
+    if answer is not None and front:
+        if not 0 <= answer < len(front):
+            msg = f"answer must be a number from 0 to {len(front) - 1}; got {answer}."
+            raise InvalidParameterError(msg, parameter="answer")
+        story = front[answer]
+    if name == "report.html":
+        return make_page(story, front=front, card=result.get("card") or None, whatif=whatif)
+    if name == "edits.csv":
+        return edits_csv(story)
+    return brainnet_nodes(story) if name == "brain.node" else brainnet_edges(story)
+
+
+def edits_csv(story: Story) -> str:
+    """Every edit, a line each."""
+    out = io.StringIO()
+    table = csv.writer(out)
+    regions = story.taxonomy
+    table.writerow(["change", "u", "v", "name_u", "name_v", "region_u", "region_v", "named"])
+    named = {*story.named_edits.added, *story.named_edits.removed}
+    for kind, pairs in (("removed", story.result.removed), ("added", story.result.added)):
+        for u, v in pairs:
+            ends = [story.nodes.names[u], story.nodes.names[v]]
+            where = ["", ""] if regions is None else [regions.region_of(u), regions.region_of(v)]
+            said = "yes" if (u, v) in named else "no"
+            table.writerow([kind, u, v, *map(_cell, (*ends, *where)), said])
+    return out.getvalue()
+
+
+def _cell(text: str) -> str:
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def brainnet_nodes(story: Story) -> str:
+    """Nodes for BrainNet Viewer: x y z colour size label, by tabs."""
+    points = story.nodes.coordinates
+    if points is None:
+        msg = "The nodes have no coordinates, and BrainNet Viewer needs them."
+        raise MissingInputError(msg)
+    changed = [0] * story.nodes.n_nodes
+    for pair in (*story.result.removed, *story.result.added):
+        for node in pair:
+            changed[node] += 1
+    index = story.taxonomy.index if story.taxonomy is not None else [0] * len(changed)
+    lines = [
+        f"{x:g}\t{y:g}\t{z:g}\t{index[i] + 1}\t{changed[i]}\t{'_'.join(name.split()) or '-'}"
+        for i, ((x, y, z), name) in enumerate(zip(points, story.nodes.names, strict=True))
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def brainnet_edges(story: Story) -> str:
+    """Edits for BrainNet Viewer: a matrix, 1 where a connection is added, −1 where removed."""
+    n = story.nodes.n_nodes
+    rows = [[0] * n for _ in range(n)]
+    for value, pairs in ((-1, story.result.removed), (1, story.result.added)):
+        for u, v in pairs:
+            rows[u][v] = rows[v][u] = value
+    return "\n".join("\t".join(map(str, row)) for row in rows) + "\n"

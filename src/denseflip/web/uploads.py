@@ -1,0 +1,254 @@
+"""What may come in: a data set, a folder as zip, one graph, or a saved result.
+
+Everything is read in a folder of its own, with the limits of `denseflip.limits`, and kept only
+when it was understood: what is refused leaves nothing behind. No kind of file that can run or
+crash anything is taken: no pickle, no ``.mat``, no classifier.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import stat
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from denseflip.checks import visible
+from denseflip.counterfactual import Counterfactual, Label
+from denseflip.datasets import Dataset, read_graph
+from denseflip.datasets.connectome import Keep
+from denseflip.datasets.folder import import_folder
+from denseflip.errors import (
+    DenseflipError,
+    FileFormatError,
+    InvalidParameterError,
+    TooLargeError,
+)
+from denseflip.limits import check_zip, read_json, read_member, show_size
+from denseflip.story.describe import describe
+from denseflip.story.story import Story
+from denseflip.web.library import Library
+from denseflip.web.payload import view_of
+from denseflip.web.store import Store
+
+GRAPHS = (".csv", ".tsv", ".txt", ".npy", ".edgelist", ".edges", ".graphml")
+INSIDE = (*GRAPHS, ".json", ".md", ".1d", ".dat")  # of a folder
+UNPACKED = 400_000_000  # bytes of a folder, unpacked
+MEMBERS = 5_000  # files of a folder
+_PICKLES = (".pkl", ".pickle", ".joblib", ".pt", ".pth", ".dfo", ".skops")
+_LABELS = ("labels.csv", "labels.tsv", "participants.tsv", "labels.txt")
+_NODES = ("nodes.csv", "nodes.tsv")
+_NAME = 120
+
+
+def take(
+    content: bytes,
+    name: str,
+    library: Library,
+    store: Store,
+    *,
+    dataset: str | None = None,
+    percentile: float | None = None,
+) -> dict[str, Any]:
+    """Keep an upload, and say what it is.
+
+    Parameters
+    ----------
+    content, name : the file. Of its name only the ending counts; the rest is shown, never used.
+    library, store : where it is kept.
+    dataset : for one graph or a saved result, the data set that it belongs to.
+    percentile : for weighted matrices, keep pairs from this percentile up.
+
+    Raises
+    ------
+    FileFormatError, TooLargeError, InvalidParameterError
+        With what is wrong; nothing was kept then.
+    """
+    shown = visible(PurePosixPath(name.replace("\\", "/")).name)[:_NAME] or "upload"
+    suffix = PurePosixPath(shown).suffix.lower()
+    if not content:
+        msg = f"{shown}: the file is empty."
+        raise FileFormatError(msg)
+    _refuse(suffix, shown, content)
+    keep = None if percentile is None else Keep(percentile=percentile)
+    with _scratch(library.folder, shown, suffix) as scratch:
+        if suffix == ".dfd":
+            path = scratch / "upload.dfd"
+            path.write_bytes(content)
+            return _keep_dataset(Dataset.load(path), library)
+        if suffix == ".zip":
+            folder = unpack(content, shown, scratch)
+            return _keep_dataset(_import(folder, shown, keep), library)
+        if suffix == ".json":
+            return _keep_result(content, shown, library, store, dataset)
+        path = scratch / f"upload{suffix}"
+        path.write_bytes(content)
+        return _keep_graph(path, shown, library, dataset, keep)
+
+
+def _refuse(suffix: str, shown: str, content: bytes) -> None:
+    if suffix in _PICKLES or content[:2] in (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"):
+        msg = (
+            f"{shown}: files that hold Python objects can run code when they are opened, and are "
+            "not taken. Save graphs as .csv, .npy, .edgelist, .graphml or .dfd."
+        )
+        raise FileFormatError(msg)
+    if suffix == ".mat":
+        msg = (
+            f"{shown}: .mat files can crash their reader, and are not taken from a browser. Save "
+            "the matrix as .csv or .npy, or import it at the command line and upload the .dfd."
+        )
+        raise FileFormatError(msg)
+    if suffix not in (*GRAPHS, ".dfd", ".zip", ".json"):
+        known = ", ".join((".dfd", ".zip", ".json", *GRAPHS))
+        msg = f"{shown}: files of the kind {suffix or 'without ending'} are not taken. These are: "
+        raise FileFormatError(f"{msg}{known}.")
+
+
+@contextmanager
+def _scratch(folder: Path, shown: str, suffix: str) -> Iterator[Path]:
+    """A folder that is gone afterwards, whatever happens; no message speaks of it."""
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".incoming-") as made:
+        try:
+            yield Path(made)
+        except DenseflipError as error:
+            text = str(error)
+            for place in (f"{made}/folder", f"{made}/upload{suffix}", made, f"upload{suffix}"):
+                text = text.replace(place, shown)
+            error.args = (text,)
+            raise
+
+
+def unpack(content: bytes, shown: str, scratch: Path) -> Path:
+    """The files of a zip archive in a folder of their own; an error if anything in it is odd."""
+    import io
+
+    folder = scratch / "folder"
+    folder.mkdir()
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            total = check_zip(archive, shown)
+            members = [m for m in archive.infolist() if not m.is_dir()]
+            if total > UNPACKED or len(members) > MEMBERS:
+                msg = (
+                    f"{shown}: {len(members):,} files of {show_size(total)}, unpacked; at most "
+                    f"{MEMBERS:,} files of {show_size(UNPACKED)} are taken. Import the folder at "
+                    "the command line, and upload the .dfd."
+                )
+                raise TooLargeError(msg)
+            for member in members:
+                _write_member(archive, member, shown, folder)
+    except (zipfile.BadZipFile, EOFError, OSError, ValueError, NotImplementedError) as error:
+        if isinstance(error, (FileFormatError, TooLargeError)):
+            raise
+        msg = f"{shown}: cannot be read as a zip archive ({visible(str(error))[:120]})."
+        raise FileFormatError(msg) from error
+    except Exception as error:
+        if isinstance(error, (FileFormatError, TooLargeError)):
+            raise
+        msg = f"{shown}: cannot be unpacked ({type(error).__name__})."
+        raise FileFormatError(msg) from error
+    inside = [p for p in folder.iterdir() if not p.name.startswith(".")]
+    return inside[0] if len(inside) == 1 and inside[0].is_dir() else folder
+
+
+def _write_member(
+    archive: zipfile.ZipFile, member: zipfile.ZipInfo, shown: str, folder: Path
+) -> None:
+    name = member.filename
+    path = PurePosixPath(name.replace("\\", "/"))
+    said = visible(name)[:80]
+    odd = path.is_absolute() or ".." in path.parts or ":" in name or "\x00" in name
+    if odd or stat.S_ISLNK(member.external_attr >> 16):
+        msg = f"{shown}: its member {said!r} leads out of the folder. Nothing was unpacked."
+        raise FileFormatError(msg)
+    if any(part.startswith((".", "__MACOSX")) for part in path.parts):
+        return  # what file managers leave behind
+    if path.suffix.lower() not in INSIDE:
+        _refuse(path.suffix.lower(), f"{shown}: {said}", b"")
+        msg = f"{shown}: its member {said!r} is of a kind that is not taken."
+        raise FileFormatError(msg)
+    content = read_member(archive, name, shown)
+    _refuse(path.suffix.lower() if path.suffix.lower() in GRAPHS else ".csv", said, content)
+    target = folder.joinpath(*(os.fsencode(p).decode("utf-8", "replace") for p in path.parts))
+    if not target.resolve().is_relative_to(folder.resolve()):
+        msg = f"{shown}: its member {said!r} leads out of the folder. Nothing was unpacked."
+        raise FileFormatError(msg)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(content)
+
+
+def _import(folder: Path, shown: str, keep: Keep | None) -> Dataset:
+    labels = next((p for name in _LABELS if (p := folder / name).is_file()), None)
+    nodes = next((p for name in _NODES if (p := folder / name).is_file()), None)
+    return import_folder(
+        folder, labels, nodes=nodes, keep=keep, name=PurePosixPath(shown).stem[:60]
+    )
+
+
+def _keep_dataset(dataset: Dataset, library: Library) -> dict[str, Any]:
+    path = library.sets / f"upload-{secrets.token_hex(6)}.dfd"
+    dataset.save(path)
+    return {"kind": "dataset", "dataset": library.add_upload(path), "name": dataset.name}
+
+
+def _keep_graph(
+    path: Path, shown: str, library: Library, key: str | None, keep: Keep | None
+) -> dict[str, Any]:
+    dataset = library.dataset(_needed(key, shown))
+    graph = read_graph(path, nodes=dataset.nodes, keep=keep)
+    id = f"upload-{secrets.token_hex(6)}"
+    data = {"name": PurePosixPath(shown).stem, "graph": graph.to_dict()}
+    target = library.graphs / f"{key}.{id}.json"
+    half = target.with_suffix(".half")
+    half.write_text(json.dumps(data), encoding="utf-8")
+    half.replace(target)
+    return {"kind": "graph", "dataset": key, "subject": id, "name": data["name"]}
+
+
+def _keep_result(
+    content: bytes, shown: str, library: Library, store: Store, key: str | None
+) -> dict[str, Any]:
+    data = read_json(content, shown)
+    if not isinstance(data, dict):
+        msg = f"{shown}: not a saved result: a JSON object is expected."
+        raise FileFormatError(msg)
+    inner = data.get("story")
+    if isinstance(inner, dict) and "result" in inner:  # saved from a page
+        story = Story.from_dict(inner)
+    elif "original" in data:  # the result.json of a command
+        result = Counterfactual.from_dict(data)
+        dataset = library.dataset(_needed(key, shown))
+        dataset.nodes.check_fits(result.original.n_nodes)
+        names: dict[Label, str] = dict(enumerate(dataset.class_names))
+        told = data.get("story") if isinstance(data.get("story"), dict) else {}
+        subject = visible(str((told or {}).get("subject") or "the graph"))[:_NAME]
+        story = describe(result, dataset.nodes, subject=subject, class_names=names)
+    else:
+        msg = (
+            f"{shown}: not a saved result. Bring the JSON that a page or this app saved, or the "
+            "result.json of a command."
+        )
+        raise FileFormatError(msg)
+    if story.result.front:
+        story = replace(story, result=replace(story.result, front=()))
+    view = view_of(story) | {"replay": [], "confident": False, "brought": True}
+    result_data = {"view": view, "story": story.to_dict(), "front": [], "card": {}}
+    job = store.add_done(
+        "brought", {"name": shown}, {"found": story.result.found, "title": view["title"]},
+        result_data | {"record": story.result.to_dict()},
+    )  # fmt: skip
+    return {"kind": "result", "job": job.id, "name": view["title"]}
+
+
+def _needed(key: str | None, shown: str) -> str:
+    if key is None:
+        msg = f"{shown}: say which data set this belongs to (dataset)."
+        raise InvalidParameterError(msg, parameter="dataset")
+    return key

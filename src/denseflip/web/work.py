@@ -1,0 +1,235 @@
+"""What a job does: judge, explain, compare; every step through `workflow`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from denseflip.classifiers.crossval import evaluate
+from denseflip.errors import InvalidParameterError, UnknownNameError
+from denseflip.oracles.session import Event, Session
+from denseflip.search.constraints import Constraints
+from denseflip.search.methods import ALIASES, METHODS
+from denseflip.search.refine import REFINERS
+from denseflip.web.library import Library
+from denseflip.web.payload import judged_words, replay_of, row_of, view_of
+from denseflip.web.runner import Live
+from denseflip.web.schemas import JobRequest
+from denseflip.web.store import Job, Store
+from denseflip.workflow.compare import compare
+from denseflip.workflow.subject import Subject
+from denseflip.workflow.tell import method_for, record, tell, tell_front
+from denseflip.workflow.whatif import WhatIf
+
+REPEATS, PERMUTATIONS = 5, 100  # of an honest evaluation, as the page waits for it
+METHODS_BESIDE = ("auto", "tri", "cli", "con", "dat+bw")
+
+Done = tuple[dict[str, Any], dict[str, Any]]
+
+
+def check_method(name: str) -> str:
+    """A method by a name that is known here; never a module of somebody's."""
+    base, *suffixes = name.strip().lower().split("+")
+    if ALIASES.get(base, base) not in METHODS:
+        raise UnknownNameError("method", name, METHODS, parameter="method")
+    for suffix in suffixes:
+        if suffix not in REFINERS:
+            raise UnknownNameError("refinement", suffix, REFINERS, parameter="method")
+    return name
+
+
+class Work:
+    """Does the jobs of one server."""
+
+    def __init__(self, library: Library, store: Store) -> None:
+        self.library, self.store = library, store
+
+    def __call__(self, job: Job, live: Live) -> Done:
+        """Do one job."""
+        asked = JobRequest.model_validate(job.request)
+        return {"judge": self.judge, "explain": self.explain, "compare": self.compare}[asked.kind](
+            asked, live
+        )
+
+    def check(self, asked: JobRequest) -> None:
+        """Say what is wrong with a request before it waits."""
+        if asked.classifier not in (known := self.library.classifiers(asked.dataset)):
+            raise UnknownNameError("classifier", asked.classifier, known, parameter="classifier")
+        dataset = self.library.dataset(asked.dataset)
+        if asked.kind == "judge":
+            return
+        for name in asked.methods if asked.kind == "compare" else (asked.method,):
+            method_for(check_method(name), regions=asked.regions)
+        if asked.subject is None:
+            msg = f"Say which graph of {asked.dataset!r} is to be explained."
+            raise InvalidParameterError(msg, parameter="subject")
+        subject = self.library.subject(asked.dataset, asked.subject)
+        if self.library.is_preset(asked.classifier):
+            subject.label_of(asked.target)
+        if asked.regions is not None:
+            dataset.nodes.taxonomy(asked.regions)
+
+    # ---- kinds of job -----------------------------------------------------------------------
+
+    def judge(self, asked: JobRequest, live: Live) -> Done:
+        """How good a classifier is on graphs that it has not seen."""
+        found = self._judged(asked.dataset, asked.classifier, live)
+        if found is None:
+            msg = "This classifier is not trained here, so how good it is cannot be found out here."
+            raise InvalidParameterError(msg, parameter="classifier")
+        return {"level": found["level"], "verdict": found["verdict"]}, {"evaluation": found}
+
+    def explain(self, asked: JobRequest, live: Live) -> Done:
+        """One subject by one method: the sentence, the front, the pictures, the film."""
+        subject, oracle, lock, evaluation = self._prepare(asked, live)
+        with lock:
+            heard = _Listener(live, asked.method)
+            story = tell(
+                subject,
+                oracle,
+                check_method(asked.method),
+                regions=asked.regions,
+                budget=asked.budget,
+                time_limit=asked.time_limit,
+                seed=asked.seed,
+                front=_takes_front(asked.method),
+                evaluation=evaluation,
+                on_event=heard,
+                **self._terms(asked, subject, oracle),
+            )
+            live.tell(now=True, stage="telling")
+            front = tell_front(story, oracle, background=subject.background)
+            live.tell(now=True, stage="replaying")
+            what_if = WhatIf(subject.graph, oracle)
+            session = Session(oracle, confidence=what_if.confident)
+            replay = replay_of(story, session, confident=what_if.confident)
+        view = view_of(story, front) | {"replay": replay, "confident": what_if.confident}
+        result = {
+            "view": view,
+            "story": story.to_dict(),
+            "front": [one.to_dict() for one in front] if len(front) > 1 else [],
+            "record": record(story, front if len(front) > 1 else ()),
+            "card": dict(getattr(oracle, "card", {}) or {}),
+        }
+        summary = {
+            "found": story.result.found,
+            "title": view["title"],
+            "short": story.short,
+            "level": story.badge.level,
+        }
+        return summary, result
+
+    def compare(self, asked: JobRequest, live: Live) -> Done:
+        """One subject by several methods."""
+        subject, oracle, lock, evaluation = self._prepare(asked, live)
+        names = [check_method(name) for name in asked.methods or METHODS_BESIDE]
+        rows = []
+        with lock:
+            heard = _Listener(live, names[0])
+            for row in compare(
+                subject,
+                oracle,
+                names,
+                regions=asked.regions,
+                budget=asked.budget,
+                time_limit=asked.time_limit,
+                seed=asked.seed,
+                evaluation=evaluation,
+                progress=heard.rename,
+                on_event=heard,
+                **self._terms(asked, subject, oracle),
+            ):
+                rows.append(row)
+                live.tell(now=True, rows=len(rows), of=len(names))
+        result = {
+            "rows": [row_of(row) for row in rows],
+            "record": [row.to_dict() for row in rows],
+            "stories": {r.method: r.story.to_dict() for r in rows if r.story is not None},
+            "card": dict(getattr(oracle, "card", {}) or {}),
+        }
+        found = sum(row.story is not None and row.story.result.found for row in rows)
+        return {"title": f"{subject.name}: {len(rows)} methods", "found": found > 0}, result
+
+    # ---- what they share --------------------------------------------------------------------
+
+    def _prepare(self, asked: JobRequest, live: Live) -> tuple[Subject, Any, Any, Any]:
+        assert asked.subject is not None
+        live.tell(now=True, stage="training")
+        subject = self.library.subject(asked.dataset, asked.subject)
+        got = self.library.classifier(asked.dataset, asked.classifier)
+        evaluation = self._judged(asked.dataset, asked.classifier, live)
+        live.tell(now=True, stage="searching", judged=judged_words(evaluation))
+        return subject, got.oracle, got.lock, evaluation
+
+    def _judged(self, key: str, name: str, live: Live) -> dict[str, Any] | None:
+        known = self.store.judged(key, name)
+        if known is not None:
+            return known
+        if not self.library.is_preset(name):
+            return None
+        dataset = self.library.dataset(key)
+        live.tell(now=True, stage="judging", done=0, of=REPEATS + PERMUTATIONS)
+        folds = min(5, *(n for n in dataset.class_counts().values() if n))
+        if folds < 2:
+            return None
+        made = evaluate(
+            dataset,
+            name,
+            folds=folds,
+            repeats=REPEATS,
+            permutations=PERMUTATIONS,
+            progress=lambda done, of: live.tell(done=done, of=of),
+        ).to_dict()
+        self.store.judge(key, name, made)
+        return made
+
+    def _terms(self, asked: JobRequest, subject: Subject, oracle: Any) -> dict[str, Any]:
+        """Target, confidence and constraints, as `explain` takes them."""
+        given = asked.constraints
+        freeze = [*given.frozen_regions, *given.frozen_nodes]
+        terms = Constraints(
+            freeze=freeze,
+            only=given.only,
+            max_edits=given.max_edits,
+            max_cells=given.max_cells,
+            regions=asked.regions if freeze or given.max_cells else None,
+        )
+        return {
+            "target": subject.label_of(asked.target, oracle),
+            "confidence": asked.confidence,
+            "constraints": terms if given.model_dump(exclude_defaults=True) else None,
+        }
+
+
+class _Listener:
+    """Hears the session of a search, and says how far it is."""
+
+    def __init__(self, live: Live, method: str) -> None:
+        self.live = live
+        self.rename(method)
+
+    def rename(self, method: str) -> None:
+        """Another search begins."""
+        self.method = method
+        self._original: Any = None
+        self._label: Any = None
+        self._best: int | None = None
+        self.live.tell(method=method, calls=0, best=None)
+
+    def __call__(self, event: Event) -> None:
+        """Take note of an event; a cancelled job ends here."""
+        if event.answer is not None and event.graph is not None:
+            if self._original is None:
+                self._original, self._label = event.graph, event.answer.label
+            elif event.answer.label != self._label:
+                edits = self._original.distance(event.graph)
+                self._best = edits if self._best is None else min(self._best, edits)
+        self.live.tell(calls=event.calls, best=self._best)
+
+
+def _takes_front(name: str) -> bool:
+    base = name.strip().lower().split("+")[0]
+    try:
+        method_for(base, front=True)
+    except InvalidParameterError:
+        return False
+    return True

@@ -1,0 +1,334 @@
+"""The app in a browser: every path a visitor takes, on a desk and on a phone."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("fastapi", reason="the app needs the extra 'web'")
+
+from cohorts import make_cohort
+from denseflip.datasets.synthetic import make_synthetic
+from serving import serving
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.filterwarnings("default")]
+DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 800}
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server with a cohort of human brains, and one of small graphs without coordinates."""
+    folder = tmp_path_factory.mktemp("app")
+    brains = make_synthetic(n_per_class=8, strength=2.0).save(folder / "brains.dfd")
+    small = make_cohort().save(folder / "small.dfd")
+    with serving(folder / "data", datasets=(str(brains), str(small))) as url:
+        yield url
+
+
+class Desk:
+    """A window on the app that notes every complaint and every foreign request."""
+
+    def __init__(self, context: Any, url: str) -> None:
+        self.page = context.new_page()
+        self.url = url
+        self.errors: list[str] = []
+        self.strangers: list[str] = []
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("console", self._console)
+        self.page.on("request", self._request)
+        self.page.set_default_timeout(60_000)
+
+    def _console(self, message: Any) -> None:
+        if message.type == "error" and "Failed to load resource" not in message.text:
+            self.errors.append(message.text)
+
+    def _request(self, request: Any) -> None:
+        if not request.url.startswith((self.url, "data:", "blob:")):
+            self.strangers.append(request.url)
+
+    def open(self, fragment: str = "") -> Any:
+        self.page.goto(f"{self.url}/{fragment}")
+        self.page.wait_for_selector("html[data-ready=true]")
+        return self.page
+
+    def explain(self, dataset: str, subject: str, classifier: str = "regions-logistic") -> Any:
+        page = self.page
+        page.select_option("#dataset", dataset)
+        page.wait_for_function(
+            "key => denseflipApp.set && denseflipApp.set.key === key", arg=dataset
+        )
+        page.select_option("#subject", subject)
+        page.select_option("#classifier", classifier)
+        page.click("#explain")
+        page.wait_for_selector("#story:not([hidden])")
+        page.wait_for_selector("#progress", state="hidden")
+        return page
+
+    def sideways(self) -> int:
+        script = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        return int(self.page.evaluate(script))
+
+    def quiet(self) -> None:
+        assert self.errors == []
+        assert self.strangers == []
+
+
+@pytest.fixture
+def desk(chromium: Any, served: str) -> Iterator[Any]:
+    """Open the app in a window of some size."""
+    contexts = []
+
+    def opened(viewport: dict[str, int] = DESK, **more: Any) -> Desk:
+        context = chromium.new_context(viewport=viewport, accept_downloads=True, **more)
+        contexts.append(context)
+        return Desk(context, served)
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+@pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
+def test_from_a_question_to_every_picture(desk, viewport):
+    window = desk(viewport)
+    page = window.open()
+    assert page.locator("#method").input_value() == "auto"
+    window.explain("brains", "case-001")
+    assert "classified" in page.inner_text("#sentence")
+    assert page.locator("#chips li").count() >= 2
+    assert re.search(r"held-out graphs", page.inner_text("#worth"))
+    page.wait_for_selector("#brain[data-ready=true]")
+    before = page.evaluate("document.getElementById('brain').toDataURL()")
+    page.focus("#brain")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(
+        "old => document.getElementById('brain').toDataURL() !== old", arg=before
+    )
+    for tab, inside in (
+        ("circle", "#circle svg .line-added"),
+        ("matrix", "#matrix rect.cell"),
+        ("bars", "#bars .bar-row"),
+        ("edits", "#edits tbody tr"),
+        ("replay", "#replay-picture svg"),
+        ("whatif", "#whatif .wi-verdict strong"),
+    ):
+        page.click(f"#tab-{tab}")
+        page.wait_for_selector(inside, state="attached")
+        assert window.sideways() <= 0, tab
+    window.quiet()
+
+
+def test_the_replay_ends_in_the_other_class(desk):
+    window = desk()
+    page = window.open()
+    window.explain("small", "g0000")
+    page.click("#tab-replay")
+    frames = page.evaluate("denseflipApp.view.replay.map((frame) => frame.label)")
+    page.evaluate("document.getElementById('step').value = 0")
+    page.dispatch_event("#step", "input")
+    assert frames[0] in page.inner_text("#step-label")
+    assert frames[0] != frames[-1]
+    page.focus("#step")
+    page.keyboard.press("End")
+    assert frames[-1] in page.inner_text("#step-label")
+    window.quiet()
+
+
+@pytest.mark.parametrize("classifier", ["regions-logistic", "sf-knn"])
+@pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
+def test_what_if_by_hand(desk, viewport, classifier):
+    """Of a classifier whose weights are in the page, and of one that is asked on the server."""
+    window = desk(viewport)
+    page = window.open()
+    window.explain("small", "g0001", classifier)
+    page.click("#tab-whatif")
+    page.click("text=As it is")
+    page.wait_for_function("() => document.getElementById('whatif').dataset.flips === '0/1'")
+    page.select_option("[aria-label='first region']", label="Front")
+    page.select_option("[aria-label='second region']", label="Front")
+    page.click(".wi-add")
+    slider = page.locator("[data-cell='0-0'] input[type=range]").first
+    slider.focus()
+    page.keyboard.press("End")
+    page.wait_for_function("() => denseflipApp.panel.answer.added > 3")
+    label = page.inner_text(".wi-label strong")
+    answer = page.evaluate(
+        """async () => {
+          const panel = denseflipApp.panel, asked = denseflipApp.request, n = panel.data.n;
+          const pairs = panel.answer.codes.map((code) => [Math.floor(code / n), code % n]);
+          const got = await fetch('/api/whatif', {method: 'POST',
+            headers: {'content-type': 'application/json'},
+            body: JSON.stringify({dataset: asked.dataset, subject: asked.subject,
+              classifier: asked.classifier, pairs})});
+          return got.json();
+        }"""
+    )
+    assert answer["label"] == label
+    page.click(".wi-save")
+    assert page.locator(".wi-saved tbody tr").count() == 1
+    page.click("text=Undo")
+    page.wait_for_function("() => denseflipApp.panel.answer.added === 0")
+    page.click("text=Redo")
+    page.fill("[aria-label='first node']", "n0")
+    page.fill("[aria-label='second node']", "n7")
+    page.click(".wi-flip")
+    page.wait_for_selector(".wi-pairs li")
+    page.fill("[aria-label='second node']", "n0")
+    page.click(".wi-flip")
+    assert "two different nodes" in page.inner_text("#whatif")
+    assert window.sideways() <= 0
+    window.quiet()
+
+
+def test_a_link_restores_the_view(desk):
+    window = desk()
+    page = window.open()
+    window.explain("small", "g0002", "edges-logistic")
+    page.click("#tab-whatif")
+    page.click("text=As it is")
+    page.fill("[aria-label='first node']", "n1")
+    page.fill("[aria-label='second node']", "n2")
+    page.click(".wi-flip")
+    page.wait_for_selector(".wi-pairs li")
+    said = page.inner_text(".wi-pairs li")
+    link = page.url
+    other = desk()
+    other.page.goto(link)
+    other.page.wait_for_selector(".wi-pairs li")
+    assert other.page.inner_text(".wi-pairs li") == said
+    assert other.page.inner_text("#sentence") == page.inner_text("#sentence")
+    for broken in ("#job=zzz", f"{link.partition('hand=')[0][len(window.url) + 1 :]}hand=%7B"):
+        third = desk()
+        third.open(broken)
+        third.quiet()
+    other.quiet()
+
+
+def test_constraints_target_and_comparison(desk):
+    window = desk()
+    page = window.open()
+    page.select_option("#dataset", "small")
+    page.wait_for_function("() => denseflipApp.set.key === 'small'")
+    page.click("#terms summary")
+    page.select_option("#only", "add")
+    page.click("#frozen button >> text=Back")
+    page.select_option("#target", "B")
+    window.explain("small", "g0000")
+    view = page.evaluate("denseflipApp.view")
+    assert [answer["removed"] for answer in view["answers"]] == [[]] * len(view["answers"])
+    page.click("#compare")
+    page.wait_for_selector("#comparison:not([hidden])")
+    assert page.locator("#comparison tbody tr").count() >= 4
+    window.quiet()
+
+
+def test_progress_is_shown_and_a_search_can_be_cancelled(desk):
+    window = desk()
+    page = window.open()
+    page.route("**/events", lambda route: route.continue_())
+    page.select_option("#dataset", "brains")
+    page.wait_for_function("() => denseflipApp.set.key === 'brains'")
+    page.select_option("#classifier", "sf-knn")
+    page.select_option("#method", "best")
+    page.click("#explain")
+    page.wait_for_selector("#progress:not([hidden])")
+    page.click("#cancel")
+    page.wait_for_selector("#trouble:not([hidden])")
+    assert "Cancelled" in page.inner_text("#trouble")
+    page.click("#history summary")
+    page.wait_for_selector("#jobs >> text=cancelled")
+    window.quiet()
+
+
+def test_taking_away(desk, tmp_path: Path):
+    window = desk()
+    page = window.open()
+    window.explain("brains", "case-002")
+    got = {}
+    for name, press in (
+        ("denseflip.svg", "#save-svg"),
+        ("denseflip.png", "#save-png"),
+        ("edits.csv", "[data-file='edits.csv']"),
+        ("brain.node", "[data-file='brain.node']"),
+        ("report.html", "[data-file='report.html']"),
+    ):
+        with page.expect_download() as waiting:
+            page.click(press)
+        target = tmp_path / name
+        waiting.value.save_as(target)
+        got[name] = target.read_bytes()
+    assert got["denseflip.svg"].startswith(b"<svg")
+    assert got["denseflip.png"].startswith(b"\x89PNG")
+    assert got["edits.csv"].startswith(b"change,")
+    assert len(got["brain.node"].splitlines()) == 116
+    page.click("#tab-circle")
+    with page.expect_download() as waiting:
+        page.click("#save-png")
+    waiting.value.save_as(tmp_path / "circle.png")
+    assert (tmp_path / "circle.png").read_bytes().startswith(b"\x89PNG")
+    window.quiet()
+
+
+def test_uploads_are_taken_or_refused_in_words(desk):
+    window = desk()
+    page = window.open()
+    page.click("#bring summary")
+    page.set_input_files(
+        "#file", files=[{"name": "a.pkl", "mimeType": "x/y", "buffer": b"\x80\x04N."}]
+    )
+    page.click("#upload")
+    page.wait_for_selector("#upload-said >> text=can run code")
+    page.select_option("#dataset", "small")
+    page.wait_for_function("() => denseflipApp.set.key === 'small'")
+    rows = "\n".join(
+        ",".join("1" if i != j and i + j < 9 else "0" for j in range(12)) for i in range(12)
+    )
+    name = "<img src=x onerror=document.title=1>.csv"
+    page.set_input_files(
+        "#file", files=[{"name": name, "mimeType": "text/csv", "buffer": rows.encode()}]
+    )
+    page.click("#upload")
+    page.wait_for_selector("#upload-said >> text=Taken")
+    assert "onerror" in page.inner_text("#subject option:checked")
+    assert page.locator("img").count() == 0
+    assert page.title() == "denseflip"
+    window.quiet()
+
+
+def test_dark_and_light_are_remembered(desk):
+    window = desk(color_scheme="dark")
+    page = window.open()
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    page.click("#theme")
+    page.reload()
+    assert page.evaluate("document.documentElement.dataset.theme") == "light"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_serious_stands_in_the_way_of_anybody(desk, scheme):
+    """axe-core over every tab: no serious finding."""
+    axe = Path(__file__).parents[1] / "data" / "axe.min.js"
+    window = desk(color_scheme=scheme)
+    page = window.open()
+    window.explain("brains", "case-001")
+    page.evaluate(axe.read_text(encoding="utf-8"))
+    assert page.evaluate(  # it does find what is wrong
+        """async () => { const img = document.createElement('img'); document.body.append(img);
+        const n = (await axe.run(img)).violations.length; img.remove(); return n; }"""
+    )
+    found = []
+    for tab in ("brain", "circle", "matrix", "bars", "edits", "replay", "whatif"):
+        page.click(f"#tab-{tab}")
+        page.wait_for_timeout(200)
+        report = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        found += [
+            (tab, v["id"], v["nodes"][0]["html"][:120])
+            for v in report["violations"]
+            if v["impact"] in {"serious", "critical"}
+        ]
+    assert found == [], json.dumps(found, indent=1)

@@ -1,0 +1,50 @@
+"""A server on a free port of this machine, in a thread of this process."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from denseflip.web import work
+from denseflip.web.app import create_app
+from denseflip.web.config import Settings
+
+
+@contextmanager
+def serving(data: Path, **told: Any) -> Iterator[str]:
+    """The address of a server that runs meanwhile."""
+    import uvicorn
+
+    work.REPEATS, work.PERMUTATIONS = 1, 19  # enough to see a verdict, and quick
+    listening = socket.socket()
+    listening.bind(("127.0.0.1", 0))
+    port = listening.getsockname()[1]
+    app = create_app(Settings(data=data, port=port, **told))
+    config = uvicorn.Config(app, log_level="error", access_log=False, timeout_graceful_shutdown=1)
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        thread.join(timeout=20)
+        listening.close()
+
+
+def wait(client: Any, id: str, seconds: float = 60) -> dict[str, Any]:
+    """A job when it has ended."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        job = client.get(f"/api/jobs/{id}").json()
+        if job["status"] not in {"queued", "running"}:
+            return dict(job)
+        time.sleep(0.02)
+    raise AssertionError(f"the job still runs after {seconds} s: {job}")

@@ -1,0 +1,136 @@
+"""Jobs survive: what is finished is never lost, what was interrupted is told and runs again."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from denseflip.errors import StoreError
+from denseflip.web.runner import Runner
+from denseflip.web.store import FILE, Store
+
+
+def slow(job, live):
+    for i in range(1000):
+        live.tell(calls=i)
+        time.sleep(0.005)
+    return {}, {}
+
+
+def quick(job, live):
+    live.tell(calls=1)
+    return {"n": job.request["n"]}, {"n": job.request["n"]}
+
+
+def until(what, seconds=10):
+    end = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+def test_only_so_many_run_at_a_time_and_all_are_done(tmp_path):
+    store = Store(tmp_path)
+    running, most = 0, 0
+    lock = threading.Lock()
+
+    def work(job, live):
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        time.sleep(0.02)
+        with lock:
+            running -= 1
+        return quick(job, live)
+
+    runner = Runner(store, work, 3)
+    ids = [runner.submit("explain", {"n": n}).id for n in range(12)]
+    runner.start()
+    until(lambda: store.waiting() == 0)
+    runner.close()
+    assert most == 3
+    assert [store.result(id)["n"] for id in ids] == list(range(12))
+
+
+def test_a_cancelled_job_stops_and_one_that_waits_never_begins(tmp_path):
+    store = Store(tmp_path)
+    runner = Runner(store, slow, 1)
+    runner.start()
+    first, second = runner.submit("explain", {}), runner.submit("explain", {})
+    until(lambda: store.get(first.id).status == "running")
+    assert runner.cancel(second.id)
+    assert runner.cancel(first.id)
+    assert not runner.cancel(first.id)
+    until(lambda: runner.live(first.id) is None)
+    assert store.get(first.id).status == store.get(second.id).status == "cancelled"
+    assert store.get(second.id).started is None
+    runner.close()
+
+
+def test_after_a_stop_the_running_are_interrupted_and_the_waiting_wait(tmp_path):
+    store = Store(tmp_path)
+    done = store.add_done("explain", {"n": 0}, {}, {"n": 0})
+    runner = Runner(store, slow, 1)
+    runner.start()
+    first, second = runner.submit("explain", {"n": 1}), runner.submit("explain", {"n": 2})
+    until(lambda: store.get(first.id).status == "running")
+    runner.close()
+    store.close()
+    store = Store(tmp_path)
+    runner = Runner(store, quick, 1)
+    assert runner.start() == 1
+    assert store.get(first.id).status == "interrupted"
+    until(lambda: store.get(second.id).status == "done")
+    assert runner.again(first.id)
+    until(lambda: store.get(first.id).status == "done")
+    assert not runner.again(first.id)
+    assert store.result(done.id) == {"n": 0}
+    runner.close()
+
+
+def test_work_that_fails_is_told_and_the_worker_goes_on(tmp_path):
+    store = Store(tmp_path)
+
+    def work(job, live):
+        if job.request["n"] == 0:
+            raise ZeroDivisionError("oh")
+        if job.request["n"] == 1:
+            raise StoreError("a reason", parameter="data")
+        return quick(job, live)
+
+    runner = Runner(store, work, 1)
+    runner.start()
+    jobs = [runner.submit("explain", {"n": n}) for n in range(3)]
+    until(lambda: store.waiting() == 0)
+    assert "ZeroDivisionError: oh" in store.get(jobs[0].id).error["message"]
+    assert store.get(jobs[1].id).error == {
+        "kind": "StoreError",
+        "message": "a reason",
+        "parameters": ["data"],
+    }
+    assert store.get(jobs[2].id).status == "done"
+    runner.close()
+
+
+def test_a_file_that_is_no_store_is_told(tmp_path):
+    (tmp_path / FILE).write_bytes(b"this is no database, " * 100)
+    with pytest.raises(StoreError, match="cannot be used"):
+        Store(tmp_path)
+
+
+def test_a_killed_server_loses_nothing_that_was_finished():
+    script = Path(__file__).resolve().parents[2] / "scripts" / "web_kill.py"
+    done = subprocess.run(
+        [sys.executable, str(script), "--kills", "1", "--jobs", "6"],
+        capture_output=True,
+        text=True,
+        timeout=180,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "lost 0" in done.stdout
