@@ -129,6 +129,7 @@ def test_compare_is_called_like_this():
         "*class_names=None",
         "*evaluation=None",
         "*share=0.0",
+        "*vocabulary='auto'",
         "*progress=None",
         "*on_event=None",
     ]

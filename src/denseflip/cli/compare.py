@@ -11,6 +11,7 @@ from denseflip.cli.common import err_console, out_console, print_json, spell, th
 from denseflip.cli.data import fetch_one
 from denseflip.cli.explain import (
     BackgroundOption,
+    BatchOption,
     BudgetOption,
     EdgesOption,
     ForceOption,
@@ -26,6 +27,7 @@ from denseflip.cli.explain import (
     TargetOption,
     ThresholdOption,
     TimeOption,
+    VocabularyOption,
 )
 from denseflip.cli.watch import Watch
 
@@ -43,10 +45,11 @@ def compare(
         typer.Argument(help="Id of a graph of the data set, or its number from 0.", metavar="[ID]"),
     ] = None,
     methods: Annotated[
-        str, typer.Option(help="Comma-separated methods, e.g. auto,tri,cli+min.")
+        str, typer.Option(help="Comma-separated methods, e.g. auto,tri,cli+min,mylab:peel.")
     ] = "auto,blocks,tri,cli,rcli,con,edg,dat,dat+bw",
     oracle: OracleOption = None,
     input: InputOption = "adjacency",
+    batch: BatchOption = False,
     nodes: NodesOption = None,
     background: BackgroundOption = None,
     percentile: PercentileOption = None,
@@ -58,6 +61,7 @@ def compare(
     seed: SeedOption = 0,
     regions: RegionsOption = None,
     share: ShareOption = 0.0,
+    vocabulary: VocabularyOption = "auto",
     out: OutOption = None,
     force: ForceOption = False,
     json: JsonOption = False,
@@ -73,12 +77,15 @@ def compare(
     """
     from denseflip.checks import check_new_folder
     from denseflip.datasets.connectome import make_keep
+    from denseflip.story.vocabulary import Vocabulary
     from denseflip.workflow.compare import compare as run_all
     from denseflip.workflow.outputs import write_outputs
     from denseflip.workflow.subject import find_subject
     from denseflip.workflow.tell import method_for, oracle_for
 
     searches = [method_for(name, regions=regions) for name in methods.split(",") if name.strip()]
+    if vocabulary != "auto":
+        Vocabulary.named(vocabulary)  # a wrong word is told before the searches, not after
     if out is not None:
         check_new_folder(out, force=force)
     subject = find_subject(
@@ -89,7 +96,7 @@ def compare(
         keep=make_keep(percentile, threshold, edges),
         fetch=fetch_one,
     )
-    box = oracle_for(subject, oracle, input=input)
+    box = oracle_for(subject, oracle, input=input, batch=batch)
     wanted = subject.label_of(target, box)
     with Watch("…", wanted) as watch:
         rows = list(
@@ -103,6 +110,7 @@ def compare(
                 time_limit=time_limit,
                 regions=regions,
                 share=share,
+                vocabulary=vocabulary,
                 progress=watch.rename,
                 on_event=watch.listener,
             )

@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 MethodOption = Annotated[
     str,
     typer.Option(
-        "--method", "-m", help="Search method, e.g. tri, dat+bw; `denseflip methods` lists them."
+        "--method",
+        "-m",
+        help="Search method, e.g. tri, dat+bw; `denseflip methods` lists them. Or your own: "
+        "module:function.",
     ),
 ]
 OracleOption = Annotated[

@@ -84,10 +84,24 @@ class OracleConfig(_Model):
 
 
 class MethodConfig(_Model):
-    """A method with its parameters; a bare string is the name."""
+    """A method with its parameters; a bare string is the name.
 
-    name: str = Field(min_length=1)
+    A method of one's own is a ``function`` (``module:name``); ``name`` is then what it is called.
+    """
+
+    name: str | None = Field(default=None, min_length=1)
+    function: str | None = None
     parameters: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> MethodConfig:
+        if self.name is None and self.function is None:
+            msg = "give 'name' (a method), or 'function' (module:name, your own)"
+            raise ValueError(msg)
+        if self.function is not None and ":" not in self.function:
+            msg = "'function' is written module:name"
+            raise ValueError(msg)
+        return self
 
 
 class MeasuresConfig(_Model):
@@ -216,7 +230,9 @@ def make_matrix(config: BenchConfig, *, folder: Path | None = None) -> Matrix:
             problems.append(f"oracles[{i}]: {error}")
     for i, method in enumerate(config.methods):
         try:
-            methods.append(method_spec(method.name, method.parameters))
+            words = method.function or method.name
+            assert words is not None
+            methods.append(method_spec(words, method.parameters, called=method.name or ""))
         except DenseflipError as error:
             problems.append(f"methods[{i}]: {error}")
     problems += _repeated("datasets", [s.spec.name for s in sources])

@@ -25,6 +25,7 @@ from denseflip.experiments.refs import (
     file_oracle,
     function_oracle,
     is_trained,
+    own_digest,
     preset_oracle,
 )
 from denseflip.experiments.run import Outcome, run_specs
@@ -461,7 +462,7 @@ def _method(method: Any, asked: dict[str, Any], *, lasting: bool) -> MethodSpec:
     regions = given.pop("regions", None)
     if isinstance(method, str):
         ready = method_for(method, regions=regions if isinstance(regions, str) else None, **given)
-        return MethodSpec(method, {}, ready.parameters)
+        return MethodSpec(method, {}, ready.parameters, digest=own_digest(method))
     ready = as_method(method, **given)
     described = describe_given([ready.search, ready.refiners], "method", lasting=lasting)
     return MethodSpec(ready.name, {}, ready.parameters, digest=content_id(described), given=ready)

@@ -12,16 +12,18 @@ import hashlib
 import importlib
 import importlib.util
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from denseflip.counterfactual import Counterfactual
 from denseflip.datasets import Dataset, load_dataset
 from denseflip.errors import ConfigError, DatasetError, UnknownNameError
+from denseflip.experiments.given import source_digest
 from denseflip.experiments.spec import PLAIN, DataSpec, MethodSpec, OracleSpec, dataset_digest
 from denseflip.oracles.protocol import Oracle
 from denseflip.search.methods import Method, as_method, make_method
+from denseflip.search.own import is_own
 
 if TYPE_CHECKING:
     from denseflip.classifiers.evaluation import Evaluation
@@ -214,17 +216,38 @@ def evaluate_oracle_of(spec: OracleSpec, dataset: Dataset, **settings: Any) -> E
 
 
 def method_spec(
-    name: str, parameters: Mapping[str, Any] | None = None, *, reading: str = PLAIN
+    name: str,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    reading: str = PLAIN,
+    called: str = "",
 ) -> MethodSpec:
-    """A method with everything it resolves to; unknown names and parameters are errors."""
+    """A method with everything it resolves to; unknown names and parameters are errors.
+
+    Parameters
+    ----------
+    name : as `make_method` takes it: also ``module:function``. Of a method of the user's own the
+        source file is part of what the spec is: change it, and its results are run again.
+    called : what it is called in tables, if not by that name.
+    """
     given = dict(parameters or {})
     recipe = build_method(MethodSpec(name, given, {}, reading))
-    return MethodSpec(recipe.name, given, recipe.parameters, reading)
+    if called and called != recipe.name:
+        return MethodSpec(
+            called, given, recipe.parameters, reading, own_digest(name), ref=recipe.name
+        )
+    return MethodSpec(recipe.name, given, recipe.parameters, reading, own_digest(name))
+
+
+def own_digest(name: str) -> str:
+    """Digest of the source of a method of the user's own; empty for any other."""
+    return source_digest(name.partition(":")[0].strip()) if is_own(name) else ""
 
 
 def build_method(spec: MethodSpec) -> Method:
     """The method of a spec, ready to run."""
-    return _find(MAKERS, spec.reading, "reading")(spec.name, **spec.parameters)
+    made = _find(MAKERS, spec.reading, "reading")(spec.ref or spec.name, **spec.parameters)
+    return replace(made, name=spec.name) if spec.ref else made
 
 
 def told_method(spec: MethodSpec) -> str | Method:

@@ -158,7 +158,8 @@ class MethodSpec:
 
     ``reading`` says whose reading of the method is meant: ``plain``, the library's own, or one that
     a plug-in has registered (see `denseflip.experiments.refs`). ``digest`` is that of the source
-    file of a method of the user's own, or of the object, which is ``given``.
+    file of a method of the user's own, or of the object, which is ``given``. ``ref`` are the words
+    that make it, where it is called otherwise.
     """
 
     name: str
@@ -166,6 +167,7 @@ class MethodSpec:
     resolved: Mapping[str, Any] = field(default_factory=dict)
     reading: str = PLAIN
     digest: str = ""
+    ref: str = ""
     given: Any = field(default=None, compare=False, repr=False)
 
     @property
@@ -177,6 +179,7 @@ class MethodSpec:
             "resolved": dict(self.resolved),
             "reading": self.reading,
             **({"digest": self.digest} if self.digest else {}),
+            **({"ref": self.ref} if self.ref else {}),
         }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -300,27 +301,43 @@ def import_oracle(
     return as_oracle(value, **{"input": input, "batch": batch, **options})
 
 
-def import_value(text: str) -> Any:
-    """What ``module:name`` names, the module looked for in the current folder first."""
+def import_value(text: str, what: str = "oracle") -> Any:
+    """What ``module:name`` names, the module looked for in the current folder first.
+
+    Parameters
+    ----------
+    text : the words; what stands behind a question mark is left to others.
+    what : what it is meant to be, for messages.
+    """
     module_name, _, path = text.partition("?")[0].partition(":")
     see_current_folder()
+    head = f"{what.capitalize()} {text}"
     try:
         value: Any = importlib.import_module(module_name)
     except ImportError as error:
         msg = (
-            f"Oracle {text}: cannot import the module {module_name!r} ({error}). "
+            f"{head}: cannot import the module {module_name!r} ({error}). "
             "Give it as module:function, with the module in this folder or installed."
         )
-        raise InvalidParameterError(msg) from error
+        raise InvalidParameterError(msg, parameter=what) from error
     except Exception as error:
-        msg = f"Oracle {text}: importing {module_name!r} raised {type(error).__name__}: {error}."
-        raise InvalidParameterError(msg) from error
+        where = _raised_at(error)
+        msg = f"{head}: importing {module_name!r} raised {type(error).__name__}: {error}{where}."
+        raise InvalidParameterError(msg, parameter=what) from error
     for part in path.split("."):
         if not hasattr(value, part):
             names = [n for n in dir(value) if not n.startswith("_")]
-            raise UnknownNameError(f"oracle in {module_name}", path, names)
+            raise UnknownNameError(f"{what} in {module_name}", path, names)
         value = getattr(value, part)
     return value
+
+
+def _raised_at(error: Exception) -> str:
+    """File and line of an error of the user's code, in brackets; empty if they are not known."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return ""  # its own words say where
+    frames = traceback.extract_tb(error.__traceback__)
+    return f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
 
 
 def _is_numbered(nodes: Nodes) -> bool:

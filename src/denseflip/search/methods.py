@@ -21,6 +21,7 @@ from denseflip.search.contrast import ContrastList
 from denseflip.search.dcs import DCS, BothWays
 from denseflip.search.densify import CliqueDensify, PairDensify
 from denseflip.search.hunt import READINGS
+from denseflip.search.own import is_own, own_method
 from denseflip.search.problem import (
     BACKGROUND,
     CONFIDENCE,
@@ -304,9 +305,13 @@ def _in_order(needs: frozenset[str]) -> tuple[str, ...]:
 def make_method(name: str, /, **parameters: Any) -> Method:
     """Build a named method, with refinements behind ``+`` and parameters of its own.
 
+    A method of one's own is named by ``module:function`` (see `denseflip.search.own`).
+
     >>> make_method("cli+min", max_iterations=50).name
     'cli+min'
     """
+    if is_own(name):
+        return own_method(name, parameters)
     base, *suffixes = name.strip().lower().split("+")
     base = ALIASES.get(base, base)
     if base not in METHODS:

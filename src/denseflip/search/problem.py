@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -347,6 +347,9 @@ def describe_parameters(value: Any) -> Any:
         return [describe_parameters(v) for v in value]
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
+    if isinstance(value, partial):
+        given = {key: describe_parameters(v) for key, v in value.keywords.items()}
+        return {**describe_parameters(value.func), **given}
     if callable(value):
         return {
             "type": f"{getattr(value, '__module__', '')}."

@@ -18,6 +18,7 @@ from denseflip.search.explain import explain
 from denseflip.search.methods import Method, as_method
 from denseflip.story.describe import describe
 from denseflip.story.story import Story
+from denseflip.story.vocabulary import Vocabulary
 from denseflip.workflow.subject import Subject
 from denseflip.workflow.tell import method_for, record, regions_for
 
@@ -86,6 +87,7 @@ def compare(
     class_names: Mapping[Label, str] | Sequence[str] | None = None,
     evaluation: Any = None,
     share: float = 0.0,
+    vocabulary: str | Vocabulary = "auto",
     progress: Callable[[str], None] | None = None,
     on_event: Callable[[Event], object] | None = None,
 ) -> Iterator[Compared]:
@@ -102,7 +104,8 @@ def compare(
     nodes, background, target, confidence, constraints, budget, seed, time_limit, on_event : as in
         `explain`, for each method.
     regions : as in `tell`.
-    subject, class_names, evaluation, share : as in `describe`, which is given the background, too.
+    subject, class_names, evaluation, share, vocabulary : as in `describe`, which is given the
+        background, too.
     progress : called with the name of the method that starts.
 
     Examples
@@ -155,6 +158,7 @@ def compare(
                 class_names=known.class_names if class_names is None else class_names,
                 evaluation=evaluation,
                 share=share,
+                vocabulary=vocabulary,
                 background=shared,
                 seed=seed,
             )

@@ -18,6 +18,7 @@ from denseflip.oracles.session import Event
 from denseflip.search.constraints import Constraints
 from denseflip.search.explain import explain
 from denseflip.search.methods import ALIASES, METHODS, Method, make_method
+from denseflip.search.own import is_own, own_parameters
 from denseflip.story.describe import describe
 from denseflip.story.story import Story
 from denseflip.story.vocabulary import Vocabulary
@@ -80,9 +81,9 @@ def method_for(
     'lobe'
     """
     base = _base(name)
-    if base not in METHODS:
+    if base not in METHODS and not is_own(name):
         return make_method(name)  # which says so
-    takes = _parameters(base)
+    takes = own_parameters(name) if is_own(name) else _parameters(base)
     asked = {"language": language, "max_cells": max_cells, "objective": objective}
     wanted = {key: value for key, value in asked.items() if value is not None}
     if front:
