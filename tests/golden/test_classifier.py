@@ -1,7 +1,7 @@
 """The classifier of the paper's printed numbers (spec §9, D11): exact to four decimals.
 
-Source: Table 1 of the paper as far as it holds (AUT's .92/.90 is impossible for 101 graphs, BIP's
-comes from another file), and the same run on the authors' files with the library they used.
+Source: Table 1 of the paper as far as it holds (AUT's .92 with .90 is impossible for 101 graphs,
+BIP's comes from another file), and the same run on the authors' files with the library they used.
 """
 
 from __future__ import annotations

@@ -116,8 +116,9 @@ class RefitRecipe:
     parameter: str = ""
 
     def estimator(self, value: None) -> Any:
-        """There is none: it is trained by itself."""
-        raise NotImplementedError
+        """There is none, which is told: the oracle is trained by itself."""
+        msg = "An oracle that is trained by its own refit(dataset) has no estimator."
+        raise InvalidParameterError(msg)
 
     def fit(self, value: None, rows: Matrix, labels: Positions) -> Any:
         """An oracle trained on these graphs."""

@@ -22,7 +22,7 @@ from denseflip.story.story import Story
 def plot_distributions(
     rows: Sequence[Row], data: str, methods: Sequence[str], path: Path, *, title: str = ""
 ) -> None:
-    """Box plots of d% and C (both on a log scale) per method and class, as in the supplement.
+    """Box plots of d% (linear) and C (on a log scale) per method and class, as in the supplement.
 
     Boxes run from the first to the third quartile, whiskers to the last value within 1.5 boxes.
     """
@@ -37,7 +37,7 @@ def plot_distributions(
             for k in (0, 1):
                 values = [
                     [
-                        max(float(r[column]), 1e-4)
+                        float(r[column])
                         for r in rows
                         if r["data"] == data
                         and r["method"] == m
@@ -59,7 +59,10 @@ def plot_distributions(
                     medianprops={"color": INK, "linewidth": 1.2},
                     flierprops={"marker": ".", "markersize": 3, "markeredgecolor": CLASSES[k]},
                 )
-            axes.set_yscale("log")
+            if column == "C":
+                axes.set_yscale("log")
+            else:
+                axes.set_ylim(bottom=0)
             axes.set_xticks(np.arange(len(shown)))
             axes.set_xticklabels([m.upper() for m in shown], rotation=30, ha="right")
             axes.set_xlim(-0.6, len(shown) - 0.4)
@@ -133,12 +136,12 @@ def patient_table(stories: Mapping[str, Mapping[str, Story]]) -> Table:
 
 
 def plot_patients(stories: Mapping[str, Mapping[str, Story]], folder: Path) -> list[Path]:
-    """One picture per patient: all methods side by side."""
+    """One picture per patient: all methods side by side, bars divided by the size of the lobes."""
     from denseflip.report.comparison import plot_comparison
 
     paths = []
     for patient, by_method in stories.items():
         path = folder / f"patient-{patient.lower().replace(' ', '-')}.png"
-        plot_comparison(dict(by_method), title=patient, path=path, force=True)
+        plot_comparison(dict(by_method), title=patient, path=path, force=True, by_size=True)
         paths.append(path)
     return paths

@@ -18,14 +18,15 @@ REST = "all others"
 LETTERS = 40  # of a region's name
 
 
-def bar_regions(scenes: Sequence[Scene], top: int) -> list[int]:
+def bar_regions(scenes: Sequence[Scene], top: int, *, by_size: bool = False) -> list[int]:
     """Regions worth a bar, largest share first; at most ``top``, one of them for all the others.
 
     Every scene has the same weight, however many edits it has.
     """
     total = np.zeros(len(scenes[0].taxonomy.regions))
     for scene in scenes:
-        total += scene.ends / max(int(scene.ends.sum()), 1)
+        ends = scene.ends / region_sizes(scene) if by_size else scene.ends
+        total += ends / max(float(ends.sum()), 1e-12)
     order = [int(r) for r in np.argsort(-total, kind="stable") if total[r]]
     return order if len(order) <= top else order[: top - 1]
 
@@ -41,6 +42,27 @@ def bar_table(scene: Scene, regions: Sequence[int]) -> tuple[list[str], npt.NDAr
     return names, shown
 
 
+def region_sizes(scene: Scene) -> npt.NDArray[np.int64]:
+    """How many nodes each region has."""
+    return np.bincount(scene.taxonomy.index, minlength=len(scene.taxonomy.regions))
+
+
+def bar_shares(
+    scene: Scene, regions: Sequence[int], *, by_size: bool = False
+) -> npt.NDArray[np.float64]:
+    """Shares in percent of removed and added ends, as `bar_table` lists the regions.
+
+    With ``by_size`` the ends of each region are divided by its number of nodes before.
+    """
+    counts = np.stack([scene.cells.ends(pairs) for pairs in (scene.removed, scene.added)])
+    values = counts / region_sizes(scene) if by_size else counts.astype(np.float64)
+    values = 100 * values / np.maximum(values.sum(axis=1, keepdims=True), 1e-12)
+    shown: npt.NDArray[np.float64] = values[:, list(regions)]
+    if counts.sum() == counts[:, list(regions)].sum():
+        return shown
+    return np.column_stack([shown, values.sum(axis=1) - shown.sum(axis=1)])
+
+
 def draw_bars(
     ax: Any,
     scene: Scene,
@@ -49,17 +71,19 @@ def draw_bars(
     rows: int = 0,
     compact: bool = False,
     narrow: bool = False,
+    by_size: bool = False,
 ) -> None:
     """The paper's bars: which share of the changed ends lies in each region, per kind of edit.
 
-    ``rows`` keeps room for so many bars, and ``compact`` shows the full scale of 100 %, so that
-    bars that stand side by side can be compared. ``narrow`` writes names above the bars.
+    With ``by_size`` it is the share of ends per node of the region, as in the paper. ``rows`` keeps
+    room for so many bars, and ``compact`` shows the full scale of 100 %, so that bars that stand
+    side by side can be compared. ``narrow`` writes names above the bars.
     """
     names, counts = bar_table(scene, regions)
     if compact:
         names = [name if len(name) <= 24 else f"{name[:23].rstrip()} …" for name in names]
     places = np.arange(len(names))
-    totals = counts.sum(axis=1)
+    every = bar_shares(scene, regions, by_size=by_size)
     size = 7.8 if compact else 9.0
     small = size - 0.8 if compact else size - 1
     height = 0.26 if narrow else 0.36
@@ -70,7 +94,7 @@ def draw_bars(
     alone = (counts == 0).any(axis=0)  # one kind of edit only: its bar stands in the middle
     longest = 0.0
     for row, kind, colour, hatch, shift in looks:
-        shares = 100 * counts[row] / max(int(totals[row]), 1)
+        shares = every[row]
         longest = max(longest, float(shares.max(initial=0)))
         at = places + np.where(alone, 0.0, shift)
         bars = ax.barh(at, shares, height=height, color=colour, edgecolor=PAPER, hatch=hatch, lw=0)

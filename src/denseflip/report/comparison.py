@@ -47,6 +47,7 @@ def plot_comparison(
     path: str | Path | None = None,
     force: bool = False,
     narrow: bool = False,
+    by_size: bool = False,
 ) -> Any:
     """Draw several explanations of one graph side by side.
 
@@ -57,6 +58,7 @@ def plot_comparison(
     columns : pictures in a row at most.
     title, path, force : as in `plot_connectome`.
     narrow : for the width of a phone: two in a row, without the bars.
+    by_size : divide the bars by the size of their regions, as in `plot_regions`.
 
     Returns
     -------
@@ -81,7 +83,7 @@ def plot_comparison(
     across = NARROW / 2 if narrow else _WIDTH  # inches of one column
     rows = -(-len(scenes) // columns)
     picture = across * min(views_aspect(views), 1.15) if first.in_mni else across
-    shown = bar_regions(list(everything.values()), _BAR_ROWS)
+    shown = bar_regions(list(everything.values()), _BAR_ROWS, by_size=by_size)
     with_bars = first.has_regions and not narrow
     bars = 0.3 * min(len(shown) + 1, _BAR_ROWS) + 0.4 if with_bars else 0.0
     cell = 0.5 + picture + bars + (0.15 if narrow else 0.35)
@@ -113,7 +115,7 @@ def plot_comparison(
             top = height - head - legend - (i // columns) * cell
             base = _picture(figure, scene, named[name], (left, top), (across, picture), views)
             if bars:
-                _bars(figure, everything[name], shown, (left, base), bars)
+                _bars(figure, everything[name], shown, (left, base), bars, by_size=by_size)
         for k, note in enumerate(notes):
             place = (foot - 0.15 - 0.18 * k) / height
             figure.text(0.5, place, words(note), ha="center", fontsize=NOTE, color=QUIET)
@@ -158,7 +160,13 @@ def _picture(
 
 
 def _bars(
-    figure: Any, scene: Scene, regions: list[int], corner: tuple[float, float], size: float
+    figure: Any,
+    scene: Scene,
+    regions: list[int],
+    corner: tuple[float, float],
+    size: float,
+    *,
+    by_size: bool,
 ) -> None:
     width, height = figure.get_size_inches()
     left, top = corner
@@ -168,7 +176,7 @@ def _bars(
     axes = figure.add_axes(
         (place[0] / width, place[1] / height, place[2] / width, place[3] / height)
     )
-    draw_bars(axes, scene, regions, rows=len(regions), compact=True)
+    draw_bars(axes, scene, regions, rows=len(regions), compact=True, by_size=by_size)
 
 
 def name_stories(stories: Sequence[Story] | Mapping[str, Story]) -> dict[str, Story]:

@@ -151,6 +151,7 @@ def plot_regions(
     force: bool = False,
     ax: Any = None,
     narrow: bool = False,
+    by_size: bool = False,
 ) -> Any:
     """Draw the share of changed ends that lies in each region: red removed, blue added.
 
@@ -159,14 +160,16 @@ def plot_regions(
     Parameters
     ----------
     top : regions shown at most; the smallest are summed up in one bar.
+    by_size : divide the ends in each region by its number of nodes first, as the paper's bars do: a
+        large region does not look busy only because it is large.
     """
     need("matplotlib")
     _positive("top", top)
     scene = _with_regions(story, regions, title)
-    shown = bar_regions([scene], top)
+    shown = bar_regions([scene], top, by_size=by_size)
     with style():
         if ax is not None:
-            draw_bars(ax, scene, shown)
+            draw_bars(ax, scene, shown, by_size=by_size)
             ax.set_title(words(scene.title), fontsize=10)
             return save_figure(ax.figure, path, force=force)
         names, _ = bar_table(scene, shown)
@@ -180,8 +183,9 @@ def plot_regions(
         host = figure.add_axes(
             (margin / width, base / height, 1 - (margin + 0.3) / width, body / height)
         )
-        draw_bars(host, scene, shown, narrow=narrow)
-        host.set_xlabel("share of changed ends, % of each kind", fontsize=8.5, color=QUIET)
+        draw_bars(host, scene, shown, narrow=narrow, by_size=by_size)
+        what = "changed ends per node of the region" if by_size else "changed ends"
+        host.set_xlabel(f"share of {what}, % of each kind", fontsize=8.5, color=QUIET)
         write_headline(figure, scene.title)
         figure.legend(
             handles=bar_handles(scene), loc="lower center", ncols=1 if narrow else 2,

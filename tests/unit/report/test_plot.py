@@ -343,3 +343,25 @@ def test_very_many_regions_do_not_flood_the_legend(brain):
 
 def test_a_notebook_shows_the_figure(sided):
     assert plot_regions(sided)._repr_png_().startswith(b"\x89PNG")
+
+
+def test_bars_can_be_divided_by_the_size_of_regions(brain):
+    """Four ends in the Frontal Lobe and two in the smaller Occipital Lobe."""
+    from denseflip.report.charts import bar_shares
+    from denseflip.report.scene import make_scene
+
+    story = make_story(brain_nodes(), [(2, 42), (3, 43), (2, 3)], [])
+    scene = make_scene(story)
+    sizes = {r: scene.taxonomy.index.count(i) for i, r in enumerate(scene.taxonomy.regions)}
+    places = [scene.taxonomy.regions.index(r) for r in ("Frontal Lobe", "Occipital Lobe")]
+    plain, divided = (bar_shares(scene, places, by_size=x)[0] for x in (False, True))
+    assert plain == pytest.approx([100 * 4 / 6, 100 * 2 / 6])
+    per = 4 / sizes["Frontal Lobe"], 2 / sizes["Occipital Lobe"]
+    assert divided == pytest.approx([100 * x / sum(per) for x in per])
+    rest = bar_shares(scene, places[:1], by_size=True)[0]
+    assert rest.sum() == pytest.approx(100)
+    texts = [t.get_text() for t in plot_regions(story, by_size=True).findobj(Text)]
+    assert any("per node of the region" in t for t in texts)
+    assert any(t.startswith(f" {divided[0]:.0f} %") for t in texts)
+    figure = plot_comparison({"a": story, "b": brain}, by_size=True)
+    assert any(t.get_text() == f" {divided[0]:.0f} %" for t in figure.findobj(Text))
