@@ -208,3 +208,47 @@ def test_export_bad_words(capsys: Captured) -> None:
 def test_damaged_data_set_file(capsys: Captured, tmp_path: Path) -> None:
     (tmp_path / "x.dfd").write_bytes(b"nonsense")
     assert "cannot be read as a denseflip data set" in fails(capsys, "data", "show", "x.dfd")
+
+
+def test_import_of_a_lab_says_what_it_left_out(capsys: Captured, tmp_path: Path) -> None:
+    import labs
+
+    data, classes = labs.cohort("xcpd", 6)
+    labs.xcpd(tmp_path / "xcp_d", data, labs.NAMES, deep=True)
+    people = {**classes, "sub-01": "n/a", "sub-77": "patient"}
+    labs.participants(tmp_path / "participants.tsv", people)
+    err = fails(capsys, "data", "import", "xcp_d", "--labels", "participants.tsv")
+    assert "problems found: 2" in err
+    assert "Labels without a graph file (1): sub-77" in err
+    assert "('n/a' is no class) (1): sub-01" in err
+    assert "On the command line: --skip-unmatched." in err
+    assert not (tmp_path / "xcp_d.dfd").exists()
+    out = ok(capsys, "data", "import", "xcp_d", "--labels", "participants.tsv", "--skip-unmatched")
+    assert "Taken: 5 graphs (control 2, patient 3), as xcpd." in out
+    assert "Left out, labels without a graph file (1): sub-77." in out
+    wrong = tmp_path / "nodes.csv"
+    wrong.write_text("name\n" + "\n".join(["LH_Viz_1", *labs.NAMES[1:]]))
+    labs.participants(tmp_path / "participants.tsv", classes)
+    args = ("data", "import", "xcp_d", "--labels", "participants.tsv", "--force", "--nodes", wrong)
+    err = fails(capsys, *args)
+    assert "only in the node table (1): 'LH_Viz_1'" in err
+    assert "--match position" in err
+    ok(capsys, *args, "--match", "position")
+
+
+def test_a_networkx_function_gets_the_names_of_the_data_set(
+    capsys: Captured, tmp_path: Path
+) -> None:
+    import labs
+
+    data, classes = labs.cohort("xcpd", 6)
+    labs.xcpd(tmp_path / "xcp_d", data, labs.NAMES)
+    labs.participants(tmp_path / "participants.tsv", classes)
+    ok(capsys, "data", "import", "xcp_d", "--labels", "participants.tsv", "--percentile", 50)
+    name = labs.NAMES[0]
+    (tmp_path / "rule_by_name.py").write_text(
+        f"def label(g):\n    return 'many' if g.degree[{name!r}] > 3 else 'few'\n"
+    )
+    out = ok(capsys, "explain", "xcp_d.dfd", "sub-02", "--oracle", "rule_by_name:label",
+             "--input", "networkx", "-m", "edg+min")  # fmt: skip
+    assert "few" in out
