@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -135,6 +136,23 @@ class EstimatorOracle:
                 )
                 raise OracleError(msg)
         return shares
+
+    def refit(self, dataset: Any) -> EstimatorOracle:
+        """The same estimator with the same features, trained anew: for `evaluate`.
+
+        It learns the numbers of the data set's classes, or their names if those are what it knew.
+        """
+        from sklearn.base import clone
+
+        names = dataset.class_names
+        named = self.classes is not None and set(self.classes) <= set(names)
+        labels = [names[x] for x in dataset.labels] if named else list(dataset.labels)
+        again: EstimatorOracle = copy.copy(self)
+        again.__dict__.pop("_head", None)
+        again.estimator = clone(self.estimator).fit(self._rows(dataset.graphs), labels)
+        again.classes = tuple(clean_label(c) for c in again.estimator.classes_)
+        again.class_names = None
+        return again
 
     def _rows(self, graphs: Sequence[Graph]) -> Any:
         if self.features is None:

@@ -229,8 +229,6 @@ def inputs_of(
         shifts = np.concatenate(([0], np.cumsum(sizes)[:-1])).astype(np.int64)
         pairs = [g.pairs + s for g, s in zip(graphs, shifts, strict=True)]
         both = [np.concatenate((p, p[:, ::-1])) for p in pairs]
-        # The order that PyTorch Geometric's coalesced graphs have: by first, then second node.
-        both = [b[np.lexsort((b[:, 1], b[:, 0]))] for b in both]
         joined = np.concatenate(both) if both else np.zeros((0, 2))
         made["edge_index"] = np.ascontiguousarray(joined.T, dtype=np.int64)
         made["edge_weight"] = np.ones(len(joined), dtype=np.float32)

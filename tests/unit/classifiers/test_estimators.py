@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import models
-from denseflip import as_oracle, describe, explain, open_oracle
+from denseflip import as_oracle, describe, evaluate, explain, open_oracle
 from denseflip.classifiers.features import DegreeFeatures, EdgeFeatures
 from denseflip.errors import (
     InvalidGraphError,
@@ -175,6 +175,19 @@ def test_probabilities_that_contradict_the_labels_are_an_error():
     oracle = as_oracle(Odd().fit(DEGREES, LABELS), features="degrees")
     with pytest.raises(OracleError, match=r"contradicts itself.*CalibratedClassifierCV"):
         oracle.predict_proba(GRAPHS)
+
+
+@pytest.mark.parametrize("labels", [LABELS, models.NAMES], ids=["numbers", "names"])
+def test_it_is_judged_by_training_it_anew(labels):
+    pipeline = make_pipeline(StandardScaler(), LogisticRegression()).fit(DEGREES, labels)
+    numbers = {"folds": 3, "repeats": 2, "permutations": 0}
+    judged = evaluate(COHORT, as_oracle(pipeline, features="degrees"), **numbers)
+    same = evaluate(COHORT, pipeline, features="degrees", **numbers)
+    assert judged.protocol == same.protocol != "as given"
+    assert judged.accuracy == same.accuracy
+    assert pipeline.predict(DEGREES).tolist() == as_oracle(pipeline, features="degrees").predict(
+        GRAPHS
+    )
 
 
 def test_without_probabilities_none_are_offered():

@@ -65,7 +65,7 @@ def test_several_graphs_in_one_lie_side_by_side():
     given = inputs_of([PAIR, PATH], ROLES, node_features("degree"))
     assert given["x"].ravel().tolist() == [1, 1, 1, 2, 1]
     assert given["batch"].tolist() == [0, 0, 1, 1, 1]
-    assert given["edge_index"].tolist() == [[0, 1, 2, 3, 3, 4], [1, 0, 3, 2, 4, 3]]
+    assert given["edge_index"].tolist() == [[0, 1, 2, 3, 3, 4], [1, 0, 3, 4, 2, 3]]
     assert given["edge_index"].dtype == np.int64
 
 

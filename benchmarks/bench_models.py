@@ -1,0 +1,150 @@
+"""Models of other libraries: the cost of a question, together and alone, beside the bare model.
+
+- *A torch network*: 64 edited graphs (`synthetic`) asked at once beside 64 questions one by one,
+  and beside the bare module called on ready tensors (what no adapter could beat). A whole
+  explanation in batches beside the same one by one, which must come out the same.
+- *The same network as an ONNX file*, likewise.
+- *A scikit-learn pipeline* (`mice`): beside its own `predict` on ready rows.
+
+Without torch or onnxruntime their lines are left out, and a note says so. Run it with
+``python benchmarks/bench_models.py [--quick] [--before CHECKOUT]``.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from denseflip import Graph, as_oracle, explain, load_dataset
+from measuring import Figures, Line, least, main, note
+
+TOGETHER = 64
+EDITS = 5
+
+
+def edited(graph: Graph, count: int) -> list[Graph]:
+    """Copies of a graph with a few pairs flipped, as a search asks about them."""
+    rng = np.random.default_rng(0)
+    n = graph.n_nodes
+    u, v = np.triu_indices(n, 1)
+    codes = u * n + v
+    return [graph.toggle_codes(rng.choice(codes, EDITS, replace=False)) for _ in range(count)]
+
+
+def network(width: int) -> Any:
+    """A small network of torch alone."""
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+    import torch
+
+    from networks import Sage
+
+    torch.manual_seed(0)
+    torch.set_num_threads(1)
+    return Sage(width).eval()
+
+
+def asked(oracle: Any, graphs: list[Graph], bare: Any, repeats: int, name: str) -> Figures:
+    """Seconds a graph: asked together, one by one, and by the bare model."""
+    best = least(
+        {
+            "together": lambda: oracle.predict(graphs),
+            "alone": lambda: [oracle.predict([g]) for g in graphs],
+            "bare": bare,
+        },
+        repeats,
+    )
+    return {f"{name} {key}": value / len(graphs) for key, value in best.items()}
+
+
+def explained(module: Any, data: Any, budget: int) -> Figures:
+    """Seconds a question of one search, in batches and one by one; whether it found the same."""
+    oracle = as_oracle(module, features="degree")
+    scores = oracle.scores(data.graphs)
+    module.last.bias.data[1] += float(np.median(scores[:, 0] - scores[:, 1]))
+    seconds, found = {}, []
+    for name, batch in (("together", 64), ("alone", 1)):
+        started = time.process_time()
+        result = explain(data.graphs[0], oracle, "obs", seed=1, budget=budget, batch=batch)
+        seconds[f"explained {name}"] = (time.process_time() - started) / result.calls
+        found.append((result.status, result.edits, result.calls))
+    return {**seconds, "same": float(found[0] == found[1])}
+
+
+def measure(quick: bool) -> Figures:
+    """Time a question to each kind of model."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import MinMaxScaler
+
+    repeats = 2 if quick else 5
+    mice = load_dataset("mice")
+    graphs = edited(mice.graphs[0], TOGETHER)
+    rows = np.stack([g.degrees() for g in mice.graphs])
+    pipeline = make_pipeline(MinMaxScaler(), LogisticRegression()).fit(rows, mice.labels)
+    ready = np.stack([g.degrees() for g in graphs]).astype(float)
+    oracle = as_oracle(pipeline, features="degrees")
+    figures = asked(oracle, graphs, lambda: pipeline.predict(ready), repeats, "pipeline")
+    try:
+        import torch
+    except ImportError:
+        note('torch is not installed (pip install "denseflip[gnn]"): networks are left out.')
+        return figures
+    from denseflip.oracles.tensors import inputs_of, node_features
+
+    module = network(1)
+    small = load_dataset("synthetic")
+    graphs = edited(small.graphs[0], TOGETHER)
+    roles = {name: name for name in ("x", "edge_index", "batch")}
+    arrays = inputs_of(graphs, roles, node_features("degree"))
+    tensors = {name: torch.as_tensor(array) for name, array in arrays.items()}
+
+    def bare() -> None:
+        with torch.no_grad():
+            module(**tensors)
+
+    oracle = as_oracle(module, features="degree")
+    figures |= asked(oracle, graphs, bare, repeats, "torch")
+    figures |= explained(module, small, 60 if quick else 300)
+    try:
+        import onnx  # noqa: F401
+        import onnxruntime  # noqa: F401
+    except ImportError:
+        note('onnxruntime is not installed (pip install "denseflip[onnx]"): ONNX is left out.')
+        return figures
+    from denseflip import open_oracle
+    from networks import export
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = export(module, Path(folder) / "network.onnx")
+        exported = open_oracle(f"onnx:{path}?features=degree")
+        figures |= asked(
+            exported, graphs, lambda: exported._call(arrays, TOGETHER), repeats, "onnx"
+        )
+    return figures
+
+
+def lines(figures: Figures) -> list[Line]:
+    """Ratios: what a batch gains, and what the adapter costs."""
+    out = []
+    for name in ("torch", "onnx", "pipeline"):
+        if f"{name} together" not in figures:
+            continue
+        together, alone = figures[f"{name} together"], figures[f"{name} alone"]
+        bare = figures[f"{name} bare"]
+        out.append(Line(f"{name}: one by one / {TOGETHER} together", alone / together, "×"))
+        out.append(Line(f"{name}: {TOGETHER} together / the bare model", together / bare, "×"))
+    if "explained alone" in figures:
+        ratio = figures["explained alone"] / figures["explained together"]
+        out.append(Line("torch: a question of `obs`, one by one / in batches", ratio, "×"))
+        same = figures["same"]
+        out.append(Line("torch: the same counterfactual both ways", same, at_least=1, must=True))
+    return out
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, measure, lines))

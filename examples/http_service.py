@@ -1,0 +1,110 @@
+"""A classifier behind HTTP: the service, in forty lines of the standard library, and its caller.
+
+    pip install "denseflip[http]"
+    python examples/http_service.py            # starts it, asks it, explains one graph
+    python examples/http_service.py serve      # keeps it running, at http://127.0.0.1:8765/predict
+
+With the second one running, from anywhere:
+
+    denseflip explain mice 0 --oracle http://127.0.0.1:8765/predict
+
+The service is for this machine. One that others can reach belongs behind https and a token
+(``DENSEFLIP_TOKEN`` on the caller's side; this one asks for it if ``SERVICE_TOKEN`` is set).
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import os
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from denseflip import Graph, fit_oracle, load_dataset, open_oracle
+from denseflip.workflow.subject import find_subject
+from denseflip.workflow.tell import tell
+
+LARGEST = 64 * 2**20  # bytes of a question
+
+
+class Service(ThreadingHTTPServer):
+    """Answers questions about graphs by a classifier of `fit_oracle`."""
+
+    daemon_threads = True
+
+    def __init__(self, port: int = 8765) -> None:
+        super().__init__(("127.0.0.1", port), Handler)
+        self.mice = load_dataset("mice")
+        self.classifier = fit_oracle(self.mice, "regions-logistic")
+        self.token = os.environ.get("SERVICE_TOKEN", "")
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        return f"http://127.0.0.1:{self.server_address[1]}/predict"
+
+    def answer(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Labels and probabilities of the graphs of a question, as names of strains."""
+        graphs = [Graph.from_edges(g["n_nodes"], g["edges"]) for g in question["graphs"]]
+        names = self.mice.class_names
+        labels = [names[label] for label in self.classifier.predict(graphs)]
+        shares = self.classifier.predict_proba(graphs).tolist() if graphs else []
+        return {"labels": labels, "classes": list(names), "probabilities": shares}
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One POST, one JSON answer."""
+
+    server: Service
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # headers and body are two parts; do not wait between them
+
+    def do_POST(self) -> None:
+        """Answer a question; a wrong one with status 400 and the reason."""
+        size = int(self.headers.get("Content-Length", 0))
+        token = f"Bearer {self.server.token}"
+        if size > LARGEST:
+            return self.give(413, {"error": "too large"})
+        body = self.rfile.read(size)
+        if self.server.token and not hmac.compare_digest(
+            self.headers.get("Authorization", ""), token
+        ):
+            return self.give(401, {"error": "a token is needed"})
+        try:
+            return self.give(200, self.server.answer(json.loads(body)))
+        except Exception as error:
+            return self.give(400, {"error": str(error)})
+
+    def give(self, status: int, content: dict[str, Any]) -> None:
+        """Send JSON."""
+        body = json.dumps(content).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args: object) -> None:
+        """Keep quiet."""
+
+
+def main(port: int = 0) -> Any:
+    """Start the service, open it by its address, explain one mouse; gives back the story."""
+    with Service(port) as service:
+        threading.Thread(target=service.serve_forever, daemon=True).start()
+        oracle = open_oracle(service.url)
+        story = tell(find_subject("mice", 0), oracle, target="BTBR")
+        print(story)
+        service.shutdown()
+    return story
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["serve"]:
+        with Service() as running:
+            print(f"Listening at {running.url}")
+            running.serve_forever()
+    else:
+        main()
