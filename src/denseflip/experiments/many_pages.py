@@ -7,7 +7,6 @@ up to date is not written again, so a run that was stopped while it wrote goes o
 from __future__ import annotations
 
 import json
-import os
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -21,6 +20,7 @@ from denseflip.errors import DenseflipError, UnknownNameError
 from denseflip.experiments.many import Explained, Explanations
 from denseflip.experiments.spec import TellSpec, content_id
 from denseflip.experiments.work import get_context
+from denseflip.files import write_whole
 from denseflip.report.many import make_index
 from denseflip.report.page import write_page
 from denseflip.workflow.tell import record
@@ -80,6 +80,8 @@ def write_many(
     links: dict[str, str] = {}
     if pages != "none":
         (out / PAGES).mkdir(exist_ok=True)
+        for torn in (out / PAGES).glob(".*"):
+            torn.unlink()  # what a killed process left
         links = {one.id: f"{PAGES}/{names[one.id]}.html" for one in many if one.story is not None}
         said = content_id([__version__, dict(job.versions), pages, command, _plain(card)])
         with _manifest(out) as written:
@@ -111,7 +113,7 @@ def write_many(
         dataset=dataset,
         command=command,
     )
-    _write_whole(out / INDEX, text)
+    write_whole(out / INDEX, text)
     return [out / INDEX, *(out / file for file in files)]
 
 
@@ -146,7 +148,7 @@ def _write_one(
     """The page of one graph, and its result beside it."""
     assert one.story is not None
     text = json.dumps(record(one.story), ensure_ascii=False)
-    _write_whole(place.with_name(f"{place.name}.json"), text)
+    write_whole(place.with_name(f"{place.name}.json"), text)
     write_page(
         one.story,
         place.with_name(f"{place.name}.html"),
@@ -199,7 +201,7 @@ class _Written:
     def save(self) -> None:
         """Write it down."""
         self.last = time.monotonic()
-        _write_whole(self.out / _MANIFEST, json.dumps(self.keys, indent=0, sort_keys=True) + "\n")
+        write_whole(self.out / _MANIFEST, json.dumps(self.keys, indent=0, sort_keys=True) + "\n")
 
 
 @contextmanager
@@ -209,10 +211,3 @@ def _manifest(out: Path) -> Iterator[_Written]:
         yield written
     finally:
         written.save()
-
-
-def _write_whole(path: Path, text: str) -> None:
-    """Write a file beside its place and move it there: it is there whole or not at all."""
-    beside = path.with_name(f".{path.name}.tmp")
-    beside.write_text(text, encoding="utf-8")
-    os.replace(beside, path)

@@ -38,12 +38,14 @@ class Rich(Plain):
     classes = (0, 1)
     card = "rich"
     asked_edits = 0
+    asked_how_sure = 0
 
     def predict_edits(self, base, edits):
         self.asked_edits += len(edits)
         return [int(base.toggle_codes(codes).n_edges > 20) for codes in edits]
 
     def predict_proba(self, graphs):
+        self.asked_how_sure += len(graphs)
         return np.array([[0.25, 0.75] if g.n_edges > 20 else [0.75, 0.25] for g in graphs])
 
 
@@ -91,7 +93,7 @@ def test_a_search_uses_edits_where_the_oracle_takes_them(folder):
     result = explain(DATA.graphs[0], timed, "tri")
     assert (result.edits, result.calls) == (direct.edits, direct.calls)
     assert rich.asked_edits
-    assert timed.graphs == rich.asked + rich.asked_edits
+    assert timed.graphs == rich.asked + rich.asked_edits + rich.asked_how_sure
 
 
 def test_the_data_set_is_asked_about_once_for_all_explanations(folder):
@@ -135,8 +137,10 @@ NO_CODE = (
     "checks",
     "datasets",
     "errors",
+    "experiments.given",
     "experiments.spec",
     "experiments.store",
+    "files",
     "limits",  # decides whether there is a result, not which
 )
 
