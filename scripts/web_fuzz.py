@@ -14,15 +14,14 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from web_kill import ask, start
-
-KNOWN = {"dataset": "mice", "key": "mice", "subject": "sub-54811", "classifier": "sf-knn"}
+from web_kill import ask, first_subject, start
 
 
 def main() -> None:
     """Send, count, and fail on a 5xx."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--cases", type=int, default=140, help="cases of each operation")
+    parser.add_argument("--study", default="mice", help="a data set, by name or file")
     told = parser.parse_args()
     warnings.simplefilter("ignore")
     import schemathesis
@@ -32,10 +31,11 @@ def main() -> None:
     statuses: collections.Counter[str] = collections.Counter()
     failures: list[str] = []
     with tempfile.TemporaryDirectory() as name:
-        server, url = start(Path(name))
+        server, url = start(Path(name), told.study)
         schema = schemathesis.openapi.from_url(f"{url}/openapi.json")
-        body = {"dataset": "mice", "subject": "sub-54811", "method": "con"}
-        job = ask(f"{url}/api/jobs", body)["id"]
+        known = first_subject(url) | {"classifier": "sf-knn"}
+        job = ask(f"{url}/api/jobs", known | {"method": "con"})["id"]
+        known["key"] = known["dataset"]
 
         def real(case: Any, mix: int) -> None:
             """Some cases with keys that exist, so that they get past the first check."""
@@ -45,10 +45,10 @@ def main() -> None:
                 for key in list(place or {}):
                     if key == "id":
                         place[key] = job
-                    elif key in KNOWN:
-                        place[key] = KNOWN[key]
+                    elif key in known:
+                        place[key] = known[key]
             if mix % 4 == 1 and isinstance(case.body, dict):
-                case.body.update({k: v for k, v in KNOWN.items() if k != "key"})
+                case.body.update({k: v for k, v in known.items() if k != "key"})
 
         def run(strategy: Any) -> None:
             @given(case=strategy, mix=st.integers(0, 7))

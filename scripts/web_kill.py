@@ -30,9 +30,9 @@ def ask(url: str, body: Any = None) -> Any:
         return json.load(answer)
 
 
-def start(folder: Path) -> tuple[subprocess.Popen[str], str]:
-    """A server on a free port, and its address."""
-    words = ["serve", "mice", "--no-browser", "--port", "0", "--data", str(folder)]
+def start(folder: Path, study: str = "mice") -> tuple[subprocess.Popen[str], str]:
+    """A server of one data set on a free port, and its address."""
+    words = ["serve", study, "--no-browser", "--port", "0", "--data", str(folder)]
     server = subprocess.Popen(
         [sys.executable, "-m", "denseflip", *words],
         stderr=subprocess.PIPE,
@@ -51,6 +51,13 @@ def start(folder: Path) -> tuple[subprocess.Popen[str], str]:
     raise SystemExit("the server does not answer")
 
 
+def first_subject(url: str) -> dict[str, str]:
+    """The key of the only data set, and the id of its first subject."""
+    key = ask(f"{url}/api/datasets")[0]["key"]
+    subject = ask(f"{url}/api/datasets/{key}")["subjects"][0]["id"]
+    return {"dataset": key, "subject": subject}
+
+
 def finished(url: str) -> dict[str, str]:
     """Status of every job."""
     return {job["id"]: job["status"] for job in ask(f"{url}/api/jobs?limit=500")}
@@ -61,6 +68,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--kills", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=30, help="jobs asked for before each kill")
+    parser.add_argument("--study", default="mice", help="a data set, by name or file")
     told = parser.parse_args()
     rng = random.Random(0)
     with tempfile.TemporaryDirectory() as name:
@@ -68,10 +76,11 @@ def main() -> None:
         kept: dict[str, str] = {}  # job → its result, as it was when it was seen done
         asked: set[str] = set()
         interrupted = 0
-        server, url = start(folder)
+        server, url = start(folder, told.study)
+        known = first_subject(url)
         for _ in range(told.kills):
             for i in range(told.jobs):
-                body = {"dataset": "mice", "subject": "sub-54811", "method": "con", "seed": i}
+                body = known | {"method": "con", "seed": i}
                 asked.add(ask(f"{url}/api/jobs", body | {"classifier": "regions-logistic"})["id"])
             until = time.monotonic() + 60
             while time.monotonic() < until:  # let some be done
@@ -85,7 +94,7 @@ def main() -> None:
                     kept[id] = json.dumps(ask(f"{url}/api/jobs/{id}/result"), sort_keys=True)
             server.send_signal(signal.SIGKILL)
             server.wait()
-            server, url = start(folder)
+            server, url = start(folder, told.study)
             hit = [id for id, status in finished(url).items() if status == "interrupted"]
             interrupted += len(hit)
             for id in hit:

@@ -17,14 +17,14 @@ from pathlib import Path
 
 import httpx
 import psutil
-from web_kill import start
+from web_kill import first_subject, start
 
 
 class Load:
     """What the clients did and saw."""
 
-    def __init__(self, url: str, until: float) -> None:
-        self.url, self.until = url, until
+    def __init__(self, url: str, until: float, key: str) -> None:
+        self.url, self.until, self.key = url, until, key
         self.errors: list[str] = []
         self.times: list[float] = []
         self.jobs: set[str] = set()
@@ -46,14 +46,16 @@ class Load:
                 time.sleep(rng.random() * 0.5)
 
     def _one(self, client: httpx.Client, rng: random.Random, subjects: list[str]) -> None:
-        asked = {"dataset": "mice", "subject": rng.choice(subjects)}
+        asked = {"dataset": self.key, "subject": rng.choice(subjects)}
         what = rng.random()
         if what < 0.35:
             answer = client.get(rng.choice(["/", "/static/app.js", "/static/whatif.js"]))
         elif what < 0.6:
-            answer = client.get(rng.choice(["/api/datasets/mice", "/api/jobs", "/api/methods"]))
+            answer = client.get(
+                rng.choice([f"/api/datasets/{self.key}", "/api/jobs", "/api/methods"])
+            )
         elif what < 0.9:
-            cell = {"a": 6, "b": 11, "more": rng.randrange(1, 300)}
+            cell = {"a": 0, "b": 1, "more": rng.randrange(1, 10)}
             answer = client.post("/api/whatif", json=asked | {"cells": [cell], "draws": 5})
         else:
             body = asked | {"method": "con", "seed": rng.randrange(1000)}
@@ -71,15 +73,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--clients", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--study", default="mice", help="a data set, by name or file")
     told = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        server, url = start(Path(name))
+        server, url = start(Path(name), told.study)
         process = psutil.Process(server.pid)
         with httpx.Client(base_url=url, timeout=120) as client:
-            subjects = [s["id"] for s in client.get("/api/datasets/mice").json()["subjects"]]
+            key = first_subject(url)["dataset"]
+            subjects = [s["id"] for s in client.get(f"/api/datasets/{key}").json()["subjects"]]
             for subject in subjects:  # train and warm up before the clock runs
-                client.post("/api/whatif", json={"dataset": "mice", "subject": subject})
-            load = Load(url, time.monotonic() + told.seconds)
+                client.post("/api/whatif", json={"dataset": key, "subject": subject})
+            load = Load(url, time.monotonic() + told.seconds, key)
             threads = [
                 threading.Thread(target=load.client, args=(i, subjects))
                 for i in range(told.clients)

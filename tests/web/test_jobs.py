@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
 import time
-from pathlib import Path
 
 import pytest
 
@@ -122,15 +119,3 @@ def test_a_file_that_is_no_store_is_told(tmp_path):
     (tmp_path / FILE).write_bytes(b"this is no database, " * 100)
     with pytest.raises(StoreError, match="cannot be used"):
         Store(tmp_path)
-
-
-def test_a_killed_server_loses_nothing_that_was_finished():
-    script = Path(__file__).resolve().parents[2] / "scripts" / "web_kill.py"
-    done = subprocess.run(
-        [sys.executable, str(script), "--kills", "1", "--jobs", "6"],
-        capture_output=True,
-        text=True,
-        timeout=180,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "lost 0" in done.stdout
