@@ -10,7 +10,7 @@ import pytest
 
 from benches import ORACLES
 from cohorts import make_cohort
-from denseflip import DCS, Background, explain_many
+from denseflip import DCS, Background, Constraints, explain_many
 from denseflip.datasets import load_dataset
 from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError
 from denseflip.experiments.many import (
@@ -313,3 +313,27 @@ def test_a_data_set_by_name():
     many = explain_many("mice", "edges-svm", ["sub-54790"], method="con", max_cells=None)
     assert many.dataset.name == load_dataset("mice").name
     assert many[0].result.found
+
+
+def few(graph):
+    return graph.n_edges > 3
+
+
+def test_constraints_and_confidence_reach_every_graph(tmp_path):
+    terms = Constraints(freeze="Back", only="remove", max_edits=4, predicate=few)
+    given = {"method": "edg", "constraints": terms, "store": tmp_path}
+    many = explain_many(COHORT, label, [0, 1, 2], **given)
+    for one in many:
+        assert not one.result.added or not one.result.found
+        if one.result.found:
+            assert one.result.distance <= 4
+            assert all(max(pair) < 6 for pair in one.result.edits.pairs)
+    assert explain_many(COHORT, label, [0, 1, 2], **given).outcome.reused == 3
+    other = {**given, "constraints": replace(terms, max_edits=5)}
+    assert explain_many(COHORT, label, [0, 1, 2], **other).outcome.reused == 0
+    there = explain_many(COHORT, label, [0, 1], **{**given, "engine": "processes", "store": None})
+    assert [a.result.edits for a in there] == [a.result.edits for a in many[:2]]
+    sure = explain_many(COHORT, "edges-logistic", [0, 1], method="con", confidence=0.6)
+    assert all(not one.result.found or one.result.confidence_after >= 0.6 for one in sure)
+    wrong = explain_many(COHORT, label, [0], method="con", confidence=0.6)
+    assert "confidence" in wrong.failures["g0000"]
