@@ -43,7 +43,10 @@ from denseflip.experiments.stories import read_story
 from denseflip.experiments.tables import Table
 from denseflip.graph.listing import make_frame
 from denseflip.oracles.adapt import coerce_oracle
+from denseflip.oracles.background import Background
+from denseflip.search.constraints import Constraints, Terms
 from denseflip.search.methods import as_method
+from denseflip.search.target import check_confidence
 from denseflip.story.story import Story
 from denseflip.story.vocabulary import Vocabulary
 from denseflip.workflow.subject import Subject, position_of
@@ -409,6 +412,10 @@ def _check_asked(asked: dict[str, Any], dataset: Dataset, oracle: OracleSpec) ->
     vocabulary = asked.get("vocabulary", "auto")
     if isinstance(vocabulary, str) and vocabulary != "auto":
         Vocabulary.named(vocabulary)
+    if (confidence := asked.get("confidence")) is not None:
+        check_confidence(confidence)
+    if terms := Constraints.of(asked.get("constraints")):  # names and contradictions are told here
+        Terms(terms, dataset.graphs[0], dataset.nodes, Background(dataset.graphs))
     if oracle.kind == "preset" and asked.get("target") is not None:  # it knows these classes only
         subject = Subject(dataset.graphs[0], "", dataset.nodes, dataset)
         target = asked["target"]
