@@ -6,7 +6,7 @@ The same results give the same bytes in every file but ``run.json``, which holds
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -23,21 +23,24 @@ _MIME = {".svg": "image/svg+xml", ".png": "image/png"}
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture of the page: what it is called, and an address that holds it."""
+    """A picture of the page: what it is called, what it shows, and an address that holds it."""
 
     name: str
     source: str
+    caption: str = ""
 
 
 @dataclass(frozen=True)
 class IndexContext(Context):
-    """The page of all tables and pictures of a run."""
+    """The page of all tables and pictures of a run; long tables and cells are folded."""
 
     template: ClassVar = "tables.html.j2"
     title: str
     intro: tuple[str, ...]
     tables: tuple[TableContext, ...]
     pictures: tuple[Picture, ...]
+    rows_at_once: int = 24
+    letters_at_once: int = 160
 
 
 def write_rows(rows: Sequence[Row], folder: Path) -> None:
@@ -58,20 +61,28 @@ def write_index(
     intro: Sequence[str],
     tables: Sequence[Table],
     pictures: Sequence[Path] = (),
+    captions: Mapping[str, str] | None = None,
 ) -> None:
-    """One self-contained HTML page with all tables and pictures."""
+    """One self-contained HTML page: contents, pictures, then tables.
+
+    Parameters
+    ----------
+    path, title, intro : where to, and what stands above.
+    tables, pictures : what it holds.
+    captions : file name of a picture, without its ending → what it shows.
+    """
     page = IndexContext(
         title=title,
         intro=tuple(intro),
         tables=tuple(table.context() for table in tables),
-        pictures=tuple(_picture(picture) for picture in pictures),
+        pictures=tuple(_picture(picture, captions or {}) for picture in pictures),
     )
     write_whole(path, page.render())
 
 
-def _picture(path: Path) -> Picture:
+def _picture(path: Path, captions: Mapping[str, str]) -> Picture:
     source = data_uri(path.read_bytes(), _MIME[path.suffix])
-    return Picture(path.stem.replace("-", " "), source)
+    return Picture(path.stem.replace("-", " "), source, captions.get(path.stem, ""))
 
 
 def summary_lines(outcome: Outcome, jobs: int) -> list[str]:

@@ -14,6 +14,8 @@ from denseflip.experiments.publish import write_index, write_rows, write_times
 from denseflip.experiments.results import Row
 from denseflip.experiments.run import Outcome
 from denseflip.experiments.tables import Table
+from denseflip.paper.claims import claims_table, patient_claims
+from denseflip.paper.printed import PATIENTS
 from denseflip.paper.specs import PaperPlan
 from denseflip.paper.tables import paper_rows, paper_tables
 
@@ -28,6 +30,7 @@ def write_paper(
     folder.mkdir(parents=True, exist_ok=True)
     tables = paper_tables(plan, outcome.records)
     rows = paper_rows(plan, outcome.records)
+    tables.insert(2, claims_table(rows, [source.spec.name for source in plan.sources]))
     pictures, remarks = [], []
     if figures:
         try:
@@ -45,14 +48,47 @@ def write_paper(
         f"Profile {plan.profile}, denseflip {__version__}.",
         "Each cell shows ours and, in brackets, the printed value; D1 … D13 name the decision "
         "that explains a difference (docs/decisions).",
-        *(f"Left out: {s.data} / {s.method}: {s.reason}." for s in plan.runs.skipped),
+        *left_out(plan),
         *([f"Only some graphs were explained of: {', '.join(part)}."] if part else []),
         *([f"{missing} results are missing; run the command again."] if missing else []),
     ]
     title = "Counterfactual Explanations through the Lenses of Density: the paper's tables again"
-    write_index(folder / "index.html", title, intro, tables, pictures)
+    write_index(folder / "index.html", title, intro, tables, pictures, captions(plan))
     write_times(outcome, folder)
     return remarks
+
+
+def left_out(plan: PaperPlan) -> list[str]:
+    """What was not run, each reason once."""
+    reasons: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
+    for skipped in plan.runs.skipped:
+        methods, names = reasons.setdefault(skipped.reason, ({}, {}))
+        methods[skipped.method.upper()] = None
+        names[skipped.data.upper()] = None
+    return [
+        f"Left out: {', '.join(methods)} on {', '.join(names)}: {reason}."
+        for reason, (methods, names) in reasons.items()
+    ]
+
+
+def captions(plan: PaperPlan) -> dict[str, str]:
+    """What each picture shows, by the name of its file."""
+    found = {}
+    for source in plan.sources:
+        name, classes = source.spec.name, source.dataset.class_names
+        found[f"distributions-{name}"] = (
+            f"{name.upper()}: symmetric difference between original and counterfactual (d%, left) "
+            f"and questions to the classifier (C, right, on a logarithmic axis), by method; blue: "
+            f"predicted {classes[0]}, red: predicted {classes[1]}. Boxes from the first to the "
+            "third quartile."
+        )
+    for name, index in PATIENTS.items():
+        found[f"patient-{name}-{index}"] = (
+            f"Patient {index} of {name.upper()}: the counterfactual of each method. Red: "
+            "connections removed, blue: added. Bars: share of the changed ends in each lobe, "
+            "divided by the number of its regions of interest."
+        )
+    return found
 
 
 def _figures(
@@ -77,4 +113,5 @@ def _figures(
     stories = patient_stories(plan, outcome.records)
     if not stories:
         return made, []
-    return made + plot_patients(stories, place), [patient_table(stories)]
+    tables = [patient_claims(stories), patient_table(stories)]
+    return made + plot_patients(stories, place), [t for t in tables if t.rows]

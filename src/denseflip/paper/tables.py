@@ -164,11 +164,15 @@ def table_2(plan: PaperPlan, rows: Sequence[Row]) -> Table:
             line.append(f"{text} [{theirs}]" + (f" {reason}" if reason else ""))
         body.append(tuple(line))
     title = (
-        f"Table 2, profile {plan.profile}: flip rate in percent, class 0/class 1 as predicted, "
-        "ours [printed] and the decision that explains a difference. ADHD and ADHDM are swapped "
-        "back (D13)."
+        f"Table 2, profile {plan.profile}: flip rate in percent, first class/second class as "
+        "predicted, ours [printed] and the decision that explains a difference. ADHD and ADHDM are "
+        "swapped back (D13)."
     )
-    return Table("table2", title, ("Method", *(n.upper() for n in names)), tuple(body))
+    classes = "; ".join(
+        f"{s.spec.name.upper()}: {'/'.join(s.dataset.class_names[:2])}" for s in plan.sources
+    )
+    notes = (f"Classes: {classes}.",)
+    return Table("table2", title, ("Method", *(n.upper() for n in names)), tuple(body), notes)
 
 
 def differences(plan: PaperPlan, rows: Sequence[Row]) -> Table:
@@ -195,9 +199,10 @@ def differences(plan: PaperPlan, rows: Sequence[Row]) -> Table:
         )
     order = [s.spec.name for s in plan.sources]
     body.sort(key=lambda r: (order.index(r[0]), plan.methods.index(r[1]), r[2]))
+    named = [(*row[:2], _class_name(plan, row[0], row[2]), *row[3:]) for row in body]
     columns = ("data", "method", "class", "found", "graphs", "rate", "printed", "difference")
     title = f"Flip rates, profile {plan.profile}, cell by cell"
-    return Table("flips", title, (*columns, "decision", "why"), tuple(body), _sums(body))
+    return Table("flips", title, (*columns, "decision", "why"), tuple(named), _sums(named))
 
 
 def _sums(body: Sequence[tuple[Any, ...]]) -> tuple[str, ...]:
@@ -246,7 +251,7 @@ def distributions(plan: PaperPlan, rows: Sequence[Row]) -> Table:
         if printed is not None:
             same = _near(ours[0], printed[0], 0.0006, 0) and _near(ours[1], printed[1], 0.51, 0.01)
         reason = "" if same in (None, True) else flip_reason(name, method, plan.profile).decisions
-        cells: list[Any] = [name, method, label, len(members)]
+        cells: list[Any] = [name, method, _class_name(plan, name, label), len(members)]
         for i in (0, 1):
             cells += [_three_numbers(ours[i]), _three_numbers(printed[i] if printed else None)]
         body.append((*cells, same, reason))
@@ -267,6 +272,12 @@ def quartiles(values: Sequence[float]) -> tuple[float, float, float]:
 
 def _at(plan: PaperPlan, name: str) -> int:
     return next(i for i, s in enumerate(plan.sources) if s.spec.name == name)
+
+
+def _class_name(plan: PaperPlan, name: str, label: int) -> str:
+    """What a class of a data set is called."""
+    names = plan.sources[_at(plan, name)].dataset.class_names
+    return names[label] if 0 <= label < len(names) else str(label)
 
 
 def _near(

@@ -27,4 +27,20 @@ def test_every_text_is_escaped(tmp_path):
     text = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert "<script" not in text
     assert text.count("&lt;script&gt;alert(1)") == 8  # the title stands above and in the page
+    assert "Contents" not in text  # of one table there is nothing to list
     assert "<script" not in table.to_html()
+
+
+def test_pictures_come_first_with_captions_and_what_is_long_is_folded(tmp_path):
+    picture = tmp_path / "box.svg"
+    picture.write_text("<svg/>", encoding="utf-8")
+    long = Table("long", "Many", ("a",), tuple((i,) for i in range(30)))
+    wordy = Table("wordy", "Words", ("a",), (("word " * 60,),))
+    page = tmp_path / "index.html"
+    write_index(page, "All", [], [long, wordy], [picture], {"box": "What it shows."})
+    text = page.read_text(encoding="utf-8")
+    assert text.index("Contents") < text.index("What it shows.") < text.index("<table")
+    assert '<a href="#table-2">wordy</a>' in text
+    assert "<summary>Many (30 rows)</summary>" in text
+    assert text.count("<details>") == 2
+    assert text.count("word " * 60) == 1
