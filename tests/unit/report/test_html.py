@@ -22,7 +22,7 @@ from denseflip.report.html import Context, data_uri, environment, json_text, pac
 ROOMS = ("report", "experiments", "paper")  # where pages are made
 TEMPLATES = files("denseflip.report") / "templates"
 # What jinja itself gives: loop.first, loop.index0.
-LOOP = {"first", "index0"}
+LOOP = {"first", "index0", "index"}
 
 
 def contexts() -> list[type[Context]]:
