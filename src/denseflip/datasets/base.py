@@ -18,6 +18,7 @@ from denseflip.checks import renamed, text_of, visible, visible_tree
 from denseflip.datasets.subjects import Column, check_subjects
 from denseflip.errors import (
     DatasetError,
+    DenseflipError,
     InvalidParameterError,
     UnknownNameError,
     counted,
@@ -25,6 +26,7 @@ from denseflip.errors import (
     shown,
 )
 from denseflip.graph import Graph, Nodes
+from denseflip.graph.intake import settle_names
 
 if TYPE_CHECKING:
     from denseflip.datasets.summary import DatasetSummary
@@ -92,7 +94,8 @@ class Dataset:
     graphs : the graphs, all over the same nodes.
     labels : for each graph the position of its class in ``class_names``.
     class_names : what the classes are called.
-    nodes : names, regions and coordinates of the nodes; known by number if not given.
+    nodes : names, regions and coordinates of the nodes; if not given, the names that the graphs
+        come with, else numbers. Graphs with names are brought into its order, by name.
     ids : one id per graph, all different.
     card : source, licence, citation, sizes and caveats.
     attributes : further facts, JSON-ready; a synthetic data set keeps its planted truth here.
@@ -139,6 +142,13 @@ class Dataset:
         if not self.graphs:
             msg = f"Data set {self.name!r} would have no graphs; give at least one."
             raise DatasetError(msg)
+        try:
+            graphs, nodes = settle_names(self.graphs, self.nodes)
+        except DenseflipError as error:
+            msg = f"Data set {self.name!r}: {error}"
+            raise DatasetError(msg) from error
+        put(self, "graphs", graphs)
+        put(self, "nodes", nodes)
         if not self.nodes.names:
             put(self, "nodes", Nodes.numbered(self.graphs[0].n_nodes))
         width = max(4, len(str(len(self.graphs) - 1)))

@@ -158,7 +158,7 @@ def import_folder(
             skip=skip,
             files=files,
             id_pattern=id_pattern,
-            labelled=labels is not None,
+            labelled=labels is not None or people_table(job.folder) is not None,
             stems=exported is not None,
         )
         if found.classes is None:

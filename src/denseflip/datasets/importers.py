@@ -218,6 +218,7 @@ def read_graph(
     keep: Keep | None = None,
     kind: str = "auto",
     variable: str | None = None,
+    subset: bool = False,
 ) -> Graph:
     """Read the graph of one file.
 
@@ -231,6 +232,8 @@ def read_graph(
     keep : which pairs of a weighted matrix become edges; without it only 0 and 1 are accepted.
     kind : ``auto``, or the name of a kind of file (`IMPORTERS`).
     variable : the array to take from a .npz or .mat file that holds several.
+    subset : whether the file may have more nodes than the table: those of a data set that lacks
+        the nodes without data. They are left out.
 
     Raises
     ------
@@ -246,7 +249,9 @@ def read_graph(
         msg = f"{source}: unknown file type {source.suffix!r}. Known: {', '.join(suffixes())}."
         raise FileFormatError(msg)
     importer = importer or file_importer(kind_of(source, variable=variable))
-    return _read(importer, source, ReadOptions(nodes, n_nodes, keep, variable=variable))
+    return _read(
+        importer, source, ReadOptions(nodes, n_nodes, keep, variable=variable, subset=subset)
+    )
 
 
 def _read(importer: FileImporter, path: Path, options: ReadOptions) -> Graph:

@@ -39,6 +39,7 @@ class ReadOptions:
     variable : the array to take from a file that holds several.
     match : ``"name"`` if headers are matched to the node table by name, ``"position"`` if the
         columns are known to be in its order, whatever the header says.
+    subset : whether a file may have more nodes than the table, which are then left out.
     ignore_weights : whether every edge that GraphML lists is an edge, whatever its weight.
     axis : of a stack, the axis that counts the subjects: ``"first"``, ``"last"``, or None to find
         out.
@@ -52,6 +53,7 @@ class ReadOptions:
     match: str = "name"
     ignore_weights: bool = False
     axis: str | None = None
+    subset: bool = False
 
     @property
     def size(self) -> int | None:

@@ -192,9 +192,9 @@ def choose_classes(
     """
     if wanted is None:
         return dict(given), None, []
-    pairs = [text.partition("=")[::2] for text in wanted]
-    names = {old.strip(): (new or old).strip() for old, new in pairs}
     found = set(given.values())
+    pairs = [(text, "") if text in found else text.partition("=")[::2] for text in wanted]
+    names = {old.strip(): (new or old).strip() for old, new in pairs}
     if len(names) < len(wanted) or len(set(names.values())) < len(names) or not set(names) <= found:
         msg = f"The classes in the labels file are {sorted(found)}; got the order {list(wanted)}."
         raise InvalidParameterError(msg, parameter="classes")

@@ -23,9 +23,18 @@ from denseflip.graph.intake import tell_difference
 
 
 def in_order(
-    table: NumberTable, names: tuple[str, ...], source: str, what: str, *, series: bool
+    table: NumberTable,
+    names: tuple[str, ...],
+    source: str,
+    what: str,
+    *,
+    series: bool,
+    subset: bool = False,
 ) -> NumberTable:
-    """The table with its columns, and the rows of a matrix, in the order of these names."""
+    """The table with its columns, and the rows of a matrix, in the order of these names.
+
+    With ``subset`` the table may have more columns, which are left out.
+    """
     columns = table.columns
     if not series:
         table = rows_in_order(table, source)
@@ -33,7 +42,7 @@ def in_order(
         return table
     if len(set(columns)) < len(columns):
         raise FileFormatError(f"{source}: {_twice(columns)}")
-    if set(columns) != set(names):
+    if set(columns) != set(names) and not (subset and set(names) < set(columns)):
         listed = tell_difference(columns, names, f"the header of {source}", what)
         msg = f"{source}: its header does not match {what}: {listed}"
         if len(columns) == len(names):

@@ -66,7 +66,14 @@ def _read_one(path: Path, options: ReadOptions, table: Reader, series: bool) -> 
     matched = nodes is not None and columns is not None and options.match == "name"
     if matched and nodes is not None and columns is not None:
         if not are_counted(columns) or are_counted(nodes.names):
-            found = in_order(found, nodes.names, path.name, "the node table", series=series)
+            found = in_order(
+                found,
+                nodes.names,
+                path.name,
+                "the node table",
+                series=series,
+                subset=options.subset,
+            )
     elif columns is not None and not series:
         found = in_order(found, columns, path.name, "its columns", series=False)
     if series:

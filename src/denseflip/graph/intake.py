@@ -5,7 +5,7 @@ And the matching of names: of one graph to another, and of a node table to a gra
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -135,6 +135,29 @@ def match_nodes(graph: Graph, nodes: Nodes | None) -> Nodes | None:
         msg = f"The graph and the node table name different nodes: {listed}"
         raise InvalidNodesError(msg, parameter="nodes")
     return nodes.ordered(texts)
+
+
+def settle_names(graphs: Sequence[Graph], nodes: Nodes) -> tuple[tuple[Graph, ...], Nodes]:
+    """Graphs that come with names, in the order of a node table, and that table.
+
+    Without a table (one without names) the names of the first graph that has any make one. Graphs
+    without names, and those whose names are numbers, are taken as they are numbered. The graphs
+    that come back have no names of their own: the table has them.
+    """
+    named = [g for g in graphs if g.names is not None]
+    texts = [g for g in named if not all(isinstance(x, (int, np.integer)) for x in g.names or ())]
+    if texts and not nodes.names:
+        nodes = Nodes(tuple(texts[0].names or ()))
+    if not named:
+        return tuple(graphs), nodes
+    out = []
+    for i, graph in enumerate(graphs):
+        if graph.names is not None and any(graph is x for x in texts):
+            own = tuple(text_of(x) for x in graph.names)
+            if len(own) == nodes.n_nodes:
+                graph = match_graph(graph.named(own), nodes.names, what=f"graph {i}")
+        out.append(graph.named(None))
+    return tuple(out), nodes
 
 
 def tell_difference(

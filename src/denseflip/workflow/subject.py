@@ -137,7 +137,10 @@ def find_subject(
     if dataset is not None and not isinstance(dataset, Dataset):
         dataset = open_dataset(dataset, fetch=fetch)
     table = table or (None if dataset is None else dataset.nodes)
-    return Subject(read_graph(path, nodes=table, keep=keep), path.stem, table, dataset, path.name)
+    # A data set may lack nodes that some of its files had no data for (its report lists them).
+    lacks = table is not None and dataset is not None and table is dataset.nodes
+    graph = read_graph(path, nodes=table, keep=keep, subset=lacks)
+    return Subject(graph, path.stem, table, dataset, path.name)
 
 
 def position_of(dataset: Dataset, graph_id: str | int) -> int:

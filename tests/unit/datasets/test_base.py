@@ -126,3 +126,18 @@ def test_immutable_and_hashable() -> None:
 def test_card_round_trips_and_ignores_unknown_keys() -> None:
     card = Card(source="s", caveats=("one", "two"))
     assert Card.from_dict({**card.to_dict(), "later": 1}) == card
+
+
+def test_graphs_from_networkx_bring_their_names_and_are_matched_by_them() -> None:
+    import networkx as nx
+
+    one, two = nx.Graph([("b", "a"), ("a", "c")]), nx.Graph([("a", "b"), ("b", "c")])
+    graphs = (Graph.from_networkx(one), Graph.from_networkx(two))
+    data = Dataset("toy", graphs, (0, 1), ("x", "y"))
+    assert data.nodes.names == ("b", "a", "c")
+    assert [g.edges() for g in data.graphs] == [[(0, 1), (1, 2)], [(0, 1), (0, 2)]]
+    table = Nodes(("a", "b", "c"), {"part": ("P", "Q", "Q")})
+    given = Dataset("toy", graphs, (0, 1), ("x", "y"), table)
+    assert [g.edges() for g in given.graphs] == [[(0, 1), (0, 2)], [(0, 1), (1, 2)]]
+    with pytest.raises(DatasetError, match=r"only in graph 0 \(1\): 'b'|'b' \(nearest"):
+        Dataset("toy", graphs, (0, 1), ("x", "y"), Nodes(("a", "B", "c")))

@@ -501,3 +501,64 @@ def test_damaged_matlab_files_are_told(tmp_path, cut):
     path.write_bytes(path.read_bytes()[:cut])
     with pytest.raises(FileFormatError, match=path.name):
         read_graph(path)
+
+
+# ---- the rest ---------------------------------------------------------------------------
+
+
+def test_a_new_file_meets_a_data_set_that_lacks_parcels(tmp_path):
+    """The nodes that were left out of the data set are left out of a file explained with it."""
+    from denseflip.workflow.subject import find_subject
+
+    folder, classes, data = written(tmp_path)
+    data["sub-03"][7] = data["sub-03"][:, 7] = np.nan
+    labs.xcpd(folder, data, NAMES)
+    found = import_folder(folder, classes)
+    path = next(folder.glob("sub-02_*"))
+    again = find_subject(path, background=found, keep=Keep(percentile=90))
+    assert again.graph == found["sub-02"].graph
+    with pytest.raises(FileFormatError, match=r"only in the header of sub-02.*\(1\)"):
+        read_graph(path, nodes=found.nodes, keep=Keep(percentile=90))
+
+
+def test_participants_come_before_sub_folders(tmp_path):
+    data, classes = labs.cohort("xcpd", 8)
+    for i, (key, matrix) in enumerate(data.items()):
+        labs.xcpd(tmp_path / "lab" / f"site{i % 4 // 2}", {key: matrix}, NAMES)
+    labs.participants(tmp_path / "lab" / "participants.tsv", classes)
+    assert import_folder(tmp_path / "lab").class_names == ("control", "patient")
+    (tmp_path / "lab" / "participants.tsv").unlink()
+    assert import_folder(tmp_path / "lab").class_names == ("site0", "site1")
+
+
+def test_a_class_name_may_hold_an_equals_sign(tmp_path):
+    folder, classes, _ = written(tmp_path)
+    given = {key: "e=4" if c == "patient" else "e=3" for key, c in classes.items()}
+    assert import_folder(folder, given, classes=("e=4", "e=3")).class_names == ("e=4", "e=3")
+
+
+def test_edge_lists_by_name_need_no_table(tmp_path):
+    lists = {"one": "TP53 MDM2\nMDM2 MDM4\n", "two": "ATM CHEK2\nTP53 ATM\n"}
+    labels = {"one": "a", "two": "b"}
+    for header in ("", "geneA geneB\n", "source target\n"):
+        for name, text in lists.items():
+            (tmp_path / f"{name}.edgelist").write_text(header + text)
+        data = import_folder(tmp_path, labels, allow_single=True)
+        assert data.nodes.names == ("TP53", "MDM2", "MDM4", "ATM", "CHEK2")
+        assert [g.edges() for g in data.graphs] == [[(0, 1), (1, 2)], [(0, 3), (3, 4)]]
+
+
+def test_weighted_graphml_is_asked_about(tmp_path):
+    import networkx as nx
+
+    for name, weight in (("one", 0.7), ("two", 0.4)):
+        graph = nx.Graph()
+        graph.add_weighted_edges_from([("a", "b", weight), ("b", "c", 0.2)])
+        nx.write_graphml_xml(graph, tmp_path / f"{name}.graphml")
+    labels = {"one": "x", "two": "y"}
+    with pytest.raises(DatasetError, match=r"weights other than 0 and 1; got 0\.7 between 'a'"):
+        import_folder(tmp_path, labels, allow_single=True)
+    rule = import_folder(tmp_path, labels, allow_single=True, keep=Keep(threshold=0.5))
+    assert [g.n_edges for g in rule.graphs] == [1, 0]
+    every = import_folder(tmp_path, labels, allow_single=True, ignore_weights=True)
+    assert [g.n_edges for g in every.graphs] == [2, 2]
