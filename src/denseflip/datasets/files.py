@@ -182,7 +182,8 @@ def read_graphml(
         weights = nx.to_numpy_array(found, nodelist=order or names)
         if not is_binary(weights):
             graph = keep.apply(weights, source=path.name).named(graph.names)
-    return graph.named(None) if numbers and order is not None and nodes is None else graph
+    by_name = nodes is not None and order == list(nodes.names)
+    return graph.named(None) if numbers and not by_name else graph
 
 
 def are_numbers(names: list[str]) -> bool:
