@@ -22,9 +22,10 @@ from denseflip.as_read import wilson_interval as wilson_interval
 from denseflip.checks import typed
 from denseflip.errors import FileFormatError, said, shown
 from denseflip.graph import Edits, Graph, Nodes, Pair
+from denseflip.shares import Plausibility, Robustness
 
-# Version of the dictionary form; 2 has as_read, chosen and front, 3 several targets, the confidence
-# and the constraints.
+# Version of the dictionary form; 2 has as_read, chosen and front, 3 several targets, confidence,
+# constraints, robustness, plausibility and diverse answers.
 FORMAT = 3
 _LABEL = (int, str, float, bool)
 _SAME: dict[str, tuple[type, ...]] = {  # fields that look in JSON as they do here
@@ -173,6 +174,9 @@ class Counterfactual:
     constraints : the user's terms, JSON-ready (`Constraints.given`); empty without any.
     refused : how often each constraint kept a graph from being asked about, by its name.
     weights : of an oracle that sees weights: (u, v, before, after) of each edit, added ones first.
+    robustness, plausibility : where they were asked for, how much noise the flip survives, and how
+        much the counterfactual looks like real graphs of its class.
+    diverse : where several answers were asked for, this one and others in other places.
     terms : the constraints at work, for what is told and tested of the result; not written down.
     """
 
@@ -203,6 +207,9 @@ class Counterfactual:
     constraints: Mapping[str, Any] = field(default_factory=dict)
     refused: Mapping[str, int] = field(default_factory=dict)
     weights: tuple[tuple[int, int, float, float], ...] = ()
+    robustness: Robustness | None = None
+    plausibility: Plausibility | None = None
+    diverse: tuple[Counterfactual, ...] = ()
     terms: Any = field(default=None, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -308,6 +315,9 @@ class Counterfactual:
             "constraints": dict(self.constraints),
             "refused": dict(self.refused),
             "weights": [list(entry) for entry in self.weights],
+            "robustness": None if self.robustness is None else self.robustness.to_dict(),
+            "plausibility": None if self.plausibility is None else self.plausibility.to_dict(),
+            "diverse": [result.to_dict() for result in self.diverse],
         }
 
     def to_frame(self, nodes: Nodes | None = None, regions: str | None = None) -> Any:
@@ -367,6 +377,9 @@ class Counterfactual:
                     (index(u), index(v), float(a), float(b))
                     for u, v, a, b in data.get("weights", ())
                 ),
+                robustness=Robustness.read(data.get("robustness")),
+                plausibility=Plausibility.read(data.get("plausibility")),
+                diverse=tuple(cls.from_dict(part) for part in data.get("diverse", ())),
                 **{key: _read_share(data, key) for key in _SHARES},
                 **{key: typed(data, key, *kinds) for key, kinds in _SAME.items()},
             )
@@ -397,6 +410,9 @@ class Counterfactual:
             facts.append(("background", f"{self.background_calls} labels"))
         if self.minimal is not None:
             facts.append(("1-minimal", "certified" if self.minimal else "not certified"))
+        for key, figure in (("robust", self.robustness), ("plausible", self.plausibility)):
+            if figure is not None:
+                facts.append((key, str(figure)))
         facts.extend(("note", note) for note in self.notes)
         return facts
 

@@ -22,6 +22,7 @@ ORDER = [
     {"checks", "files"},
     {"as_read"},
     {"graph"},
+    {"shares"},
     {"counterfactual"},
     {"oracles"},
     {"search"},

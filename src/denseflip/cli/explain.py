@@ -124,6 +124,36 @@ FrontOption = Annotated[
     bool,
     typer.Option("--front", help="Show every answer that no other beats in words and in edits."),
 ]
+RobustOption = Annotated[
+    float | None,
+    typer.Option(
+        help="The share of random perturbations that the flip has to survive, e.g. 0.9 (--noise)."
+    ),
+]
+NoiseOption = Annotated[
+    float | None,
+    typer.Option(
+        help="The share of all pairs that a perturbation flips (--robust). Default: 0.01."
+    ),
+]
+PlausibleOption = Annotated[
+    bool,
+    typer.Option(
+        "--plausible",
+        help="Exchange edits for more plausible ones of the same place: pairs that graphs of the "
+        "other class have.",
+    ),
+]
+ImplausibleOption = Annotated[
+    float | None,
+    typer.Option(
+        help="How far the answer may be from the nearest real graph of its class, as a multiple "
+        "of what is usual there, e.g. 1.2."
+    ),
+]
+AnswersOption = Annotated[
+    int, typer.Option("--n", min=1, help="Look for so many answers in different places.")
+]
 VocabularyOption = Annotated[
     str,
     typer.Option(
@@ -218,6 +248,11 @@ def explain(
     max_cells: CellsOption = None,
     objective: ObjectiveOption = None,
     front: FrontOption = False,
+    robust: RobustOption = None,
+    noise: NoiseOption = None,
+    plausible: PlausibleOption = False,
+    max_implausible: ImplausibleOption = None,
+    n: AnswersOption = 1,
     vocabulary: VocabularyOption = "auto",
     share: ShareOption = 0.0,
     evaluation: EvaluationOption = None,
@@ -289,9 +324,17 @@ def explain(
         "vocabulary": vocabulary,
         "evaluation": None if evaluation is None else read_evaluation(evaluation),
     }
+    wishes: dict[str, Any] = {
+        "robust": robust,
+        "noise": noise,
+        "plausible": plausible,
+        "max_implausible": max_implausible,
+    }
     if every or classes or len(ids or ()) > 1:
         _only_for_one(
             front=front,
+            **wishes,
+            n=n > 1,
             background=background,
             percentile=percentile,
             threshold=threshold,
@@ -335,8 +378,10 @@ def explain(
         say_default(DEFAULT_PRESET, subject.source)
     wanted = subject.label_of(target, box)
     with Watch(search.name, wanted) as watch:
-        story = tell(subject, box, search, target=wanted, on_event=watch.listener, **telling)
-    answers = tell_front(story, box, background=subject.background) if front else ()
+        story = tell(
+            subject, box, search, target=wanted, n=n, on_event=watch.listener, **wishes, **telling
+        )
+    answers = tell_front(story, box, background=subject.background) if front or n > 1 else ()
     if form == "json":
         print_json(record(story, answers))
     elif form != "text":
@@ -387,7 +432,8 @@ def _only_for_one(**given: object) -> None:
 
     for name, value in given.items():
         if value:
-            what = "one graph" if name == "front" else "a graph file"
+            of_file = name in {"background", "percentile", "threshold", "edges"}
+            what = "a graph file" if of_file else "one graph"
             msg = f"{name} is for {what}, not for many graphs of a data set. Leave it out."
             raise InvalidParameterError(msg, parameter=name)
 
@@ -408,17 +454,23 @@ def print_story(story: Story) -> None:
 
 
 def print_front(story: Story, answers: Sequence[Story]) -> None:
-    """The answers that no other beats: a table, then their sentences."""
+    """The answers that no other beats, or those in different places: a table, then sentences."""
     from rich.table import Table
 
     from denseflip.report.front import read_cell, told
 
+    diverse = bool(story.result.diverse)
     if len(answers) == 1:
+        if diverse:
+            return  # the notes say why
         typer.echo("\nNo other answer that was found names less, takes fewer edits or is truer.")
         return
     typer.echo(
-        "\nNo other answer that was found beats one of these in what it names, in edits and in "
-        "truth:\n"
+        "\nEach of these would do by itself; what holds most of one is left as it is by the "
+        "others:\n"
+        if diverse
+        else "\nNo other answer that was found beats one of these in what it names, in edits and "
+        "in truth:\n"
     )
     table = Table(box=None, pad_edge=False, header_style="bold")
     for head in ("", "named", "edits"):

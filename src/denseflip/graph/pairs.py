@@ -224,3 +224,14 @@ def _splice(codes: Codes, toggles: Codes) -> Codes:
             start = cut
     parts.append(codes[start:])
     return np.concatenate(parts)
+
+
+def random_codes(n_nodes: int, k: int, rng: np.random.Generator) -> Codes:
+    """Codes of ``k`` different node pairs, all equally likely."""
+    ranks = rng.choice(n_nodes * (n_nodes - 1) // 2, size=k, replace=False, shuffle=False)
+    # Pairs (u, v), u < v, counted by v: pair number r has the largest v with v (v - 1) / 2 <= r.
+    v = ((1 + np.sqrt(1 + 8 * ranks.astype(np.float64))) / 2).astype(np.int64)
+    v -= v * (v - 1) // 2 > ranks
+    v += (v + 1) * v // 2 <= ranks
+    u = ranks - v * (v - 1) // 2
+    return np.asarray(u * n_nodes + v, dtype=np.int64)

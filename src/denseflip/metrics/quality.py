@@ -18,8 +18,9 @@ import numpy.typing as npt
 from denseflip.checks import renamed
 from denseflip.counterfactual import Counterfactual
 from denseflip.errors import InvalidParameterError
-from denseflip.graph import Cells, Codes, Graph, Nodes, Taxonomy
+from denseflip.graph import Cells, Graph, Nodes, Taxonomy
 from denseflip.graph.cells import cover_cells, cover_regions
+from denseflip.graph.pairs import random_codes
 from denseflip.oracles.protocol import Answer, Oracle
 from denseflip.oracles.session import Session, open_session
 from denseflip.search.abide import abiding, terms_of
@@ -129,9 +130,7 @@ def robustness(
         return 1.0
     n_flips = max(1, round(share * graph.n_pairs))
     rng = np.random.default_rng([seed, n_flips])
-    shaken = [
-        graph.toggle_codes(_random_codes(graph.n_nodes, n_flips, rng)) for _ in range(repeats)
-    ]
+    shaken = [graph.toggle_codes(random_codes(graph.n_nodes, n_flips, rng)) for _ in range(repeats)]
     labels = [answer.label for answer in open_session(oracle).ask_all(shaken)]
     return sum(label == result.label_after for label in labels) / repeats
 
@@ -221,14 +220,3 @@ def _relative_distances(graph: Graph, others: Sequence[Graph]) -> npt.NDArray[np
         union > 0, (union - shared) / np.maximum(union, 1), 0.0
     )
     return distances
-
-
-def _random_codes(n_nodes: int, k: int, rng: np.random.Generator) -> Codes:
-    """Codes of ``k`` different node pairs, all equally likely."""
-    ranks = rng.choice(n_nodes * (n_nodes - 1) // 2, size=k, replace=False, shuffle=False)
-    # Pairs (u, v), u < v, counted by v: pair number r has the largest v with v (v - 1) / 2 <= r.
-    v = ((1 + np.sqrt(1 + 8 * ranks.astype(np.float64))) / 2).astype(np.int64)
-    v -= v * (v - 1) // 2 > ranks
-    v += (v + 1) * v // 2 <= ranks
-    u = ranks - v * (v - 1) // 2
-    return np.asarray(u * n_nodes + v, dtype=np.int64)

@@ -23,6 +23,17 @@ _SHAPES = {  # one for each reading, so that colour is not needed
 }
 
 
+_FRONT = (
+    "Shorter, or with fewer edits",
+    "No other answer that was found beats one of these in what it names, in its edits and in how "
+    "true it is.",
+)
+_DIVERSE = (
+    "Other answers, in other places",
+    "Each would do by itself; what holds most of one is left as it is by the others.",
+)
+
+
 @dataclass(frozen=True)
 class Told:
     """A sentence as a page shows it: whole, or what leads and a list."""
@@ -88,6 +99,8 @@ class FrontPicture:
     left: float
     right: float
     middle: float
+    title: str
+    lead: str
     alt: str
     ticks: tuple[Tick, ...]
     legend: tuple[Legend, ...]
@@ -137,6 +150,8 @@ def draw_front(stories: Sequence[Story], current: Story) -> FrontPicture | None:
         left=_LEFT,
         right=_WIDTH - _RIGHT + 16,
         middle=(_LEFT + _WIDTH - _RIGHT) / 2,
+        title=_DIVERSE[0] if current.result.diverse else _FRONT[0],
+        lead=_DIVERSE[1] if current.result.diverse else _FRONT[1],
         alt=f"{len(answers)} answers, by what each names and how many edits it takes: {words}.",
         ticks=tuple(Tick(x, f"{n:,}") for x, n in ticks),
         legend=tuple(Legend(kind, _SHAPES[kind], _legend(kind, current)) for kind in kinds),

@@ -49,6 +49,16 @@ def tiles_of(story: Story) -> tuple[Fact, ...]:
         low, high = story.as_read.interval
         meant = f"random choices that do as well (95 %: {100 * low:.0f}–{100 * high:.0f} %)"
         tiles.append(Fact(meant, f"{story.as_read.flips} of {story.as_read.draws}"))
+    if r.robustness is not None and r.robustness.draws:
+        low, high = r.robustness.interval
+        meant = (
+            f"random perturbations survived ({100 * r.robustness.noise:g} % of all pairs; "
+            f"95 %: {100 * low:.0f}–{100 * high:.0f} %)"
+        )
+        tiles.append(Fact(meant, f"{r.robustness.flips} of {r.robustness.draws}"))
+    if r.plausibility is not None and r.plausibility.implausible is not None:
+        meant = "as far from the nearest real graph as is usual in its class"
+        tiles.append(Fact(meant, f"{r.plausibility.implausible:.2f} ×"))
     if r.minimal is not None:
         certified = Fact("no change is spare (certified)", "1-minimal")
         tiles.append(certified if r.minimal else Fact("that no change is spare", "unproven"))

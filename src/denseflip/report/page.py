@@ -282,7 +282,7 @@ def make_page(
             "evaluation": as_mapping(judged) or None,
             "comparison": {name: _brief(other) for name, other in named.items()},
             "classifiers": {name: _brief(other) for name, other in (classifiers or {}).items()},
-            "front": [_brief(other) for other in front],
+            "diverse" if result.diverse else "front": [_brief(other) for other in front],
         },
     )
     return page.render()
@@ -412,6 +412,9 @@ def _turning(story: Story, scene: Scene) -> TurningBrain | None:
     return TurningBrain(invitation, view_data(scene), packed_plotly())
 
 
+_LEFT_OUT = {"original", "trace", "front", "diverse", "as_read"}
+
+
 def _brief(story: Story) -> dict[str, Any]:
     """A result of the comparison, without the original, which all of them share."""
     result = story.result.to_dict()
@@ -420,7 +423,7 @@ def _brief(story: Story) -> dict[str, Any]:
         "verified": story.verified,
         "true_as_read": story.true_as_read,
         "badge": story.badge.to_dict(),
-        **{k: v for k, v in result.items() if k not in {"original", "trace", "front", "as_read"}},
+        **{k: v for k, v in result.items() if k not in _LEFT_OUT},
         "as_read": None if story.as_read is None else story.as_read.to_dict(),
     }
 

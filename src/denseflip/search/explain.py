@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,13 @@ from denseflip.oracles.background import Background
 from denseflip.oracles.protocol import Oracle, about_graph
 from denseflip.oracles.session import MAX_BATCH, MAX_REFUSED, BudgetSpentError, Event, Session
 from denseflip.search.constraints import Constraints, Terms
+from denseflip.search.diverse import Again, Met, diversify
 from denseflip.search.engine import search
 from denseflip.search.methods import Method, as_method
 from denseflip.search.problem import CONFIDENCE, Conversation, Problem, Stream, Walk, check_given
 from denseflip.search.refine import Candidate, MinimalRefine, shrink_groups
 from denseflip.search.target import as_target, check_confidence, check_target_seen
+from denseflip.search.wishes import Wishes
 
 GAVE_UP = (
     f"The constraints forbade {MAX_REFUSED:,} graphs in a row, and the search was ended there: it "
@@ -49,6 +52,11 @@ def explain(
     max_cells: int | None = None,
     objective: str | None = None,
     front: bool = False,
+    robust: float | None = None,
+    noise: float | None = None,
+    plausible: bool = False,
+    max_implausible: float | None = None,
+    n: int = 1,
     batch: int = MAX_BATCH,
     confirm: int = 1,
     on_event: Callable[[Event], object] | None = None,
@@ -83,6 +91,16 @@ def explain(
         ``"auto"``; the most cells that a sentence may name; what is best
         (``"sentence"``, ``"edits"``, ``"balanced"``); and whether to give all answers that no
         other beats (`Counterfactual.front`).
+    robust, noise : the share of random perturbations that the flip has to survive, such as 0.9, and
+        the share of all pairs that each of them flips (by default 0.01). Where that is out of
+        reach the best that was found is given, with the level that it reaches
+        (`Counterfactual.robustness`).
+    plausible : whether edits are exchanged for more plausible ones of the same place, of those that
+        flip: pairs that graphs of the target class have more often.
+    max_implausible : how far the answer may be from the nearest real graph of its class, as a
+        multiple of what is usual between these (`Plausibility.implausible`).
+    n : how many answers in different places (pairs of regions; without regions, of nodes) to look
+        for (`Counterfactual.diverse`).
     batch : look ahead by at most this many graphs; changes speed only, never the result.
     confirm : how often the oracle is asked again, past the cache, about the original and the
         counterfactual before it is given back. An oracle that then changes its mind is an error;
@@ -117,6 +135,9 @@ def explain(
     batch = whole_number("batch", batch, minimum=1)
     confirm = whole_number("confirm", confirm)
     wanted = as_target(target, oracle)
+    wishes = Wishes.of(robust, noise, plausible, max_implausible, n, front)
+    met = Met(on_event) if wishes.n > 1 and not wishes.changes else None
+    box = oracle
     oracle = about_graph(oracle, graph, wanted)
     terms = Constraints.of(constraints)
     if confidence is not None:
@@ -139,7 +160,7 @@ def explain(
         time_limit=time_limit,
         max_batch=batch,
         confidence=CONFIDENCE in ready.needs or confidence is not None,
-        on_event=on_event,
+        on_event=on_event if met is None else met,
     )
     own = session.ask(graph)
     if bound is not None:
@@ -162,6 +183,9 @@ def explain(
     check_target_seen(problem, oracle)
     for need in sorted(ready.needs, reverse=True):
         check_given(need, ready.name.split("+")[0], nodes, known)
+    if met is not None:
+        met.original = graph
+        met.accepts = lambda answer: problem.accepts(session.judged(answer).label)
     found = search(problem, ready.search, session)
     searched = session.calls
     iterations = max((step.iteration for step in found.trace), default=0)
@@ -189,12 +213,14 @@ def explain(
                 refine_calls=session.calls - searched,
                 iterations=iterations,
             )
+        plain = candidate.graph
+        facts |= wishes.fulfil(candidate, ready, seed, found.graph, _told_in(found))
         session.confirm([graph, candidate.graph], times=confirm)
         if candidate.steps:  # what was seen of the graph before it was refined
             found.notes = ()
             if found.as_read is not None and found.as_read.language != "pairs":
                 facts["as_read"] = None
-        if ready.refiners:
+        if ready.refiners or candidate.graph != plain:
             facts["minimal"] = candidate.minimal
         found.graph, found.label = candidate.graph, candidate.label
         found.trace += candidate.steps
@@ -222,7 +248,36 @@ def explain(
     answers = _front(result, found)
     if bound is not None:
         answers = tuple(one for one in answers if bound.too_large(one.counterfactual) is None)
-    return with_weights(replace(result, notes=notes, front=answers), oracle)
+    result = with_weights(replace(result, notes=notes, front=answers), oracle)
+    if wishes.n == 1:
+        return result
+    again = Again(
+        budget,
+        time_limit,
+        result,
+        partial(
+            explain,
+            graph,
+            box,
+            ready,
+            nodes=nodes,
+            background=known,
+            target=wanted,
+            confidence=confidence,
+            seed=seed,
+            robust=robust,
+            noise=noise,
+            plausible=plausible,
+            max_implausible=max_implausible,
+            batch=batch,
+            confirm=confirm,
+            on_event=on_event,
+        ),
+    )
+    flips = () if met is None else met.flips()
+    if bound is not None:
+        flips = [flip for flip in flips if bound.too_large(flip[0]) is None]
+    return diversify(result, wishes.n, nodes, terms, flips, again)
 
 
 def with_weights(result: Counterfactual, oracle: Oracle) -> Counterfactual:
@@ -246,6 +301,11 @@ def with_weights(result: Counterfactual, oracle: Oracle) -> Counterfactual:
     )
     front = tuple(with_weights(one, oracle) for one in result.front)
     return replace(result, weights=weights, notes=notes, front=front)
+
+
+def _told_in(found: Walk) -> str | None:
+    """The taxonomy that an answer is told in, if the search saw to that."""
+    return None if found.as_read is None else found.as_read.regions
 
 
 def _shrink(candidate: Candidate, terms: Terms) -> str | None:

@@ -130,6 +130,15 @@ class Candidate:
             self.session.tell("step", graph, step)
             self.session.tell("best", graph, len(self.pairs))
 
+    def move(self, graph: Graph, label: Label, block: str) -> None:
+        """Go over to another counterfactual, in one step that bears the name of who found it."""
+        toggled = tuple(self.graph ^ graph)
+        if not toggled:
+            return
+        self.graph, self.label, self.minimal = graph, label, None
+        self.pairs = set(self.problem.graph ^ graph)
+        self.steps.append(Step(block, "edges", toggled))
+
     def structures(self) -> list[list[Pair]]:
         """The edits grouped by the structure that made them, later structures first claim.
 

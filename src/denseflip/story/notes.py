@@ -157,6 +157,7 @@ def footnotes(sentences: Sentences, evaluation: Any) -> tuple[str, ...]:
             )
         elif result.minimal is False:
             notes.append("That no single change can be left out could not be certified.")
+        notes += [_lasting(result), _likely(result)]
     notes.append(weights_note(result))
     notes.extend(sentences.verification.remarks)
     notes.extend(result.notes)
@@ -164,6 +165,30 @@ def footnotes(sentences: Sentences, evaluation: Any) -> tuple[str, ...]:
     notes.append(shape_advice(sentences).text)
     notes.append(words.caveat)
     return tuple(note for note in notes if note)
+
+
+def _lasting(result: Counterfactual) -> str | None:
+    """How much noise the change survives, where that was asked for."""
+    seen = result.robustness
+    if seen is None:
+        return None
+    if not seen.draws:
+        return "How much noise the change survives was asked for and could not be measured."
+    low, high = seen.interval
+    short = "" if seen.reached else f", less than the {100 * seen.wanted:g} % that were asked for"
+    n = result.distance
+    whole = "The change survives" if n == 1 else f"All {n:,} changes together survive"
+    return (
+        f"{whole} noise in {seen.flips} of {seen.draws} trials{short}: each flips "
+        f"{100 * seen.noise:g} % of all pairs at random (95 % interval: {100 * low:.0f} to "
+        f"{100 * high:.0f} %)."
+    )
+
+
+def _likely(result: Counterfactual) -> str | None:
+    """How much the changed graph looks like real ones, where that was asked for."""
+    figure = result.plausibility
+    return None if figure is None else f"How plausible the changed graph is: {figure}."
 
 
 def shape_advice(sentences: Sentences) -> Advice:

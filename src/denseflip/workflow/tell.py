@@ -124,6 +124,11 @@ def tell(
     max_cells: int | None = None,
     objective: str | None = None,
     front: bool = False,
+    robust: float | None = None,
+    noise: float | None = None,
+    plausible: bool = False,
+    max_implausible: float | None = None,
+    n: int = 1,
     share: float = 0.0,
     vocabulary: str | Vocabulary = "auto",
     evaluation: Any = None,
@@ -142,6 +147,8 @@ def tell(
         one; by default the method's choice.
     language, max_cells, objective, front : as in `explain`. The answers of a front are told by
         `tell_front`.
+    robust, noise, plausible, max_implausible, n : as in `explain`. Several answers are told by
+        `tell_front`, too.
     share, vocabulary, evaluation : as in `describe`, which is given the background, too.
     background : other graphs, by default those of the subject's data set. Keep one `Background`
         when telling of many graphs: its labels are asked only once.
@@ -172,6 +179,11 @@ def tell(
         seed=seed,
         time_limit=time_limit,
         confirm=confirm,
+        robust=robust,
+        noise=noise,
+        plausible=plausible,
+        max_implausible=max_implausible,
+        n=n,
         on_event=on_event,
         **asked,
     )
@@ -200,12 +212,13 @@ def regions_for(result: Counterfactual, regions: str | Taxonomy | None) -> str |
 
 
 def tell_front(story: Story, oracle: Any, *, background: Any = None) -> tuple[Story, ...]:
-    """The answers that no other beats, each told: a story for each, fewest cells first.
+    """The answers that no other beats, or those in different places, each told: a story for each.
 
     Parameters
     ----------
-    story : told of a result with a front (`tell` with ``front=True``); it is one of the stories.
-        Without a front it is the only one, and where nothing was found there is none.
+    story : told of a result with a front (`tell` with ``front=True``) or with diverse answers
+        (``n=5``); it is one of the stories. Without either it is the only one, and where nothing
+        was found there is none.
     oracle : the classifier.
     background : the data set's graphs, as in `describe`.
     """
@@ -229,7 +242,7 @@ def tell_front(story: Story, oracle: Any, *, background: Any = None) -> tuple[St
             seed=story.result.seed,
             form=story.form,
         )
-        for one in story.result.front or (story.result,)
+        for one in story.result.front or story.result.diverse or (story.result,)
     )
 
 
@@ -239,7 +252,8 @@ def record(story: Story, front: Sequence[Story] = ()) -> dict[str, Any]:
     Parameters
     ----------
     story : the story.
-    front : the stories of its front (`tell_front`); each result of the front then carries its own.
+    front : the stories of its front or of its diverse answers (`tell_front`); each of these results
+        then carries its own.
     """
     own = (
         *("subject", "short", "detailed", "lead", "items", "footnotes", "verification"),
@@ -255,7 +269,7 @@ def record(story: Story, front: Sequence[Story] = ()) -> dict[str, Any]:
         "story": {key: data[key] for key in own},
     }
     if front:
-        told["front"] = [
-            record(replace(one, result=replace(one.result, front=()))) for one in front
+        told["diverse" if story.result.diverse else "front"] = [
+            record(replace(one, result=replace(one.result, front=(), diverse=()))) for one in front
         ]
     return told
