@@ -324,16 +324,16 @@ def explain(
         "vocabulary": vocabulary,
         "evaluation": None if evaluation is None else read_evaluation(evaluation),
     }
-    wishes: dict[str, Any] = {
+    wishes = {
         "robust": robust,
         "noise": noise,
         "plausible": plausible,
         "max_implausible": max_implausible,
     }
+    telling |= {name: value for name, value in wishes.items() if value not in (None, False)}
     if every or classes or len(ids or ()) > 1:
         _only_for_one(
             front=front,
-            **wishes,
             n=n > 1,
             background=background,
             percentile=percentile,
@@ -378,9 +378,7 @@ def explain(
         say_default(DEFAULT_PRESET, subject.source)
     wanted = subject.label_of(target, box)
     with Watch(search.name, wanted) as watch:
-        story = tell(
-            subject, box, search, target=wanted, n=n, on_event=watch.listener, **wishes, **telling
-        )
+        story = tell(subject, box, search, target=wanted, n=n, on_event=watch.listener, **telling)
     answers = tell_front(story, box, background=subject.background) if front or n > 1 else ()
     if form == "json":
         print_json(record(story, answers))

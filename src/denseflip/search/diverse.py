@@ -193,7 +193,7 @@ def diversify(
         short = f"{n} answers in different {places.words} were asked for, and {len(answers)} found"
         note = f"{short}: {why}." + ("" if len(answers) == 1 else f" {note}")
     if calls:
-        note = f"{note} The others took {counted(calls, 'question', 'questions')} more."
+        note = f"{note} Looking for others took {counted(calls, 'question', 'questions')} more."
     return replace(first, diverse=tuple(answers), notes=(*first.notes, note))
 
 

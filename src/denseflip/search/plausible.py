@@ -101,7 +101,8 @@ class Realism:
     def likely(self, codes: Codes) -> Floats:
         """How likely pairs are in this class, for comparing them: shares, then neighbours."""
         shared = self.neighbours(codes)
-        return self.shares(codes) + 1e-3 * shared / (1 + shared.max(initial=0))
+        likely: Floats = self.shares(codes) + 1e-3 * shared / (1 + shared.max(initial=0))
+        return likely
 
     def neighbours(self, codes: Codes) -> Floats:
         """How many neighbours the ends of each pair share in the original; zeros if too large."""
