@@ -34,6 +34,7 @@ STEP = 0.15  # how near the first look along an order comes, of the edits it nee
 MANY = 256  # edits from which on it is found exactly
 LARGE = 64  # edits of an answer from which on whole stretches are dropped before single ones
 STRETCHES = 32  # how fine these are at last
+COARSE = 4  # the same where a score has said more than stretches would
 MISSES = 40  # direct questions in vain, one after the other, after which it is left at that
 NEAREST = 3  # graphs of the wanted class that are walked towards under the user's terms
 DRAWS = 6  # choices that are compared before one is asked about
@@ -263,6 +264,8 @@ class _Talk:
     def left(self) -> float:
         """Questions that may still be asked, so that each edit can be certified afterwards."""
         n = LARGE if self.best is None else min(len(self.best) + 2, LARGE)
+        if self.plan.guided and self.best is not None and len(self.best) > self.plan.questions:
+            n = 2 * COARSE  # so many edits are not certified
         return min(self.plan.questions - self.turns, self.session.remaining) - n
 
     @property
@@ -390,7 +393,8 @@ class _Talk:
             return self.probe.flips(codes)
 
         if len(listed) > LARGE:
-            listed = _thinned(listed, enough)
+            coarse = self.plan.guided and len(listed) > self.plan.questions
+            listed = _thinned(listed, enough, COARSE if coarse else STRETCHES)
         certified = len(listed) <= self.plan.questions
         if certified:
             listed = certify(listed, enough)
@@ -406,10 +410,10 @@ class _Talk:
         return walk
 
 
-def _thinned(things: list[int], enough: Callable[[Sequence[int]], bool]) -> list[int]:
+def _thinned(things: list[int], enough: Callable[[Sequence[int]], bool], finest: int) -> list[int]:
     """Leave out whole stretches, the last first: halves, quarters, … of what there was."""
     kept, size = list(things), len(things) // 2
-    while size >= max(len(things) // STRETCHES, 1):
+    while size >= max(len(things) // finest, 1):
         for stop in range(len(kept), 0, -size):
             rest = kept[: max(stop - size, 0)] + kept[stop:]
             if rest and enough(rest):
