@@ -227,6 +227,21 @@ def test_constraints_target_and_comparison(desk):
     window.quiet()
 
 
+def test_what_all_have_in_common(desk):
+    window = desk(PHONE)
+    page = window.open()
+    page.select_option("#dataset", "small")
+    page.wait_for_function("() => denseflipApp.set.key === 'small'")
+    page.click("#terms summary")
+    page.fill("#permutations", "19")
+    page.click("#cohort")
+    page.wait_for_selector("#together:not([hidden])", timeout=180_000)
+    assert page.inner_text("#together-said")
+    assert "permutations" in page.inner_text("#together-rows")
+    assert window.sideways() <= 0
+    window.quiet()
+
+
 def test_progress_is_shown_and_a_search_can_be_cancelled(desk):
     window = desk()
     page = window.open()

@@ -203,3 +203,17 @@ def test_a_classifier_of_ones_own_is_asked_and_its_failure_told(tmp_path, study,
         ended = wait(client, job["id"])
         assert ended["status"] == "failed"
         assert "no <b>today</b>" in ended["error"]["message"]
+
+
+def test_what_a_cohort_has_in_common(client):
+    asked = {"kind": "cohort", "dataset": "study", "permutations": 19}
+    job = client.post("/api/jobs", json=asked).json()
+    assert wait(client, job["id"], 120)["status"] == "done"
+    cohort = client.get(f"/api/jobs/{job['id']}/result").json()["cohort"]
+    assert cohort["sentences"]
+    assert cohort["verdict"] in {"named", "nothing", "chance", "untested"}
+    table = client.get(f"/api/jobs/{job['id']}/files/cohort.tsv").text
+    assert "\t" in table.splitlines()[0]
+    few = client.post("/api/jobs", json=asked | {"permutations": 3})
+    assert few.status_code == 400
+    assert "permutations" in error_of(few)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from denseflip.cohort.cohort import Cohort
 from denseflip.oracles.session import Session
 from denseflip.report.brain import brain_surface
 from denseflip.report.facts import as_mapping
@@ -131,3 +132,31 @@ def surface_of() -> dict[str, Any]:
     """The surface of a human brain, for the glass round the nodes."""
     vertices, faces = brain_surface()
     return {"vertices": vertices.round(1).tolist(), "faces": faces.tolist()}
+
+
+def cohort_of(cohort: Cohort, most: int = 60) -> dict[str, Any]:
+    """What a cohort has in common, for ``app.js``: sentences, and the cells by patients."""
+    rows = cohort.rows
+    named = {(row.cell, row.direction) for row in cohort.named}
+    return {
+        "sentences": list(cohort.sentences),
+        "verdict": cohort.verdict,
+        "judged": judged_words(cohort.evaluation),
+        "permutations": cohort.permutations,
+        "notes": list(cohort.notes),
+        "rows": [
+            {
+                "name": row.name,
+                "direction": row.direction,
+                "patients": row.patients,
+                "share": row.share,
+                "amount": row.amount,
+                "p": row.p,
+                "difference": row.difference,
+                "p_difference": row.p_difference,
+                "named": (row.cell, row.direction) in named,
+            }
+            for row in rows[:most]
+        ],
+        "of": len(rows),
+    }

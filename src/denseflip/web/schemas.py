@@ -45,9 +45,11 @@ class Terms(Strict):
 
 
 class JobRequest(Strict):
-    """What is to be done: explain a subject, set methods side by side, or judge a classifier."""
+    """What is to be done: explain a subject, set methods side by side, judge a classifier, or say
+    what a whole cohort has in common.
+    """
 
-    kind: Literal["explain", "compare", "judge"] = "explain"
+    kind: Literal["explain", "compare", "judge", "cohort"] = "explain"
     dataset: Key
     classifier: Word = "regions-logistic"
     subject: Name | None = None
@@ -57,6 +59,7 @@ class JobRequest(Strict):
     confidence: Annotated[float, Field(gt=0, lt=1)] | None = None
     regions: Name | None = None
     constraints: Terms = Terms()
+    permutations: Annotated[int, Field(ge=0, le=1000)] = 99
     seed: Annotated[int, Field(ge=0, le=2**31 - 1)] = 0
     budget: Whole | None = None
     time_limit: Annotated[float, Field(gt=0, le=3600)] = 300.0

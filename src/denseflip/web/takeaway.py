@@ -15,6 +15,7 @@ FILES = {
     "report.html": "text/html; charset=utf-8",
     "result.json": "application/json",
     "edits.csv": "text/csv; charset=utf-8",
+    "cohort.tsv": "text/tab-separated-values; charset=utf-8",
     "brain.node": "text/plain; charset=utf-8",
     "brain.edge": "text/plain; charset=utf-8",
 }
@@ -35,7 +36,9 @@ def make_file(
     """
     if name == "result.json":
         return json.dumps(result.get("record") or result, ensure_ascii=False)
-    if "story" not in result:
+    if name == "cohort.tsv" and "tsv" in result:
+        return str(result["tsv"])
+    if "story" not in result or name == "cohort.tsv":
         msg = f"This job gives no {name}: it is not an explanation of one graph."
         raise InvalidParameterError(msg)
     front = [Story.from_dict(one) for one in result.get("front", ())]

@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from denseflip.classifiers.crossval import evaluate
+from denseflip.classifiers.presets import PRESETS
+from denseflip.cohort.stats import check_permutations
 from denseflip.errors import InvalidParameterError, UnknownNameError
+from denseflip.experiments.cohort import explain_cohort
 from denseflip.oracles.session import Event, Session
 from denseflip.search.constraints import Constraints
 from denseflip.search.methods import ALIASES, METHODS
 from denseflip.search.refine import REFINERS
 from denseflip.web.library import Library
-from denseflip.web.payload import judged_words, replay_of, row_of, view_of
+from denseflip.web.payload import cohort_of, judged_words, replay_of, row_of, view_of
 from denseflip.web.runner import Live
 from denseflip.web.schemas import JobRequest
 from denseflip.web.store import Job, Store
@@ -20,6 +23,7 @@ from denseflip.workflow.subject import Subject
 from denseflip.workflow.tell import method_for, record, tell, tell_front
 from denseflip.workflow.whatif import WhatIf
 
+LEVEL = 0.05  # what counts as more than chance in a cohort
 REPEATS, PERMUTATIONS = 5, 100  # of an honest evaluation, as the page waits for it
 METHODS_BESIDE = ("auto", "tri", "cli", "con", "dat+bw")
 
@@ -46,16 +50,30 @@ class Work:
     def __call__(self, job: Job, live: Live) -> Done:
         """Do one job."""
         asked = JobRequest.model_validate(job.request)
-        return {"judge": self.judge, "explain": self.explain, "compare": self.compare}[asked.kind](
-            asked, live
-        )
+        kinds = {
+            "judge": self.judge,
+            "explain": self.explain,
+            "compare": self.compare,
+            "cohort": self.cohort,
+        }
+        return kinds[asked.kind](asked, live)
 
     def check(self, asked: JobRequest) -> None:
         """Say what is wrong with a request before it waits."""
         if asked.classifier not in (known := self.library.classifiers(asked.dataset)):
             raise UnknownNameError("classifier", asked.classifier, known, parameter="classifier")
         dataset = self.library.dataset(asked.dataset)
-        if asked.kind == "judge":
+        if asked.regions is not None:
+            dataset.nodes.taxonomy(asked.regions)
+        if asked.kind == "cohort":
+            if not self.library.is_preset(asked.classifier):
+                msg = (
+                    "A cohort is explained by classifiers that are trained anew; take one of "
+                    f"{', '.join(PRESETS)}."
+                )
+                raise InvalidParameterError(msg, parameter="classifier")
+            check_permutations(asked.permutations, LEVEL)
+        if asked.kind in ("judge", "cohort"):
             return
         for name in asked.methods if asked.kind == "compare" else (asked.method,):
             method_for(check_method(name), regions=asked.regions)
@@ -65,8 +83,6 @@ class Work:
         subject = self.library.subject(asked.dataset, asked.subject)
         if self.library.is_preset(asked.classifier):
             subject.label_of(asked.target)
-        if asked.regions is not None:
-            dataset.nodes.taxonomy(asked.regions)
 
     # ---- kinds of job -----------------------------------------------------------------------
 
@@ -148,6 +164,23 @@ class Work:
         }
         found = sum(row.story is not None and row.story.result.found for row in rows)
         return {"title": f"{subject.name}: {len(rows)} methods", "found": found > 0}, result
+
+    def cohort(self, asked: JobRequest, live: Live) -> Done:
+        """What the explanations of all subjects have in common, and whether that is chance."""
+        live.tell(now=True, stage="judging")
+        found = explain_cohort(
+            self.library.dataset(asked.dataset),
+            asked.classifier,
+            regions=asked.regions,
+            permutations=asked.permutations,
+            level=LEVEL,
+            seed=asked.seed,
+            engine="serial",
+            progress=lambda done, of: live.tell(stage="permuting", done=done, of=of),
+        )
+        result = {"cohort": cohort_of(found), "record": found.to_dict(), "tsv": found.to_tsv()}
+        title = f"{asked.dataset}: what {asked.classifier} goes by in all of them"
+        return {"title": title, "found": found.verdict == "named"}, result
 
     # ---- what they share --------------------------------------------------------------------
 

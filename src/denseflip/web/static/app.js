@@ -96,6 +96,7 @@
       regions: find("regions").value || (app.frozen.size ? app.set.taxonomies[0] : null),
       seed: number("seed") ?? 0,
       confidence: number("confidence"),
+      permutations: number("permutations") ?? 99,
       constraints: { only: find("only").value || null, frozen_regions: [...app.frozen], max_edits: number("max-edits"), max_cells: number("max-cells") },
     };
   }
@@ -119,7 +120,7 @@
 
   // ---- jobs -----------------------------------------------------------------------------------
 
-  const STAGES = { waiting: "Waits for its turn …", beginning: "Begins …", training: "Trains the classifier …", judging: "Judges the classifier on graphs it has not seen …", telling: "Tests the sentence …", replaying: "Replays the search …", saving: "Saves …" };
+  const STAGES = { waiting: "Waits for its turn …", beginning: "Begins …", training: "Trains the classifier …", permuting: "Permutes the labels, trains and explains anew …", judging: "Judges the classifier on graphs it has not seen …", telling: "Tests the sentence …", replaying: "Replays the search …", saving: "Saves …" };
 
   function progressWords(facts) {
     if (facts.stage !== "searching") return STAGES[facts.stage] ?? facts.stage;
@@ -146,7 +147,7 @@
         const facts = JSON.parse(event.data);
         if (facts.sent) { app.lags = app.lags || []; app.lags.push(Date.now() / 1000 - facts.sent); }
         find("progress-words").textContent = progressWords(facts);
-        if (facts.stage === "judging" && facts.of) { find("bar").max = facts.of; find("bar").value = facts.done; } else find("bar").removeAttribute("value");
+        if (["judging", "permuting"].includes(facts.stage) && facts.of) { find("bar").max = facts.of; find("bar").value = facts.done; } else find("bar").removeAttribute("value");
         if (facts.status === "done") end(() => open(id).then(done, fail));
         else if (facts.status === "cancelled") end(() => { trouble("Cancelled."); history(); done(); });
         else if (facts.status === "failed") end(() => { history(); fail(new Error(facts.error?.message ?? "It failed.")); });
@@ -182,8 +183,10 @@
     find("welcome").hidden = true;
     if (result.evaluation) { await loadSet(); history(); return; }
     find("comparison").hidden = !result.rows;
-    find("story").hidden = Boolean(result.rows);
+    find("together").hidden = !result.cohort;
+    find("story").hidden = Boolean(result.rows || result.cohort);
     if (result.rows) showComparison(job, result);
+    else if (result.cohort) showCohort(job, result.cohort);
     else showStory(result.view, state);
     history();
     if (app.set && app.set.key === job.request.dataset) {
@@ -386,6 +389,26 @@
     window.history.replaceState(null, "", `#${new URLSearchParams({ job: app.job })}`);
   }
 
+  // ---- what all have in common ------------------------------------------------------------------
+
+  function showCohort(job, cohort) {
+    const p = (value) => (value === null ? "–" : value < 0.001 ? "< 0.001" : value.toFixed(3));
+    find("together-title").textContent = job.summary?.title ?? "What they all have in common";
+    worth(find("together-worth"), cohort.judged, false);
+    find("together-said").replaceChildren(...cohort.sentences.map((text) => make("p", { text })));
+    find("together-notes").replaceChildren(...cohort.notes.map((text) => make("li", { text })));
+    const heads = ["region pair", "direction", "patients", "connections (median)", "p", "groups differ (t)", "p of that"];
+    find("together-rows").replaceChildren(
+      make("p", { class: "quiet", text: `The ${count(cohort.rows.length)} of ${count(cohort.of)} region pairs that most patients use; p-values from ${count(cohort.permutations)} permutations of the labels, for all region pairs together. ✓ marks what is more than chance.` }),
+      make("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": "region pairs by patients" }, make("table", {},
+        make("thead", {}, make("tr", {}, ...heads.map((text) => make("th", { scope: "col", text })))),
+        make("tbody", {}, ...cohort.rows.map((row) => make("tr", {},
+          make("th", { scope: "row", text: row.named ? `✓ ${row.name}` : row.name }),
+          ...[row.direction, `${row.patients} (${(100 * row.share).toFixed(0)} %)`, count(row.amount), p(row.p), row.difference.toFixed(2), p(row.p_difference)].map((text) => make("td", { text }))))))));
+    find("together-files").replaceChildren(...[["cohort.tsv", "TSV"], ["result.json", "JSON"]].map(([name, text]) => make("a", { href: `/api/jobs/${app.job}/files/${name}`, download: name, text })));
+    window.history.replaceState(null, "", `#${new URLSearchParams({ job: app.job })}`);
+  }
+
   // ---- taking away ------------------------------------------------------------------------------
 
   function save(name, content, kind) {
@@ -515,6 +538,7 @@
   find("judge").addEventListener("click", guarded(() => run("judge")));
   find("ask").addEventListener("submit", (event) => { event.preventDefault(); guarded(() => run("explain"))(); });
   find("compare").addEventListener("click", guarded(() => run("compare")));
+  find("cohort").addEventListener("click", guarded(() => run("cohort")));
   find("cancel").addEventListener("click", guarded(() => post(`/api/jobs/${app.job}/cancel`, {})));
   find("front-slider").addEventListener("input", () => { app.answer = Number(find("front-slider").value); app.hand = null; drawAnswer(); });
   find("step").addEventListener("input", () => { drawStep(); remember(); });
