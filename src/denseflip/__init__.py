@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from denseflip.classifiers.crossval import evaluate as evaluate
     from denseflip.classifiers.persist import load_oracle as load_oracle
     from denseflip.classifiers.presets import fit_oracle as fit_oracle
+    from denseflip.cohort.cohort import Cohort as Cohort
     from denseflip.counterfactual import Counterfactual as Counterfactual
     from denseflip.counterfactual import Step as Step
     from denseflip.datasets import Dataset as Dataset
     from denseflip.datasets import load_dataset as load_dataset
     from denseflip.errors import DenseflipError as DenseflipError
+    from denseflip.experiments.cohort import explain_cohort as explain_cohort
     from denseflip.experiments.many import explain_many as explain_many
     from denseflip.graph import Edits as Edits
     from denseflip.graph import Graph as Graph
@@ -29,6 +31,10 @@ if TYPE_CHECKING:
     from denseflip.oracles.adapt import as_oracle as as_oracle
     from denseflip.oracles.background import Background as Background
     from denseflip.oracles.open import open_oracle as open_oracle
+    from denseflip.report.cohort import plot_cohort_chords as plot_cohort_chords
+    from denseflip.report.cohort import plot_cohort_matrix as plot_cohort_matrix
+    from denseflip.report.cohort import plot_cohort_patients as plot_cohort_patients
+    from denseflip.report.cohort_page import write_cohort_page as write_cohort_page
     from denseflip.report.comparison import plot_comparison as plot_comparison
     from denseflip.report.page import write_page as write_page
     from denseflip.report.plot import plot_circle as plot_circle
@@ -49,6 +55,7 @@ if TYPE_CHECKING:
 _HOME = {
     "Background": "oracles.background",
     "Constraints": "search.constraints",
+    "Cohort": "cohort.cohort",
     "Counterfactual": "counterfactual",
     "DCS": "search.dcs",
     "Dataset": "datasets",
@@ -64,6 +71,7 @@ _HOME = {
     "describe": "story.describe",
     "evaluate": "classifiers.crossval",
     "explain": "search.explain",
+    "explain_cohort": "experiments.cohort",
     "explain_many": "experiments.many",
     "fit_oracle": "classifiers.presets",
     "load_dataset": "datasets",
@@ -72,11 +80,15 @@ _HOME = {
     "methods": "search.methods",
     "open_oracle": "oracles.open",
     "plot_circle": "report.plot",
+    "plot_cohort_chords": "report.cohort",
+    "plot_cohort_matrix": "report.cohort",
+    "plot_cohort_patients": "report.cohort",
     "plot_comparison": "report.comparison",
     "plot_connectome": "report.plot",
     "plot_region_matrix": "report.plot",
     "plot_regions": "report.plot",
     "view_connectome": "report.view",
+    "write_cohort_page": "report.cohort_page",
     "write_page": "report.page",
 }
 

@@ -14,6 +14,7 @@ from denseflip.workflow.compare import COMPARED
 
 NAMES = [
     "Background",
+    "Cohort",
     "Constraints",
     "Counterfactual",
     "DCS",
@@ -31,6 +32,7 @@ NAMES = [
     "describe",
     "evaluate",
     "explain",
+    "explain_cohort",
     "explain_many",
     "fit_oracle",
     "load_dataset",
@@ -39,11 +41,15 @@ NAMES = [
     "methods",
     "open_oracle",
     "plot_circle",
+    "plot_cohort_chords",
+    "plot_cohort_matrix",
+    "plot_cohort_patients",
     "plot_comparison",
     "plot_connectome",
     "plot_region_matrix",
     "plot_regions",
     "view_connectome",
+    "write_cohort_page",
     "write_page",
 ]
 

@@ -10,6 +10,7 @@ from denseflip._version import __version__
 from denseflip.cli import data as data_commands
 from denseflip.cli import experiments as experiment_commands
 from denseflip.cli import train as train_commands
+from denseflip.cli.cohort import cohort
 from denseflip.cli.compare import compare
 from denseflip.cli.demo import demo
 from denseflip.cli.explain import explain, methods
@@ -51,6 +52,7 @@ app.command("methods")(methods)
 app.command("explain")(explain)
 app.command("compare")(compare)
 app.command("serve")(serve)
+app.command("cohort")(cohort)
 app.command("train")(train_commands.train)
 app.command("evaluate")(train_commands.evaluate)
 app.command("paper")(experiment_commands.paper)

@@ -252,8 +252,8 @@ def _end(outcome: Outcome) -> None:
 class reporter:
     """Progress on standard error: a bar on a terminal, a line now and then elsewhere."""
 
-    def __init__(self, total: int) -> None:
-        self.total = total
+    def __init__(self, total: int, doing: str = "explaining") -> None:
+        self.total, self.doing = total, doing
         self.bar = progress()
         self.started = time.monotonic()
         self.last = self.started
@@ -261,7 +261,7 @@ class reporter:
 
     def __enter__(self) -> Callable[[int, int], None]:
         self.bar.__enter__()
-        self.task = self.bar.add_task("explaining", total=self.total)
+        self.task = self.bar.add_task(self.doing, total=self.total)
         return self.report
 
     def __exit__(self, *problem: object) -> None:
@@ -272,7 +272,7 @@ class reporter:
         now = time.monotonic()
         self.first = done if self.first is None else self.first
         rate = (done - self.first) / max(now - self.started, 1e-9)
-        words = f"explaining, {rate:.1f}/s"
+        words = f"{self.doing}, {rate:.1f}/s"
         self.bar.update(self.task, completed=done, total=total, description=words)
         if err_console().is_terminal or (now - self.last < 10 and done < total):
             return

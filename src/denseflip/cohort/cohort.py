@@ -270,6 +270,25 @@ class Cohort:
         lines += ["\t".join(_plain(value) for value in row) for row in self.rows]
         return "\n".join(lines) + "\n"
 
+    def patients_tsv(self) -> str:
+        """The patients explained as a table: class, answer, change, whether it counts."""
+        lines = ["id\tclass\tanswer\tright\tcounts\tchange\tquestions"]
+        for patient in self.observed.patients:
+            change = "; ".join(
+                f"{amount:+d} {self.cell_names[cell]}" for cell, amount in patient.changes.items()
+            )
+            row = (
+                patient.id,
+                self.class_names[patient.label],
+                patient.answer,
+                "yes" if patient.right else "no",
+                "yes" if patient.told else "no",
+                change or None,
+                patient.questions,
+            )
+            lines.append("\t".join(_plain(value) for value in row))
+        return "\n".join(lines) + "\n"
+
     def write(self, path: str | Path, *, force: bool = False) -> Path:
         """Write the cells (``.tsv``) or everything (``.json``); gives the path."""
         target = Path(path)

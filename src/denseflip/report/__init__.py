@@ -1,7 +1,7 @@
 """Showing a story: static pictures (`plot_`), interactive ones (`view_`), and a page to send.
 
-Nothing here knows a search or a classifier: everything is drawn from a `Story`. Names are loaded
-when they are first used: who only writes a table needs no picture.
+Nothing here knows a search or a classifier: everything is drawn from a `Story` or a `Cohort`.
+Names are loaded when they are first used: who only writes a table needs no picture.
 """
 
 from __future__ import annotations
@@ -10,6 +10,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from denseflip.report.cohort import plot_cohort_chords as plot_cohort_chords
+    from denseflip.report.cohort import plot_cohort_matrix as plot_cohort_matrix
+    from denseflip.report.cohort import plot_cohort_patients as plot_cohort_patients
+    from denseflip.report.cohort_page import make_cohort_page as make_cohort_page
+    from denseflip.report.cohort_page import write_cohort_page as write_cohort_page
     from denseflip.report.comparison import plot_comparison as plot_comparison
     from denseflip.report.page import make_page as make_page
     from denseflip.report.page import write_page as write_page
@@ -22,13 +27,18 @@ if TYPE_CHECKING:
 
 _HOME = {
     "View": "view",
+    "make_cohort_page": "cohort_page",
     "make_page": "page",
     "plot_circle": "plot",
+    "plot_cohort_chords": "cohort",
+    "plot_cohort_matrix": "cohort",
+    "plot_cohort_patients": "cohort",
     "plot_comparison": "comparison",
     "plot_connectome": "plot",
     "plot_region_matrix": "plot",
     "plot_regions": "plot",
     "view_connectome": "view",
+    "write_cohort_page": "cohort_page",
     "write_page": "page",
 }
 

@@ -64,14 +64,16 @@ def story_figures(
     caption = f"The edits{state}, {place}: removed red and dashed, added blue and solid."
     if note:
         caption += f" {note}"
-    parts = [_figure(connectome, f"{counts_words(scene)} {place}. {_busiest(scene)}", caption)]
+    parts = [page_figure(connectome, f"{counts_words(scene)} {place}. {_busiest(scene)}", caption)]
     if scene.has_regions:
         whole = "Ends of changed edges by region, in percent of the removed and of the added ones."
         bars = [plot_regions(story, narrow=n, **same) for n in (False, True)]
         matrix = [plot_region_matrix(story, narrow=n, **same) for n in (False, True)]
-        parts.append(_figure(bars, f"Bar chart. {_busiest(scene)}", whole))
+        parts.append(page_figure(bars, f"Bar chart. {_busiest(scene)}", whole))
         between = "Changed edges between each two regions; within one region on the diagonal."
-        parts.append(_figure(matrix, f"Two matrices, region by region. {_pairs(scene)}", between))
+        parts.append(
+            page_figure(matrix, f"Two matrices, region by region. {_pairs(scene)}", between)
+        )
     return tuple(parts)
 
 
@@ -93,7 +95,7 @@ def comparison_figure(
     )
     verb = "changes" if what == "method" else "takes"
     caption = f"What each {what} {verb}, and where. On a wide screen also by region, as bars."
-    return _figure(pictures, f"Comparison of {what}s. {words}.", caption)
+    return page_figure(pictures, f"Comparison of {what}s. {words}.", caption)
 
 
 def counts_words(scene: Scene) -> str:
@@ -137,7 +139,8 @@ def _pairs(scene: Scene) -> str:
     return " ".join(sentences)
 
 
-def _figure(pictures: list[Any], alt: str, caption: str) -> PageFigure:
+def page_figure(pictures: list[Any], alt: str, caption: str) -> PageFigure:
+    """A picture drawn wide and narrow, ready for a page."""
     wide, narrow = pictures
     return PageFigure(_drawn(wide), _drawn(narrow), alt.strip(), caption)
 

@@ -1,0 +1,199 @@
+"""A page about a cohort: the statement, its pictures, every cell, every patient. One file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from denseflip.checks import check_new_file
+from denseflip.errors import MissingExtraError
+from denseflip.report.cohort import plot_cohort_chords, plot_cohort_matrix, plot_cohort_patients
+from denseflip.report.figures import PageFigure, page_figure
+from denseflip.report.html import Context, Fact
+
+if TYPE_CHECKING:
+    from denseflip.cohort.cohort import Cohort
+
+MARKS = {
+    "named": "More than chance would give: named below.",
+    "nothing": "Nothing is used in more of them than chance would give.",
+    "chance": "The classifier is at chance: nothing is said about the groups.",
+    "untested": "Description only: there are no p-values.",
+}
+
+
+@dataclass(frozen=True)
+class CohortTable:
+    """A table of the page."""
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class CohortContext(Context):
+    """The page of a cohort."""
+
+    template: ClassVar = "cohort.html.j2"
+    title: str
+    verdict: str
+    mark: str
+    sentences: tuple[str, ...]
+    figures: tuple[PageFigure, ...]
+    tables: tuple[CohortTable, ...]
+    details: tuple[Fact, ...]
+    notes: tuple[str, ...]
+
+
+def make_cohort_page(cohort: Cohort, *, title: str | None = None) -> str:
+    """The page as HTML text; nothing in it is fetched.
+
+    Without what draws pictures (the extra ``brain``) it has none, and says so.
+    """
+    notes = list(cohort.notes)
+    try:
+        figures = tuple(_figures(cohort))
+    except MissingExtraError as error:
+        figures = ()
+        notes.append(f"No pictures: {error}")
+    tables = (_cell_table(cohort), _patient_table(cohort)) if cohort.observed.explained else ()
+    return CohortContext(
+        title=title or f"{cohort.dataset}: what the explanations have in common",
+        verdict=cohort.verdict,
+        mark=MARKS[cohort.verdict],
+        sentences=cohort.sentences,
+        figures=figures,
+        tables=tables,
+        details=tuple(_facts(cohort)),
+        notes=tuple(notes),
+    ).render()
+
+
+def write_cohort_page(
+    cohort: Cohort, path: str | Path, *, title: str | None = None, force: bool = False
+) -> Path:
+    """Write the page of a cohort to a file; gives its path.
+
+    Parameters
+    ----------
+    cohort : what `explain_cohort` gave.
+    path : the file, usually ending in ``.html``.
+    title : the headline.
+    force : overwrite a file that is there.
+    """
+    target = check_new_file(Path(path), force=force)
+    target.write_text(make_cohort_page(cohort, title=title), encoding="utf-8")
+    return target
+
+
+def _figures(cohort: Cohort) -> Iterator[PageFigure]:
+    if not cohort.observed.explained:
+        return
+    spoken = cohort.class_names[cohort.spoken]
+    said = ". ".join(
+        f"{row.name}: {row.patients} of {cohort.observed.explained}, {row.direction}"
+        for row in cohort.rows[:3]
+    )
+    for draw, alt, caption in (
+        (
+            plot_cohort_matrix,
+            f"Two matrices, region by region. {said}.",
+            f"Left: in how many {cohort.noun} each pair of regions decides. Right: how the density "
+            f"of {spoken} differs from the others'.",
+        ),
+        (
+            plot_cohort_chords,
+            f"Chords between regions. {said}.",
+            f"The same as chords: wide where many {cohort.noun} turn on it.",
+        ),
+        (
+            plot_cohort_patients,
+            f"A strip with a column for each of {cohort.observed.explained} {cohort.noun}. {said}.",
+            "Who is flipped by what; the last row, whom the shared change flips that was chosen "
+            "without them.",
+        ),
+    ):
+        pictures = [draw(cohort, title="", narrow=narrow) for narrow in (False, True)]
+        yield page_figure(pictures, alt, caption)
+
+
+def _cell_table(cohort: Cohort) -> CohortTable:
+    spoken = cohort.class_names[cohort.spoken]
+    names = tuple(cohort.densities)
+    columns = (
+        "regions", f"speaks for {spoken}", cohort.noun, "changed (median)", "p",
+        *(f"density, {name}" for name in names), "difference (t)", "p of it",
+    )  # fmt: skip
+    rows = tuple(
+        (
+            row.name,
+            row.direction,
+            f"{row.patients} of {cohort.observed.explained}",
+            f"{row.amount:g}",
+            _p(row.p),
+            *(f"{cohort.densities[name][row.cell]:.3f}" for name in names),
+            f"{row.difference:.2f}",
+            _p(row.p_difference),
+        )
+        for row in cohort.rows
+    )
+    kind = (
+        "family-wise (Westfall–Young)" if cohort.correction == "max" else "by discovery rate (BH)"
+    )
+    notes = ()
+    if cohort.permutations:
+        notes = (
+            f"p {kind}, {cohort.permutations} permutations; the smallest possible is "
+            f"{cohort.smallest_p:.2g}.",
+        )
+    return CohortTable(
+        "cells", "Every pair of regions that decides for anybody", columns, rows, notes
+    )
+
+
+def _patient_table(cohort: Cohort) -> CohortTable:
+    names = cohort.class_names
+    flipped = {x for change in cohort.shared for half in change.halves for x in half.flipped}
+    counted = {x for change in cohort.shared for half in change.halves for x in half.counted}
+    rows = []
+    for patient in cohort.observed.patients:
+        answer = patient.answer
+        known = answer is not None and 0 <= answer < len(names)
+        change = "; ".join(
+            f"{amount:+d} {cohort.cell_names[cell]}" for cell, amount in patient.changes.items()
+        )
+        shared = "–" if patient.id not in counted else "yes" if patient.id in flipped else "no"
+        told = "yes" if patient.told else "no"
+        given = names[answer] if known and answer is not None else str(answer)
+        rows.append((patient.id, names[patient.label], given, change or "–", told, shared))
+    columns = (
+        "id",
+        "class",
+        "answer",
+        "change that flips",
+        "counts",
+        "flipped by the shared change",
+    )
+    return CohortTable("patients", f"All {cohort.noun} explained", columns, tuple(rows))
+
+
+def _facts(cohort: Cohort) -> Iterator[Fact]:
+    counts = ", ".join(f"{name} {count}" for name, count in cohort.class_counts.items())
+    yield Fact("data", f"{cohort.dataset} ({counts})")
+    yield Fact("classifier", cohort.oracle)
+    yield Fact("regions", f"{cohort.taxonomy}, {len(cohort.region_names)}")
+    settings: Any = cohort.settings
+    yield Fact("search of the test", settings.method)
+    yield Fact("folds", str(settings.folds) if cohort.refitted else "none: not trained anew")
+    yield Fact("permutations", str(cohort.permutations))
+    yield Fact("seed", str(settings.seed))
+    yield Fact("questions", f"{cohort.questions:,}")
+
+
+def _p(p: float | None) -> str:
+    return "–" if p is None else f"{p:.3f}"

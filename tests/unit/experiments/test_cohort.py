@@ -1,0 +1,186 @@
+"""A cohort on the engines: the same everywhere, stopped and continued; and what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from denseflip.errors import DatasetError, DenseflipError, InvalidParameterError
+from denseflip.experiments import cohort as module
+from denseflip.experiments.cohort import explain_cohort
+from denseflip.experiments.store import Store
+from groups import by_density, cohort
+
+DATA = cohort(6)
+SMALL: dict[str, Any] = {"permutations": 19, "patients": 6, "folds": 2, "engine": "serial"}
+
+
+@pytest.fixture(autouse=True)
+def short_judgement(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_REPEATS", 2)
+    monkeypatch.setattr(module, "_SHUFFLES", 19)
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A store with a whole run, and its cohort."""
+    folder = tmp_path_factory.mktemp("cohort") / "store"
+    patch = pytest.MonkeyPatch()
+    patch.setattr(module, "_REPEATS", 2)
+    patch.setattr(module, "_SHUFFLES", 19)
+    found = explain_cohort(DATA, store=folder, **SMALL)
+    patch.undo()
+    return folder, found
+
+
+def test_the_planted_pair_is_named(kept: Any) -> None:
+    _, found = kept
+    assert found.verdict == "named"
+    assert [(row.name, row.direction) for row in found.named] == [("X – Y", "more")]
+    assert found.permutations == 19
+    assert found.questions > 0
+    assert any("6 of 12 were drawn" in note for note in found.notes)
+
+
+def test_what_is_stored_is_not_run_again(kept: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, found = kept
+
+    def never(*_: Any, **__: Any) -> Any:
+        raise AssertionError
+
+    monkeypatch.setattr(module, "run_labelling", never)
+    monkeypatch.setattr(module, "find_shared", never)
+    assert explain_cohort(DATA, store=folder, **SMALL) == found
+
+
+def test_stopped_and_continued_gives_the_same(kept: Any, tmp_path: Any) -> None:
+    _, found = kept
+    seen: list[int] = []
+
+    def stop(done: int, _: int) -> None:
+        seen.append(done)
+        if done == 9:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        explain_cohort(DATA, store=tmp_path, progress=stop, **SMALL)
+    before = len(Store(tmp_path).records())
+    assert 1 < before < 22
+    seen.clear()
+    again = explain_cohort(
+        DATA, store=tmp_path, progress=lambda done, _: seen.append(done), **SMALL
+    )
+    assert seen[0] == before - 1  # the judgement is not one of them
+    assert again == found
+
+
+@pytest.mark.parametrize("engine", ["processes", "dask"])
+def test_every_engine_gives_the_same(kept: Any, tmp_path: Any, engine: str) -> None:
+    folder, found = kept
+    if engine == "dask":
+        pytest.importorskip("distributed")
+    store = Store(tmp_path)
+    judged = [r for r in Store(folder).records() if r["spec"]["part"] == "judge"]
+    with store.writing():
+        store.append(judged)  # with its short form, which workers do not know of
+    settings = {**SMALL, "engine": engine, "jobs": 2}
+    assert explain_cohort(DATA, store=store, **settings) == found
+
+
+def test_a_classifier_at_chance_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: Any, **__: Any) -> Any:
+        raise AssertionError
+
+    monkeypatch.setattr(module, "run_labelling", never)
+    found = explain_cohort(cohort(8, gap=0, seed=5), confirm=never, **SMALL)
+    assert found.verdict == "chance"
+    assert len(found.sentences) == 2
+
+
+def test_the_cost_is_told_before_and_may_be_declined() -> None:
+    told: list[module.Estimate] = []
+
+    def decline(estimate: module.Estimate) -> bool:
+        told.append(estimate)
+        return False
+
+    found = explain_cohort(DATA, confirm=decline, **SMALL)
+    assert found.observed.explained == 0
+    assert found.verdict == "untested"
+    (estimate,) = told
+    assert (estimate.labellings, estimate.patients) == (20, 6)
+    assert estimate.questions > 100
+    assert "20 labellings of 6 patients each: about" in str(estimate)
+
+
+def test_a_classifier_as_it_is_has_coverage_but_no_p_values() -> None:
+    found = explain_cohort(DATA, by_density(DATA), **SMALL)
+    assert found.verdict == "untested"
+    assert found.p_more is None
+    assert not found.refitted
+    assert "cannot be trained anew, so there are no p-values" in found.statement
+    assert found.shared[0].coverage is not None
+    assert "the classifier may have" in found.statement
+
+
+def test_an_estimator_is_trained_anew() -> None:
+    from sklearn.linear_model import LogisticRegression
+
+    found = explain_cohort(DATA, LogisticRegression(), features="regions", **SMALL)
+    assert found.refitted
+    assert found.p_more is not None
+    assert found.oracle == "LogisticRegression"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"permutations": 18}, "18 permutations cannot give a p-value below"),
+        ({"level": 0.01}, "19 permutations cannot give"),
+        ({"permutations": -1}, "permutations must be a whole number"),
+        ({"correction": "fdr"}, "Unknown correction 'fdr'"),
+        ({"group": "C"}, "Unknown class 'C'"),
+        ({"method": "scann"}, "Unknown method"),
+        ({"regions": "lobes"}, "Unknown taxonomy"),
+        ({"oracle": "regions-logistics"}, "regions-logistic"),
+        ({"oracle": "regions-logistic", "features": "edges"}, "features are for an estimator"),
+        ({"engine": "thread"}, "Unknown engine"),
+    ],
+)
+def test_bad_input_is_refused_before_any_work(given: Any, said: str) -> None:
+    with pytest.raises(DenseflipError, match=said):
+        explain_cohort(DATA, **{**SMALL, **given})
+
+
+def test_everybody_in_one_class_is_an_error_that_names_it() -> None:
+    with pytest.raises(DatasetError, match=r"puts all 12 patients .* in the class 'B'"):
+        explain_cohort(DATA, lambda adjacency: 1, **SMALL)
+    with pytest.raises(DatasetError, match="who is rightly classified cannot be told"):
+        explain_cohort(DATA, lambda adjacency: f"c{int(adjacency.sum()) % 2}", **SMALL)
+
+
+def test_too_few_for_halves_and_no_regions() -> None:
+    from denseflip.graph import Nodes
+
+    with pytest.raises(DatasetError, match=r"Too few patients .* for two halves"):
+        explain_cohort(cohort(3), **SMALL)
+    with pytest.raises(DenseflipError, match="These nodes have no regions"):
+        explain_cohort(replace(DATA, nodes=Nodes.numbered(12)), **SMALL)
+
+
+def test_what_cannot_be_sent_is_said_before_any_work() -> None:
+    import threading
+
+    class Locked:
+        lock = None
+
+        def __init__(self) -> None:
+            self.lock = threading.Lock()
+
+        def predict(self, graphs: Any) -> list[int]:
+            return [g.n_edges % 2 for g in graphs]
+
+    with pytest.raises(InvalidParameterError, match="cannot be sent to other processes"):
+        explain_cohort(DATA, Locked(), permutations=19, engine="processes", jobs=2)
