@@ -111,7 +111,7 @@ def main() -> None:
     parser.add_argument("--batch", default="1,8", help="labellings per task")
     parser.add_argument("--cells", type=int, default=CELLS)
     parser.add_argument("--per-patient", type=float, default=0.018)
-    parser.add_argument("--per-fit", type=float, default=12.0, help="seconds, of 32,000 graphs")
+    parser.add_argument("--per-fit", type=float, default=1.6, help="seconds, of 32,000 graphs")
     args = parser.parse_args()
     size = len(json.dumps(make_answer(0, 0.0, args.cells)))
     print(f"record {size:,} bytes; {os.cpu_count()} cores; a labelling sleeps {args.cost} s")

@@ -13,7 +13,7 @@ from denseflip.cli.common import run
 from denseflip.experiments import cohort as module
 from groups import by_density, cohort
 
-SHORT = ["--permutations", "19", "--patients", "6", "--engine", "serial"]
+SHORT = ["--permutations", "19", "--patients", "10", "--engine", "serial"]
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +21,7 @@ def short_judgement(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(module, "_REPEATS", 2)
     monkeypatch.setattr(module, "_SHUFFLES", 19)
     monkeypatch.chdir(tmp_path)
-    cohort(6).save(tmp_path / "toy.dfd")
+    cohort(10).save(tmp_path / "toy.dfd")
 
 
 def test_statement_page_tables_and_pictures(capsys: pytest.CaptureFixture[str]) -> None:
@@ -29,7 +29,7 @@ def test_statement_page_tables_and_pictures(capsys: pytest.CaptureFixture[str]) 
     said = capsys.readouterr()
     assert said.out.startswith("regions-logistic on toy: Better than chance")
     assert "more of them speak for B" in said.out
-    assert "20 labellings of 6 patients each: about" in said.err  # told before, and not asked
+    assert "20 labellings of 10 patients each: about" in said.err  # told before, and not asked
     names = {path.name for path in Path("out").iterdir()}
     assert names >= {
         "index.html", "cohort.json", "cells.tsv", "patients.tsv", "matrix.png", "chords.png",
@@ -43,7 +43,7 @@ def test_statement_page_tables_and_pictures(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_a_file_has_no_p_values(capsys: pytest.CaptureFixture[str]) -> None:
-    by_density(cohort(6)).save("a.dfo")
+    by_density(cohort(10)).save("a.dfo")
     assert run(app, ["cohort", "toy.dfd", "--oracle", "a.dfo", *SHORT, "--out", "out"]) == 0
     said = capsys.readouterr().out
     assert "no p-values" in said

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.cohort.scan import Scan
+from denseflip.cohort.scan import Scan, spreads_of
 from denseflip.cohort.stats import group_difference
 from denseflip.counterfactual import Counterfactual
 from denseflip.datasets import Dataset
@@ -257,9 +257,7 @@ def run_labelling(
     fixed = hasattr(fit, "predict")
     fold = np.zeros(len(labels), dtype=np.int64) if fixed else _folds(labels, settings.folds, rng)
     chosen = _chosen(labels, group, settings.patients, rng)
-    search: Any = Scan(cells.taxonomy.name, settings.max_cells)
-    if settings.method != SCAN:
-        search = make_method(settings.method)
+    search: Any = None if settings.method == SCAN else make_method(settings.method)
     found: dict[int, Patient] = {}
     for k in range(int(fold.max()) + 1):
         inside = [i for i in chosen if fold[i] == k]
@@ -268,6 +266,9 @@ def run_labelling(
         known = labelled if fixed else labelled.subset(fold != k)
         oracle: Any = fit if fixed else fit(known)  # type: ignore[operator]
         background = Background(known.graphs)
+        if settings.method == SCAN:
+            spreads = tuple(spreads_of(cells, known.graphs).tolist())  # once, not per patient
+            search = Scan(cells.taxonomy.name, settings.max_cells, spreads)
         for i in inside:
             seed = int(np.random.default_rng([settings.seed, 22, number, i]).integers(2**31))
             result = explain(

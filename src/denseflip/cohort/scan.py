@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -40,10 +40,12 @@ class Scan:
     ----------
     regions : the taxonomy; None for the node table's first.
     max_cells : the most cells that a sentence may name, where one is not enough.
+    spreads : of `spreads_of`, where they are known already; else they are counted.
     """
 
     regions: str | None = None
     max_cells: int = 5
+    spreads: tuple[float, ...] | None = field(default=None, repr=False)
 
     @property
     def needs(self) -> frozenset[str]:
@@ -60,7 +62,10 @@ class Scan:
         places = Places(problem.graph, taxonomy)
         probe = Probe(problem, session)
         repeats = Repeats(Redraw(places), problem.rng, draws=DRAWS, misses=0)
-        found = _Single(probe, places, repeats, problem.background.graphs).search()
+        spreads = self.spreads
+        if spreads is None:
+            spreads = tuple(spreads_of(places.cells, problem.background.graphs).tolist())
+        found = _Single(probe, places, repeats, spreads).search()
         if found is None:
             if self.max_cells == 1:
                 problem.note("No pair of regions is enough by itself.")
@@ -81,12 +86,11 @@ class _Single:
     """The moves of single cells, each cell both ways, and the least of them that flips."""
 
     def __init__(
-        self, probe: Probe, places: Places, repeats: Repeats, cohort: tuple[Graph, ...]
+        self, probe: Probe, places: Places, repeats: Repeats, spreads: Sequence[float]
     ) -> None:
         self.probe, self.places, self.repeats = probe, places, repeats
-        spreads = spreads_of(places.cells, cohort)
         self.moves: list[tuple[Unit, bool, int, float]] = []  # place, adding, room, spread
-        for unit, spread in zip(places.units, spreads.tolist(), strict=True):
+        for unit, spread in zip(places.units, spreads, strict=True):
             for adding in (True, False):
                 room = len(places.absent(unit) if adding else places.present(unit))
                 if room:

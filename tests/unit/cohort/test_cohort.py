@@ -27,8 +27,9 @@ def test_what_is_more_than_chance_is_named_with_direction_amount_and_p() -> None
     assert found.smallest_p == 0.05
     first, *_ = found.sentences
     assert "Better than chance: 95 %" in first  # the accuracy comes first
-    assert "In 18 of 20 the decision turns on connections between X and Y: more of them speak for B" in (
-        found.statement
+    assert (
+        "In 18 of 20 the decision turns on connections between X and Y: more of them speak for B"
+        in (found.statement)
     )
     assert "p = 0.05, family-wise, 19 permutations" in found.statement
     assert "each by a classifier that has not seen it" in found.statement

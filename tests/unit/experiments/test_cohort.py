@@ -13,8 +13,8 @@ from denseflip.experiments.cohort import explain_cohort
 from denseflip.experiments.store import Store
 from groups import by_density, cohort
 
-DATA = cohort(6)
-SMALL: dict[str, Any] = {"permutations": 19, "patients": 6, "folds": 2, "engine": "serial"}
+DATA = cohort(10)
+SMALL: dict[str, Any] = {"permutations": 19, "patients": 10, "folds": 2, "engine": "serial"}
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +41,7 @@ def test_the_planted_pair_is_named(kept: Any) -> None:
     assert [(row.name, row.direction) for row in found.named] == [("X – Y", "more")]
     assert found.permutations == 19
     assert found.questions > 0
-    assert any("6 of 12 were drawn" in note for note in found.notes)
+    assert any("10 of 20 were drawn" in note for note in found.notes)
 
 
 def test_what_is_stored_is_not_run_again(kept: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,9 +110,9 @@ def test_the_cost_is_told_before_and_may_be_declined() -> None:
     assert found.observed.explained == 0
     assert found.verdict == "untested"
     (estimate,) = told
-    assert (estimate.labellings, estimate.patients) == (20, 6)
+    assert (estimate.labellings, estimate.patients) == (20, 10)
     assert estimate.questions > 100
-    assert "20 labellings of 6 patients each: about" in str(estimate)
+    assert "20 labellings of 10 patients each: about" in str(estimate)
 
 
 def test_a_classifier_as_it_is_has_coverage_but_no_p_values() -> None:
@@ -155,7 +155,7 @@ def test_bad_input_is_refused_before_any_work(given: Any, said: str) -> None:
 
 
 def test_everybody_in_one_class_is_an_error_that_names_it() -> None:
-    with pytest.raises(DatasetError, match=r"puts all 12 patients .* in the class 'B'"):
+    with pytest.raises(DatasetError, match=r"puts all 20 patients .* in the class 'B'"):
         explain_cohort(DATA, lambda adjacency: 1, **SMALL)
     with pytest.raises(DatasetError, match="who is rightly classified cannot be told"):
         explain_cohort(DATA, lambda adjacency: f"c{int(adjacency.sum()) % 2}", **SMALL)
