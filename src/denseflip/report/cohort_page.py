@@ -145,7 +145,7 @@ def _cell_table(cohort: Cohort) -> CohortTable:
     kind = (
         "family-wise (Westfall–Young)" if cohort.correction == "max" else "by discovery rate (BH)"
     )
-    notes = ()
+    notes: tuple[str, ...] = ()
     if cohort.permutations:
         notes = (
             f"p {kind}, {cohort.permutations} permutations; the smallest possible is "

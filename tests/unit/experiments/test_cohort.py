@@ -158,7 +158,7 @@ def test_everybody_in_one_class_is_an_error_that_names_it() -> None:
     with pytest.raises(DatasetError, match=r"puts all 20 patients .* in the class 'B'"):
         explain_cohort(DATA, lambda adjacency: 1, **SMALL)
     with pytest.raises(DatasetError, match="who is rightly classified cannot be told"):
-        explain_cohort(DATA, lambda adjacency: f"c{int(adjacency.sum()) % 2}", **SMALL)
+        explain_cohort(DATA, lambda adjacency: f"c{int(adjacency.sum()) % 4}", **SMALL)
 
 
 def test_too_few_for_halves_and_no_regions() -> None:
