@@ -9,12 +9,15 @@ import pytest
 import denseflip
 from denseflip.report.palette import (
     ADDED,
+    APP,
+    DARK,
     MARKERS,
     PAGE,
     PALE,
     PAPER,
     REMOVED,
     VIEW,
+    app_variables,
     contrast,
     css_variables,
     ink_on,
@@ -167,3 +170,14 @@ def test_split_side(name, base, side):
 def test_markers_repeat_only_after_all_were_used():
     assert len(set(region_markers(len(MARKERS)))) == len(MARKERS)
     assert region_markers(len(MARKERS) + 1)[-1] == MARKERS[0]
+
+
+@pytest.mark.parametrize("ground", ["paper", "soft", "hover"])
+@pytest.mark.parametrize("text", ["ink", "note", "quiet", "removed-ink", "added", "good", "listed"])
+def test_words_can_be_read_in_the_dark(text, ground):
+    assert contrast(DARK[text], DARK[ground]) >= 4.5
+
+
+def test_the_dark_has_every_colour_of_the_light():
+    assert set(DARK) == set(APP)
+    assert app_variables().count("--ink:") == 2
