@@ -34,10 +34,10 @@ class Service(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, port: int = 8765) -> None:
+    def __init__(self, port: int = 8765, dataset: str = "mice") -> None:
         super().__init__(("127.0.0.1", port), Handler)
-        self.mice = load_dataset("mice")
-        self.classifier = fit_oracle(self.mice, "regions-logistic")
+        self.dataset = load_dataset(dataset)
+        self.classifier = fit_oracle(self.dataset, "regions-logistic")
         self.token = os.environ.get("SERVICE_TOKEN", "")
 
     @property
@@ -46,9 +46,9 @@ class Service(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}/predict"
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Labels and probabilities of the graphs of a question, as names of strains."""
+        """Labels and probabilities of the graphs of a question, classes by their names."""
         graphs = [Graph.from_edges(g["n_nodes"], g["edges"]) for g in question["graphs"]]
-        names = self.mice.class_names
+        names = self.dataset.class_names
         labels = [names[label] for label in self.classifier.predict(graphs)]
         shares = self.classifier.predict_proba(graphs).tolist() if graphs else []
         return {"labels": labels, "classes": list(names), "probabilities": shares}
@@ -90,12 +90,12 @@ class Handler(BaseHTTPRequestHandler):
         """Keep quiet."""
 
 
-def main(port: int = 0) -> Any:
-    """Start the service, open it by its address, explain one mouse; gives back the story."""
-    with Service(port) as service:
+def main(dataset: str = "mice", target: str = "BTBR") -> Any:
+    """Start the service, open it by its address, explain one graph; gives back the story."""
+    with Service(0, dataset) as service:
         threading.Thread(target=service.serve_forever, daemon=True).start()
         oracle = open_oracle(service.url)
-        story = tell(find_subject("mice", 0), oracle, target="BTBR")
+        story = tell(find_subject(dataset, 0), oracle, target=target)
         print(story)
         service.shutdown()
     return story

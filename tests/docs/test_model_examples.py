@@ -57,10 +57,10 @@ def test_a_pipeline(example: Any, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_service(example: Any, capsys: pytest.CaptureFixture[str]) -> None:
     need("http", "httpx")
-    story = example("http_service").main()
+    story = example("http_service").main("synthetic", "case")  # smaller than the mice
     assert story.verified
-    assert (story.result.label_before, story.result.label_after) == ("B6", "BTBR")
-    assert "classified as BTBR" in capsys.readouterr().out
+    assert (story.result.label_before, story.result.label_after) == ("control", "case")
+    assert "classified as case" in capsys.readouterr().out
 
 
 def test_the_service_says_what_is_wrong(example: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,7 +76,7 @@ def test_the_service_says_what_is_wrong(example: Any, monkeypatch: pytest.Monkey
         monkeypatch.setenv("DENSEFLIP_TOKEN", "abc")
         oracle = open_oracle(service.url)
         assert oracle.classes == ("B6", "BTBR")
-        assert len(oracle.predict_proba(service.mice.graphs[:3])) == 3
+        assert len(oracle.predict_proba(service.dataset.graphs[:3])) == 3
         with pytest.raises(OracleError, match=r"status 400: .*has 3 nodes"):
             oracle.predict([Graph.from_edges(3, [(0, 1)])])
     finally:

@@ -39,8 +39,10 @@ OracleOption = Annotated[
     str | None,
     typer.Option(
         "--oracle",
-        help="The classifier: module:function (your own code), a file written by `denseflip "
-        "train`, or a preset such as edges-svm or published (the paper's), trained on the data.",
+        help="The classifier: module:function (your own code; a model, with what it needs: "
+        "'module:model?features=degree'), onnx:FILE, a service (https://…), a file written by "
+        "`denseflip train`, or a preset such as edges-svm or published (the paper's), trained on "
+        "the data.",
     ),
 ]
 InputOption = Annotated[
