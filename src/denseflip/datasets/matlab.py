@@ -191,6 +191,9 @@ def _characters(part: tuple[int, bytes], shape: list[int], order: str) -> list[s
     suffix = "" if code in ("latin-1", "utf-8") else ("-le" if order == "<" else "-be")
     text = data.decode(code + suffix, errors="replace")
     rows = shape[0] if shape else 0
+    if rows > len(text):  # a damaged size, which would be a long loop over nothing
+        msg = f"{rows} rows of {len(text)} characters"
+        raise ValueError(msg)
     if rows <= 1:
         return [text] if rows else []
     return ["".join(text[i::rows]) for i in range(rows)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +13,10 @@ import scipy.io
 import labs
 from denseflip.datasets import Keep, import_folder, read_graph
 from denseflip.datasets.folder import import_report
+from denseflip.datasets.matlab import _lists
 from denseflip.errors import (
     DatasetError,
+    DenseflipError,
     FileFormatError,
     InvalidNodesError,
     InvalidParameterError,
@@ -562,3 +566,34 @@ def test_weighted_graphml_is_asked_about(tmp_path):
     assert [g.n_edges for g in rule.graphs] == [1, 0]
     every = import_folder(tmp_path, labels, allow_single=True, ignore_weights=True)
     assert [g.n_edges for g in every.graphs] == [2, 2]
+
+
+def _element(kind: int, data: bytes) -> bytes:
+    return struct.pack("<II", kind, len(data)) + data + b"\0" * (-len(data) % 8)
+
+
+def test_a_function_handle_is_never_opened(tmp_path):
+    scipy.io.savemat(tmp_path / "a.mat", {"fc": np.ones((3, 3)) - np.eye(3)})
+    flags, shape = struct.pack("<II", 16, 0), struct.pack("<ii", 1, 1)
+    handle = _element(6, flags) + _element(5, shape) + _element(1, b"run")
+    with (tmp_path / "a.mat").open("ab") as file:
+        file.write(_element(14, handle + _element(14, b"\0" * 16)))
+    assert read_graph(tmp_path / "a.mat").n_edges == 3
+    with pytest.raises(FileFormatError, match=r"'run' is a function handle; only arrays"):
+        read_graph(tmp_path / "a.mat", variable="run")
+
+
+def test_lists_of_damaged_matlab_files_end(tmp_path):
+    """A damaged number of rows was once counted to two thousand million."""
+    scipy.io.savemat(
+        tmp_path / "a.mat",
+        {"names": labs._cells(["abc", "de"]), "labels": np.array(["ab", "cde"]), "Z": np.eye(2)},
+    )
+    raw = (tmp_path / "a.mat").read_bytes()
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        content = bytearray(raw)
+        for at in rng.integers(126, len(raw), size=4).tolist():
+            content[at] = int(rng.integers(256))
+        with contextlib.suppress(DenseflipError):
+            list(_lists(bytes(content), "a.mat"))
