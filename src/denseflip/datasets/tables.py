@@ -22,6 +22,7 @@ TEXT = (".csv", ".tsv", ".txt", ".1d", ".dat")
 BINARY = (".npy", ".npz", ".mat")
 #: What stands in a table of numbers where one is missing, beside an empty cell and "nan".
 NO_NUMBER = ("n/a", "na")
+_NEWER = " A MATLAB 7.3 file is not read; save it with '-v7' or as CSV."
 
 
 @dataclass(frozen=True)
@@ -242,7 +243,8 @@ def read_arrays(path: Path) -> Arrays:
         if suffix == ".mat":
             content = path.read_bytes()
             if content[:4] == b"\x89HDF" or content[512:516] == b"\x89HDF":
-                raise NotImplementedError("it is HDF5")
+                msg = f"{path.name}: cannot be read as .mat (it is HDF5).{_NEWER}"
+                raise FileFormatError(msg)
             found = load_mat(content, path.name)
             return Arrays(found.arrays, found.texts, found.points, found.closed)
         return _load_numpy(path)
@@ -251,7 +253,7 @@ def read_arrays(path: Path) -> Arrays:
     except (ValueError, OSError, EOFError, KeyError, TypeError, NotImplementedError) as error:
         hint = ""
         if isinstance(error, NotImplementedError):
-            hint = " A MATLAB 7.3 file is not read; save it with '-v7' or as CSV."
+            hint = _NEWER
         elif "pickle" in str(error):
             hint = " It holds Python objects, which are never loaded; save plain numbers."
         msg = f"{path.name}: cannot be read as {suffix} ({error}).{hint}"
