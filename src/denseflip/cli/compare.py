@@ -13,6 +13,7 @@ from denseflip.cli.explain import (
     BackgroundOption,
     BatchOption,
     BudgetOption,
+    ConfidenceOption,
     EdgesOption,
     ForceOption,
     InputOption,
@@ -28,6 +29,20 @@ from denseflip.cli.explain import (
     ThresholdOption,
     TimeOption,
     VocabularyOption,
+)
+from denseflip.cli.terms import (
+    AddOption,
+    CellsOption,
+    ConnectedOption,
+    DensityOption,
+    EditsOption,
+    FreezeOption,
+    LeastDegreeOption,
+    MostDegreeOption,
+    RemoveOption,
+    SeenOption,
+    bound_cells,
+    constraints_of,
 )
 from denseflip.cli.watch import Watch
 
@@ -56,6 +71,17 @@ def compare(
     threshold: ThresholdOption = None,
     edges: EdgesOption = None,
     target: TargetOption = None,
+    confidence: ConfidenceOption = None,
+    freeze: FreezeOption = None,
+    only_add: AddOption = False,
+    only_remove: RemoveOption = False,
+    max_edits: EditsOption = None,
+    max_cells: CellsOption = None,
+    keep_density: DensityOption = None,
+    keep_connected: ConnectedOption = False,
+    allow_seen: SeenOption = None,
+    min_degree: LeastDegreeOption = None,
+    max_degree: MostDegreeOption = None,
     budget: BudgetOption = None,
     time_limit: TimeOption = None,
     seed: SeedOption = 0,
@@ -83,6 +109,17 @@ def compare(
     from denseflip.workflow.subject import find_subject
     from denseflip.workflow.tell import method_for, oracle_for
 
+    terms = constraints_of(
+        freeze=freeze,
+        only_add=only_add,
+        only_remove=only_remove,
+        max_edits=max_edits,
+        keep_density=keep_density,
+        keep_connected=keep_connected,
+        allow_seen=allow_seen,
+        min_degree=min_degree,
+        max_degree=max_degree,
+    )
     searches = [method_for(name, regions=regions) for name in methods.split(",") if name.strip()]
     if vocabulary != "auto":
         Vocabulary.named(vocabulary)  # a wrong word is told before the searches, not after
@@ -98,6 +135,9 @@ def compare(
     )
     box = oracle_for(subject, oracle, input=input, batch=batch)
     wanted = subject.label_of(target, box)
+    terms = bound_cells(
+        terms, max_cells, subject.nodes, regions=regions, language=None, named=False
+    )
     with Watch("…", wanted) as watch:
         rows = list(
             run_all(
@@ -105,6 +145,8 @@ def compare(
                 box,
                 searches,
                 target=wanted,
+                confidence=confidence,
+                constraints=terms or None,
                 budget=budget,
                 seed=seed,
                 time_limit=time_limit,

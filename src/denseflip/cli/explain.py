@@ -21,6 +21,20 @@ from denseflip.cli.many import (
     SchedulerOption,
     explain_graphs,
 )
+from denseflip.cli.terms import (
+    AddOption,
+    CellsOption,
+    ConnectedOption,
+    DensityOption,
+    EditsOption,
+    FreezeOption,
+    LeastDegreeOption,
+    MostDegreeOption,
+    RemoveOption,
+    SeenOption,
+    bound_cells,
+    constraints_of,
+)
 from denseflip.cli.watch import Watch
 
 if TYPE_CHECKING:
@@ -113,10 +127,6 @@ LanguageOption = Annotated[
         help="What the sentence may name: regions, nodes or pairs of nodes; auto takes the first "
         "that tells it."
     ),
-]
-CellsOption = Annotated[
-    int | None,
-    typer.Option(min=1, help="Name at most so many pairs of regions (or nodes); default: 5."),
 ]
 ObjectiveOption = Annotated[
     str | None,
@@ -240,6 +250,15 @@ def explain(
     edges: EdgesOption = None,
     target: TargetOption = None,
     confidence: ConfidenceOption = None,
+    freeze: FreezeOption = None,
+    only_add: AddOption = False,
+    only_remove: RemoveOption = False,
+    max_edits: EditsOption = None,
+    keep_density: DensityOption = None,
+    keep_connected: ConnectedOption = False,
+    allow_seen: SeenOption = None,
+    min_degree: LeastDegreeOption = None,
+    max_degree: MostDegreeOption = None,
     budget: BudgetOption = None,
     time_limit: TimeOption = None,
     confirm: ConfirmOption = 1,
@@ -279,6 +298,10 @@ def explain(
 
     For a correlation matrix say which pairs are edges: --percentile 90, or --threshold 0.4.
 
+    On your terms, as a guarantee:
+
+        denseflip explain aut 0 --freeze Frontal --only-remove
+
     Many graphs, in parallel, with an index page and a page for each; stop it at any moment, the
     same command goes on where it stopped:
 
@@ -301,13 +324,26 @@ def explain(
         open_dataset,
         parse_settings,
     )
-    from denseflip.workflow.tell import method_for, oracle_for, record, tell, tell_front
+    from denseflip.workflow.tell import method_for, oracle_for, record, takes, tell, tell_front
 
+    terms = constraints_of(
+        freeze=freeze,
+        only_add=only_add,
+        only_remove=only_remove,
+        max_edits=max_edits,
+        keep_density=keep_density,
+        keep_connected=keep_connected,
+        allow_seen=allow_seen,
+        min_degree=min_degree,
+        max_degree=max_degree,
+    )
+    named = takes(method, "max_cells")
+    counting = {"regions": regions, "language": language, "named": named}
     search = method_for(
         method,
         regions=regions,
         language=language,
-        max_cells=max_cells,
+        max_cells=max_cells if named else None,
         objective=objective,
         front=front,
         settings=parse_settings(settings or []),
@@ -347,6 +383,7 @@ def explain(
             say_default(DEFAULT_PRESET, dataset.name)
         if nodes is not None:
             dataset = replace(dataset, nodes=Nodes.read_csv(nodes))
+        telling["constraints"] = bound_cells(terms, max_cells, dataset.nodes, **counting) or None
         explain_graphs(
             dataset,
             choose_ids(dataset, ids or (), every=every, classes=classes or ()),
@@ -375,6 +412,7 @@ def explain(
         keep=make_keep(percentile, threshold, edges),
         fetch=fetch_one,
     )
+    telling["constraints"] = bound_cells(terms, max_cells, subject.nodes, **counting) or None
     box = oracle_for(subject, oracle, input=input, batch=batch)
     if oracle is None:
         say_default(DEFAULT_PRESET, subject.source)

@@ -22,8 +22,10 @@ from denseflip.experiments.refs import (
     method_spec,
     preset_oracle,
 )
-from denseflip.experiments.spec import MeasureSpec, OracleSpec
+from denseflip.experiments.spec import MeasureSpec, MethodSpec, OracleSpec
 from denseflip.limits import PER_CHARACTER, check_size
+from denseflip.oracles.background import Background
+from denseflip.search.constraints import Constraints
 
 
 class _Model(BaseModel):
@@ -87,11 +89,13 @@ class MethodConfig(_Model):
     """A method with its parameters; a bare string is the name.
 
     A method of one's own is a ``function`` (``module:name``); ``name`` is then what it is called.
+    Its ``constraints`` come on top of those of the file.
     """
 
     name: str | None = Field(default=None, min_length=1)
     function: str | None = None
     parameters: dict[str, Any] = Field(default_factory=dict)
+    constraints: dict[str, Any] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _one_kind(self) -> MethodConfig:
@@ -131,6 +135,7 @@ class BenchConfig(_Model):
     methods: list[Annotated[MethodConfig, BeforeValidator(_named)]] = Field(min_length=1)
     seeds: list[Annotated[int, Field(ge=0)]] = Field(default=[0], min_length=1)
     budget: int | None = Field(default=None, ge=1)
+    constraints: dict[str, Any] = Field(default_factory=dict)
     measures: MeasuresConfig = MeasuresConfig()
     run: RunConfig = RunConfig()
 
@@ -232,7 +237,12 @@ def make_matrix(config: BenchConfig, *, folder: Path | None = None) -> Matrix:
         try:
             words = method.function or method.name
             assert words is not None
-            methods.append(method_spec(words, method.parameters, called=method.name or ""))
+            spec = method_spec(words, method.parameters, called=method.name or "")
+            terms = {**config.constraints, **method.constraints}
+            if terms:
+                spec = replace(spec, constraints=Constraints.of(terms).given)
+                _check_bound(spec, sources)
+            methods.append(spec)
         except DenseflipError as error:
             problems.append(f"methods[{i}]: {error}")
     problems += _repeated("datasets", [s.spec.name for s in sources])
@@ -248,6 +258,16 @@ def make_matrix(config: BenchConfig, *, folder: Path | None = None) -> Matrix:
         raise ConfigError(msg)
     measures = MeasureSpec(**config.measures.model_dump())
     return Matrix(sources, oracles, methods, config.seeds, config.budget, measures)
+
+
+def _check_bound(spec: MethodSpec, sources: list[Source]) -> None:
+    """Say so before any work if a data set does not have what the constraints name."""
+    for source in sources:
+        dataset = source.dataset
+        if source.ids:
+            graph = dataset[source.ids[0]].graph
+            terms = Constraints.of(spec.constraints)
+            terms.bind(graph, dataset.nodes, Background(dataset.graphs))
 
 
 def _repeated(side: str, names: list[str]) -> list[str]:

@@ -159,6 +159,11 @@ def _stated(spec: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
         "method": method["name"],
         "parameters": method["resolved"],
         "seed": spec["seed"],
+        "confidence": None,
+        "confidence_before": None,
+        "confidence_after": None,
+        "constraints": {},
+        "refused": {},
         **{key: row[key] for key in _FROM_COLUMNS},
     }
 

@@ -52,7 +52,7 @@ def to_rows(records: Iterable[Record]) -> list[Row]:
         spec = record["spec"]
         if spec["kind"] != "run":
             continue
-        given = spec["method"]["parameters"]
+        given = {**spec["method"]["parameters"], **spec["method"].get("constraints", {})}
         row: Row = {
             "data": spec["data"]["name"],
             "oracle": spec["oracle"]["name"],

@@ -168,6 +168,7 @@ class MethodSpec:
     reading: str = PLAIN
     digest: str = ""
     ref: str = ""
+    constraints: Mapping[str, Any] = field(default_factory=dict)
     given: Any = field(default=None, compare=False, repr=False)
 
     @property
@@ -179,6 +180,7 @@ class MethodSpec:
             "resolved": dict(self.resolved),
             "reading": self.reading,
             **({"digest": self.digest} if self.digest else {}),
+            **({"constraints": dict(self.constraints)} if self.constraints else {}),
             **({"ref": self.ref} if self.ref else {}),
         }
 

@@ -141,6 +141,7 @@ class Context:
             nodes=self.dataset.nodes,
             background=self.background,
             target=job.target,
+            constraints=job.method.constraints or None,
             budget=job.budget,
             seed=job.seed,
         )

@@ -49,7 +49,7 @@ class Constraints:
     ----------
     freeze : what must stay as it is: names of regions (every pair that touches one), of nodes, or
         of cells (``"Frontal x Temporal"``, ``"Frontal x Frontal"``), node numbers, or pairs of
-        node numbers.
+        node numbers. A name that several taxonomies have: ``"lobe: Frontal"``.
     only : ``"add"`` or ``"remove"`` to allow nothing else.
     allowed : a node × node array that is True where a pair may change.
     allow_seen : a pair may change only if at least this percentage of the background has it.

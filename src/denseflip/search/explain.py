@@ -245,7 +245,7 @@ def explain(
         **facts,
     )
     notes = (*result.notes, *found.notes)
-    answers = _front(result, found)
+    answers = _front(result, found, session)
     if bound is not None:
         answers = tuple(one for one in answers if bound.too_large(one.counterfactual) is None)
     result = with_weights(replace(result, notes=notes, front=answers), oracle)
@@ -322,7 +322,7 @@ def _shrink(candidate: Candidate, terms: Terms) -> str | None:
     return terms.too_large(candidate.graph)
 
 
-def _front(result: Counterfactual, found: Walk) -> tuple[Counterfactual, ...]:
+def _front(result: Counterfactual, found: Walk, session: Session) -> tuple[Counterfactual, ...]:
     """The answers that no other beats as results of their own; all share calls and most notes."""
     return tuple(
         replace(
@@ -335,6 +335,7 @@ def _front(result: Counterfactual, found: Walk) -> tuple[Counterfactual, ...]:
             as_read=walk.as_read,
             chosen=walk.chosen,
             notes=(*result.notes, *walk.notes),
+            confidence_after=_confidence(session, walk.graph)[0],
         )
         for walk in found.front
     )

@@ -12,6 +12,7 @@ from denseflip.errors import (
     InvalidParameterError,
     MissingInputError,
     UnknownNameError,
+    nearest,
     shown,
 )
 from denseflip.graph import Codes, Nodes
@@ -19,7 +20,7 @@ from denseflip.graph.pairs import are_among
 
 Bools = npt.NDArray[np.bool_]
 CROSSES = (" x ", " – ", " × ", " & ")  # between two regions of a cell: typed, or as on a page
-_MANY_NODES = 200  # beyond so many their names are not listed in an error
+_MANY = 40  # names that an error lists; of more the nearest, and those of the first taxonomy
 
 
 def is_number(value: Any) -> bool:
@@ -93,15 +94,22 @@ class Frozen:
                     inside = np.zeros(self.n_nodes, dtype=bool)
                     inside[number] = True
                     found.append(("nodes", inside))
+        if not found and ":" in name:  # the taxonomy, and the region in it
+            which, _, region = (part.strip().lower() for part in name.partition(":"))
+            for taxonomy in self.taxonomies:
+                regions = [own.lower() for own in taxonomy.regions]
+                if taxonomy.name.lower() == which and region in regions:
+                    return np.asarray(taxonomy.array == regions.index(region))
+        if not found and name.isdecimal() and name.isascii():  # as it is typed on a command line
+            inside = np.zeros(self.n_nodes, dtype=bool)
+            inside[self._node(int(name))] = True
+            return inside
         if not found:
             return None
         first = found[0][1]
         if any(not np.array_equal(first, other) for _, other in found[1:]):
-            places = ", ".join(where for where, _ in found)
-            msg = (
-                f"{name!r} has several meanings ({places}). Say which taxonomy is meant: "
-                "Constraints(regions=…)."
-            )
+            places = " or ".join(repr(f"{where}: {name}") for where, _ in found if where != "nodes")
+            msg = f"{name!r} has several meanings. Say which is meant: {places}."
             raise InvalidParameterError(msg, parameter="freeze")
         return first
 
@@ -126,8 +134,10 @@ class Frozen:
                 "nodes=Nodes.read_csv('nodes.csv'); or give node numbers."
             )
             return MissingInputError(msg, parameter=("freeze", "nodes"))
-        if self.nodes.n_nodes <= _MANY_NODES:
-            known += [node for node in self.nodes.names if node not in known]
+        known += [node for node in self.nodes.names if node not in known]
+        if len(known) > _MANY:
+            first = self.taxonomies[0].regions if self.taxonomies else ()
+            known = [*nearest(name, known, n=3), *first[:_MANY]]
         return UnknownNameError(
             "region, node or cell", name, dict.fromkeys(known), parameter="freeze"
         )

@@ -10,6 +10,7 @@ from denseflip.checks import renamed
 from denseflip.counterfactual import Label, Target
 from denseflip.errors import MissingInputError
 from denseflip.graph import Graph, Nodes, Taxonomy
+from denseflip.graph.intake import match_nodes
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
 from denseflip.oracles.session import Event
@@ -126,6 +127,8 @@ def compare(
     nodes = known.nodes if nodes is None else nodes
     background = known.background if background is None else background
     shared = None if background is None else Background.of(background)
+    if constraints is not None:  # what is wrong with them is told before the first method
+        Constraints.of(constraints).bind(known.graph, match_nodes(known.graph, nodes), shared)
 
     def rows() -> Iterator[Compared]:
         for method in ready:

@@ -98,6 +98,14 @@ def method_for(
     return make_method(name, **{**wanted, **(settings or {})})
 
 
+def takes(name: str, parameter: str) -> bool:
+    """Whether the method of that name has this parameter."""
+    if is_own(name):
+        return parameter in own_parameters(name)
+    base = _base(name)
+    return base in METHODS and parameter in _parameters(base)
+
+
 def _base(name: str) -> str:
     base = name.strip().lower().split("+")[0]
     return ALIASES.get(base, base)
