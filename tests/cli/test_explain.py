@@ -200,8 +200,17 @@ def test_explain_gives_the_function_the_form_it_wants(
         ),
         (
             ("g.csv", "--oracle", "box:first", "-m", "tri", "--max-cells", "2"),
-            "'tri' takes no max_cells",
+            "max_cells counts pairs of regions, and no regions were given",
         ),
+        (("g.csv", "--oracle", "box:first", "--freeze", "Frontal"), "--freeze, --nodes nodes.csv."),
+        (("mice", "0", "--freeze", "hindbran"), "Did you mean 'hindbrain'?"),
+        (("mice", "0", "--freeze", "isocortex"), "'macrostructure: isocortex' or 'level_3: iso"),
+        (("mice", "0", "--only-add", "--only-remove"), "leave nothing to change"),
+        (("mice", "0", "--min-degree", "3", "--max-degree", "2"), "--min-degree, --max-degree."),
+        (("mice", "0", "--only-add", "--keep-density", "0"), "--keep-density, --only-add"),
+        (("mice", "0", "--keep-density", "-2"), "keep_density is a percentage, from 0; got -2"),
+        (("mice", "0", "--freeze", "L", "--freeze", "R"), "leave nothing to change: freeze=L, R"),
+        (("g.csv", "--oracle", "box:first", "--confidence", "0.8"), "gives no confidence"),
         (("g.csv", "--oracle", "box:first", "-m", "tri", "--front"), "'tri' takes no front"),
         (("g.csv", "--oracle", "box:first", "--vocabulary", "brian"), "Did you mean 'brain'?"),
         (("weighted.csv", "--oracle", "box:first"), "--threshold"),
@@ -219,6 +228,39 @@ def test_bad_words_get_one_clear_message_and_exit_code_1(
     assert code == 1
     assert out == ""
     assert message in err
+
+
+def test_terms_are_kept_and_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    terms = ("--freeze", "0", "--only-remove", "--max-edits", "2", "--min-degree", "0")
+    code, out, _ = call(capsys, "explain", "g.csv", "--oracle", "box:edges", "--input", "networkx",
+                        "-m", "tri+min", *terms, "--json")  # fmt: skip
+    data = json.loads(out)
+    assert code == 0
+    assert data["found"]
+    given = {"freeze": ["0"], "only": "remove", "max_edits": 2, "min_degree": 0}
+    assert data["constraints"] == given
+    assert not data["added"]
+    assert all(0 not in pair for pair in data["removed"])
+    assert any("leaving node 0 as it is; by removals only" in x for x in data["story"]["footnotes"])
+
+
+def test_where_the_terms_bind_it_is_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("g.csv", "--oracle", "box:first", "-m", "tri", "--freeze", "0 x 1")
+    code, out, _ = call(capsys, "explain", *words)
+    assert code == 0
+    assert "Bound by the constraints: freeze=0 x 1 (9 of 10 pairs may change)." in out
+    assert "On the command line: --freeze" in out
+
+
+def test_terms_hold_for_every_method_of_a_comparison(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("mice", "0", "--methods", "tri,con,dat", "--only-remove", "--max-cells", "40")
+    code, out, _ = call(capsys, "compare", *words, "--oracle", "edges-svm", "--json")
+    assert code == 0
+    rows = json.loads(out)
+    assert [row["constraints"] for row in rows] == [{"only": "remove", "max_cells": 40}] * 3
+    assert not any(row["added"] for row in rows)
 
 
 def test_a_broken_file_is_named_with_the_place(

@@ -338,7 +338,7 @@ def explain(
         max_degree=max_degree,
     )
     named = takes(method, "max_cells")
-    counting = {"regions": regions, "language": language, "named": named}
+    counting = {"regions": regions, "language": language, "named": named, "front": front}
     search = method_for(
         method,
         regions=regions,

@@ -86,15 +86,16 @@ def bound_cells(
     regions: str | None,
     language: str | None,
     named: bool,
+    front: bool = False,
 ) -> dict[str, Any]:
     """The terms with the bound on cells: a guarantee where there are regions to count.
 
-    Where there are none, or others than regions are to be named, a method that ``named`` its own
-    number of places keeps to it in what it names.
+    Where there are none, where others than regions are to be named, or where a ``front`` shows all
+    answers, a method that has such a parameter (``named``) keeps to it in what it names.
     """
     if max_cells is None:
         return terms
     counted = nodes is not None and bool(nodes.regions) and language not in ("nodes", "pairs")
-    if named and not counted:
+    if named and (front or not counted):
         return terms
     return {**terms, "max_cells": max_cells, **({"regions": regions} if regions else {})}

@@ -159,7 +159,8 @@ class MethodSpec:
     ``reading`` says whose reading of the method is meant: ``plain``, the library's own, or one that
     a plug-in has registered (see `denseflip.experiments.refs`). ``digest`` is that of the source
     file of a method of the user's own, or of the object, which is ``given``. ``ref`` are the words
-    that make it, where it is called otherwise.
+    that make it, where it is called otherwise. ``constraints`` are the user's terms, as
+    `Constraints` take them.
     """
 
     name: str

@@ -64,7 +64,8 @@ def _thing(one: Any) -> str:
         return f"node {one}"
     if isinstance(one, (list, tuple)):
         return f"the pair {one[0]} – {one[1]}"
-    return str(one)
+    text = str(one)
+    return f"node {text}" if text.isdecimal() else text
 
 
 _WORDS: dict[str, Callable[[Any], str]] = {

@@ -48,6 +48,30 @@ def test_words_of_an_oracle_are_those_of_open_oracle(tmp_path, monkeypatch):
         make_matrix(check_config({**GOOD, "oracles": ["nothing:at all"]}))
 
 
+def test_constraints_of_the_file_and_of_a_method():
+    frozen = {"name": "tri", "constraints": {"freeze": ["L"], "max_edits": 9}}
+    told = {**GOOD, "methods": ["con", frozen], "constraints": {"only": "remove", "max_edits": 5}}
+    matrix = make_matrix(check_config(told))
+    plain, own = matrix.methods
+    assert plain.constraints == {"only": "remove", "max_edits": 5}
+    assert own.constraints == {"freeze": ["L"], "only": "remove", "max_edits": 9}
+    assert own.identity["constraints"] == dict(own.constraints)
+    assert "constraints" not in make_matrix(check_config(GOOD)).methods[0].identity
+
+
+@pytest.mark.parametrize(
+    ("constraints", "said"),
+    [
+        ({"frez": "L"}, r"methods\[0\]: Unknown constraint 'frez'. Did you mean 'freeze'"),
+        ({"freeze": "hindbran"}, r"methods\[0\]: Unknown region.*Did you mean 'hindbrain'"),
+        ({"only": "some"}, r"methods\[0\]: Unknown only 'some'"),
+    ],
+)
+def test_wrong_constraints_are_told_before_any_work(constraints, said):
+    with pytest.raises(ConfigError, match=said):
+        make_matrix(check_config({**GOOD, "constraints": constraints}))
+
+
 def test_words_stand_for_tables():
     config = check_config(GOOD)
     assert config.datasets[0].name == "mice"
