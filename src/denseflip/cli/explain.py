@@ -300,7 +300,7 @@ def explain(
 
     On your terms, as a guarantee:
 
-        denseflip explain aut 0 --freeze Frontal --only-remove
+        denseflip explain aut 0 --freeze "Frontal Lobe" --only-remove
 
     Many graphs, in parallel, with an index page and a page for each; stop it at any moment, the
     same command goes on where it stopped:

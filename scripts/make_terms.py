@@ -1,0 +1,104 @@
+"""Run the comparisons of ``docs/terms.md`` and write its tables anew.
+
+``python scripts/make_terms.py`` explains a few patients of ``aut`` and ``bip`` (the paper's data:
+``DENSEFLIP_DATA``) as they come, with the frontal lobe frozen, and by removals only; and mice of
+four strains towards each strain by name. ``--graphs N`` says how many of each; ``--only mice`` runs
+one part. The tables go between the page's markers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from denseflip import load_dataset
+from denseflip.experiments.many import Explanations, explain_many
+from denseflip.experiments.plan import choose_graphs
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "terms.md"
+TERMS: dict[str, dict[str, Any] | None] = {
+    "no terms": None,
+    "the frontal lobe frozen": {"freeze": "Frontal Lobe"},
+    "removals only": {"only": "remove"},
+}
+ORACLE = "edges-svm"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run, and write."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--only", choices=PARTS, help="one of the parts")
+    parser.add_argument("--graphs", type=int, default=8, help="graphs of each data set")
+    options = parser.parse_args(arguments)
+    for name in [options.only] if options.only else PARTS:
+        lines = list(PARTS[name](options.graphs))
+        PAGE.write_text(between(PAGE.read_text(encoding="utf-8"), name, lines), encoding="utf-8")
+
+
+def between(text: str, name: str, lines: Sequence[str]) -> str:
+    """The page with what stands between the markers of this name replaced."""
+    start, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->"
+    head, found, rest = text.partition(start)
+    _, closed, tail = rest.partition(end)
+    if not found or not closed:
+        msg = f"{PAGE.name} has no place for {name!r}: {start.strip()} … {end}."
+        raise SystemExit(msg)
+    return f"{head}{start}" + "".join(f"{line}\n" for line in lines) + f"{end}{tail}"
+
+
+def frozen(graphs: int) -> Iterator[str]:
+    """A row for each data set and kind of terms; below them the sentences about the first graph."""
+    yield "| data | terms | found | edits | places named | true as read | questions | refused |"
+    yield "|---|---|---|---|---|---|---|---|"
+    said: list[str] = []
+    for name in ("aut", "bip"):
+        dataset = load_dataset(name)
+        ids = choose_graphs(dataset, limit=graphs)
+        for words, given in TERMS.items():
+            many = explain_many(dataset, ORACLE, ids, constraints=given)
+            yield row(name, words, many)
+            said.append(f"- {name}, {words}: “{many.stories[0].lead}”")
+    yield ""
+    yield from said
+
+
+def strains(graphs: int) -> Iterator[str]:
+    """A row for each strain of mice that is asked for by name."""
+    yield "| data | target | found | edits | places named | true as read | questions | refused |"
+    yield "|---|---|---|---|---|---|---|---|"
+    dataset = load_dataset("mice:strain")
+    for target in dataset.class_names:
+        ids = [e.id for e in dataset if dataset.class_names[e.label] != target]
+        step = max(1, len(ids) // graphs)
+        many = explain_many(dataset, ORACLE, ids[::step][:graphs], target=target)
+        yield row("mice, four strains", target, many)
+
+
+def row(data: str, words: str, many: Explanations) -> str:
+    """The figures of one call, medians over what was found."""
+    results = [story.result for story in many.stories]
+    found = [story for story in many.stories if story.result.found]
+    cells = [
+        f"{len(found)} of {len(results)}",
+        _median([story.result.distance for story in found]),
+        _median([len(story.verification.named) for story in found]),
+        f"{sum(story.true_as_read for story in found)}",
+        _median([result.calls for result in results]),
+        f"{sum(sum(result.refused.values()) for result in results)}",
+    ]
+    return f"| {data} | {words} | " + " | ".join(cells) + " |"
+
+
+def _median(numbers: Sequence[int]) -> str:
+    return f"{statistics.median(numbers):g}" if numbers else "–"
+
+
+PARTS = {"frozen": frozen, "strains": strains}
+
+if __name__ == "__main__":
+    main()
