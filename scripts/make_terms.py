@@ -21,7 +21,7 @@ from denseflip.experiments.plan import choose_graphs
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "terms.md"
 TERMS: dict[str, dict[str, Any] | None] = {
     "no terms": None,
-    "the frontal lobe frozen": {"freeze": "Frontal Lobe"},
+    "the frontal lobe frozen": {"freeze": "lobe: Frontal Lobe"},
     "removals only": {"only": "remove"},
 }
 ORACLE = "edges-svm"

@@ -300,7 +300,7 @@ def explain(
 
     On your terms, as a guarantee:
 
-        denseflip explain aut 0 --freeze "Frontal Lobe" --only-remove
+        denseflip explain aut 0 --freeze "lobe: Frontal Lobe" --only-remove
 
     Many graphs, in parallel, with an index page and a page for each; stop it at any moment, the
     same command goes on where it stopped:
@@ -338,7 +338,12 @@ def explain(
         max_degree=max_degree,
     )
     named = takes(method, "max_cells")
-    counting = {"regions": regions, "language": language, "named": named, "front": front}
+    counting: dict[str, Any] = {
+        "regions": regions,
+        "language": language,
+        "named": named,
+        "front": front,
+    }
     search = method_for(
         method,
         regions=regions,
