@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,6 +20,7 @@ from denseflip.cli.many import (
     SchedulerOption,
     explain_graphs,
 )
+from denseflip.cli.story import print_front, print_story
 from denseflip.cli.terms import (
     AddOption,
     CellsOption,
@@ -38,7 +38,7 @@ from denseflip.cli.terms import (
 from denseflip.cli.watch import Watch
 
 if TYPE_CHECKING:
-    from denseflip.story.story import Story
+    pass
 
 MethodOption = Annotated[
     str,
@@ -479,55 +479,3 @@ def _only_for_one(**given: object) -> None:
             what = "a graph file" if of_file else "one graph"
             msg = f"{name} is for {what}, not for many graphs of a data set. Leave it out."
             raise InvalidParameterError(msg, parameter=name)
-
-
-def print_story(story: Story) -> None:
-    """The sentence, how true it is, and its footnotes."""
-    from denseflip.report.front import beside, told
-
-    sentence, (read, footnotes) = told(story), beside(story)
-    typer.echo(sentence.lead)
-    for item in sentence.items:
-        typer.echo(f"  - {item}")
-    if story.result.found:
-        typer.echo(f"\n[{story.badge.text}] {read}".rstrip())
-    typer.echo("")
-    for note in footnotes:
-        typer.echo(f"* {note}")
-
-
-def print_front(story: Story, answers: Sequence[Story]) -> None:
-    """The answers that no other beats, or those in different places: a table, then sentences."""
-    from rich.table import Table
-
-    from denseflip.report.front import read_cell, told
-
-    diverse = bool(story.result.diverse)
-    if len(answers) == 1:
-        if diverse:
-            return  # the notes say why
-        typer.echo("\nNo other answer that was found names less, takes fewer edits or is truer.")
-        return
-    typer.echo(
-        "\nEach of these would do by itself; what holds most of one is left as it is by the "
-        "others:\n"
-        if diverse
-        else "\nNo other answer that was found beats one of these in what it names, in edits and "
-        "in truth:\n"
-    )
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for head in ("", "named", "edits"):
-        table.add_column(head, justify="right")
-    table.add_column("told in")
-    table.add_column("true as read")
-    for number, one in enumerate(answers, 1):
-        where = one.taxonomy.name if one.taxonomy is not None else str(one.language)
-        shown = "*" if one is story else ""
-        named, edits = len(one.verification.named), one.result.distance
-        table.add_row(f"{shown}{number}", f"{named:,}", f"{edits:,}", where, read_cell(one))
-    out_console().print(table)
-    for number, one in enumerate(answers, 1):
-        sentence = told(one, 5)
-        typer.echo(f"\n{number}. {sentence.lead}")
-        for item in sentence.items:
-            typer.echo(f"   - {item}")
