@@ -315,6 +315,7 @@ def explain(
     from denseflip.datasets.connectome import make_keep
     from denseflip.experiments.tables import Table
     from denseflip.graph import Nodes
+    from denseflip.search.wishes import Wishes
     from denseflip.story.vocabulary import Vocabulary
     from denseflip.workflow.alive import whatif_data
     from denseflip.workflow.outputs import write_outputs
@@ -353,6 +354,7 @@ def explain(
         front=front,
         settings=parse_settings(settings or []),
     )
+    Wishes.of(robust, noise, plausible, max_implausible, n, front)  # before anything is trained
     if vocabulary != "auto":
         Vocabulary.named(vocabulary)  # a wrong word is told before the search, not after
     form = _check_form(form, json)

@@ -135,7 +135,8 @@ def explain(
     batch = whole_number("batch", batch, minimum=1)
     confirm = whole_number("confirm", confirm)
     wanted = as_target(target, oracle)
-    wishes = Wishes.of(robust, noise, plausible, max_implausible, n, front)
+    several = front or getattr(ready.search, "front", False) is True
+    wishes = Wishes.of(robust, noise, plausible, max_implausible, n, several)
     met = Met(on_event) if wishes.n > 1 and not wishes.changes else None
     box = oracle
     oracle = about_graph(oracle, graph, wanted)
