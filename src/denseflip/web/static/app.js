@@ -57,6 +57,12 @@
     showJudged();
   }
 
+  /** What is known of the classifiers by now; the form stays as it was filled in. */
+  async function refresh() {
+    app.set.classifiers = (await api(`/api/datasets/${encodeURIComponent(app.set.key)}`)).classifiers;
+    showJudged();
+  }
+
   function showJudged() {
     const one = app.set.classifiers.find((c) => c.key === find("classifier").value);
     worth(find("judged"), one?.judged, one?.can_judge);
@@ -73,7 +79,7 @@
   function drawFrozen() {
     const key = find("regions").value || app.set.taxonomies[0];
     const names = (key && app.set.regions[key]) || [];
-    find("frozen").replaceChildren(...names.map((name) => make("button", { type: "button", text: name, "aria-pressed": app.frozen.has(name), onclick: () => freeze(name) })));
+    find("frozen").replaceChildren(...names.map((name) => make("button", { type: "button", text: name, "aria-pressed": String(app.frozen.has(name)), onclick: () => freeze(name) })));
     if (!names.length) find("frozen").textContent = "This data set has no regions.";
   }
 
@@ -181,7 +187,7 @@
     app.panel = null;
     app.hand = null;
     find("welcome").hidden = true;
-    if (result.evaluation) { await loadSet(); history(); return; }
+    if (result.evaluation) { await refresh(); history(); return; }
     find("comparison").hidden = !result.rows;
     find("together").hidden = !result.cohort;
     find("story").hidden = Boolean(result.rows || result.cohort);
@@ -190,10 +196,7 @@
     else showStory(result.view, state);
     history();
     if (app.set && app.set.key === job.request.dataset) {
-      const kept = { classifier: find("classifier").value, subject: find("subject").value, target: find("target").value };
-      await loadSet();
-      for (const [key, value] of Object.entries(kept)) find(key).value = value;
-      showJudged();
+      await refresh();
     }
     if (!state.quiet) find("answer").focus({ preventScroll: innerWidth > 830 });
   }
@@ -277,7 +280,7 @@
 
   function drawRegionChips() {
     find("brain-regions").replaceChildren(...(app.view.hasRegions ? app.view.regions : []).map((region, i) => make("button", {
-      type: "button", text: region.name, "aria-pressed": true,
+      type: "button", text: region.name, "aria-pressed": "true",
       onclick: (event) => {
         const hidden = app.canvas.hidden;
         if (!hidden.delete(i)) hidden.add(i);
