@@ -141,7 +141,14 @@ def test_after_auto_a_background_is_tried_and_auto_never_advised_again() -> None
 
 def test_after_auto_with_a_background_the_class_is_the_knob() -> None:
     background = [RING, FULL]
-    result = explain(RING, dense, "auto", background=background, target="odd", nodes=PARTS)
+
+    class Wide:
+        classes = ("ill", "well", "odd")  # it knows the class, and gives it to nobody here
+
+        def predict(self, graphs):
+            return [dense(graph.to_adjacency()) for graph in graphs]
+
+    result = explain(RING, Wide(), "auto", background=background, target="odd", nodes=PARTS)
     text, knobs = next_of(result)
     assert text.startswith(
         "give a background that holds graphs that the classifier puts in odd, or"
