@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cache, cached_property
@@ -326,7 +327,7 @@ class ClassifierSpec:
 
 
 @dataclass(frozen=True)
-class TaskSpec:
+class TaskSpec(ABC):
     """Work of another kind that the engines carry: a subclass knows how it is done.
 
     A subclass gives ``identity``, from which the id follows, and ``work``, which makes the record.
@@ -353,9 +354,9 @@ class TaskSpec:
         """Stable content id."""
         return content_id(self.identity)
 
+    @abstractmethod
     def work(self) -> dict[str, Any]:
         """Do it, in whatever process this is; gives the record."""
-        raise NotImplementedError
 
 
 Spec = RunSpec | ClassifierSpec | TaskSpec
