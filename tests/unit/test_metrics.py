@@ -118,13 +118,13 @@ def test_perturbations_flip_exactly_the_asked_number_of_pairs():
 
 
 def test_random_pairs_are_all_equally_likely_and_valid():
-    from denseflip.metrics.quality import _random_codes
+    from denseflip.graph.pairs import random_codes
 
     rng = np.random.default_rng(0)
-    assert sorted(_random_codes(7, 21, rng).tolist()) == [
+    assert sorted(random_codes(7, 21, rng).tolist()) == [
         u * 7 + v for u in range(7) for v in range(u + 1, 7)
     ]
-    big = _random_codes(3000, 5000, rng)
+    big = random_codes(3000, 5000, rng)
     u, v = np.divmod(big, 3000)
     assert len(set(big.tolist())) == 5000
     assert (u < v).all()

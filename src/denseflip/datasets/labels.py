@@ -101,7 +101,8 @@ def read_labels(
                 for at, cell in enumerate(row)
                 if at in names and at not in (id_at, label_at)
             }
-    columns = (rows[0][id_at], rows[0][label_at]) if has_header else None
+    head = rows[0] if has_header and len(rows[0]) > max(id_at, label_at) else None
+    columns = None if head is None else (head[id_at], head[label_at])
     listed = tuple(row[id_at] for _, row in lines if len(row) > id_at and row[id_at])
     return Labels(classes, tuple(problems), others, missing, listed, columns)
 

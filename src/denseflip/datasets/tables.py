@@ -120,7 +120,7 @@ def read_lines(path: Path, *, may_be_empty: bool = False) -> list[tuple[int, lis
 
 
 def _commented_header(path: Path, width: int) -> tuple[str, ...] | None:
-    """The names of a header such as ``#2001 #2002``, in which AFNI marks every name."""
+    """The names of a header in which every name has a mark before it, as AFNI writes them."""
     with path.open(encoding="utf-8-sig") as lines:
         for line in lines:
             cells = line.split()

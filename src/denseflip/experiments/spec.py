@@ -28,6 +28,7 @@ _CODE = (
     "graph/*.py",
     "oracles/*.py",
     "search/*.py",
+    "shares.py",
     "classifiers/*.py",
     "metrics/*.py",
     "story/*.py",

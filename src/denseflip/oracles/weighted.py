@@ -331,10 +331,10 @@ def weighted_oracle(
     >>> from denseflip.datasets import make_synthetic
     >>> from denseflip import explain
     >>> data = make_synthetic(n_per_class=4, weights=True)
-    >>> oracle = weighted_oracle(lambda w: (w[:, 0, 1] > 0).astype(int), data)
-    >>> result = explain(data.graphs[0], oracle, "con", background=data.graphs)
+    >>> oracle = weighted_oracle(lambda w: (w[:, 0, 1] > 2).astype(int), data)
+    >>> result = explain(data.graphs[0], oracle, "con+min", background=data.graphs)
     >>> u, v, before, after = result.weights[0]
-    >>> (u, v), before > 0, after > 0
+    >>> (u, v), before > 2, after > 2
     ((0, 1), True, False)
     """
     fitted = callable(getattr(model, "predict", None)) and not isinstance(model, type)
