@@ -16,6 +16,7 @@ from denseflip.errors import InvalidParameterError
 
 Floats = npt.NDArray[np.float64]
 _TIE = 1e-9  # sums carry rounding; a tie must count as one
+_LEAST_ERROR = 1e-6  # so that a tie of groups without variation is seen as one, too
 
 
 def smallest_p(permutations: int) -> float:
@@ -89,7 +90,8 @@ def benjamini_hochberg(p: npt.ArrayLike) -> Floats:
 def group_difference(values: Floats, inside: npt.NDArray[np.bool_]) -> Floats:
     """Difference of two groups' means over their pooled standard error, column by column.
 
-    Student's t of the rows inside against the others; 0 for a column without variation.
+    Student's t of the rows inside against the others; 0 for a column without variation. Where the
+    groups are each of one value and apart, it is very large, not infinite.
 
     >>> group_difference(np.array([[1.0], [3.0], [5.0], [7.0]]), np.array([0, 0, 1, 1], bool))
     array([2.82842712])
@@ -100,7 +102,7 @@ def group_difference(values: Floats, inside: npt.NDArray[np.bool_]) -> Floats:
     within = ((a - a.mean(axis=0)) ** 2).sum(axis=0) + ((b - b.mean(axis=0)) ** 2).sum(axis=0)
     error = np.sqrt(within / max(1, len(values) - 2) * (1 / len(a) + 1 / len(b)))
     gap = a.mean(axis=0) - b.mean(axis=0)
-    out: Floats = np.divide(gap, error, out=np.zeros(len(gap)), where=error > _TIE)
+    out: Floats = np.where(np.abs(gap) > _TIE, gap, 0.0) / np.maximum(error, _LEAST_ERROR)
     return out
 
 

@@ -38,7 +38,7 @@ from denseflip.errors import (
     whole_number,
 )
 from denseflip.experiments.engines import make_engine
-from denseflip.experiments.given import describe_given, pickle_anything
+from denseflip.experiments.given import describe_given, describe_untrained, pickle_anything
 from denseflip.experiments.many import data_of, open_store, oracle_of_words
 from denseflip.experiments.refs import evaluate_oracle_of, load_data, load_oracle_of
 from denseflip.experiments.run import run_specs
@@ -370,8 +370,10 @@ def _oracle(
     untrained = hasattr(oracle, "fit") and not hasattr(oracle, "classes_")
     if oracle is None or untrained:
         given = _Untrained(oracle, features)
-        # An estimator is its settings, which it shows; pickles of equal ones may differ.
-        described = [repr(oracle), describe_given(features, "features", lasting=lasting)]
+        described = [
+            describe_untrained(oracle, "oracle", lasting=lasting),
+            describe_given(features, "features", lasting=lasting),
+        ]
         name = f"{features}, default" if oracle is None else type(oracle).__name__
         return OracleSpec(name, "given", content_id(described), given=given), True
     ready = coerce_oracle(oracle)

@@ -68,10 +68,28 @@ def describe_given(value: Any, what: str, *, lasting: bool = True) -> Any:
         inner = {
             f.name: describe_given(getattr(value, f.name), what, lasting=lasting)
             for f in fields(value)
-            if f.compare
         }
-        return {**_kind(type(value)), **inner}
+        kind = _kind(type(value))
+        more = {} if "source" not in kind else dict(getattr(value, "__dict__", {}))
+        for name in inner:  # what is left was put there otherwise, by training for example
+            more.pop(name, None)
+        left = {"state": describe_given(more, what, lasting=lasting)} if more else {}
+        return {**kind, **left, **inner}
     return {**_kind(type(value)), "pickle": _pickled(value, what, lasting=lasting)}
+
+
+def describe_untrained(value: Any, what: str, *, lasting: bool = True) -> Any:
+    """The same of an estimator that is yet to be trained: its class and its settings.
+
+    Pickles of equal estimators may differ, and what one prints of itself leaves out what is long.
+    """
+    if isinstance(value, (list, tuple)):
+        return [describe_untrained(item, what, lasting=lasting) for item in value]
+    if isinstance(value, type) or not callable(getattr(value, "get_params", None)):
+        return describe_given(value, what, lasting=lasting)
+    settings = value.get_params(deep=False)
+    inner = {k: describe_untrained(settings[k], what, lasting=lasting) for k in sorted(settings)}
+    return {**_kind(type(value)), "settings": inner}
 
 
 def _kind(made: type) -> dict[str, str]:

@@ -63,12 +63,17 @@ def content_id(data: Any) -> str:
 
 
 def dataset_digest(dataset: Dataset) -> str:
-    """Hash of everything in a data set that a result can depend on: graphs, labels, ids, nodes."""
+    """Hash of everything in a data set that a result can depend on.
+
+    Graphs, labels, ids, nodes, and weights if they were kept: a classifier may see these.
+    """
     h = hashlib.sha256()
     for example in dataset:
         h.update(canonical_json([example.id, example.label]).encode())
         h.update(example.graph.digest)
     h.update(canonical_json([list(dataset.class_names), dataset.nodes.to_dict()]).encode())
+    for row in () if dataset.weights is None else dataset.weights:
+        h.update(row.tobytes())
     return h.hexdigest()[:32]
 
 

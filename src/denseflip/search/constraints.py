@@ -33,7 +33,7 @@ from denseflip.graph.density import count_components
 from denseflip.graph.pairs import are_among
 from denseflip.oracles.background import Background
 from denseflip.oracles.protocol import Answer
-from denseflip.search.frozen import Frozen, is_number
+from denseflip.search.frozen import Frozen, Listed
 from denseflip.search.rules import Predicate, Rule, degrees_within, guarded
 
 Bools = npt.NDArray[np.bool_]
@@ -83,7 +83,7 @@ class Constraints:
     regions: str | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "freeze", _listed(self.freeze))
+        object.__setattr__(self, "freeze", Listed.of(self.freeze))
         if self.only not in (None, "add", "remove"):
             raise UnknownNameError("only", str(self.only), ("add", "remove"), parameter="only")
         for name in ("max_edits", "max_cells"):
@@ -452,21 +452,6 @@ def _all_codes(n: int) -> Iterable[Codes]:
         yield np.arange(u * n + u + 1, (u + 1) * n, dtype=np.int64)
 
 
-def _listed(value: Any) -> tuple[Any, ...]:
-    """What is frozen as a tuple; one name, number or pair of numbers is a list of one."""
-    if value is None:
-        return ()
-    if isinstance(value, (str, int, np.integer)):
-        return (value,)
-    if isinstance(value, tuple) and len(value) == 2 and all(is_number(v) for v in value):
-        return (value,)
-    try:
-        return tuple(value)
-    except TypeError:
-        msg = f"freeze names regions, nodes, cells or pairs; got {shown(value)}."
-        raise InvalidParameterError(msg, parameter="freeze") from None
-
-
 def _mask(value: Any) -> Bools:
     mask = np.asarray(value)
     if mask.ndim != 2 or mask.shape[0] != mask.shape[1] or mask.dtype.kind not in "biuf":
@@ -485,7 +470,7 @@ def _mask(value: Any) -> Bools:
 
 def _plain(name: str, value: Any) -> Any:
     if name == "freeze":
-        return [list(map(int, v)) if isinstance(v, (tuple, list)) else _item(v) for v in value]
+        return [list(map(_item, v)) if isinstance(v, (tuple, list)) else _item(v) for v in value]
     if name == "allowed":
         n = len(value)
         return f"{int(np.triu(value, 1).sum())} of {n * (n - 1) // 2} pairs"

@@ -214,5 +214,6 @@ def _as_answer(first: Counterfactual, graph: Graph, label: Label) -> Counterfact
         robustness=None,
         plausibility=None,
         confidence_after=None,
+        weights=(),  # those of its own edits are looked up by whoever knows the oracle
         notes=("Met on the way to the first answer; its questions are counted there.",),
     )

@@ -36,7 +36,8 @@ def search(problem: Problem, method: Stream | Conversation, session: Session) ->
     except BudgetSpentError:
         if problem.best is None or problem.best.status is not Status.FOUND:
             return Walk(Status.BUDGET, problem.graph, problem.label)
-        problem.note(SPENT)
+        if not session.gave_up:  # that is told otherwise
+            problem.note(SPENT)
         ended = problem.best
     except StopSearch:
         ended = problem.best or Walk(Status.EXHAUSTED, problem.graph, problem.label)

@@ -32,6 +32,7 @@ GAVE_UP = (
     f"The constraints forbade {MAX_REFUSED:,} graphs in a row, and the search was ended there: it "
     "does not lead where they hold. Loosen them, or take another method."
 )
+SHRINK_SPENT = "The budget was spent while the answer was made smaller."
 
 
 def explain(
@@ -180,6 +181,11 @@ def explain(
         terms=bound,
     )
     if wanted is not None and problem.accepts(own.label):
+        if confidence is not None and own.confidence is not None and own.confidence < confidence:
+            problem.note(
+                f"The graph is of the class wanted already, with a confidence of "
+                f"{own.confidence:.2f}: less than {confidence:g}, and no other was looked for."
+            )
         return _result(problem, session, ready, seed, started, status=Status.NOT_NEEDED)
     check_target_seen(problem, oracle)
     for need in sorted(ready.needs, reverse=True):
@@ -209,19 +215,18 @@ def explain(
                 ready,
                 seed,
                 started,
-                status=Status.EXHAUSTED,
+                status=Status.BUDGET if SHRINK_SPENT in problem.notes else Status.EXHAUSTED,
                 search_calls=searched,
                 refine_calls=session.calls - searched,
                 iterations=iterations,
             )
-        plain = candidate.graph
         facts |= wishes.fulfil(candidate, ready, seed, found.graph, _told_in(found))
         session.confirm([graph, candidate.graph], times=confirm)
         if candidate.steps:  # what was seen of the graph before it was refined
             found.notes = ()
             if found.as_read is not None and found.as_read.language != "pairs":
                 facts["as_read"] = None
-        if ready.refiners or candidate.graph != plain:
+        if ready.refiners or candidate.graph != found.graph:  # a certificate is of one graph
             facts["minimal"] = candidate.minimal
         found.graph, found.label = candidate.graph, candidate.label
         found.trace += candidate.steps
@@ -278,7 +283,9 @@ def explain(
     flips = () if met is None else met.flips()
     if bound is not None:
         flips = [flip for flip in flips if bound.too_large(flip[0]) is None]
-    return diversify(result, wishes.n, nodes, terms, flips, again)
+    result = diversify(result, wishes.n, nodes, terms, flips, again)
+    weighed = tuple(one if one.weights else with_weights(one, oracle) for one in result.diverse)
+    return replace(result, diverse=weighed)
 
 
 def with_weights(result: Counterfactual, oracle: Oracle) -> Counterfactual:
@@ -319,7 +326,7 @@ def _shrink(candidate: Candidate, terms: Terms) -> str | None:
         if terms.too_large(candidate.graph) is not None:
             MinimalRefine()(candidate)
     except BudgetSpentError:
-        candidate.problem.note("The budget was spent while the answer was made smaller.")
+        candidate.problem.note(SHRINK_SPENT)
     return terms.too_large(candidate.graph)
 
 

@@ -28,6 +28,26 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
+class Listed(tuple[Any, ...]):
+    """What is frozen, one by one: two numbers are two nodes here, and no pair."""
+
+    @classmethod
+    def of(cls, value: Any) -> Listed:
+        """As it was given: one name, number or pair of numbers is a list of one."""
+        if value is None:
+            return cls()
+        if isinstance(value, cls):  # of constraints that are copied
+            return value
+        pair = isinstance(value, tuple) and len(value) == 2 and all(is_number(v) for v in value)
+        if pair or isinstance(value, (str, int, np.integer)):
+            return cls((value,))
+        try:
+            return cls(value)
+        except TypeError:
+            msg = f"freeze names regions, nodes, cells or pairs; got {shown(value)}."
+            raise InvalidParameterError(msg, parameter="freeze") from None
+
+
 class Frozen:
     """Frozen nodes, cells and pairs, looked up by name."""
 

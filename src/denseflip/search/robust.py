@@ -193,7 +193,8 @@ class _Search:
             elif self._walk_on(start, way):
                 self.why = ""
                 return
-        if start.key not in self.measured and not self.seen.reached:
+        looked = self.seen.draws < DRAWS  # what a look saw decided the search: it is no level
+        if start.key not in self.measured and (looked or not self.seen.reached):
             self._measured(start)
 
     def _walk_on(self, start: Graph, way: Way) -> bool:
@@ -307,6 +308,11 @@ class _Search:
             problem.note(
                 f"The robustness is that of the last look, {seen.draws} perturbations, by which "
                 "the search chose its answer; fresh ones may say less."
+            )
+        elif len(self.measured) > 1:
+            problem.note(
+                f"The robustness is that of the best of {len(self.measured)} answers that were "
+                "measured; fresh perturbations of it may say a little less."
             )
         if not seen.reached:
             said = "was not measured" if seen.share is None else f"is {seen.share:.2f}"

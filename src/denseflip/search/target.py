@@ -14,8 +14,8 @@ from denseflip.search.problem import Problem
 def as_target(given: Any, oracle: Oracle) -> Target:
     """The labels that are wanted: of a label or a class name, or several; None for any other.
 
-    Names are those of the oracle's ``class_names``, a mapping of labels or a sequence in the order
-    of ``classes``. A label comes before a name that looks like it.
+    Names are those of the oracle's ``class_names`` (`names_of`). A label comes before a name that
+    looks like it.
 
     Raises
     ------
@@ -37,15 +37,22 @@ def _several(given: Any) -> bool:
 
 
 def names_of(oracle: Oracle) -> dict[Label, str]:
-    """The names that an oracle gives its labels; empty if it gives none."""
+    """The names that an oracle gives its labels; empty if it gives none.
+
+    Its ``class_names`` are a mapping of labels, or a sequence: one for each of its ``classes``, in
+    their order; else, where these are not as many, for the labels 0, 1, 2 …
+    """
     names = getattr(oracle, "class_names", None)
     if names is None:
         return {}
     if isinstance(names, Mapping):
         return {clean_label(label): str(name) for label, name in names.items()}
     classes = getattr(oracle, "classes", None)
-    labels = range(len(names)) if classes is None else [clean_label(c) for c in classes]
-    return {label: str(name) for label, name in zip(labels, names, strict=False)}
+    if classes is not None and len(classes) == len(names):
+        labels = [clean_label(c) for c in classes]
+        return {label: str(name) for label, name in zip(labels, names, strict=True)}
+    # A classifier of a data set has a name for every class of it, and may not know them all.
+    return {label: str(name) for label, name in enumerate(names)}
 
 
 def _label(given: Any, oracle: Oracle) -> Label:
@@ -60,10 +67,11 @@ def _label(given: Any, oracle: Oracle) -> Label:
     if label in known:
         return label
     for own, name in names.items():
-        if isinstance(label, str) and label.lower() == name.lower():
+        if own in known and isinstance(label, str) and label.lower() == name.lower():
             return own
     if known:
-        listed = [*names.values(), *(str(one) for one in known if names.get(one) != one)]
+        listed = [names[one] for one in known if one in names]
+        listed += [str(one) for one in known if names.get(one) != one]
         raise UnknownNameError("target", str(given), dict.fromkeys(listed), parameter="target")
     return label
 

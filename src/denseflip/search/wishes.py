@@ -14,6 +14,7 @@ from denseflip.search.methods import Method
 from denseflip.search.plausible import check_most, make_plausible
 from denseflip.search.refine import Candidate
 from denseflip.search.robust import Noise, Shaker, as_noise, make_robust
+from denseflip.shares import Robustness
 
 
 @dataclass(frozen=True)
@@ -73,21 +74,34 @@ class Wishes:
             before = candidate.graph
             rng = np.random.default_rng((seed, 3))
             shaker = None
-            if self.noise is not None and out["robustness"].reached:
+            if self.noise is not None:
                 shaker = Shaker(candidate.problem, candidate.session, self.noise, rng)
+            lasting = shaker is not None and out["robustness"].reached
+            holds = _Holds(candidate, shaker if lasting else None)
             out["plausibility"] = make_plausible(
-                candidate, _Holds(candidate, shaker), swap=self.plausible, most=self.most
+                candidate, holds, swap=self.plausible, most=self.most
             )
             if shaker is not None and candidate.graph != before:
-                try:
-                    out["robustness"] = shaker.measure(candidate.graph)
-                except BudgetSpentError:
-                    out["robustness"] = shaker.unknown
-                    candidate.problem.note(
-                        "The budget was spent before the robustness of the more plausible answer "
-                        "was measured."
-                    )
+                out["robustness"] = _again(candidate, shaker, out["robustness"])
         return out
+
+
+def _again(candidate: Candidate, shaker: Shaker, before: Robustness) -> Robustness:
+    """The robustness of an answer that was made more plausible: a figure is of one graph only."""
+    note = candidate.problem.note
+    try:
+        seen = shaker.measure(candidate.graph)
+    except BudgetSpentError:
+        note(
+            "The budget was spent before the robustness of the more plausible answer was measured."
+        )
+        return shaker.unknown
+    if before.share is not None and (before.reached != seen.reached or not seen.reached):
+        note(
+            f"Made more plausible, the answer survives {seen.flips} of {seen.draws} perturbations; "
+            f"before that it was {before.flips} of {before.draws}."
+        )
+    return seen
 
 
 class _Holds:

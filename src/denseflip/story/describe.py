@@ -17,6 +17,7 @@ from denseflip.oracles.protocol import Oracle, about_graph
 from denseflip.oracles.session import Session
 from denseflip.search.abide import abiding, terms_of
 from denseflip.search.claims import DRAWS
+from denseflip.search.target import names_of
 from denseflip.story.reading import made_for, read_test
 from denseflip.story.story import Form, Story
 from denseflip.story.units import Units
@@ -201,6 +202,8 @@ def _class_names(
         raise InvalidParameterError(msg)
     if names is None or not isinstance(names, (Mapping, Iterable)):
         return {}
+    if given is None and isinstance(names, Sequence):
+        return names_of(oracle)
     pairs = names.items() if isinstance(names, Mapping) else enumerate(names)
     return {label: str(name) for label, name in pairs}
 

@@ -106,3 +106,11 @@ def test_all_labellings_of_a_small_cohort_are_equally_likely() -> None:
     ps = sorted((1 + (np.delete(figures, i) >= figures[i] - 1e-9).sum()) / 20 for i in range(20))
     for level in (0.1, 0.3, 0.7):
         assert np.mean(np.array(ps) <= level) <= level + 1e-9
+
+
+def test_groups_of_one_value_each_that_are_apart_differ_most_of_all() -> None:
+    values = np.array([[0.0, 0.1, 0.3], [0.0, 0.4, 0.3], [1.0, 0.2, 0.3], [1.0, 0.3, 0.3]])
+    apart = group_difference(values, np.array([False, False, True, True]))
+    assert apart[0] > 1000 * abs(apart[1])
+    assert apart[2] == 0
+    assert np.isfinite(apart).all()
