@@ -21,6 +21,7 @@ from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Session
 from denseflip.oracles.weighted import WeightedOracle, known_weights
+from denseflip.search.target import names_of
 
 
 def design_of(
@@ -159,7 +160,8 @@ class RefitRecipe:
 def answers_of(oracle: Oracle, dataset: Dataset, graphs: Sequence[Graph]) -> Positions:
     """An oracle's answers as labels of a data set.
 
-    Its labels may be the data set's own (0, 1 …) or the names of its classes.
+    Its labels may be the data set's own (0, 1 …) or the names of its classes; where it names its
+    labels itself as the data set does its classes, they are told apart by these names.
 
     Raises
     ------
@@ -168,9 +170,9 @@ def answers_of(oracle: Oracle, dataset: Dataset, graphs: Sequence[Graph]) -> Pos
     """
     answers = [answer.label for answer in Session(oracle).ask_all(graphs)]
     names = dataset.class_names
-    own = getattr(oracle, "class_names", None)
-    if isinstance(own, (list, tuple)) and set(own) <= set(names):
-        answers = [_name_of(x, own) for x in answers]
+    own = names_of(oracle)
+    if own and set(own.values()) <= set(names):
+        answers = [own.get(x, x) for x in answers]
     if all(isinstance(x, str) for x in answers):
         unknown = sorted({str(x) for x in answers} - set(names))
         places = {name: i for i, name in enumerate(names)}
@@ -189,7 +191,3 @@ def answers_of(oracle: Oracle, dataset: Dataset, graphs: Sequence[Graph]) -> Pos
 
 def _is_place(label: Label, n: int) -> bool:
     return not isinstance(label, str) and float(label).is_integer() and 0 <= label < n
-
-
-def _name_of(label: Label, names: Sequence[str]) -> Label:
-    return names[int(label)] if _is_place(label, len(names)) else label

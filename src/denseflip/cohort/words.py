@@ -66,7 +66,9 @@ def _accuracy(cohort: Cohort) -> str:
             f"How good {cohort.oracle} is on {cohort.noun} it has not seen is not known: it came "
             "trained, and nobody judged it here."
         )
-    return f"{cohort.oracle} on {cohort.dataset}: {cohort.evaluation.verdict}"
+    judged = cohort.evaluation.dataset
+    where = f" on {judged}" if judged == cohort.dataset else f", judged on {judged}, not here"
+    return f"{cohort.oracle}{where}: {cohort.evaluation.verdict}"
 
 
 def _who(cohort: Cohort) -> str:

@@ -47,6 +47,7 @@ from denseflip.experiments.store import Record, Store, make_record
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Session
+from denseflip.search.target import names_of
 
 DEFAULT_ORACLE = "regions-logistic"
 _REPEATS, _SHUFFLES = 10, 200  # of the honest evaluation
@@ -370,10 +371,8 @@ def _oracle(
     untrained = hasattr(oracle, "fit") and not hasattr(oracle, "classes_")
     if oracle is None or untrained:
         given = _Untrained(oracle, features)
-        described = [
-            describe_untrained(oracle, "oracle", lasting=lasting),
-            describe_given(features, "features", lasting=lasting),
-        ]
+        described = [describe_untrained(oracle, "oracle", lasting=lasting)]
+        described.append(describe_given(features, "features", lasting=lasting))
         name = f"{features}, default" if oracle is None else type(oracle).__name__
         return OracleSpec(name, "given", content_id(described), given=given), True
     ready = coerce_oracle(oracle)
@@ -428,6 +427,11 @@ def _judge(spec: OracleSpec, dataset: Dataset, settings: CohortSettings) -> Eval
 def _check_answers(spec: OracleSpec, dataset: Dataset) -> None:
     """Say so if a classifier puts everybody in one class: there is nobody to lead anywhere."""
     session = Session(load_oracle_of(spec, dataset))
+    named = names_of(session.oracle)
+    for place, known in enumerate(dataset.class_names):
+        if named.get(place, known) in set(dataset.class_names) - {known}:
+            msg = f"{spec.name} calls {named[place]!r} what the data set calls {known!r}."
+            raise DatasetError(f"{msg} Let both count their classes alike.", parameter="oracle")
     labels = {answer.label for answer in session.ask_all(dataset.graphs)}
     if len(labels) == 1:
         (only,) = labels

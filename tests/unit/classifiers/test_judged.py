@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -197,3 +199,23 @@ def test_a_file_that_is_no_evaluation_is_told(text, message, tmp_path):
         path.write_text(text)
     with pytest.raises(FileFormatError, match=message):
         read_evaluation(path)
+
+
+def test_an_oracle_that_counts_its_classes_otherwise_is_judged_by_their_names() -> None:
+    first, second = COHORT.class_names
+    truth = dict(zip(COHORT.graphs, COHORT.labels, strict=True))
+
+    class Reversed:
+        """Right about everybody, with the labels the other way round."""
+
+        classes = (0, 1)
+        class_names: Any = None
+
+        def predict(self, graphs: Any) -> list[int]:
+            return [1 - truth[g] for g in graphs]
+
+    for names in ({0: second, 1: first}, (second, first)):
+        oracle = Reversed()
+        oracle.class_names = names
+        assert evaluate(COHORT, oracle, permutations=0).accuracy == 1.0
+    assert evaluate(COHORT, Reversed(), permutations=0).accuracy == 0.0

@@ -120,3 +120,12 @@ def test_a_table_keeps_its_columns_whatever_names_hold() -> None:
     found = replace(found_cohort(), cell_names=("a\tb\nc",) * len(CELLS))
     lines = found.to_tsv().splitlines()
     assert {line.count("\t") for line in lines} == {8}
+
+
+def test_an_accuracy_on_other_data_is_told_as_that() -> None:
+    found = found_cohort()
+    assert found.evaluation is not None
+    elsewhere = replace(found.evaluation, dataset="elsewhere")
+    said = found_cohort(evaluation=elsewhere).sentences[0]
+    assert ", judged on elsewhere, not here: " in said
+    assert f" on {found.dataset}: " not in said

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from denseflip import as_oracle
 from denseflip.errors import DatasetError, DenseflipError, InvalidParameterError
 from denseflip.experiments import cohort as module
 from denseflip.experiments.cohort import explain_cohort
@@ -184,3 +185,10 @@ def test_what_cannot_be_sent_is_said_before_any_work() -> None:
 
     with pytest.raises(InvalidParameterError, match="cannot be sent to other processes"):
         explain_cohort(DATA, Locked(), permutations=19, engine="processes", jobs=2)
+
+
+def test_labels_that_mean_other_classes_are_refused() -> None:
+    first, second = DATA.class_names
+    oracle = as_oracle(lambda a: int(a[0, 1]), class_names={0: second, 1: first})
+    with pytest.raises(DatasetError, match=f"calls '{second}' what the data set calls '{first}'"):
+        explain_cohort(DATA, oracle, permutations=0)
