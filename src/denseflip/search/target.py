@@ -47,6 +47,9 @@ def names_of(oracle: Oracle) -> dict[Label, str]:
         return {}
     if isinstance(names, Mapping):
         return {clean_label(label): str(name) for label, name in names.items()}
+    if not _several(names):
+        return {}
+    names = list(names)
     classes = getattr(oracle, "classes", None)
     if classes is not None and len(classes) == len(names):
         labels = [clean_label(c) for c in classes]

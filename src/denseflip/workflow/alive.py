@@ -63,7 +63,7 @@ def whatif_data(
             u, v = np.triu_indices(n, 1)
             typical = pack_numbers(often.at(u * n + v))
     table = pair_table(box)
-    names = subject.class_names or {}
+    names = subject.names_for(box) or {}
     return {
         "n": n,
         "names": list(nodes.names) if nodes is not None else [str(i) for i in range(n)],

@@ -158,7 +158,7 @@ def compare(
                 box,
                 regions=regions_for(result, regions),
                 subject=known.name or None if subject is None else subject,
-                class_names=known.class_names if class_names is None else class_names,
+                class_names=known.names_for(box) if class_names is None else class_names,
                 evaluation=evaluation,
                 share=share,
                 vocabulary=vocabulary,

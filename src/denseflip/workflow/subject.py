@@ -55,6 +55,17 @@ class Subject:
         """Label → class name, if there is a data set."""
         return None if self.dataset is None else dict(enumerate(self.dataset.class_names))
 
+    def names_for(self, oracle: Any) -> dict[Label, str] | None:
+        """Label → class name as an oracle means its labels.
+
+        They are the data set's, unless the oracle has the same names for other labels.
+        """
+        names = self.class_names or {}
+        own = names_of(oracle)
+        known = set(names.values())
+        otherwise = any(own.get(label, name) in known - {name} for label, name in names.items())
+        return own if otherwise else self.class_names
+
     def label_of(self, words: str | Sequence[str] | None, oracle: Oracle | None = None) -> Target:
         """The label that words mean: a class name of the data set, else a number or a word.
 
@@ -68,7 +79,7 @@ class Subject:
         return labels if len(labels) > 1 else next(iter(labels), None)
 
     def _one_label(self, words: str, oracle: Oracle | None) -> Label:
-        names = self.class_names or {}
+        names = (self.class_names if oracle is None else self.names_for(oracle)) or {}
         classes = (() if oracle is None else getattr(oracle, "classes", None)) or ()
         for label, name in names.items():
             if words.lower() == name.lower():

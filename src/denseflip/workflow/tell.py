@@ -202,7 +202,7 @@ def tell(
         regions=regions_for(result, regions),
         vocabulary=vocabulary,
         subject=known.name or None,
-        class_names=known.class_names,
+        class_names=known.names_for(box),
         evaluation=evaluation,
         share=share,
         background=background,

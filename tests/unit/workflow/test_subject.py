@@ -9,7 +9,7 @@ import pytest
 
 from cohorts import make_cohort
 from denseflip.classifiers.presets import fit_oracle
-from denseflip.datasets import Dataset, Keep, load_dataset
+from denseflip.datasets import Dataset, Keep, load_dataset, make_synthetic
 from denseflip.errors import (
     InvalidGraphError,
     InvalidParameterError,
@@ -26,6 +26,7 @@ from denseflip.workflow.subject import (
     parse_settings,
     parse_value,
 )
+from denseflip.workflow.tell import tell
 from graphs import triangle_with_tail
 
 COHORT = make_cohort()
@@ -154,3 +155,20 @@ def test_words_become_plain_values():
         with pytest.raises(InvalidParameterError, match="key=value") as caught:
             parse_settings([bad])
         assert caught.value.parameters == ("settings",)
+
+
+def test_classes_that_an_oracle_counts_otherwise_are_told_and_wanted_by_its_own_names() -> None:
+    data = make_synthetic(n_per_class=4)
+    first, second = data.class_names
+    subject = Subject(data.graphs[0], "one", data.nodes, data)
+    edge = next(iter(data.graphs[0].edges()))
+    turned = as_oracle(lambda a: int(a[edge]), class_names={0: second, 1: first})
+    assert subject.label_of(first, turned) == 1
+    assert subject.label_of(second, turned) == 0
+    story = tell(subject, turned, "tri", target=subject.label_of(second, turned))
+    assert story.result.label_after == 0
+    assert story.class_name(0) == second
+    assert story.class_name(1) == first
+    alike = as_oracle(lambda a: int(a[edge]), class_names={0: first, 1: "another word"})
+    assert subject.names_for(alike) == {0: first, 1: second}
+    assert Subject(data.graphs[0], "one").names_for(turned) is None
