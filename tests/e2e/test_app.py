@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("app")
     brains = make_synthetic(n_per_class=8, strength=2.0).save(folder / "brains.dfd")
     small = make_cohort().save(folder / "small.dfd")
-    with serving(folder / "data", datasets=(str(brains), str(small))) as url:
+    numbers = replace(make_cohort(), class_names=("1", "0")).save(folder / "numbers.dfd")
+    sets = (str(brains), str(small), str(numbers))
+    with serving(folder / "data", datasets=sets) as url:
         yield url
 
 
@@ -354,3 +357,76 @@ def test_nothing_serious_stands_in_the_way_of_anybody(desk, scheme):
             if v["impact"] in {"serious", "critical"}
         ]
     assert found == [], json.dumps(found, indent=1)
+
+
+def test_classes_that_are_called_by_numbers_are_not_mixed_up(desk):
+    window = desk()
+    page = window.open()
+    window.explain("numbers", "g0000", "sf-knn")  # the server is asked, and answers with names
+    page.click("#tab-whatif")
+    page.click(".wi-tools >> text=As it is")
+    page.wait_for_function("() => document.getElementById('whatif').dataset.flips === '0/1'")
+    view = page.evaluate("denseflipApp.view")
+    assert page.inner_text(".wi-label strong") == view["before"]
+    page.click(".wi-save")
+    assert page.inner_text(".wi-saved tbody td") == view["before"]
+    window.quiet()
+
+
+def test_what_is_judged_or_runs_meanwhile_does_not_change_what_is_shown(desk):
+    window = desk()
+    page = window.open()
+    window.explain("small", "g0002", "edges-logistic")
+    shown = page.evaluate("denseflipApp.job")
+    page.select_option("#subject", "g0005")
+    page.select_option("#classifier", "edges-svm")
+    page.click("#judge")
+    page.wait_for_function("() => document.getElementById('judge').hidden")
+    page.wait_for_selector("#progress", state="hidden")
+    assert page.evaluate("denseflipApp.job") == shown
+    page.click("#tab-whatif")
+    page.wait_for_selector("#whatif .wi-verdict strong")
+    assert page.evaluate("denseflipApp.panel.data.subject") == "g0002"
+    front = page.evaluate("denseflipApp.view.answers.length")
+    assert front > 1
+    page.focus("#front-slider")
+    for key in ("Home", "End"):
+        page.keyboard.press(key)
+        page.wait_for_function("() => denseflipApp.panel && !denseflipApp.opening")
+        answer = page.evaluate("denseflipApp.view.answers[denseflipApp.answer]")
+        if page.evaluate("denseflipApp.panel.data.start.pairs.length"):
+            said = page.evaluate("denseflipApp.panel.answer.codes.length")
+            assert said == len(answer["said"])
+    window.quiet()
+
+
+def test_a_panel_that_opens_late_is_not_shown_under_another_answer(desk):
+    window = desk()
+    page = window.open()
+    window.explain("small", "g0002", "edges-logistic")
+    first = page.evaluate("denseflipApp.job")
+    window.explain("small", "g0003", "edges-logistic")
+    page.evaluate("() => document.getElementById('tab-whatif').click()")  # asks for g0003
+    page.evaluate("job => { location.hash = `job=${job}&tab=whatif`; }", first)
+    page.wait_for_function("job => denseflipApp.job === job && denseflipApp.panel", arg=first)
+    assert page.evaluate("denseflipApp.panel.data.subject") == "g0002"
+    window.quiet()
+
+
+def test_a_link_about_pairs_that_are_not_there_changes_what_is_there_only(desk):
+    window = desk()
+    page = window.open()
+    window.explain("small", "g0002", "edges-logistic")
+    page.click("#tab-whatif")
+    page.wait_for_selector("#whatif .wi-verdict strong")
+    page.evaluate("""() => denseflipApp.panel.restore({ reading: 'any', seed: 1,
+      pairs: [1, 1, 12, 13, 143, 9999], cells: { '0-0': { more: 999, fewer: 0 },
+      '5-9': { more: 1, fewer: 1 } } })""")
+    state = page.evaluate("denseflipApp.panel.state")
+    assert state["pairs"] == [1]
+    assert list(state["cells"]) == ["0-0"]
+    absent = page.evaluate("""() => { const { choices } = denseflipApp.panel;
+      return choices.cells.get('0-0').absent.filter((code) => code !== 1).length; }""")
+    assert state["cells"]["0-0"]["more"] == absent
+    assert page.evaluate("denseflipApp.panel.answer.codes.length") == absent + 1
+    window.quiet()

@@ -113,3 +113,26 @@ def test_what_may_not_be_served_is_not(told, words):
 
 def test_another_host_with_a_token_is_fine():
     assert Settings(host="0.0.0.0", token=TOKEN).check().host == "0.0.0.0"
+
+
+def test_pages_of_others_cannot_even_ask_but_a_link_opens_the_app(client):
+    other = {"sec-fetch-site": "cross-site"}
+    answer = client.get("/api/whatif?dataset=study&subject=g0000", headers=other)
+    assert answer.status_code == 403
+    assert "may not ask" in answer.json()["error"]["message"]
+    assert client.get("/", headers=other).status_code == 200
+
+
+def test_a_token_of_any_signs_is_kept_beside_odd_cookies_of_others(tmp_path: Path, study: Path):
+    import httpx
+
+    token = 'semi;colon "quote", per%cent&+'
+    with serving(tmp_path, datasets=(str(study),), token=token) as url:
+        came = httpx.get(f"{url}/", params={"token": token})
+        assert came.status_code == 303
+        own = came.headers["set-cookie"].partition(";")[0]
+        for cookie in (own, f'other={{"a": [1, 2]}}; {own}', f'x="; {own}'):
+            answer = httpx.get(f"{url}/api/health", headers={"cookie": cookie})
+            assert answer.status_code == 200, cookie
+        wrong = httpx.get(f"{url}/api/health", headers={"cookie": own[:-1]})
+        assert wrong.status_code == 401

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 import time
 
@@ -119,3 +120,96 @@ def test_a_file_that_is_no_store_is_told(tmp_path):
     (tmp_path / FILE).write_bytes(b"this is no database, " * 100)
     with pytest.raises(StoreError, match="cannot be used"):
         Store(tmp_path)
+
+
+def test_a_job_cancelled_in_the_queue_and_asked_for_again_can_still_be_stopped(tmp_path):
+    store = Store(tmp_path)
+    runner = Runner(store, slow, 2)
+    job = runner.submit("explain", {})
+    assert runner.cancel(job.id)
+    assert runner.again(job.id)  # two words in the queue about one job, for two workers
+    runner.start()
+    until(lambda: store.get(job.id).status == "running")
+    until(lambda: runner._queue.empty())
+    time.sleep(0.05)
+    live = runner.live(job.id)
+    assert live is not None
+    assert runner.cancel(job.id)
+    until(lambda: runner.live(job.id) is None)
+    assert store.get(job.id).status == "cancelled"
+    runner.close()
+
+
+def test_a_job_cancelled_at_the_last_moment_stays_cancelled(tmp_path):
+    store = Store(tmp_path)
+    job = store.add("explain", {})
+    store.start(job.id)
+    store.end(job.id, "cancelled")
+    assert not store.finish(job.id, {}, {"n": 1})
+    assert store.get(job.id).status == "cancelled"
+    assert store.result(job.id) is None
+
+
+def test_a_failure_after_a_cancel_does_not_hit_the_job_that_waits_anew(tmp_path):
+    store = Store(tmp_path)
+    began, go = threading.Event(), threading.Event()
+
+    def work(job, live):
+        if began.is_set():
+            return quick(job, live)
+        began.set()
+        assert go.wait(10)
+        raise ZeroDivisionError
+
+    runner = Runner(store, work, 1)
+    runner.start()
+    job = runner.submit("explain", {"n": 3})
+    assert began.wait(10)
+    assert runner.cancel(job.id)
+    assert runner.again(job.id)
+    go.set()
+    until(lambda: store.get(job.id).status not in {"queued", "running"})
+    assert store.get(job.id).status == "done"
+    runner.close()
+
+
+@pytest.mark.parametrize("error", [sqlite3.OperationalError("disk is full"), SystemExit(1)])
+def test_a_worker_outlives_a_full_disk_and_a_classifier_that_exits(tmp_path, monkeypatch, error):
+    store = Store(tmp_path)
+
+    def work(job, live):
+        if job.request["n"] == 0 and isinstance(error, SystemExit):
+            raise error
+        return quick(job, live)
+
+    whole = store.finish
+
+    def finish(id, summary, result):
+        if summary["n"] == 0:
+            raise error
+        return whole(id, summary, result)
+
+    end = store.end
+
+    def ended(id, status, reason=None):
+        if isinstance(error, sqlite3.Error):
+            raise error
+        return end(id, status, reason)
+
+    monkeypatch.setattr(store, "finish", finish)
+    monkeypatch.setattr(store, "end", ended)
+    runner = Runner(store, work, 1)
+    runner.start()
+    first, second = runner.submit("explain", {"n": 0}), runner.submit("explain", {"n": 1})
+    until(lambda: store.get(second.id).status == "done")
+    assert store.get(first.id).status != "done"
+    assert runner.live(first.id) is None
+    runner.close()
+
+
+def test_a_result_that_cannot_be_written_leaves_no_job_behind(tmp_path):
+    store = Store(tmp_path)
+    with pytest.raises(UnicodeEncodeError):
+        store.add_done("brought", {}, {}, {"name": "\ud800"})
+    assert store.waiting() == 0
+    assert store.recent() == []

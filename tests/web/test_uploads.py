@@ -175,3 +175,25 @@ def test_a_saved_result_is_shown_again(client):
         first = whole["view"]["answers"][whole["view"]["current"]]
         assert view["answers"][0]["added"] == first["added"]
     assert NODES.n_nodes == 12
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("method", "a\ud800"),
+        ("label_after", float("nan")),
+        ("confidence_before", float("inf")),
+        ("constraints", {"a": 1}),
+    ],
+)
+def test_a_saved_result_with_odd_values_is_refused_and_nothing_waits(client, name, value):
+    asked = {"dataset": "study", "subject": "g0002", "classifier": "edges-logistic"}
+    job = client.post("/api/jobs", json=asked).json()
+    wait(client, job["id"])
+    record = client.get(f"/api/jobs/{job['id']}/result").json()["record"]
+    before = client.get("/api/jobs?limit=500").json()
+    answer = send(client, "result.json", json.dumps(record | {name: value}), dataset="study")
+    assert answer.status_code == 400, answer.text
+    assert "result.json" in answer.json()["error"]["message"]
+    assert client.get("/api/jobs?limit=500").json() == before
+    assert client.get("/api/health").json()["waiting"] == 0

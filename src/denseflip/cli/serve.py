@@ -63,6 +63,7 @@ def serve(
         raise MissingExtraError("uvicorn", "web") from error
     import socket
     from dataclasses import replace
+    from urllib.parse import quote
 
     settings = Settings(
         datasets=tuple(data_sets or ()),
@@ -83,7 +84,7 @@ def serve(
         raise InvalidParameterError(msg, parameter=("host", "port")) from error
     settings = replace(settings, port=listening.getsockname()[1])
     app = create_app(settings)
-    address = settings.url + (f"?token={token}" if token else "")
+    address = settings.url + (f"?token={quote(token, safe='')}" if token else "")
     err_console().print(f"denseflip serves at {address}  (Ctrl-C ends it)", soft_wrap=True)
     if browser:
         import threading

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 from fastapi import APIRouter, File, Form, HTTPException, Path, Query, Request, UploadFile
@@ -12,9 +13,10 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response, StreamingRes
 from denseflip._version import __version__
 from denseflip.classifiers.presets import PRESETS
 from denseflip.datasets import Dataset
+from denseflip.errors import DenseflipError
 from denseflip.search.methods import methods
 from denseflip.web.app import event_lines, page_text, static_file
-from denseflip.web.library import Library
+from denseflip.web.library import Classifier, Library
 from denseflip.web.payload import judged_words, surface_of
 from denseflip.web.runner import MOST_WAITING, Live
 from denseflip.web.schemas import (
@@ -25,12 +27,13 @@ from denseflip.web.schemas import (
     WhatIfRequest,
 )
 from denseflip.web.store import FINAL, Job, Store
-from denseflip.web.takeaway import FILES, make_file
+from denseflip.web.takeaway import FILES, make_file, story_of
 from denseflip.web.uploads import take
 from denseflip.workflow.alive import whatif_data
 from denseflip.workflow.whatif import Change, WhatIf
 
 _BEAT = 15.0  # seconds after which a silent stream says that it is there
+PATIENCE = 5.0  # seconds that a page waits for a classifier that a job is asking
 _ERRORS: dict[int | str, dict[str, Any]] = {
     code: {"model": ErrorAnswer} for code in (400, 401, 403, 404, 409, 413, 422, 429)
 }
@@ -50,6 +53,21 @@ def _library(request: Request) -> Library:
 def _store(request: Request) -> Store:
     found: Store = request.app.state.store
     return found
+
+
+@contextmanager
+def _held(got: Classifier) -> Iterator[None]:
+    """A classifier for a page: one of the user's own may be at work for a job, for minutes."""
+    take = getattr(got.lock, "acquire", None)
+    if take is None:
+        yield
+        return
+    if not take(timeout=PATIENCE):
+        raise HTTPException(409, f"{got.key} is at work for a job; ask again when it is done")
+    try:
+        yield
+    finally:
+        got.lock.release()  # type: ignore[attr-defined]
 
 
 # ---- pages --------------------------------------------------------------------------------
@@ -128,13 +146,14 @@ def show_set(request: Request, key: KeyPath) -> dict[str, Any]:
         {"id": id, "name": name, "class": None, "edges": None} for id, name in library.extras(key)
     ]
     classifiers = []
+    identity = library.identity(key)
     for name in library.classifiers(key):
         preset = PRESETS.get(name)
         classifiers.append(
             {
                 "key": name,
                 "summary": preset.summary if preset else "a classifier of your own",
-                "judged": judged_words(store.judged(key, name)),
+                "judged": judged_words(store.judged(identity, name)),
                 "can_judge": library.is_preset(name),
             }
         )
@@ -200,11 +219,15 @@ def _job(request: Request, id: str) -> Job:
     return job
 
 
+def _room(request: Request) -> None:
+    if _store(request).waiting() >= MOST_WAITING:
+        raise HTTPException(429, f"{MOST_WAITING} jobs wait already; try again later")
+
+
 @router.post("/api/jobs", status_code=201, response_model=JobAnswer)
 def submit(request: Request, asked: JobRequest) -> dict[str, Any]:
     """Begin a job: explain a subject, set methods side by side, or judge a classifier."""
-    if _store(request).waiting() >= MOST_WAITING:
-        raise HTTPException(429, f"{MOST_WAITING} jobs wait already; try again later")
+    _room(request)
     request.app.state.work.check(asked)
     job: Job = request.app.state.runner.submit(asked.kind, asked.model_dump())
     return job.to_dict()
@@ -237,6 +260,7 @@ def cancel_job(request: Request, id: JobPath) -> dict[str, Any]:
 def rerun_job(request: Request, id: JobPath) -> dict[str, Any]:
     """Run a job again that was interrupted, cancelled or failed."""
     job = _job(request, id)
+    _room(request)
     if job.kind == "brought" or not request.app.state.runner.again(id):
         raise HTTPException(
             409, f"Only a job without a result is run again; this one: {job.status}"
@@ -268,17 +292,19 @@ def job_file(
     result = _store(request).result(id)
     if result is None:
         raise HTTPException(409, f"This job has no result ({job.status})")
-    alive = _alive(request, job, result) if name == "report.html" else None
+    alive = _alive(request, job, result, answer) if name == "report.html" else None
     text = make_file(name, result, answer=answer, whatif=alive)
     headers = {"content-disposition": f'attachment; filename="{name}"'}
     return Response(text, media_type=FILES[name], headers=headers)
 
 
-def _alive(request: Request, job: Job, result: dict[str, Any]) -> dict[str, Any] | None:
-    """What the page answers "what if" from; nothing if its classifier is not at hand."""
-    from denseflip.errors import DenseflipError
-    from denseflip.story.story import Story
+def _alive(
+    request: Request, job: Job, result: dict[str, Any], answer: int | None
+) -> dict[str, Any] | None:
+    """What the page answers "what if" from; nothing if its classifier is not at hand.
 
+    A data set or a classifier may be another one than when the job was done, by the same key.
+    """
     if job.kind != "explain":
         return None
     library = _library(request)
@@ -286,11 +312,15 @@ def _alive(request: Request, job: Job, result: dict[str, Any]) -> dict[str, Any]
     try:
         subject = library.subject(asked["dataset"], asked["subject"])
         got = library.classifier(asked["dataset"], asked["classifier"])
-        with got.lock:
-            data = whatif_data(subject, got.oracle, story=Story.from_dict(result["story"]))
+        story = story_of(result, answer)
+        if story.result.original != subject.graph:
+            return None
+        with _held(got):
+            data = whatif_data(subject, got.oracle, story=story)
     except DenseflipError:
         return None
-    return data if data is not None and data["model"] is not None else None
+    same = data is not None and data["before"] == story.result.label_before
+    return data if same and data is not None and data["model"] is not None else None
 
 
 @router.get("/api/jobs/{id}/events")
@@ -318,7 +348,8 @@ async def _events(request: Request, job: Job, live: Live | None) -> AsyncIterato
                 facts = await asyncio.wait_for(heard.get(), _BEAT)
             except TimeoutError:
                 now = await asyncio.to_thread(_store(request).get, job.id)
-                if now is None or now.status in FINAL:
+                over = request.app.state.runner.live(job.id) is not live
+                if now is None or now.status in FINAL or over:
                     return
                 yield ": still here\n\n"
                 continue
@@ -340,19 +371,18 @@ def whatif_model(
     classifier: NameQuery = "regions-logistic",
     regions: Annotated[str | None, Query(max_length=300)] = None,
     job: Annotated[str | None, Query(pattern="^[0-9a-f]{16}$")] = None,
+    answer: Annotated[int | None, Query(ge=0, le=1000)] = None,
 ) -> Response:
     """The graph by region, and the weights of a classifier that is a sum over the edges."""
-    from denseflip.story.story import Story
-
     library = _library(request)
     found = library.subject(dataset, subject)
     got = library.classifier(dataset, classifier)
     stored = _store(request).result(job) if job else None
-    story = Story.from_dict(stored["story"]) if stored and "story" in stored else None
+    story = story_of(stored, answer) if stored and "story" in stored else None
     if story is not None and story.result.original != found.graph:
         raise HTTPException(409, "That job is about another graph")
     chosen = None if regions is None else library.dataset(dataset).nodes.taxonomy(regions)
-    with got.lock:
+    with _held(got):
         data = whatif_data(found, got.oracle, story=story, regions=chosen)
     if data is None:
         raise HTTPException(413, "This graph has too many nodes to be changed by hand in a page")
@@ -367,7 +397,7 @@ def whatif(request: Request, asked: WhatIfRequest) -> dict[str, Any]:
     got = library.classifier(asked.dataset, asked.classifier)
     nodes = library.dataset(asked.dataset).nodes
     regions = nodes.taxonomy(asked.regions) if nodes.regions else None
-    with got.lock:
+    with _held(got):
         guess = WhatIf(found.graph, got.oracle, regions, background=found.background).ask(
             [Change(c.a, c.b, c.more, c.fewer) for c in asked.cells],
             asked.pairs,

@@ -130,20 +130,22 @@ def _plain(body: Any) -> str:
     return json.dumps(body).encode("utf-8", "replace").decode("utf-8")
 
 
-@cache
 def static_file(name: str) -> tuple[str, str] | None:
     """A style or a script by its name, and its kind; None if there is none."""
     kind = STATIC.get(name)
-    if kind is None:
-        return None
+    return None if kind is None else (_static_text(name), kind)
+
+
+@cache
+def _static_text(name: str) -> str:
     if name == "colours.css":
         from denseflip.report.palette import app_variables
 
-        return app_variables(), kind
+        return app_variables()
     package, folder = (
         ("denseflip.report", "templates") if name in _SHARED else ("denseflip.web", "static")
     )
-    return (files(package) / folder / name).read_text(encoding="utf-8"), kind
+    return (files(package) / folder / name).read_text(encoding="utf-8")
 
 
 @cache

@@ -12,9 +12,8 @@ import hmac
 import ipaddress
 import json
 from collections.abc import Awaitable, Callable, MutableMapping
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from denseflip.web.config import BODY, Settings, is_loopback
 
@@ -25,6 +24,7 @@ Send = Callable[[Message], Awaitable[None]]
 ASGI = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 COOKIE = "denseflip_token"
+API = "/api/"
 UPLOADS = "/api/uploads"
 _SAFE = {"GET", "HEAD"}
 _POLICY = (
@@ -65,7 +65,7 @@ class Guard:
         if scope["type"] != "http":
             return  # a websocket: there is none here
         headers = {k.decode("latin-1").lower(): v.decode("latin-1") for k, v in scope["headers"]}
-        problem = self._host(headers) or self._origin(scope["method"], headers)
+        problem = self._host(headers) or self._origin(scope, headers)
         if problem is not None:
             await _answer(send, 403, "Forbidden", problem)
             return
@@ -94,9 +94,13 @@ class Guard:
             "start it with that name as its host."
         )
 
-    def _origin(self, method: str, headers: dict[str, str]) -> str | None:
-        if headers.get("sec-fetch-site") == "cross-site" and method not in _SAFE:
-            return "A page of another site may not change anything here."
+    def _origin(self, scope: Scope, headers: dict[str, str]) -> str | None:
+        method = scope["method"]
+        if headers.get("sec-fetch-site") == "cross-site":
+            if method not in _SAFE:
+                return "A page of another site may not change anything here."
+            if scope["path"].startswith(API):  # it could not read the answer, but keep us busy
+                return "A page of another site may not ask anything here."
         origin = headers.get("origin")
         if origin is None or method in _SAFE:
             return None
@@ -109,11 +113,11 @@ class Guard:
         scheme, _, shown = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer" and _same(shown.strip(), token):
             return True
-        try:
-            morsel = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-        except CookieError:
-            return False
-        return morsel is not None and _same(morsel.value, token)
+        for part in headers.get("cookie", "").split(";"):  # odd ones of other servers are no matter
+            name, _, value = part.strip().partition("=")
+            if name == COOKIE and _same(unquote(value), token):
+                return True
+        return False
 
     async def _bounded(
         self, scope: Scope, receive: Receive, send: Send, headers: dict[str, str]
@@ -186,7 +190,7 @@ async def _answer(send: Send, status: int, kind: str, message: str) -> None:
 
 async def _welcome(send: Send, token: str) -> None:
     """Keep the token in a cookie, and take it out of the address."""
-    cookie = f"{COOKIE}={token}; Path=/; HttpOnly; SameSite=Strict"
+    cookie = f"{COOKIE}={quote(token, safe='')}; Path=/; HttpOnly; SameSite=Strict"
     headers = [(b"location", b"/"), (b"set-cookie", cookie.encode()), *_common()]
     await send({"type": "http.response.start", "status": 303, "headers": headers})
     await send({"type": "http.response.body", "body": b""})

@@ -19,6 +19,7 @@ from denseflip.classifiers.fitted import FittedOracle
 from denseflip.classifiers.presets import PRESETS
 from denseflip.datasets import Dataset, list_datasets, load_dataset
 from denseflip.errors import FileFormatError, InvalidParameterError, UnknownNameError
+from denseflip.experiments.spec import dataset_digest
 from denseflip.graph import Graph
 from denseflip.limits import read_json
 from denseflip.oracles.open import open_oracle
@@ -65,6 +66,7 @@ class Library:
             folder.mkdir(parents=True, exist_ok=True)
         self._entries: dict[str, Entry] = {}
         self._loaded: OrderedDict[str, Dataset] = OrderedDict()
+        self._marks: dict[str, str] = {}
         self._opened: OrderedDict[tuple[str, str], Oracle] = OrderedDict()
         self._lock = threading.RLock()
         self._own: dict[str, tuple[str, threading.Lock]] = {}
@@ -72,7 +74,7 @@ class Library:
             if words not in PRESETS:
                 self._own[_slug(words, self._own)] = (words, threading.Lock())
         names = settings.datasets or tuple(i.name for i in list_datasets() if i.offline)
-        for name in names:
+        for name in dict.fromkeys(names):
             self._add_named(name)
         for path in sorted(self.sets.glob(f"{_UPLOADED}*.dfd")):
             self.add_upload(path)
@@ -82,6 +84,12 @@ class Library:
 
     def _add_named(self, name: str) -> None:
         key = _key_of(name)
+        if key in self._entries:
+            msg = (
+                f"{name!r} and {self._entries[key].title!r} would both be called {key!r} here. "
+                "Rename one of the files, or serve them apart (each with a data folder of its own)."
+            )
+            raise InvalidParameterError(msg, parameter="datasets")
         self._entries[key] = Entry(key, name, lambda: load_dataset(name))
 
     def add_upload(self, path: Path) -> str:
@@ -103,6 +111,7 @@ class Library:
                 graph.unlink(missing_ok=True)
             del self._entries[key]
             self._loaded.pop(key, None)
+            self._marks.pop(key, None)
             for pair in [p for p in self._opened if p[0] == key]:
                 del self._opened[pair]
 
@@ -129,10 +138,17 @@ class Library:
             entry = self._entry(key)
             if key not in self._loaded:
                 self._loaded[key] = entry.load()
+                self._marks[key] = dataset_digest(self._loaded[key])
                 while len(self._loaded) > KEEP:
                     self._loaded.popitem(last=False)
             self._loaded.move_to_end(key)
             return self._loaded[key]
+
+    def identity(self, key: str) -> str:
+        """A data set by its key and its content: another one may have the same key tomorrow."""
+        with self._lock:
+            self.dataset(key)
+            return f"{key}@{self._marks[key]}"
 
     def subject(self, key: str, id: str) -> Subject:
         """A graph of a data set by its id, or one that was uploaded beside it."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import queue
+import sqlite3
 import threading
 import time
 from collections.abc import Callable
@@ -80,7 +81,7 @@ class Runner:
 
     def __init__(self, store: Store, work: Work, workers: int) -> None:
         self.store, self.work = store, work
-        self._queue: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[Live | None] = queue.SimpleQueue()
         self._live: dict[str, Live] = {}
         self._lock = threading.Lock()
         self._threads = [
@@ -138,21 +139,25 @@ class Runner:
             return self._live.get(id)
 
     def _enqueue(self, id: str) -> None:
+        live = Live(id)
         with self._lock:
-            self._live[id] = Live(id)
-        self._queue.put(id)
+            self._live[id] = live
+        self._queue.put(live)
 
     def _loop(self) -> None:
-        while (id := self._queue.get()) is not None:
-            live = self.live(id)
-            job = self.store.get(id)
-            if live is not None and job is not None:
-                try:
+        while (live := self._queue.get()) is not None:
+            if self.live(live.id) is not live:
+                continue  # cancelled while it waited, and asked for anew: that one is in the queue
+            try:
+                job = self.store.get(live.id)
+                if job is not None:
                     self._do(job, live)
-                finally:
-                    with self._lock:
-                        if self._live.get(id) is live:
-                            del self._live[id]
+            except sqlite3.Error:  # a full disk: this job stays as it is, and the next has its turn
+                live.stop.set()
+            finally:
+                with self._lock:
+                    if self._live.get(live.id) is live:
+                        del self._live[live.id]
 
     def _do(self, job: Job, live: Live) -> None:
         if live.stop.is_set() or not self.store.start(job.id):
@@ -161,8 +166,8 @@ class Runner:
             live.tell(now=True, status="running", stage="beginning")
             summary, result = self.work(job, live)
             live.tell(now=True, stage="saving")
-            self.store.finish(job.id, summary, result)
-            live.tell(now=True, status="done", stage="done", summary=summary)
+            if self.store.finish(job.id, summary, result):
+                live.tell(now=True, status="done", stage="done", summary=summary)
         except Stopped:
             return  # cancelled, and marked so; or the server ends, and marks it when it starts
         except DenseflipError as error:
@@ -170,11 +175,13 @@ class Runner:
         except MemoryError:
             message = "There is not enough memory for this on this machine."
             self._fail(job, live, error_body("TooLargeError", message))
-        except Exception as error:  # whatever a classifier of the user's own may raise
+        except (Exception, SystemExit) as error:  # whatever a user's own classifier may raise
             message = f"{type(error).__name__}: {visible(str(error)[:500])}. This was not foreseen."
             self._fail(job, live, error_body("Unforeseen", message))
 
     def _fail(self, job: Job, live: Live, error: dict[str, Any]) -> None:
+        if live.stop.is_set():
+            return  # cancelled already; it may wait anew by now, and that is not what failed
         self.store.end(job.id, "failed", error["error"])
         live.tell(now=True, status="failed", stage="failed", error=error["error"])
 

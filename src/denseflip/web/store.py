@@ -109,11 +109,15 @@ class Store:
 
     def add_done(self, kind: str, request: dict[str, Any], summary: Any, result: Any) -> Job:
         """A job that was done elsewhere: a result that was brought along."""
-        job = self.add(kind, request)
-        self.finish(job.id, summary, result)
-        done = self.get(job.id)
-        assert done is not None
-        return done
+        packed, now = _pack(result), time.time()
+        id = secrets.token_hex(8)
+        with self._lock, self._db:  # at once: half of it would wait for ever
+            self._db.execute(
+                "INSERT INTO jobs (id, kind, status, request, created, finished, summary, result) "
+                "VALUES (?,?,'done',?,?,?,?,?)",
+                (id, kind, json.dumps(request), now, now, json.dumps(summary), packed),
+            )
+        return Job(id, kind, "done", request, now, None, now, None, summary)
 
     def get(self, id: str) -> Job | None:
         """The job of this id."""
@@ -148,13 +152,17 @@ class Store:
                 == 1
             )
 
-    def finish(self, id: str, summary: Any, result: Any) -> None:
-        """Keep the result of a job."""
-        packed = gzip.compress(json.dumps(result, ensure_ascii=False).encode(), 5, mtime=0)
+    def finish(self, id: str, summary: Any, result: Any) -> bool:
+        """Keep the result of a job; False if it was cancelled meanwhile, and stays so."""
+        packed = _pack(result)
         with self._lock, self._db:
-            self._db.execute(
-                "UPDATE jobs SET status='done', finished=?, summary=?, result=? WHERE id=?",
-                (time.time(), json.dumps(summary), packed, id),
+            return (
+                self._db.execute(
+                    "UPDATE jobs SET status='done', finished=?, summary=?, result=?, error=NULL "
+                    "WHERE id=? AND status<>'cancelled'",
+                    (time.time(), json.dumps(summary), packed, id),
+                ).rowcount
+                == 1
             )
 
     def end(self, id: str, status: str, error: dict[str, Any] | None = None) -> bool:
@@ -190,7 +198,7 @@ class Store:
     # ---- how good classifiers are ---------------------------------------------------------
 
     def judged(self, dataset: str, classifier: str) -> dict[str, Any] | None:
-        """The evaluation of a classifier on a data set, if it was judged."""
+        """The evaluation of a classifier on a data set (`Library.identity`), if it was judged."""
         with self._lock:
             row = self._db.execute(
                 "SELECT evaluation FROM judged WHERE dataset=? AND classifier=?",
@@ -206,13 +214,20 @@ class Store:
                 (dataset, classifier, json.dumps(evaluation)),
             )
 
-    def forget(self, dataset: str) -> None:
+    def forget(self, key: str) -> None:
         """Drop the evaluations on a data set that is no more."""
         with self._lock, self._db:
-            self._db.execute("DELETE FROM judged WHERE dataset=?", (dataset,))
+            self._db.execute(
+                "DELETE FROM judged WHERE dataset=? OR substr(dataset, 1, ?)=?",
+                (key, len(key) + 1, f"{key}@"),
+            )
 
 
 _COLUMNS = "id, kind, status, request, created, started, finished, error, summary"
+
+
+def _pack(result: Any) -> bytes:
+    return gzip.compress(json.dumps(result, ensure_ascii=False).encode(), 5, mtime=0)
 
 
 def _job(row: tuple[Any, ...]) -> Job:

@@ -8,6 +8,7 @@ import json
 from typing import Any
 
 from denseflip.errors import InvalidParameterError, MissingInputError
+from denseflip.limits import check_dense
 from denseflip.report.page import make_page
 from denseflip.story.story import Story
 
@@ -41,18 +42,24 @@ def make_file(
     if "story" not in result or name == "cohort.tsv":
         msg = f"This job gives no {name}: it is not an explanation of one graph."
         raise InvalidParameterError(msg)
-    front = [Story.from_dict(one) for one in result.get("front", ())]
-    story = Story.from_dict(result["story"])
-    if answer is not None and front:
-        if not 0 <= answer < len(front):
-            msg = f"answer must be a number from 0 to {len(front) - 1}; got {answer}."
-            raise InvalidParameterError(msg, parameter="answer")
-        story = front[answer]
+    story = story_of(result, answer)
     if name == "report.html":
+        front = [Story.from_dict(one) for one in result.get("front", ())]
         return make_page(story, front=front, card=result.get("card") or None, whatif=whatif)
     if name == "edits.csv":
         return edits_csv(story)
     return brainnet_nodes(story) if name == "brain.node" else brainnet_edges(story)
+
+
+def story_of(result: dict[str, Any], answer: int | None = None) -> Story:
+    """The story of a job that explains: the chosen one, or another of its front."""
+    front = result.get("front", ())
+    if answer is None or not front:
+        return Story.from_dict(result["story"])
+    if not 0 <= answer < len(front):
+        msg = f"answer must be a number from 0 to {len(front) - 1}; got {answer}."
+        raise InvalidParameterError(msg, parameter="answer")
+    return Story.from_dict(front[answer])
 
 
 def edits_csv(story: Story) -> str:
@@ -96,8 +103,15 @@ def brainnet_nodes(story: Story) -> str:
 def brainnet_edges(story: Story) -> str:
     """Edits for BrainNet Viewer: a matrix, 1 where a connection is added, −1 where removed."""
     n = story.nodes.n_nodes
-    rows = [[0] * n for _ in range(n)]
-    for value, pairs in ((-1, story.result.removed), (1, story.result.added)):
+    check_dense(n, "brain.edge", itemsize=4)
+    marks: dict[int, dict[int, str]] = {}
+    for value, pairs in (("-1", story.result.removed), ("1", story.result.added)):
         for u, v in pairs:
-            rows[u][v] = rows[v][u] = value
-    return "\n".join("\t".join(map(str, row)) for row in rows) + "\n"
+            marks.setdefault(u, {})[v] = marks.setdefault(v, {})[u] = value
+    lines = []
+    for u in range(n):
+        row = ["0"] * n
+        for v, value in marks.get(u, {}).items():
+            row[v] = value
+        lines.append("\t".join(row))
+    return "\n".join(lines) + "\n"

@@ -215,6 +215,22 @@ def _keep_graph(
 def _keep_result(
     content: bytes, shown: str, library: Library, store: Store, key: str | None
 ) -> dict[str, Any]:
+    try:
+        result_data, view = _read_result(content, shown, library, key)
+        json.dumps(result_data, ensure_ascii=False, allow_nan=False).encode()
+    except DenseflipError:
+        raise
+    except Exception as error:  # whatever stands where something else should
+        msg = f"{shown}: not a saved result, or one that was changed ({type(error).__name__})."
+        raise FileFormatError(msg) from error
+    summary = {"found": view["found"], "title": view["title"]}
+    job = store.add_done("brought", {"name": shown}, summary, result_data)
+    return {"kind": "result", "job": job.id, "name": view["title"]}
+
+
+def _read_result(
+    content: bytes, shown: str, library: Library, key: str | None
+) -> tuple[dict[str, Any], dict[str, Any]]:
     data = read_json(content, shown)
     if not isinstance(data, dict):
         msg = f"{shown}: not a saved result: a JSON object is expected."
@@ -240,11 +256,7 @@ def _keep_result(
         story = replace(story, result=replace(story.result, front=()))
     view = view_of(story) | {"replay": [], "confident": False, "brought": True}
     result_data = {"view": view, "story": story.to_dict(), "front": [], "card": {}}
-    job = store.add_done(
-        "brought", {"name": shown}, {"found": story.result.found, "title": view["title"]},
-        result_data | {"record": story.result.to_dict()},
-    )  # fmt: skip
-    return {"kind": "result", "job": job.id, "name": view["title"]}
+    return result_data | {"record": story.result.to_dict()}, view
 
 
 def _needed(key: str | None, shown: str) -> str:

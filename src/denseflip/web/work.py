@@ -9,6 +9,7 @@ from denseflip.classifiers.presets import PRESETS
 from denseflip.cohort.stats import check_permutations
 from denseflip.errors import InvalidParameterError, UnknownNameError
 from denseflip.experiments.cohort import explain_cohort
+from denseflip.experiments.spec import dataset_digest
 from denseflip.oracles.session import Event, Session
 from denseflip.search.constraints import Constraints
 from denseflip.search.methods import ALIASES, METHODS
@@ -194,7 +195,7 @@ class Work:
         return subject, got.oracle, got.lock, evaluation
 
     def _judged(self, key: str, name: str, live: Live) -> dict[str, Any] | None:
-        known = self.store.judged(key, name)
+        known = self.store.judged(self.library.identity(key), name)
         if known is not None:
             return known
         if not self.library.is_preset(name):
@@ -212,7 +213,7 @@ class Work:
             permutations=PERMUTATIONS,
             progress=lambda done, of: live.tell(done=done, of=of),
         ).to_dict()
-        self.store.judge(key, name, made)
+        self.store.judge(f"{key}@{dataset_digest(dataset)}", name, made)
         return made
 
     def _terms(self, asked: JobRequest, subject: Subject, oracle: Any) -> dict[str, Any]:

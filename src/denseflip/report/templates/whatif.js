@@ -108,13 +108,14 @@
       }
     }
 
-    /** How many connections a cell could get, or lose. */
-    room(key, adding, reading) {
+    /** How many connections a cell could get, or lose; pairs flipped singly are not drawn from. */
+    room(key, adding, reading, own = []) {
       const cell = this.cells.get(key);
       if (!cell) return 0;
+      const taken = new Set(own);
       const codes = adding ? cell.absent : cell.present;
-      if (reading === "any") return codes.length;
-      return codes.filter((code) => this.weight(code, adding, reading) > 0).length;
+      if (reading === "any" && !taken.size) return codes.length;
+      return codes.filter((code) => !taken.has(code) && this.weight(code, adding, reading) > 0).length;
     }
 
     weight(code, adding, reading) {
@@ -205,7 +206,7 @@
       Object.assign(this, { root, data, options });
       this.choices = new Choices(data);
       this.model = data.model ? new Model(data.model, data.edges) : null;
-      this.names = new Map(data.classes.map(([label, name]) => [String(label), name]));
+      this.names = new Map(data.classes); // by the label itself: a class may be called "1"
       this.state = empty();
       this.past = [];
       this.future = [];
@@ -217,7 +218,7 @@
     }
 
     className(label) {
-      return this.names.get(String(label)) ?? String(label);
+      return this.names.get(label) ?? String(label);
     }
 
     cellName(key) {
@@ -239,8 +240,19 @@
     }
 
     restore(state) {
-      const next = { ...empty(), ...copy(state) };
+      const next = this.fit({ ...empty(), ...copy(state) });
       this.change((now) => Object.assign(now, next));
+    }
+
+    /** A state from a link or from another day, as far as this graph has what it speaks of. */
+    fit(state) {
+      const n = this.data.n;
+      const pair = (code) => Number.isInteger(code) && code >= 0 && Math.floor(code / n) < code % n;
+      state.pairs = [...new Set(state.pairs)].filter(pair);
+      state.cells = Object.fromEntries(Object.entries(state.cells).filter(([key]) => this.choices.cells.has(key)));
+      if (!this.choices.typical) state.reading = "any";
+      this.clip(state);
+      return state;
     }
 
     step(from, to) {
@@ -279,6 +291,7 @@
         state.pairs = state.pairs.includes(code)
           ? state.pairs.filter((other) => other !== code)
           : [...state.pairs, code];
+        this.clip(state);
       });
     }
 
@@ -399,8 +412,8 @@
 
     clip(state) {
       for (const [key, amounts] of Object.entries(state.cells)) {
-        amounts.more = Math.min(amounts.more, this.choices.room(key, true, state.reading));
-        amounts.fewer = Math.min(amounts.fewer, this.choices.room(key, false, state.reading));
+        amounts.more = Math.min(amounts.more, this.choices.room(key, true, state.reading, state.pairs));
+        amounts.fewer = Math.min(amounts.fewer, this.choices.room(key, false, state.reading, state.pairs));
       }
     }
 
@@ -429,7 +442,7 @@
         const set = (value, done) => {
           const amount = Math.max(0, Math.min(most, Math.round(Number(value) || 0)));
           if (before === null) before = copy(this.state);
-          this.change((state) => { state.cells[key][way] = amount; }, { quiet: true });
+          this.change((state) => { state.cells[key][way] = amount; this.clip(state); }, { quiet: true });
           if (done) { this.past.push(before); this.future = []; before = null; this.draw(); }
         };
         const common = { min: 0, max: most, step: 1, "data-way": way, disabled: most === 0 };
@@ -484,8 +497,10 @@
     // ---- keeping ----
 
     recall() {
+      if (!this.options.storage) return [];
       try {
-        return JSON.parse(localStorage.getItem(this.options.storage)) ?? [];
+        const kept = JSON.parse(localStorage.getItem(this.options.storage));
+        return Array.isArray(kept) ? kept : [];
       } catch { return []; }
     }
 

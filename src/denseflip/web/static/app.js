@@ -4,7 +4,7 @@
   const { circle, bars, matrix, EditTable, make, count } = window.denseflipPictures;
   const find = (id) => document.getElementById(id);
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  const app = { sets: [], set: null, methods: [], job: null, result: null, view: null, answer: 0, frozen: new Set(), panel: null, hand: null };
+  const app = { sets: [], set: null, methods: [], job: null, result: null, view: null, answer: 0, frozen: new Set(), panel: null, hand: null, turn: 0 };
 
   // ---- asking the server ----------------------------------------------------------------------
 
@@ -140,7 +140,7 @@
   }
 
   function follow(id) {
-    app.job = id;
+    app.following = id; // what is shown meanwhile, with its files and its "what if", is another job
     app.source?.close();
     find("progress").hidden = false;
     find("progress-words").textContent = STAGES.waiting;
@@ -179,15 +179,23 @@
 
   // ---- showing --------------------------------------------------------------------------------
 
+  /** Another answer is shown: what was opened or asked by hand for the last one counts no more. */
+  function leaveHand() {
+    app.turn += 1;
+    app.panel = null;
+    app.opening = null;
+    app.hand = null;
+    app.first = undefined;
+  }
+
   async function open(id, state = {}) {
     const [job, result] = await Promise.all([api(`/api/jobs/${id}`), api(`/api/jobs/${id}/result`)]);
+    if (result.evaluation) { await refresh(); history(); return; } // what is shown stays
     app.job = id;
     app.request = job.request;
     app.result = result;
-    app.panel = null;
-    app.hand = null;
+    leaveHand();
     find("welcome").hidden = true;
-    if (result.evaluation) { await refresh(); history(); return; }
     find("comparison").hidden = !result.rows;
     find("together").hidden = !result.cohort;
     find("story").hidden = Boolean(result.rows || result.cohort);
@@ -204,7 +212,7 @@
   function showStory(view, state) {
     app.view = view;
     app.answer = Math.min(state.answer ?? view.current, view.answers.length - 1);
-    const by = [app.request.classifier && `classifier ${app.request.classifier}`, view.method && `method ${view.method}${view.chosen ? ` (${view.chosen})` : ""}`, app.request.dataset].filter(Boolean);
+    const by = [view.brought && `from the file ${app.request.name}, as it says; nothing was asked anew here`, app.request.classifier && `classifier ${app.request.classifier}`, view.method && `method ${view.method}${view.chosen ? ` (${view.chosen})` : ""}`, app.request.dataset].filter(Boolean);
     find("story-eyebrow").textContent = by.join(" · ");
     find("story-title").textContent = view.found ? `${view.subject}: ${view.before} → ${view.after}` : `${view.subject}: ${view.before}`;
     worth(find("worth"), view.judged, false);
@@ -337,24 +345,26 @@
 
   async function whatif() {
     if (app.panel || app.opening) return app.opening ?? app.panel;
-    const asked = app.request;
-    const query = new URLSearchParams({ dataset: asked.dataset, subject: asked.subject, classifier: asked.classifier, job: app.job });
-    app.opening = (async () => {
+    const asked = app.request, turn = app.turn;
+    const query = new URLSearchParams({ dataset: asked.dataset, subject: asked.subject, classifier: asked.classifier, job: app.job, answer: app.answer });
+    const opening = (async () => {
       find("whatif").textContent = "Opening …";
       try {
         const data = await api(`/api/whatif?${query}`);
+        if (turn !== app.turn) return null;
         const n = data.n;
         app.panel = window.denseflipWhatIf.mount(find("whatif"), data, {
-          storage: `denseflip ${asked.dataset} ${asked.subject} ${asked.classifier}`,
+          storage: `denseflip ${asked.dataset} ${asked.subject} ${asked.classifier} ${data.taxonomy ?? ""}`, // cells are counted by its regions
           ask: async (state, draws) => {
             const answer = await post("/api/whatif", {
-              dataset: asked.dataset, subject: asked.subject, classifier: asked.classifier, regions: data.taxonomy, draws, seed: state.seed, reading: state.reading, target: data.target === null ? null : String(Object.fromEntries(data.classes)[data.target] ?? data.target),
+              dataset: asked.dataset, subject: asked.subject, classifier: asked.classifier, regions: data.taxonomy, draws, seed: state.seed, reading: state.reading, target: data.target === null ? null : String(new Map(data.classes).get(data.target) ?? data.target),
               cells: Object.entries(state.cells).map(([key, amounts]) => { const [a, b] = key.split("-").map(Number); return { a, b, ...amounts }; }),
               pairs: state.pairs.map((code) => [Math.floor(code / n), code % n]),
             });
             return { ...answer, codes: answer.pairs.map(([u, v]) => u * n + v) };
           },
           onAnswer: (answer, state) => {
+            if (turn !== app.turn) return;
             const held = app.panel?.choices.held ?? new Set(data.edges);
             const pairs = answer.codes.map((code) => [code, [Math.floor(code / n), code % n]]);
             const touched = pairs.length || app.panel?.past.length;
@@ -365,11 +375,12 @@
         if (app.wanted) { app.panel.restore(app.wanted); app.wanted = null; } else if (data.start) app.panel.fromStart();
         return app.panel;
       } catch (error) {
-        find("whatif").textContent = error.message;
+        if (turn === app.turn) find("whatif").textContent = error.message;
         return null;
-      } finally { app.opening = null; }
+      } finally { if (app.opening === opening) app.opening = null; }
     })();
-    return app.opening;
+    app.opening = opening;
+    return opening;
   }
 
   /** A cell of the picture, to be changed by hand; the panel may speak of other regions. */
@@ -542,8 +553,8 @@
   find("ask").addEventListener("submit", (event) => { event.preventDefault(); guarded(() => run("explain"))(); });
   find("compare").addEventListener("click", guarded(() => run("compare")));
   find("cohort").addEventListener("click", guarded(() => run("cohort")));
-  find("cancel").addEventListener("click", guarded(() => post(`/api/jobs/${app.job}/cancel`, {})));
-  find("front-slider").addEventListener("input", () => { app.answer = Number(find("front-slider").value); app.hand = null; drawAnswer(); });
+  find("cancel").addEventListener("click", guarded(() => post(`/api/jobs/${app.following}/cancel`, {})));
+  find("front-slider").addEventListener("input", () => { app.answer = Number(find("front-slider").value); leaveHand(); drawAnswer(); });
   find("step").addEventListener("input", () => { drawStep(); remember(); });
   find("play").addEventListener("click", play);
   find("all-edges").addEventListener("change", () => { app.canvas.all = find("all-edges").checked; app.canvas.draw(); });
