@@ -119,3 +119,21 @@ def test_names_that_are_no_files_are_not_kept():
     before = _static_text.cache_info().currsize
     assert [static_file(f"no-{i}.js") for i in range(50)] == [None] * 50
     assert _static_text.cache_info().currsize == before
+
+
+def test_a_classifier_that_has_the_names_for_other_labels_is_told_by_its_own(
+    tmp_path, study, monkeypatch
+):
+    import httpx
+
+    (tmp_path / "own_turned.py").write_text(
+        "class Rule:\n    classes = (0, 1)\n    class_names = ('B', 'A')\n"
+        "    def predict(self, graphs):\n        return [0 for _ in graphs]\nrule = Rule()\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    told = {"datasets": (str(study),), "oracles": ("own_turned:rule",)}
+    with serving(tmp_path / "data", **told) as url, httpx.Client(base_url=url) as client:
+        asked = ASKED | {"classifier": "own_turned-rule"}
+        assert client.post("/api/whatif", json=asked).json()["before"] == "B"
+        data = client.get("/api/whatif", params=asked).json()
+        assert dict(map(tuple, data["classes"]))[data["before"]] == "B"

@@ -406,7 +406,7 @@ def whatif(request: Request, asked: WhatIfRequest) -> dict[str, Any]:
             draws=asked.draws,
             seed=asked.seed,
         )
-    names = found.class_names or {}
+    names = found.names_for(got.oracle) or {}
     return {
         "label": str(names.get(guess.label, guess.label)),
         "before": str(names.get(guess.before, guess.before)),
