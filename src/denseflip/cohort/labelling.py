@@ -103,7 +103,7 @@ class Patient:
 
     @property
     def told(self) -> bool:
-        """Whether it counts: rightly classified, and a change found that is true as read."""
+        """Whether it counts: rightly classified, and a change found that holds in redraws."""
         return self.right and self.true_as_read and bool(self.changes)
 
     def to_dict(self) -> dict[str, Any]:

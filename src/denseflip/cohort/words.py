@@ -81,7 +81,8 @@ def _who(cohort: Cohort) -> str:
     )
     return (
         f"{seen.explained} of {total} {cohort.noun} were explained, {by}; {seen.right} are rightly "
-        f"classified, and for {seen.told} of these a change was found that is true as read."
+        f"classified, and for {seen.told} of these a change was found that holds for other "
+        "connections of the same places, too (the redraws that it was chosen by)."
     )
 
 

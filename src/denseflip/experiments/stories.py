@@ -33,6 +33,7 @@ _MADE_ANEW = (  # by the story, from what is kept
     "nodes",
 )
 _DIGITS = 16  # of the original's digest, in hexadecimal
+_MEMBERS = ("front", "diverse")  # other answers that a result carries
 
 
 def story_record(identity: Mapping[str, Any], story: Story, times: Mapping[str, Any]) -> Record:
@@ -45,18 +46,19 @@ def story_record(identity: Mapping[str, Any], story: Story, times: Mapping[str, 
     times : seconds and the like; the one part that differs from run to run.
     """
     told = {key: value for key, value in story.to_dict().items() if key not in _MADE_ANEW}
+    elapsed = told["result"]["elapsed"]
     told["result"] = _without_graph(told["result"])
     told["original"] = story.result.original.digest.hex()[:_DIGITS]
-    elapsed = told["result"].pop("elapsed")
     # As it comes out of a store: what is told must not depend on whether it was in one.
     plain = json.loads(canonical_json(told))
     return make_record(identity, told=plain, times={**times, "elapsed": elapsed})
 
 
 def _without_graph(result: dict[str, Any]) -> dict[str, Any]:
-    """A result's dictionary without the original, which is in the data set."""
-    kept = {key: value for key, value in result.items() if key != "original"}
-    kept["front"] = [_without_graph(member) for member in result["front"]]
+    """A result's dictionary without the original, which is in the data set, and without times."""
+    kept = {key: value for key, value in result.items() if key not in ("original", "elapsed")}
+    for name in _MEMBERS:
+        kept[name] = [_without_graph(member) for member in result.get(name, ())]
     return kept
 
 
@@ -94,14 +96,20 @@ def read_story(record: Record, dataset: Dataset) -> Story:
         msg = f"The record {record['id'][:12]} cannot be read as a story ({error})."
         raise StoreError(msg) from error
     # One graph and one node table for all the stories of a data set.
-    front = tuple(replace(member, original=graph) for member in story.result.front)
+    members: dict[str, Any] = {
+        name: tuple(replace(member, original=graph) for member in getattr(story.result, name))
+        for name in _MEMBERS
+    }
     return replace(
         story,
         nodes=dataset.nodes,
-        result=replace(story.result, original=graph, front=front),
+        result=replace(story.result, original=graph, **members),
     )
 
 
 def _with_graph(result: Mapping[str, Any], graph: Any, elapsed: float) -> dict[str, Any]:
-    front = [_with_graph(member, graph, elapsed) for member in result["front"]]
-    return {"elapsed": elapsed, **result, "original": graph, "front": front}
+    members: dict[str, Any] = {
+        name: [_with_graph(member, graph, elapsed) for member in result.get(name, ())]
+        for name in _MEMBERS
+    }
+    return {"elapsed": elapsed, **result, "original": graph, **members}

@@ -341,3 +341,20 @@ def test_constraints_and_confidence_reach_every_graph(tmp_path):
     assert all(not one.result.found or one.result.confidence_after >= 0.6 for one in sure)
     wrong = explain_many(COHORT, label, [0], method="con", confidence=0.6)
     assert "confidence" in wrong.failures["g0000"]
+
+
+def test_other_answers_are_kept_without_times_and_come_back_whole(tmp_path):
+    store = Store(tmp_path / "store")
+    many = explain_many(COHORT, label, COHORT.ids[:2], method="con", n=2, store=store)
+    again = explain_many(COHORT, label, COHORT.ids[:2], method="con", n=2, store=store)
+    assert any(one.result.diverse for one in many)
+    for one, other in zip(many, again, strict=True):
+        assert len(one.result.diverse) == len(other.result.diverse)
+        for mine, kept in zip(one.result.diverse, other.result.diverse, strict=True):
+            assert mine.edits == kept.edits
+            assert kept.original == one.result.original
+    for record in store.records():
+        kept = record["told"]["result"]
+        assert not {"elapsed", "original"} & set(kept)
+        for member in kept["diverse"]:
+            assert not {"elapsed", "original"} & set(member)
