@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from markers import fill
 
 from denseflip import Counterfactual, explain, fit_oracle, load_dataset, make_method
 from denseflip.metrics import robustness
@@ -106,17 +107,6 @@ TABLES: dict[str, Callable[[int, bool], Iterator[str]]] = {
 }
 
 
-def between(text: str, name: str, table: str) -> str:
-    """The page with what stands between the markers of this name replaced."""
-    start, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->"
-    head, found, rest = text.partition(start)
-    _, closed, tail = rest.partition(end)
-    if not found or not closed:
-        msg = f"{PAGE.name} has no place for the table {name!r}: {start.strip()} … {end}."
-        raise SystemExit(msg)
-    return f"{head}{start}{table}{end}{tail}"
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run, print, write."""
     parser = argparse.ArgumentParser(
@@ -130,10 +120,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         rows = []
         for row in TABLES[name](2 if options.quick else options.graphs, options.quick):
             print(row, flush=True)
-            rows.append(f"{row}\n")
+            rows.append(row)
         if not options.quick:
-            text = PAGE.read_text(encoding="utf-8")
-            PAGE.write_text(between(text, name, "".join(rows)), encoding="utf-8")
+            fill(PAGE, name, rows)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,8 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from markers import fill
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "sentences.md"
 Row = dict[str, str]
@@ -33,7 +35,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--no-run", action="store_true", help="take the results that are there")
     options = parser.parse_args(arguments)
-    text = PAGE.read_text(encoding="utf-8")
     for name in [options.only] if options.only else TABLES:
         folder = options.out / name
         if not options.no_run:
@@ -42,19 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             subprocess.run([*command, "--config", str(config), "--out", str(folder)], check=True)
         with (folder / "sentences.csv").open(encoding="utf-8", newline="") as handle:
             rows = list(csv.DictReader(handle))
-        text = between(text, name, TABLES[name](rows))
-        PAGE.write_text(text, encoding="utf-8")
-
-
-def between(text: str, name: str, table: str) -> str:
-    """The page with what stands between the markers of this name replaced."""
-    start, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->"
-    head, found, rest = text.partition(start)
-    _, closed, tail = rest.partition(end)
-    if not found or not closed:
-        msg = f"{PAGE.name} has no place for the table {name!r}: {start.strip()} … {end}."
-        raise SystemExit(msg)
-    return f"{head}{start}{table}{end}{tail}"
+        fill(PAGE, name, TABLES[name](rows).splitlines())
 
 
 def sentences_table(rows: Sequence[Row]) -> str:

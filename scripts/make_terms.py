@@ -14,6 +14,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from markers import fill
+
 from denseflip import load_dataset
 from denseflip.experiments.many import Explanations, explain_many
 from denseflip.experiments.plan import choose_graphs
@@ -36,19 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--graphs", type=int, default=8, help="graphs of each data set")
     options = parser.parse_args(arguments)
     for name in [options.only] if options.only else PARTS:
-        lines = list(PARTS[name](options.graphs))
-        PAGE.write_text(between(PAGE.read_text(encoding="utf-8"), name, lines), encoding="utf-8")
-
-
-def between(text: str, name: str, lines: Sequence[str]) -> str:
-    """The page with what stands between the markers of this name replaced."""
-    start, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->"
-    head, found, rest = text.partition(start)
-    _, closed, tail = rest.partition(end)
-    if not found or not closed:
-        msg = f"{PAGE.name} has no place for {name!r}: {start.strip()} … {end}."
-        raise SystemExit(msg)
-    return f"{head}{start}" + "".join(f"{line}\n" for line in lines) + f"{end}{tail}"
+        fill(PAGE, name, list(PARTS[name](options.graphs)))
 
 
 def frozen(graphs: int) -> Iterator[str]:
