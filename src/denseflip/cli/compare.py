@@ -7,43 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from denseflip.cli import options
 from denseflip.cli.common import err_console, out_console, print_json, spell, this_command
 from denseflip.cli.data import fetch_one
-from denseflip.cli.explain import (
-    BackgroundOption,
-    BatchOption,
-    BudgetOption,
-    ConfidenceOption,
-    EdgesOption,
-    ForceOption,
-    InputOption,
-    JsonOption,
-    NodesOption,
-    OracleOption,
-    OutOption,
-    PercentileOption,
-    RegionsOption,
-    SeedOption,
-    ShareOption,
-    TargetOption,
-    ThresholdOption,
-    TimeOption,
-    VocabularyOption,
-)
-from denseflip.cli.terms import (
-    AddOption,
-    CellsOption,
-    ConnectedOption,
-    DensityOption,
-    EditsOption,
-    FreezeOption,
-    LeastDegreeOption,
-    MostDegreeOption,
-    RemoveOption,
-    SeenOption,
-    bound_cells,
-    constraints_of,
-)
+from denseflip.cli.terms import bound_cells, constraints_of
 from denseflip.cli.watch import Watch
 
 if TYPE_CHECKING:
@@ -62,35 +29,35 @@ def compare(
     methods: Annotated[
         str, typer.Option(help="Comma-separated methods, e.g. auto,tri,cli+min,mylab:peel.")
     ] = "auto,blocks,tri,cli,rcli,con,edg,dat,dat+bw",
-    oracle: OracleOption = None,
-    input: InputOption = "adjacency",
-    batch: BatchOption = False,
-    nodes: NodesOption = None,
-    background: BackgroundOption = None,
-    percentile: PercentileOption = None,
-    threshold: ThresholdOption = None,
-    edges: EdgesOption = None,
-    target: TargetOption = None,
-    confidence: ConfidenceOption = None,
-    freeze: FreezeOption = None,
-    only_add: AddOption = False,
-    only_remove: RemoveOption = False,
-    max_edits: EditsOption = None,
-    max_cells: CellsOption = None,
-    keep_density: DensityOption = None,
-    keep_connected: ConnectedOption = False,
-    allow_seen: SeenOption = None,
-    min_degree: LeastDegreeOption = None,
-    max_degree: MostDegreeOption = None,
-    budget: BudgetOption = None,
-    time_limit: TimeOption = None,
-    seed: SeedOption = 0,
-    regions: RegionsOption = None,
-    share: ShareOption = 0.0,
-    vocabulary: VocabularyOption = "auto",
-    out: OutOption = None,
-    force: ForceOption = False,
-    json: JsonOption = False,
+    oracle: options.Oracle = None,
+    input: options.Input = "adjacency",
+    batch: options.Batch = False,
+    nodes: options.Nodes = None,
+    background: options.Background = None,
+    percentile: options.Percentile = None,
+    threshold: options.Threshold = None,
+    edges: options.Edges = None,
+    target: options.Target = None,
+    confidence: options.Confidence = None,
+    freeze: options.Freeze = None,
+    only_add: options.Add = False,
+    only_remove: options.Remove = False,
+    max_edits: options.Edits = None,
+    max_cells: options.Cells = None,
+    keep_density: options.Density = None,
+    keep_connected: options.Connected = False,
+    allow_seen: options.Seen = None,
+    min_degree: options.LeastDegree = None,
+    max_degree: options.MostDegree = None,
+    budget: options.Budget = None,
+    time_limit: options.Time = None,
+    seed: options.Seed = 0,
+    regions: options.Regions = None,
+    share: options.Share = 0.0,
+    vocabulary: options.Vocabulary = "auto",
+    out: options.Out = None,
+    force: options.Force = False,
+    json: options.Json = False,
 ) -> None:
     """Explain one graph by several methods and set their answers side by side.
 
@@ -109,17 +76,7 @@ def compare(
     from denseflip.workflow.subject import find_subject
     from denseflip.workflow.tell import method_for, oracle_for
 
-    terms = constraints_of(
-        freeze=freeze,
-        only_add=only_add,
-        only_remove=only_remove,
-        max_edits=max_edits,
-        keep_density=keep_density,
-        keep_connected=keep_connected,
-        allow_seen=allow_seen,
-        min_degree=min_degree,
-        max_degree=max_degree,
-    )
+    terms = constraints_of(context.params)
     searches = [method_for(name, regions=regions) for name in methods.split(",") if name.strip()]
     if vocabulary != "auto":
         Vocabulary.named(vocabulary)  # a wrong word is told before the searches, not after

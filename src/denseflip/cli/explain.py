@@ -2,203 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from denseflip.cli import options
 from denseflip.cli.common import err_console, out_console, print_json, spell, this_command
 from denseflip.cli.data import fetch_one
-from denseflip.cli.many import (
-    FORMATS,
-    AllOption,
-    ClassOption,
-    EngineOption,
-    FormatOption,
-    JobsOption,
-    PagesOption,
-    SchedulerOption,
-    explain_graphs,
-)
+from denseflip.cli.many import FORMATS, explain_graphs
 from denseflip.cli.story import print_front, print_story
-from denseflip.cli.terms import (
-    AddOption,
-    CellsOption,
-    ConnectedOption,
-    DensityOption,
-    EditsOption,
-    FreezeOption,
-    LeastDegreeOption,
-    MostDegreeOption,
-    RemoveOption,
-    SeenOption,
-    bound_cells,
-    constraints_of,
-)
+from denseflip.cli.terms import bound_cells, constraints_of
 from denseflip.cli.watch import Watch
 
-if TYPE_CHECKING:
-    pass
 
-MethodOption = Annotated[
-    str,
-    typer.Option(
-        "--method",
-        "-m",
-        help="Search method, e.g. tri, dat+bw; `denseflip methods` lists them. Or your own: "
-        "module:function.",
-    ),
-]
-OracleOption = Annotated[
-    str | None,
-    typer.Option(
-        "--oracle",
-        help="The classifier: module:function (your own code; a model, with what it needs: "
-        "'module:model?features=degree'), onnx:FILE, a service (https://…), a file written by "
-        "`denseflip train`, or a preset such as edges-svm or published (the paper's), trained on "
-        "the data.",
-    ),
-]
-InputOption = Annotated[
-    str,
-    typer.Option(
-        help="What module:function takes: adjacency (NumPy array), networkx, sparse or graph."
-    ),
-]
-BatchOption = Annotated[
-    bool, typer.Option("--batch", help="module:function takes many graphs at once.")
-]
-NodesOption = Annotated[
-    Path | None, typer.Option(help="Node table (CSV: name, regions …, x, y, z).")
-]
-BackgroundOption = Annotated[
-    str | None, typer.Option(help="For a graph file: the data set that it belongs to.")
-]
-PercentileOption = Annotated[
-    float | None,
-    typer.Option(help="For a weighted matrix: keep pairs from this percentile up, e.g. 90."),
-]
-ThresholdOption = Annotated[
-    float | None, typer.Option(help="For a weighted matrix: keep pairs from this value up.")
-]
-EdgesOption = Annotated[
-    int | None, typer.Option(help="For a weighted matrix: keep this many pairs, the strongest.")
-]
-TargetOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="The class wanted, by name or label; repeat it for several that will do. Default: "
-        "any other than the graph's.",
-        metavar="CLASS",
-    ),
-]
-ConfidenceOption = Annotated[
-    float | None,
-    typer.Option(
-        help="How sure of the other class the classifier must be, 0 to 1; needs one that gives "
-        "probabilities, such as regions-logistic."
-    ),
-]
-BudgetOption = Annotated[
-    int | None, typer.Option(min=1, help="Ask the classifier at most this often.")
-]
-TimeOption = Annotated[float | None, typer.Option(help="Stop after so many seconds.")]
-ConfirmOption = Annotated[
-    int,
-    typer.Option(
-        min=0, help="Ask so often again about the final pair; catches classifiers that throw dice."
-    ),
-]
-SeedOption = Annotated[int, typer.Option(min=0, help="Seed of the search.")]
-SetOption = Annotated[
-    list[str] | None,
-    typer.Option("--set", help="A parameter of the method: key=value. May be given often."),
-]
-RegionsOption = Annotated[
-    str | None,
-    typer.Option(
-        help="Taxonomy that the sentence speaks in, e.g. lobe or lobe*hemisphere, and that the "
-        "method works with, if it takes one."
-    ),
-]
-LanguageOption = Annotated[
-    str | None,
-    typer.Option(
-        help="What the sentence may name: regions, nodes or pairs of nodes; auto takes the first "
-        "that tells it."
-    ),
-]
-ObjectiveOption = Annotated[
-    str | None,
-    typer.Option(help="What is best: sentence (the shortest), edits (the fewest) or balanced."),
-]
-FrontOption = Annotated[
-    bool,
-    typer.Option("--front", help="Show every answer that no other beats in words and in edits."),
-]
-RobustOption = Annotated[
-    float | None,
-    typer.Option(
-        help="The share of random perturbations that the flip has to survive, e.g. 0.9 (--noise)."
-    ),
-]
-NoiseOption = Annotated[
-    float | None,
-    typer.Option(
-        help="The share of all pairs that a perturbation flips (--robust). Default: 0.01."
-    ),
-]
-PlausibleOption = Annotated[
-    bool,
-    typer.Option(
-        "--plausible",
-        help="Exchange edits for more plausible ones of the same place: pairs that graphs of the "
-        "other class have.",
-    ),
-]
-ImplausibleOption = Annotated[
-    float | None,
-    typer.Option(
-        help="How far the answer may be from the nearest real graph of its class, as a multiple "
-        "of what is usual there, e.g. 1.2."
-    ),
-]
-AnswersOption = Annotated[
-    int, typer.Option("--n", min=1, help="Look for so many answers in different places.")
-]
-VocabularyOption = Annotated[
-    str,
-    typer.Option(
-        help="Words of the sentence: auto, brain, connectome, network, mouse, graph, or paper "
-        "(activation and co-activation, as the paper has it)."
-    ),
-]
-ShareOption = Annotated[
-    float,
-    typer.Option(
-        min=0,
-        max=1,
-        help="Let the sentence name at least this share of the changes, needed or not; the "
-        "paper's own sentences name about 0.8.",
-    ),
-]
-EvaluationOption = Annotated[
-    Path | None,
-    typer.Option(
-        help="What is known of the classifier: a file written by `denseflip evaluate --out`."
-    ),
-]
-OutOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--out", help="Folder for the page, the pictures and the result, or for many of them."
-    ),
-]
-ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite what is in --out.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-
-
-def methods(json: JsonOption = False) -> None:
+def methods(json: options.Json = False) -> None:
     """List the search methods and the refinements that may follow them with a +."""
     from denseflip.search.methods import methods as listed
 
@@ -237,54 +54,54 @@ def explain(
             help="Ids of graphs of the data set, or their numbers from 0.", metavar="[ID]..."
         ),
     ] = None,
-    every: AllOption = False,
-    classes: ClassOption = None,
-    method: MethodOption = "auto",
-    oracle: OracleOption = None,
-    input: InputOption = "adjacency",
-    batch: BatchOption = False,
-    nodes: NodesOption = None,
-    background: BackgroundOption = None,
-    percentile: PercentileOption = None,
-    threshold: ThresholdOption = None,
-    edges: EdgesOption = None,
-    target: TargetOption = None,
-    confidence: ConfidenceOption = None,
-    freeze: FreezeOption = None,
-    only_add: AddOption = False,
-    only_remove: RemoveOption = False,
-    max_edits: EditsOption = None,
-    keep_density: DensityOption = None,
-    keep_connected: ConnectedOption = False,
-    allow_seen: SeenOption = None,
-    min_degree: LeastDegreeOption = None,
-    max_degree: MostDegreeOption = None,
-    budget: BudgetOption = None,
-    time_limit: TimeOption = None,
-    confirm: ConfirmOption = 1,
-    seed: SeedOption = 0,
-    settings: SetOption = None,
-    regions: RegionsOption = None,
-    language: LanguageOption = None,
-    max_cells: CellsOption = None,
-    objective: ObjectiveOption = None,
-    front: FrontOption = False,
-    robust: RobustOption = None,
-    noise: NoiseOption = None,
-    plausible: PlausibleOption = False,
-    max_implausible: ImplausibleOption = None,
-    n: AnswersOption = 1,
-    vocabulary: VocabularyOption = "auto",
-    share: ShareOption = 0.0,
-    evaluation: EvaluationOption = None,
-    out: OutOption = None,
-    force: ForceOption = False,
-    json: JsonOption = False,
-    form: FormatOption = "text",
-    pages: PagesOption = "full",
-    engine: EngineOption = "auto",
-    jobs: JobsOption = None,
-    scheduler: SchedulerOption = None,
+    every: options.All = False,
+    classes: options.Class = None,
+    method: options.Method = "auto",
+    oracle: options.Oracle = None,
+    input: options.Input = "adjacency",
+    batch: options.Batch = False,
+    nodes: options.Nodes = None,
+    background: options.Background = None,
+    percentile: options.Percentile = None,
+    threshold: options.Threshold = None,
+    edges: options.Edges = None,
+    target: options.Target = None,
+    confidence: options.Confidence = None,
+    freeze: options.Freeze = None,
+    only_add: options.Add = False,
+    only_remove: options.Remove = False,
+    max_edits: options.Edits = None,
+    keep_density: options.Density = None,
+    keep_connected: options.Connected = False,
+    allow_seen: options.Seen = None,
+    min_degree: options.LeastDegree = None,
+    max_degree: options.MostDegree = None,
+    budget: options.Budget = None,
+    time_limit: options.Time = None,
+    confirm: options.Confirm = 1,
+    seed: options.Seed = 0,
+    settings: options.Set = None,
+    regions: options.Regions = None,
+    language: options.Language = None,
+    max_cells: options.Cells = None,
+    objective: options.Objective = None,
+    front: options.Front = False,
+    robust: options.Robust = None,
+    noise: options.Noise = None,
+    plausible: options.Plausible = False,
+    max_implausible: options.Implausible = None,
+    n: options.Answers = 1,
+    vocabulary: options.Vocabulary = "auto",
+    share: options.Share = 0.0,
+    evaluation: options.Evaluation = None,
+    out: options.Out = None,
+    force: options.Force = False,
+    json: options.Json = False,
+    form: options.Format = "text",
+    pages: options.Pages = "full",
+    engine: options.Engine = "auto",
+    jobs: options.Jobs = None,
+    scheduler: options.Scheduler = None,
 ) -> None:
     """Find and tell what would have changed the classifier's mind about one graph, or many.
 
@@ -327,17 +144,7 @@ def explain(
     )
     from denseflip.workflow.tell import method_for, oracle_for, record, takes, tell, tell_front
 
-    terms = constraints_of(
-        freeze=freeze,
-        only_add=only_add,
-        only_remove=only_remove,
-        max_edits=max_edits,
-        keep_density=keep_density,
-        keep_connected=keep_connected,
-        allow_seen=allow_seen,
-        min_degree=min_degree,
-        max_degree=max_degree,
-    )
+    terms = constraints_of(context.params)
     named = takes(method, "max_cells")
     counting: dict[str, Any] = {
         "regions": regions,

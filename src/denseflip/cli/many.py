@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -16,39 +16,6 @@ if TYPE_CHECKING:
     from denseflip.datasets import Dataset
     from denseflip.experiments.many import Explanations
 
-AllOption = Annotated[bool, typer.Option("--all", help="Explain every graph of the data set.")]
-ClassOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--class",
-        help="Explain every graph of this class of the data set. May be given often.",
-        metavar="NAME",
-    ),
-]
-EngineOption = Annotated[
-    str, typer.Option(help="For many graphs: auto, serial, processes or dask.")
-]
-JobsOption = Annotated[
-    int | None, typer.Option(min=1, help="For many graphs: worker processes; all cores by default.")
-]
-SchedulerOption = Annotated[
-    str | None, typer.Option(help="For many graphs: address of a Dask scheduler.")
-]
-PagesOption = Annotated[
-    str,
-    typer.Option(
-        help="For many graphs, what --out holds of each: full pages (about 3 MB each), still ones "
-        "(without the part that turns), or none."
-    ),
-]
-FormatOption = Annotated[
-    str,
-    typer.Option(
-        "--format",
-        help="What is printed: text, json, csv or tsv. As csv and tsv one graph gives a row for "
-        "each edit, many graphs a row for each graph.",
-    ),
-]
 FORMATS = ("text", "json", "csv", "tsv")
 
 

@@ -1,80 +1,34 @@
-"""The options of `explain` and `compare` that say on which terms an answer is wanted."""
+"""On which terms `explain` and `compare` are asked for an answer."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from denseflip.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from denseflip.graph import Nodes
 
-FreezeOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--freeze",
-        help="Leave this as it is: a region, a node (name or number), or a cell ('Frontal x "
-        "Temporal'). May be given often.",
-        metavar="NAME",
-    ),
-]
-AddOption = Annotated[bool, typer.Option("--only-add", help="Allow additions only.")]
-RemoveOption = Annotated[bool, typer.Option("--only-remove", help="Allow removals only.")]
-EditsOption = Annotated[
-    int | None, typer.Option("--max-edits", min=1, help="Change at most so many pairs.")
-]
-CellsOption = Annotated[
-    int | None,
-    typer.Option(
-        "--max-cells",
-        min=1,
-        help="Change, and name, at most so many pairs of regions (without regions, name at most "
-        "so many nodes); by default sentences name at most 5.",
-    ),
-]
-DensityOption = Annotated[
-    float | None,
-    typer.Option(
-        "--keep-density",
-        help="Keep the number of edges within so many percent of what it is.",
-        metavar="PCT",
-    ),
-]
-ConnectedOption = Annotated[
-    bool, typer.Option("--keep-connected", help="Do not let the graph fall into more pieces.")
-]
-SeenOption = Annotated[
-    float | None,
-    typer.Option(
-        "--allow-seen",
-        help="Change only pairs that at least so many percent of the data set's graphs have.",
-        metavar="PCT",
-    ),
-]
-LeastDegreeOption = Annotated[
-    int | None,
-    typer.Option("--min-degree", min=0, help="Leave every node that changes so many edges."),
-]
-MostDegreeOption = Annotated[
-    int | None,
-    typer.Option("--max-degree", min=0, help="Give no node that changes more edges than that."),
-]
+_TERMS = ("max_edits", "keep_density", "allow_seen", "min_degree", "max_degree")
 
 
-def constraints_of(
-    *, only_add: bool, only_remove: bool, freeze: list[str] | None, **given: Any
-) -> dict[str, Any]:
-    """What was asked for, as `Constraints` take it; empty if nothing was."""
-    if only_add and only_remove:
+def constraints_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What was asked for, as `Constraints` take it; empty if nothing was.
+
+    ``given`` are the parameters of the command; which of them are terms, this function knows.
+    """
+    if given["only_add"] and given["only_remove"]:
         msg = "Additions only and removals only leave nothing to change: ask for one of them."
         raise InvalidParameterError(msg, parameter="only")
-    terms = {key: value for key, value in given.items() if value is not None and value is not False}
-    if only_add or only_remove:
-        terms["only"] = "add" if only_add else "remove"
-    if freeze:
-        terms["freeze"] = list(freeze)
+    # Nought is a term: keep_density=0 leaves the number of edges as it is.
+    terms = {key: given[key] for key in _TERMS if given[key] is not None}
+    if given["only_add"] or given["only_remove"]:
+        terms["only"] = "add" if given["only_add"] else "remove"
+    if given["keep_connected"]:
+        terms["keep_connected"] = True
+    if given["freeze"]:
+        terms["freeze"] = list(given["freeze"])
     return terms
 
 
