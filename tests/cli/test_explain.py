@@ -115,7 +115,7 @@ def test_explain_says_how_true_the_sentence_is_and_which_answers_no_other_beats(
     assert "change the answer (95 % interval" in out
     assert "No other answer that was found beats one of these" in out
     assert "\n1. Mouse sub-54811 is classified as BTBR." in out
-    assert "cannot be told in these regions (region, 14)" in out
+    assert "cannot be told in the regions of 'region' (14 of them)" in out
     code, out, err = call(capsys, *words, "--json", "--out", "front")
     assert code == 0, err
     data = json.loads(out)

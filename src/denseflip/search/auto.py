@@ -14,7 +14,7 @@ from denseflip.errors import UnknownNameError, whole_number
 from denseflip.graph import Taxonomy
 from denseflip.oracles.session import BudgetSpentError, Session
 from denseflip.search.best import OBJECTIVES, PAIRS, Entry
-from denseflip.search.brief import Brief, cannot_be_told, too_large, unfit
+from denseflip.search.brief import Brief, cannot_be_told, told_in, too_large, unfit
 from denseflip.search.engine import search
 from denseflip.search.probe import Shared
 from denseflip.search.problem import BACKGROUND, REGIONS, Problem, Walk, check_given
@@ -101,22 +101,20 @@ class Auto:
 
     def _say(self, problem: Problem, failed: Sequence[Taxonomy | None]) -> None:
         """The languages that failed behind the first, in one remark."""
-        names = [
-            "nodes" if one is None else f"{one.name} ({len(one.regions)})" for one in failed[1:]
-        ]
+        names = [told_in(one) for one in failed[1:]]
         if names:
-            problem.note(f"Nor can it be told in {' or '.join(names)}.")
+            problem.note(f"Nor can it be told {' or '.join(names)}.")
 
     def _mark(self, problem: Problem, ended: Walk, taxonomy: Taxonomy | None) -> None:
-        """Say of an answer, and of its front, by what and why it is told so."""
-        why = "there are regions and a background, and a short sentence is true as read"
+        """Say of an answer, and of its front, in what words it is told, and why in these."""
+        why = "a short sentence in them is true as read"
         if taxonomy is None or problem.nodes is None:
-            why = "the first language in which a short sentence is true as read"
+            why = "the first words in which a short sentence is true as read"
             if self.language == "nodes":
                 why = "nodes were asked for, and a short sentence is true as read"
         elif taxonomy.index != problem.nodes.taxonomy(self.regions).index:
             why = "the first regions in which a short sentence is true as read"
-        said = f"Told by brief, {_words(taxonomy)}: {why}."
+        said = f"Told {told_in(taxonomy)}: {why}. Method: brief."
         for walk in {id(walk): walk for walk in (ended, *ended.front)}.values():
             walk.chosen, walk.notes = "brief", (*walk.notes, said)
 
@@ -153,8 +151,8 @@ class Auto:
         ended = search(problem, method.search, session)
         if ended.status is Status.FOUND:
             ended.as_read = ended.as_read or PAIRS
-            told = "Told pair by pair" if ended.as_read.language == "pairs" else "Told"
-            ended.notes = (*ended.notes, f"{told}, by {ended.chosen}: {why}.")
+            told = "Told pair by pair" if ended.as_read.language == "pairs" else "Told so"
+            ended.notes = (*ended.notes, f"{told}: {why}. Method: {ended.chosen}.")
         return ended
 
     def _with_pairs(self, problem: Problem, session: Session, told: Walk) -> Walk:
@@ -171,9 +169,3 @@ class Auto:
                 sorted((*told.front, pairs), key=lambda walk: Entry.of(problem, walk).marks)
             )
         return told
-
-
-def _words(taxonomy: Taxonomy | None) -> str:
-    if taxonomy is None:
-        return "in the language of nodes"
-    return f"in the regions of {taxonomy.name!r} ({len(taxonomy.regions)})"

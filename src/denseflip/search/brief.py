@@ -181,15 +181,19 @@ def unfit(taxonomy: Taxonomy) -> str:
     return ""
 
 
+def told_in(taxonomy: Taxonomy | None) -> str:
+    """In what words a sentence is told, as a reader may say it; None is for nodes."""
+    if taxonomy is None:
+        return "node by node"
+    return f"in the regions of {taxonomy.name!r} ({len(taxonomy.regions):,} of them)"
+
+
 def cannot_be_told(taxonomy: Taxonomy | None, max_cells: int) -> str:
     """The plain words for it."""
-    where = "by nodes"
-    if taxonomy is not None:
-        where = f"in these regions ({taxonomy.name}, {len(taxonomy.regions)})"
     most = "one" if max_cells == 1 else f"at most {max_cells}"
     what = ("node" if taxonomy is None else "place") + ("" if max_cells == 1 else "s")
     return (
-        f"This decision cannot be told {where}: no sentence of {most} {what} was found "
+        f"This decision cannot be told {told_in(taxonomy)}: no sentence of {most} {what} was found "
         "that is true as read."
     )
 

@@ -52,7 +52,10 @@ def notes(result):
 def test_regions_that_fit_are_told_by_brief():
     result = run(regions="third")
     assert (result.chosen, result.as_read.regions, result.as_read.true) == ("brief", "third", True)
-    assert "Told by brief, in the regions of 'third' (3)" in notes(result)
+    assert notes(result).endswith(
+        "Told in the regions of 'third' (3 of them): a short sentence in them is true as read. "
+        "Method: brief."
+    )
     assert result.method == "auto"
 
 
@@ -61,7 +64,7 @@ def test_regions_that_do_not_fit_are_said_to_and_the_next_are_taken():
     assert result.as_read.true
     assert result.as_read.regions == "third"
     said = notes(result)
-    assert "cannot be told in these regions (parity, 8): no sentence of one place" in said
+    assert "cannot be told in the regions of 'parity' (8 of them): no sentence of one place" in said
     assert "The taxonomy 'all' has one region only" in said
     assert result.chosen == "brief"
 
@@ -183,7 +186,7 @@ def test_a_budget_that_ends_behind_a_sentence_leaves_it_told():
         assert result.calls <= budget
         if result.found and result.as_read is not None and result.as_read.language == "regions":
             assert result.chosen == "brief"
-            assert "Told by brief" in notes(result)
+            assert "Method: brief." in notes(result)
             break
     else:
         pytest.fail("no budget ended behind a sentence")
@@ -194,6 +197,6 @@ def test_an_answer_that_is_refined_keeps_only_what_is_still_so():
     assert result.minimal
     if result.refine_calls and result.trace[-1].block == "refine":
         assert result.as_read is None
-        assert "Told by brief" not in notes(result)
+        assert "Method: brief." not in notes(result)
     pairs = explain(GRAPHS[0], by_density, "auto+min", **EVERYTHING, language="pairs")
     assert pairs.as_read.language == "pairs"
