@@ -178,6 +178,67 @@ def test_flip_rate_and_quartiles():
         metrics.measure([found], "call")
 
 
+def test_quartiles_are_those_of_the_values_in_order():
+    edges = list(ORIGINAL.edges())
+    made = [result([(4, 5)], edges[:k], search_calls=10 * k) for k in (4, 0, 1, 3, 2)]
+    drawn = metrics.quartiles(made, "distance")
+    assert drawn == metrics.Quartiles("distance", 5, 3.0, 1.0, 2.0, 3.0, 4.0, 5.0)
+    # Between two values, linearly.
+    drawn = metrics.quartiles([made[1], made[0]], "calls")
+    assert drawn == metrics.Quartiles("calls", 2, 20.0, 0.0, 10.0, 20.0, 30.0, 40.0)
+    lost = metrics.quartiles([], "calls")
+    assert (lost.measure, lost.n) == ("calls", 0)
+    figures = (lost.mean, lost.minimum, lost.q1, lost.median, lost.q3, lost.maximum)
+    assert all(math.isnan(figure) for figure in figures)
+
+
+def test_the_bounds_of_a_perturbation():
+    made = result([(4, 5)])
+    seen: list[int] = []
+
+    def look(graph: Graph) -> int:
+        seen.append(made.counterfactual.distance(graph))
+        return 0
+
+    oracle = as_oracle(look, "graph")
+    assert metrics.robustness(made, oracle, 1, repeats=1) == 1  # every pair: the complement
+    assert metrics.robustness(made, oracle, 0.01, repeats=1) == 1  # at least one pair
+    assert seen == [15, 1]
+    metrics.robustness(made, as_oracle(lambda a: seen.append(1) or 0), 0.4)
+    assert len(seen) == 2 + 10
+    for wrong in (-0.1, 1.01, float("nan")):
+        with pytest.raises(InvalidParameterError, match="share must be larger than 0"):
+            metrics.robustness(made, oracle, wrong)
+    for wrong in (True, 1.5, -1):
+        with pytest.raises(InvalidParameterError, match="repeats must be"):
+            metrics.robustness(made, oracle, 0.1, repeats=wrong)
+    single = Counterfactual(Status.FOUND, Graph.from_edges(1, []), Edits(), 0, 1)
+    assert metrics.robustness(single, as_oracle(lambda a: 0), 0.1) == 1
+
+
+def test_the_share_that_a_cover_holds_is_four_fifths_unless_said():
+    ten = result(((0, 4), (0, 5), (1, 4), (1, 5), (2, 4), (2, 5), (3, 5)), [(0, 1), (0, 2), (1, 2)])
+    regions = Taxonomy.from_labels("part", ("A", "A", "B", "B", "C", "C"))
+    # Cells: AC 4, BC 3, AB 2, AA 1.
+    for share, cells in ((0.4, 1), (0.41, 2), (0.7, 2), (0.71, 3), (0.9, 3), (0.91, 4), (1, 4)):
+        assert metrics.region_pairs_to_cover(ten, regions, share) == cells
+    assert metrics.region_pairs_to_cover(ten, regions) == 3
+    assert metrics.regions_to_cover(ten, regions) == 3
+    assert metrics.regions_to_cover(ten, regions, 0.5) == 2  # A and C hold five
+    assert metrics.regions_to_cover(ten, regions, 0.51) == 3
+
+
+def test_entropy_by_hand():
+    uneven = result([(4, 5)], [(0, 2), (1, 2)])  # ends: A 2, B 2, C 2 of three regions
+    assert metrics.region_entropy(uneven, REGIONS) == pytest.approx(1)
+    two = result([], [(0, 1), (0, 2)])  # ends: A 3, B 1
+    expected = -(0.75 * math.log(0.75) + 0.25 * math.log(0.25)) / math.log(3)
+    assert metrics.region_entropy(two, REGIONS) == pytest.approx(expected)
+    pair = Taxonomy.from_labels("side", ("X", "X", "Y", "Y", "Y", "Y"))
+    expected = -(0.75 * math.log(0.75) + 0.25 * math.log(0.25)) / math.log(2)
+    assert metrics.region_entropy(two, pair) == pytest.approx(expected)
+
+
 def test_what_a_result_knows_itself_is_a_function_too():
     assert metrics.distance(FEW) == 4
     assert metrics.n_removed(FEW) == 3

@@ -80,6 +80,74 @@ def test_folds_are_stratified_even_and_seeded():
     assert not np.array_equal(fold, stratified_folds(y, 5, np.random.default_rng(2)))
 
 
+def test_folds_are_dealt_from_the_first_on():
+    """Pinned: the same seed gives the same folds, in every version."""
+    fold = stratified_folds(np.array([0, 0, 0, 0, 1, 1, 1, 2]), 3, np.random.default_rng(0))
+    assert fold.tolist() == [1, 2, 0, 0, 0, 2, 1, 1]
+    # Classes of one graph each: the next class goes on where the last one stopped.
+    fold = stratified_folds(np.arange(5), 3, np.random.default_rng(0))
+    assert fold.tolist() == [0, 1, 2, 0, 1]
+
+
+class Watched:
+    """A recipe that answers right with one setting, and notes what it was given."""
+
+    grid, default, parameter = ("wrong", "right", "also right"), "default", "word"
+
+    def __init__(self):
+        self.splits = []
+
+    def answers(self, prepared, y, train, test, values):
+        assert prepared == "prepared"
+        self.splits.append((train.tolist(), test.tolist(), list(values)))
+        return np.array([y[test] + (value == "wrong") for value in values])
+
+
+def test_selection_goes_through_as_many_folds_as_the_smallest_class_allows():
+    y = np.array([0, 0, 0, 0, 0, 1, 1, 1, 0, 1])
+    train = np.array([0, 1, 2, 3, 4, 5, 6, 7])
+    for folds, used in ((2, 2), (3, 3), (4, 3), (9, 3)):
+        recipe = Watched()
+        chosen = select(recipe, "prepared", y, train, folds, np.random.default_rng(0))
+        assert chosen == "right"  # the first of equally good ones
+        assert len(recipe.splits) == used
+        assert sorted(v for _, test, _ in recipe.splits for v in test) == train.tolist()
+        for inside, outside, values in recipe.splits:
+            assert sorted(inside + outside) == train.tolist()
+            assert set(y[inside]) == set(y[outside]) == {0, 1}
+            assert tuple(values) == recipe.grid
+
+
+def test_a_class_that_the_training_part_lacks_does_not_count_its_graphs():
+    y = np.array([1, 1, 1, 2, 2, 2, 0])
+    recipe = Watched()
+    train = np.arange(6)
+    assert select(recipe, "prepared", y, train, 5, np.random.default_rng(0)) == "right"
+    assert len(recipe.splits) == 3
+
+
+def test_selection_with_two_graphs_of_a_class_is_selection_still():
+    recipe, y = Watched(), np.array([0, 0, 0, 1, 1])
+    assert select(recipe, "prepared", y, np.arange(5), 5, np.random.default_rng(0)) == "right"
+    assert len(recipe.splits) == 2
+    y[4] = 0
+    assert select(recipe, "prepared", y, np.arange(5), 5, np.random.default_rng(0)) == "default"
+
+
+def test_nested_folds_each_test_their_part_once_with_what_was_chosen_on_the_rest():
+    recipe, y = Watched(), np.array([0, 1] * 10)
+    answers, chosen = nested_answers(recipe, "prepared", y, 5, 2, np.random.default_rng(0))
+    assert answers.tolist() == y.tolist()
+    assert chosen == ["right"] * 5
+    outer = [split for split in recipe.splits if split[2] == ["right"]]
+    assert len(outer) == 5
+    assert len(recipe.splits) == 5 + 5 * 2
+    assert sorted(v for _, test, _ in outer for v in test) == list(range(20))
+    for train, test, _ in outer:
+        assert sorted(train + test) == list(range(20))
+        assert sorted(y[test]) == [0, 0, 1, 1]
+
+
 def test_selection_takes_the_best_setting_of_the_training_part_alone():
     x, y = problem(n=60)
     recipe = NeighboursRecipe(grid=(1, 3, 9, 15))

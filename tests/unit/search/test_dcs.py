@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import islice, repeat
+from itertools import chain, islice, repeat
 
 import pytest
 
@@ -181,6 +181,21 @@ def test_a_search_that_can_change_nothing_more_ends_without_a_limit():
     method = DCS(schedule=lambda p: repeat(("densify",)), max_iterations=None)
     assert explain(g, lambda a: 0, method).status is Status.EXHAUSTED
     assert explain(g, lambda a: 0, DCS(schedule=lambda p: repeat(()), max_iterations=None))
+
+
+def test_a_search_ends_after_a_whole_round_of_iterations_in_a_row_that_changed_nothing():
+    pulled = []
+
+    def schedule(problem):
+        for turns in chain([()] * 4, [("sparsify",)], repeat(())):
+            pulled.append(turns)
+            yield turns
+
+    method = DCS(schedule=schedule, max_iterations=None)
+    result = explain(complete(4), lambda a: 0, method)
+    assert result.status is Status.EXHAUSTED
+    assert len(result.trace) == 1
+    assert len(pulled) == 4 + 1 + (4 + 1)  # as many as there are nodes may pass, one more ends it
 
 
 def test_the_density_schedule_densifies_a_sparse_graph():
