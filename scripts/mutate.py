@@ -165,7 +165,7 @@ def _unchanged(tree: ast.AST) -> Iterator[int]:
 # ---- which tests see a line ------------------------------------------------------------------
 
 
-def make_map(paths: Sequence[str]) -> None:
+def make_map(paths: Sequence[str], cases: int) -> None:
     """Run tests under coverage, with a context per test; processes that they start are counted."""
     FOLDER.mkdir(exist_ok=True)
     config = FOLDER / "coveragerc"
@@ -177,6 +177,7 @@ def make_map(paths: Sequence[str]) -> None:
     coverage = [sys.executable, "-m", "coverage"]
     where = os.pathsep.join([str(ROOT / "src"), str(ROOT / "scripts")])
     environment = {**os.environ, "PYTHONPATH": where, "MUTATE_TESTS": str(TESTS)}
+    environment["MUTATE_CASES"] = str(cases)
     # One part after the other: what is done is kept if the rest is stopped.
     for part in paths or [*(f"tests/{part}" for part in SUITE), "src"]:
         words = ["run", f"--rcfile={config}", "-m", "pytest", "-q", "-p", "mutate_watch"]
@@ -306,21 +307,23 @@ def run(options: argparse.Namespace) -> None:
     print(f"{len(everything):,} mutants of {', '.join(packages)}.", flush=True)
     random.Random(options.seed).shuffle(everything)
     chosen = list(islice((m for m in everything if parses(m)), options.sample))
+    part, parts = map(int, options.shard.split("/"))
+    chosen = chosen[part - 1 :: parts]
     results = FOLDER / f"seed-{options.seed}.jsonl"
     known = {record["key"]: record for record in read(results)}
     if options.step == "again":
         chosen = [m for m in chosen if m.key in known and not known[m.key]["killed"]]
     else:
         chosen = [m for m in chosen if m.key not in known]
+    judges = {m: choose(m, seen[m.path].at(m.line), tests, options.seconds) for m in chosen}
     ends = time.monotonic() + 60 * options.minutes
 
     def work() -> None:
-        for number, mutant in enumerate(chosen, 1):
+        for number, (mutant, some) in enumerate(judges.items(), 1):
             if time.monotonic() > ends:
                 print(f"The time is over: {number - 1} of {len(chosen)} tried.")
                 break
-            some = choose(mutant, seen[mutant.path].at(mutant.line), tests, options.seconds)
-            killed, by = house.judge(mutant.path, mutant.changed(), some)
+            killed, by = house.judge(mutant.path, mutant.changed(), some, confirm=not options.quick)
             with results.open("a", encoding="utf-8") as out:
                 record = {"key": mutant.key, **asdict(mutant), "killed": killed, "by": by}
                 out.write(json.dumps({**record, "note": options.note or options.step}) + "\n")
@@ -329,7 +332,8 @@ def run(options: argparse.Namespace) -> None:
             print(f"{number} of {len(chosen)}: {word} {text}", flush=True)
 
     with tempfile.TemporaryDirectory() as name:
-        house = House(Path(name) / "house", [*(f"tests/{part}" for part in JUDGES), "src"])
+        files = sorted({test.split("::")[0] for some in judges.values() for test in some})
+        house = House(Path(name) / "house", files)
         house.open(work)
 
 
@@ -351,12 +355,12 @@ def read(results: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines]
 
 
-def report() -> None:
-    """Coverage; the share of killed, at first and after every further round; survivors."""
+def report(coverage: bool) -> None:
+    """The share of killed after every round, the survivors; coverage first, if asked for."""
     sys.path.insert(0, str(ROOT / "src"))
     from denseflip.as_read import wilson_interval
 
-    if MAP.exists():
+    if coverage and MAP.exists():
         print("package, lines run, branches taken:")
         for name, (lines, of, branches, of_them) in covered().items():
             share = 100 * branches / of_them if of_them else 100
@@ -394,22 +398,25 @@ def main() -> None:
     )
     parser.add_argument("step", choices=("map", "run", "again", "report"))
     parser.add_argument("paths", nargs="*", help="for map: tests to add to what is known")
+    parser.add_argument("--cases", type=int, default=0, help="for map: at most so many of a test")
     parser.add_argument("--sample", type=int, default=400)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=10, help="of tests per mutant")
+    parser.add_argument("--quick", action="store_true", help="leave second looks to `again`")
     parser.add_argument("--minutes", type=float, default=600, help="after which no other begins")
+    parser.add_argument("--shard", default="1/1", help="2/3 for the second of three runs beside")
     parser.add_argument("--note", default="", help="what this round is called in the report")
     parser.add_argument("--packages", default=",".join(PACKAGES))
     options = parser.parse_args()
     if options.step == "map":
-        make_map(options.paths)
+        make_map(options.paths, options.cases)
     elif options.step == "report":
-        report()
+        report(coverage=True)
     elif not (MAP.exists() and TESTS.exists()):
         raise SystemExit("Nothing is known of the tests yet. First: python scripts/mutate.py map")
     else:
         run(options)
-        report()
+        report(coverage=False)
 
 
 if __name__ == "__main__":

@@ -73,7 +73,7 @@ class House:
         """In place of running the tests: know them, and work."""
         self.items = {item.nodeid: item for item in session.items}
         for thing in gc.get_objects():
-            if isinstance(thing, FunctionType):
+            if type(thing) is FunctionType:  # isinstance asks the thing, which may warn
                 self.functions[thing.__code__.co_filename].append(thing)
         gc.freeze()
         self.work()
@@ -86,8 +86,13 @@ class House:
 
     # ---- judging ----
 
-    def judge(self, path: str, changed: bytes, tests: list[str]) -> tuple[bool, str]:
-        """Whether one of these tests notices the change of a module, and which."""
+    def judge(
+        self, path: str, changed: bytes, tests: list[str], *, confirm: bool = True
+    ) -> tuple[bool, str]:
+        """Whether one of these tests notices the change of a module, and which.
+
+        Without ``confirm`` what passes in a fork is not judged again in a fresh process.
+        """
         target = self.folder / path
         sound = target.read_bytes()
         swap = exchange(sound, changed)
@@ -102,7 +107,7 @@ class House:
             finally:
                 target.write_bytes(sound)
             if verdict == "passed":
-                if not quick:
+                if not (quick and confirm):
                     return False, f"{len(tests)} tests"
                 quick = False
             elif verdict == "gone":  # cases that follow from a changed registry

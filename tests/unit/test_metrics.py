@@ -5,7 +5,12 @@ import pytest
 
 from denseflip import metrics
 from denseflip.counterfactual import Counterfactual, Status
-from denseflip.errors import InvalidParameterError, RenamedError, UnknownNameError
+from denseflip.errors import (
+    InvalidParameterError,
+    MissingInputError,
+    RenamedError,
+    UnknownNameError,
+)
 from denseflip.graph import Edits, Graph, Taxonomy
 from denseflip.metrics.quality import verify_cells
 from denseflip.oracles.adapt import as_oracle
@@ -237,6 +242,91 @@ def test_entropy_by_hand():
     pair = Taxonomy.from_labels("side", ("X", "X", "Y", "Y", "Y", "Y"))
     expected = -(0.75 * math.log(0.75) + 0.25 * math.log(0.25)) / math.log(2)
     assert metrics.region_entropy(two, pair) == pytest.approx(expected)
+
+
+# ---- measures as records -------------------------------------------------------------------
+
+
+def test_many_values_become_one_by_mean_or_median_and_what_is_no_number_is_left_out():
+    values = [1, None, 2.0, True, "x", 8]
+    assert metrics.MEASURES["distance"].typical(values) == 1.5  # the median of 1, 1, 2, 8
+    assert metrics.MEASURES["found"].typical(values) == 3
+    assert metrics.MEASURES["found"].typical([None]) is None
+
+
+def test_a_measure_cannot_need_what_no_case_holds():
+    with pytest.raises(InvalidParameterError, match="needs a, z; a measure may need regions"):
+        metrics.Measure("mine", "", "", frozenset({"z", "regions", "a"}), "mean", lambda case: 1)
+
+
+def test_a_measure_that_lacks_something_says_what_to_give():
+    with pytest.raises(MissingInputError, match=r"needs oracle and regions: give Case\(result, s"):
+        metrics.measure([FEW], "statement_pairs")
+    case = metrics.Case(FEW, regions=REGIONS, session=Session(as_oracle(lambda a: int(a[0, 1]))))
+    assert metrics.measure([case], "statement_pairs") == [1]
+    assert metrics.MEASURES["statement_pairs"](FEW) is None
+
+
+def test_what_was_not_found_is_measured_only_where_that_makes_sense():
+    lost = result([(3, 5)], status=Status.EXHAUSTED)
+    assert metrics.MEASURES["distance"](lost) == 1
+    assert metrics.MEASURES["found"](lost) is False
+    assert metrics.MEASURES["density_drift"](lost) is None
+    assert metrics.MEASURES["n_added"](lost) == 1
+    assert metrics.MEASURES["n_removed"](FEW) == 3
+
+
+def test_what_a_case_leaves_out_is_not_asked():
+    asked = []
+    session = Session(as_oracle(lambda a: asked.append(1) or int(a[0, 1])))
+    given = {"regions": REGIONS, "session": session}
+    case = metrics.Case(FEW, **given, statement=False, robustness=0)
+    for name in ("statement_verified", "statement_pairs", "cells", "as_read", "told"):
+        assert metrics.MEASURES[name](case) is None
+    assert metrics.MEASURES["robustness_1"](case) is None
+    assert metrics.MEASURES["minimal"](case) is None  # nothing certified, and not to be asked
+    silent = metrics.Case(FEW, **given, draws=0)
+    assert metrics.MEASURES["as_read"](silent) is None
+    assert metrics.MEASURES["told"](silent) is None
+    assert silent.true_reading is None
+    asked.clear()
+    assert metrics.MEASURES["minimal"](metrics.Case(FEW, **given, minimality=True)) is False
+    assert asked
+    assert metrics.MEASURES["robustness_5"](metrics.Case(FEW, **given, robustness=3)) == 1
+
+
+def test_plausible_is_what_lies_near_a_graph_of_the_new_class():
+    made = result(removed=[(3, 4)])
+    far, near = Graph.from_edges(6, [(4, 5)]), ORIGINAL
+    for labels, nearest in (((0, 1), far), ((0, 0), near), ((1, 0), near)):
+        case = metrics.Case(made, background=[(far, labels[0]), (near, labels[1])])
+        expected = made.counterfactual.relative_distance(nearest)
+        assert metrics.MEASURES["plausibility"](case) == expected
+    none = metrics.Case(made, background=[(far, 1)])
+    assert metrics.MEASURES["plausibility"](none) is None
+    assert metrics.measure([none], "plausibility") == []
+
+
+def test_a_planted_pair_is_named_first_or_alone_or_not():
+    session = Session(as_oracle(lambda a: int(a[0, 1] or a[0, 2] or a[1, 2])))
+    given = {"regions": REGIONS, "session": session}
+
+    def named(*regions, taxonomy="part"):
+        planted = metrics.Planted(taxonomy, regions)
+        case = metrics.Case(FEW, **given, planted=planted)
+        return [metrics.MEASURES[f"planted_{word}"](case) for word in ("first", "alone")]
+
+    assert named("A", "B") == [True, False]  # AB has two edits, AA one
+    assert named("A", "A") == [False, False]
+    assert named("A", "B", taxonomy="other") == [False, False]
+    one = metrics.Case(
+        result(removed=[(0, 1)]),
+        regions=REGIONS,
+        session=Session(as_oracle(lambda a: int(a[0, 1]))),
+        planted=metrics.Planted("part", ("A", "A")),
+    )
+    assert metrics.MEASURES["planted_alone"](one) is True
+    assert metrics.MEASURES["planted_alone"](metrics.Case(FEW, **given)) is None
 
 
 def test_what_a_result_knows_itself_is_a_function_too():
