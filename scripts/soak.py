@@ -233,6 +233,29 @@ def bench_job(engine: str) -> Job:
     )
 
 
+def paper_job(engine: str) -> Job:
+    """A little of the paper on an engine."""
+    return Job(
+        f"paper, {engine}",
+        lambda out: [
+            *("paper", "--datasets", "kki", "--methods", "edg", "--limit", "8", "--jobs", "2"),
+            *("--robustness", "0", "--permutations", "0", "--no-figures", "--engine", engine),
+            *("--out", str(out)),
+        ],
+    )
+
+
+def cohort_job(engine: str) -> Job:
+    """What a made-up group has in common, on an engine."""
+    return Job(
+        f"cohort, {engine}",
+        lambda out: [
+            *("cohort", "groups.dfd", "--permutations", "39", "--patients", "8"),
+            *("--engine", engine, "--jobs", "2", "--yes", "--out", str(out)),
+        ],
+    )
+
+
 JOBS = [
     bench_job("serial"),
     bench_job("processes"),
@@ -244,20 +267,24 @@ JOBS = [
             *("--jobs", "2", "--out", str(out)),
         ],
     ),
-    Job(
-        "paper",
-        lambda out: [
-            *("paper", "--datasets", "kki", "--methods", "edg", "--limit", "8", "--jobs", "2"),
-            *("--robustness", "0", "--permutations", "0", "--no-figures", "--out", str(out)),
-        ],
-    ),
+    paper_job("processes"),
+    paper_job("dask"),
+    cohort_job("serial"),
+    cohort_job("processes"),
+    cohort_job("dask"),
 ]
 
 
 def prepare(folder: Path) -> None:
-    """Write the little comparison of the tests into a folder."""
+    """Write the little comparison of the tests into a folder, a group, and graphs to import."""
     sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
     from benches import write_bench
+    from denseflip.datasets.export import export_dataset
+    from denseflip.datasets.synthetic import make_synthetic
+
+    groups = make_synthetic(strength=1, n_per_class=10, seed=5)
+    groups.save(folder / "groups.dfd")
+    export_dataset(groups, folder / "files", format="csv")
 
     write_bench(
         folder, "slow", methods=["edg", "dat+bw"], seeds=[0, 1, 2], measures={"robustness": 3}
@@ -269,7 +296,8 @@ def kills(times: int, rng: random.Random, folder: Path) -> list[Row]:
     prepare(folder)
     os.environ["PYTHONPATH"] = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
     rows = []
-    jobs = [job for job in JOBS if job.name != "paper" or os.environ.get("DENSEFLIP_DATA")]
+    real = bool(os.environ.get("DENSEFLIP_DATA"))
+    jobs = [job for job in JOBS if real or not job.name.startswith("paper")]
     for number, job in enumerate(jobs):
         wanted = times // len(jobs) + (number < times % len(jobs))
         if not wanted:
@@ -348,6 +376,8 @@ def timeless(path: Path, folder: Path) -> bytes:
 
 # ---- disk ---------------------------------------------------------------------------------
 
+SIZES = (4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096)  # kilobytes
+
 WRITERS: dict[str, list[str]] = {
     "explain --out": ["explain", "mice", "sub-54811", "--method", "tri", "--out", "{out}/page"],
     "train": ["train", "mice", "--preset", "regions-logistic", "--out", "{out}/oracle.dfo"],
@@ -364,6 +394,19 @@ WRITERS: dict[str, list[str]] = {
         *("explain", "cohort.dfd", "--all", "--method", "edg", "--oracle", "toy_oracles:label"),
         *("--out", "{out}/many"),
     ],
+    "compare --out": [
+        *("compare", "mice", "sub-54811", "--methods", "tri,edg", "--out", "{out}/compared"),
+    ],
+    "cohort": [
+        *("cohort", "groups.dfd", "--permutations", "19", "--patients", "4"),
+        *("--engine", "serial", "--yes", "--out", "{out}/cohort"),
+    ],
+    "data import": ["data", "import", "files", "--out", "{out}/imported.dfd"],
+    "demo": ["demo", "--out", "{out}/demo"],
+    "paper": [
+        *("paper", "--datasets", "kki", "--methods", "edg", "--limit", "2", "--robustness", "0"),
+        *("--permutations", "0", "--engine", "serial", "--out", "{out}/paper"),
+    ],
 }
 
 
@@ -374,37 +417,51 @@ def disk(times: int, rng: random.Random, folder: Path) -> list[Row]:
     ready = [*DENSEFLIP, "bench", "--config", "bench.toml", "--engine", "serial", "--out", "ready"]
     if (done := run(ready, cwd=folder)).returncode:
         raise Failed(done.stderr[-2000:])
-    full = closed = 0
-    for name, words in WRITERS.items():
-        for _ in range(max(1, times // len(WRITERS))):
-            size = rng.choice([4, 8, 16, 32, 64, 128, 256])
-            full += on_small_disk(name, words, folder, size)
+    real = bool(os.environ.get("DENSEFLIP_DATA"))
+    some = {name: words for name, words in WRITERS.items() if real or name != "paper"}
+    full = ended = closed = locked = 0
+    for name, words in some.items():
+        for _ in range(max(1, times // len(some))):
+            well = on_disk(name, words, folder, f"size={rng.choice(SIZES)}k")
+            if well is None:
+                break
+            full += 1
+            ended += well
+        if (well := on_disk(name, words, folder, "ro")) is not None:
+            locked += 1
+            if well:
+                raise Failed(f"{name}: said to have written to a disk that is only read")
         closed += on_closed_folder(name, words, folder)
     what = "a message of denseflip's own, no traceback, no half-written file under its name"
-    rows = [Row(f"{len(WRITERS)} writers in a folder that is no place to write", str(closed), what)]
-    if full < 0:
+    rows = [Row(f"{len(some)} writers with a file in place of their folder", str(closed), what)]
+    if not full:
         rows.append(Row("writers on a full disk", "0", "not tried: no disk can be mounted here"))
-    else:
-        rows.append(
-            Row(f"{len(WRITERS)} writers on a disk of 4 to 256 KB that fills up", str(full), what)
-        )
-    return rows
+        return rows
+    return [
+        *rows,
+        Row(f"{len(some)} writers on a disk that may only be read", str(locked), what),
+        Row(
+            f"{len(some)} writers on a disk of {SIZES[0]} to {SIZES[-1]:,} KB that fills up",
+            str(full),
+            f"{what}; {ended} times there was room enough",
+        ),
+    ]
 
 
-def on_small_disk(name: str, words: list[str], folder: Path, size: int) -> int:
-    """Run a writer on a tmpfs of so many kilobytes: 1 if it was tried; the number counts."""
+def on_disk(name: str, words: list[str], folder: Path, options: str) -> bool | None:
+    """Run a writer on a tmpfs; whether it ended well, None if none can be mounted here."""
     place = folder / "small"
     place.mkdir(exist_ok=True)
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}k", "tmpfs", str(place)]
+    mount = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(place)]
     if subprocess.run(mount, capture_output=True, check=False).returncode:
-        return -(10**6)
+        return None
     try:
         done = run([*DENSEFLIP, *(w.format(out=place) for w in words)], cwd=folder)
         check_said(name, done)
         whole_files_only(name, place, done.returncode == 0)
     finally:
         subprocess.run(["umount", "-l", str(place)], check=False)
-    return 1
+    return done.returncode == 0
 
 
 def on_closed_folder(name: str, words: list[str], folder: Path) -> int:
@@ -498,8 +555,8 @@ PARTS: dict[str, tuple[Callable[[int, random.Random, Path], list[Row]], int, int
     "doors": (doors, 100_000, 400),
     "readers": (readers, 100_000, 2_000),
     "results": (results, 100_000, 200),
-    "kills": (kills, 200, 3),
-    "disk": (disk, 70, 7),
+    "kills": (kills, 207, 3),
+    "disk": (disk, 96, 12),
     "clock": (clock, 20, 1),
     "writers": (writers, 20, 1),
 }

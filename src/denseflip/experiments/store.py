@@ -23,7 +23,7 @@ from typing import Any
 
 from denseflip.checks import visible, visible_tree
 from denseflip.errors import StoreError
-from denseflip.experiments.spec import canonical_json, content_id
+from denseflip.experiments.spec import canonical_json, content_id, plain_json
 from denseflip.files import write_whole
 from denseflip.limits import PER_CHARACTER, max_size, show_size
 
@@ -157,7 +157,7 @@ class Store:
         listed = list(records)
         if not listed:
             return None
-        lines = [canonical_json(record) for record in listed]
+        lines = [plain_json(record) for record in listed]
         body = "\n".join(lines).encode() + b"\n"
         checksum = hashlib.sha256(body).hexdigest()
         head = {"format": FORMAT, "version": VERSION, "records": len(lines), "sha256": checksum}

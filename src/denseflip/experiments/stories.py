@@ -14,7 +14,7 @@ from typing import Any
 
 from denseflip.datasets import Dataset
 from denseflip.errors import DatasetError, FileFormatError, StoreError
-from denseflip.experiments.spec import canonical_json
+from denseflip.experiments.spec import plain_json
 from denseflip.experiments.store import Record, make_record
 from denseflip.story.story import Story
 
@@ -50,7 +50,7 @@ def story_record(identity: Mapping[str, Any], story: Story, times: Mapping[str, 
     told["result"] = _without_graph(told["result"])
     told["original"] = story.result.original.digest.hex()[:_DIGITS]
     # As it comes out of a store: what is told must not depend on whether it was in one.
-    plain = json.loads(canonical_json(told))
+    plain = json.loads(plain_json(told))
     return make_record(identity, told=plain, times={**times, "elapsed": elapsed})
 
 

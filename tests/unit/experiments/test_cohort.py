@@ -53,7 +53,9 @@ def test_what_is_stored_is_not_run_again(kept: Any, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(module, "run_labelling", never)
     monkeypatch.setattr(module, "find_shared", never)
-    assert explain_cohort(DATA, store=folder, **SMALL) == found
+    again = explain_cohort(DATA, store=folder, **SMALL)
+    assert again == found
+    assert again.to_json() == found.to_json()  # to the order of the classes
 
 
 def test_stopped_and_continued_gives_the_same(kept: Any, tmp_path: Any) -> None:
@@ -75,6 +77,7 @@ def test_stopped_and_continued_gives_the_same(kept: Any, tmp_path: Any) -> None:
     )
     assert seen[0] == before - 1  # the judgement is not one of them
     assert again == found
+    assert again.to_json() == found.to_json()
 
 
 @pytest.mark.parametrize("engine", ["processes", "dask"])

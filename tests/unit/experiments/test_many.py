@@ -1,6 +1,7 @@
 """Many graphs at once: the stories of one by one, on every engine, and after a stop."""
 
 import inspect
+import json
 import os
 from collections import Counter
 from dataclasses import replace
@@ -21,7 +22,9 @@ from denseflip.experiments.many import (
     plan_many,
 )
 from denseflip.experiments.run import run_specs
+from denseflip.experiments.spec import plain_json
 from denseflip.experiments.store import Store
+from denseflip.experiments.stories import read_story, story_record
 from denseflip.workflow.subject import find_subject
 from denseflip.workflow.tell import tell
 
@@ -53,6 +56,15 @@ def here(folder, monkeypatch):
 
 
 # ---- the same as one by one -----------------------------------------------------------------
+
+
+def test_the_classes_stay_with_their_rows_of_confusions():
+    judged = {"class_counts": {"B": 4, "A": 4}, "confusion": [[4, 0], [3, 1]]}
+    story = tell(find_subject(COHORT, COHORT.ids[0]), label, "tri")
+    identity = {"kind": "tell", "graph": COHORT.ids[0]}
+    record = story_record(identity, replace(story, evaluation=judged), {})
+    read = read_story(json.loads(plain_json(record)), COHORT)
+    assert list(read.evaluation["class_counts"]) == ["B", "A"]  # not by the alphabet
 
 
 @pytest.mark.parametrize(("method", "oracle"), [("con", "edges-svm"), ("tri", label)])

@@ -37,6 +37,14 @@ def test_what_was_written_is_read_again(store):
     assert [p.name[:8] for p in parts(store)] == ["00000000", "00000001", "00000002"]
 
 
+def test_what_has_an_order_keeps_it(store):
+    counts = {"control": 9, "case": 11}  # the rows of a table of confusions go with these
+    with store.writing():
+        store.append([make_record({"kind": "order"}, result={"class_counts": counts})])
+    (read,) = (r for r in Store(store.folder).records() if r["spec"]["kind"] == "order")
+    assert list(read["result"]["class_counts"]) == ["control", "case"]
+
+
 def test_the_same_result_twice_counts_once(store):
     with store.writing():
         store.append([record(1)])
