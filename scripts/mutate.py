@@ -271,6 +271,13 @@ def _judges(test: str) -> bool:
     return test.startswith((*(f"tests/{part}/" for part in JUDGES), "src/"))
 
 
+def _also(test: str, package: str, files: Sequence[str]) -> bool:
+    """Whether a test that the map does not know is to judge a package: of its folder, or golden."""
+    path = test.split("::")[0]
+    near = f"/{package}/" in path or path.endswith(f"test_{package}.py")
+    return path in files and (near or (package == "search" and "/golden/" in path))
+
+
 def choose(
     mutant: Mutant, seen: tuple[set[str], set[str]], tests: dict[str, Any], seconds: float
 ) -> list[str]:
@@ -316,6 +323,7 @@ def run(options: argparse.Namespace) -> None:
     else:
         chosen = [m for m in chosen if m.key not in known]
     judges = {m: choose(m, seen[m.path].at(m.line), tests, options.seconds) for m in chosen}
+    also = options.also.split(",") if options.also else []
     ends = time.monotonic() + 60 * options.minutes
 
     def work() -> None:
@@ -333,7 +341,7 @@ def run(options: argparse.Namespace) -> None:
 
     with tempfile.TemporaryDirectory() as name:
         files = sorted({test.split("::")[0] for some in judges.values() for test in some})
-        house = House(Path(name) / "house", files)
+        house = House(Path(name) / "house", [*files, *(f for f in also if f not in files)])
         house.open(work)
 
 
@@ -405,6 +413,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="leave second looks to `again`")
     parser.add_argument("--minutes", type=float, default=600, help="after which no other begins")
     parser.add_argument("--shard", default="1/1", help="2/3 for the second of three runs beside")
+    parser.add_argument("--also", default="", help="files of tests that the map does not know yet")
     parser.add_argument("--note", default="", help="what this round is called in the report")
     parser.add_argument("--packages", default=",".join(PACKAGES))
     options = parser.parse_args()

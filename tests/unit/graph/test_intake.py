@@ -13,7 +13,7 @@ import pytest
 from denseflip import Background, Counterfactual, as_oracle, describe, explain
 from denseflip.errors import InvalidGraphError, InvalidNodesError, InvalidParameterError
 from denseflip.graph import Graph, Nodes
-from denseflip.graph.intake import as_graph, match_nodes, tell_difference
+from denseflip.graph.intake import as_graph, match_nodes, settle_names, tell_difference
 
 GENES = ("TP53", "MDM2", "MDM4", "CHEK2", "ATM")
 PAIRS = [("TP53", "MDM2"), ("MDM2", "MDM4"), ("TP53", "MDM4"), ("ATM", "CHEK2")]
@@ -230,3 +230,47 @@ def test_differences_are_told_both_ways():
     assert "only in a.csv (30): 'n0'" in text
     assert "and 20 more" in text
     assert text.endswith("only in the table (1): 'Ab'.")
+
+
+# ---- names of many graphs ------------------------------------------------------------------
+
+
+def test_graphs_of_a_data_set_take_the_order_of_its_table_and_leave_their_names_there():
+    g = Graph.from_edges(3, [(0, 1)])
+    table = Nodes(("c", "a", "b"))
+    named, turned = g.named(("a", "b", "c")), Graph.from_edges(3, [(1, 2)])
+    graphs, nodes = settle_names([g, named], table)
+    assert nodes is table
+    assert graphs == (g, turned)  # a and b are the second and the third
+    assert all(one.names is None for one in graphs)
+
+
+def test_without_a_table_the_first_names_make_one():
+    g = Graph.from_edges(3, [(0, 1)])
+    graphs, nodes = settle_names([g, g.named(("x", "y", "z")), g.named(("y", "x", "z"))], Nodes(()))
+    assert nodes.names == ("x", "y", "z")
+    assert graphs == (g, g, g)
+    assert all(one.names is None for one in graphs)
+
+
+def test_graphs_without_names_or_with_numbers_stay_as_they_are_numbered():
+    g = Graph.from_edges(3, [(0, 1)])
+    none = Nodes(())
+    graphs, nodes = settle_names([g, g], none)
+    assert graphs == (g, g)
+    assert nodes is none
+    table = Nodes(("c", "a", "b"))
+    graphs, nodes = settle_names([g.named((2, 1, 0))], table)
+    assert nodes is table
+    assert graphs == (g,)
+    assert graphs[0].names is None
+
+
+def test_a_difference_of_names_lists_ten_of_each_and_counts_the_rest():
+    ours, theirs = [f"p{i}" for i in range(12)], [f"q{i}" for i in range(10)]
+    said = tell_difference(ours, theirs, "here", "there")
+    assert said.startswith("only in here (12): 'p0'")
+    assert "'p9'" in said
+    assert "'p10'" not in said
+    assert " and 2 more; only in there (10): 'q0'" in said
+    assert said.endswith("'q9'.")

@@ -94,3 +94,25 @@ def test_an_oracle_stays_as_it_is_and_a_function_is_wrapped():
     oracle = as_oracle(len, "graph")
     assert coerce_oracle(oracle) is oracle
     assert coerce_oracle(len) == as_oracle(len)
+
+
+def test_what_a_function_is_given_is_said_in_words():
+    def told(form: str, batch: bool) -> str:
+        return as_oracle(lambda g: 0, form, batch=batch).given
+
+    assert told("adjacency", False) == "one NumPy adjacency array of shape (n, n)"
+    assert told("adjacency", True) == "one NumPy array of shape (k, n, n)"
+    assert told("graph", False) == "one denseflip Graph"
+    assert told("graph", True) == "a list of denseflip Graph"
+    assert told("networkx", True) == "a list of networkx graph"
+    assert told("sparse", True) == "a list of SciPy sparse matrix"
+
+
+def test_a_batch_that_is_too_large_at_once_is_given_in_parts(monkeypatch):
+    sizes = []
+    oracle = as_oracle(lambda a: (sizes.append(len(a)), a.sum((1, 2)) / 2)[1], batch=True)
+    monkeypatch.setattr("denseflip.oracles.adapt.at_once", lambda graphs: 2)
+    assert list(oracle.predict([*GRAPHS, *GRAPHS, path(4)])) == [*EDGES, *EDGES, 3]
+    assert sizes == [2, 2, 1]
+    assert list(oracle.predict(GRAPHS)) == EDGES
+    assert sizes == [2, 2, 1, 2]

@@ -8,6 +8,7 @@ import pytest
 from denseflip.errors import InvalidParameterError, OracleError
 from denseflip.graph import Graph
 from denseflip.oracles.networks import NetworkOracle, compare_outputs
+from denseflip.oracles.scores import margins, positions, shares_of
 from graphs import complete, empty, path
 
 ROLES = {"x": "x", "edge_index": "edge_index", "batch": "batch"}
@@ -122,3 +123,25 @@ def test_two_networks_that_agree_and_two_that_do_not():
         compare_outputs(Network(), Network(width=3), graphs)
     with pytest.raises(InvalidParameterError, match="at least one graph"):
         compare_outputs(Network(), Network(), [])
+
+
+# ---- what numbers mean -------------------------------------------------------------------------
+
+
+def test_one_probability_per_graph_is_that_of_the_second_class():
+    for given in (np.array([0.25, 1.0]), np.array([[0.25], [1.0]])):
+        assert shares_of(given, "probability", "It").tolist() == [[0.75, 0.25], [0, 1]]
+    assert positions(np.array([0.25, 0.5, 0.75]), "probability").tolist() == [0, 0, 1]
+    assert positions(np.array([-1.0, 0.0, 0.5]), "logit").tolist() == [0, 0, 1]
+    assert positions(np.array([[3], [0]]), "labels").tolist() == [3, 0]
+    for wrong in (-0.01, 1.01):
+        with pytest.raises(OracleError, match="as a probability; one lies between 0 and 1"):
+            shares_of(np.array([0.5, wrong]), "probability", "It")
+
+
+def test_how_far_an_answer_is_from_another_label():
+    assert margins(np.array([0.25, 0.5, 0.875]), "probability").tolist() == [0.25, 0, 0.375]
+    assert margins(np.array([[-2.0], [0.5]]), "logit").tolist() == [2, 0.5]
+    assert margins(np.array([[1.0, 5.0, 3.0], [2.0, 2.0, 0.0]]), "logits").tolist() == [2, 0]
+    assert margins(np.array([1, 0]), "labels").tolist() == [np.inf, np.inf]
+    assert margins(np.array([[1.0], [2.0]]), "logits").tolist() == [np.inf, np.inf]

@@ -270,3 +270,27 @@ def test_a_confidence_is_kept_by_every_method(method):
     assert firm.confidence == 0.6
     if method in ("obs", "race"):
         assert firm.found
+
+
+def test_an_array_of_what_is_allowed_cannot_be_changed_later():
+    given = np.ones((N, N))
+    constraints = Constraints(allowed=given)
+    given[:] = 0
+    assert constraints.allowed.all()
+    with pytest.raises(ValueError, match="read-only"):
+        constraints.allowed[0, 1] = False
+
+
+def test_what_leaves_nothing_to_change_is_said_with_its_values():
+    nothing = np.zeros((N, N))
+    cases = [
+        (Constraints(allowed=nothing), "allowed forbid all 66 pairs"),
+        (Constraints(freeze=["Front", "Back", "Base"]), "freeze=Front, Back, Base forbid all 66"),
+        (
+            Constraints(freeze="Front", allowed=nothing),
+            "freeze=Front and allowed|allowed and f",
+        ),
+    ]
+    for constraints, said in cases:
+        with pytest.raises(InvalidParameterError, match=said):
+            explain(GRAPHS[0], between, "con", nodes=NODES, constraints=constraints)

@@ -9,6 +9,12 @@ from denseflip import Constraints, Counterfactual, Graph, Step, explain
 from denseflip.counterfactual import Status
 from denseflip.errors import InvalidParameterError, MissingInputError
 from denseflip.graph.pairs import random_codes
+from denseflip.oracles.adapt import as_oracle
+from denseflip.oracles.session import Session
+from denseflip.search.problem import Problem
+from denseflip.search.refine import Candidate
+from denseflip.search.robust import Noise, Shaker
+from denseflip.search.wishes import _Holds
 from denseflip.shares import Plausibility, Robustness
 from graphs import halves, star, two_cliques
 
@@ -156,8 +162,10 @@ def test_constraints_bind_the_answer_and_not_the_noise() -> None:
         ({"max_implausible": "near"}, "got 'near'"),
         ({"n": 0}, "n must be"),
         ({"n": 2.5}, "n must be"),
-        ({"n": 2, "front": True}, "ask for one of the two at a time"),
-        ({"robust": 0.9, "front": True}, "ask for one of the two at a time"),
+        ({"n": 2, "front": True}, "n asks for others; ask for one of the two at a time"),
+        ({"robust": 0.9, "front": True}, "robust asks for others; ask for one of the two"),
+        ({"plausible": True, "front": True}, "plausible asks for others; ask for one of the two"),
+        ({"max_implausible": 1, "front": True}, "plausible asks for others; ask for one"),
     ],
 )
 def test_bad_wishes_are_named_before_any_question(given: dict, says: str) -> None:
@@ -256,6 +264,17 @@ def test_robust_and_plausible_together_are_both() -> None:
     assert result.plausibility is not None
 
 
+def test_a_more_plausible_graph_that_does_not_last_is_no_answer() -> None:
+    graph = drawn(0.2, 1)
+    problem = Problem(graph, 0)
+    session = Session(as_oracle(lambda g: int(g == graph or g.n_edges > 10**6), "graph"))
+    candidate = Candidate(problem, problem.end(graph, 1), session)
+    shaker = Shaker(problem, session, Noise(0.9, 0.01), np.random.default_rng(0))
+    assert _Holds(candidate, None)(graph) == 1  # it flips
+    assert _Holds(candidate, shaker)(graph) is None  # and nothing near it does
+    assert _Holds(candidate, None)(graph.toggle([(0, 1)])) is None
+
+
 # ---- diverse ------------------------------------------------------------------------------------
 
 
@@ -297,6 +316,10 @@ def test_fewer_than_asked_for_says_how_many_and_why() -> None:
 def test_without_regions_answers_share_no_pair() -> None:
     result = explain(BACKGROUND[1], left_count, "con+min", background=BACKGROUND, n=3)
     assert len(result.diverse) == 3
+    assert not any("were asked for" in note for note in result.notes)
+    calls = sum(one.calls for one in result.diverse[1:])
+    (note,) = [note for note in result.notes if note.startswith("3 answers in different")]
+    assert note.endswith(f"Looking for others took {calls} questions more.")
     pairs = [set(one.edits.pairs) for one in result.diverse]
     assert not pairs[0] & pairs[1]
     assert not (pairs[0] | pairs[1]) & pairs[2]

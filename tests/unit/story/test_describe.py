@@ -98,6 +98,9 @@ def test_the_regions_that_the_method_worked_with_are_the_default() -> None:
         ({"regions": "lobes"}, UnknownNameError, "Unknown taxonomy 'lobes'"),
         ({"share": 2}, InvalidParameterError, "share must be a number from 0 to 1; got 2"),
         ({"share": "all"}, InvalidParameterError, "share must be"),
+        ({"share": -0.01}, InvalidParameterError, "share must be"),
+        ({"share": True}, InvalidParameterError, "share must be"),
+        ({"budget": True}, InvalidParameterError, "budget must be"),
         ({"budget": 1}, InvalidParameterError, "budget must be .* at least 2; got 1"),
         ({"class_names": "ab"}, InvalidParameterError, "class_names must be"),
         (
@@ -110,6 +113,11 @@ def test_the_regions_that_the_method_worked_with_are_the_default() -> None:
 def test_bad_options_are_refused(options, error, match) -> None:
     with pytest.raises(error, match=match):
         describe(RESULT, NODES, **options)
+
+
+@pytest.mark.parametrize("options", [{"share": 0}, {"share": 1}, {"budget": 2}])
+def test_options_at_their_bounds_are_not(options) -> None:
+    assert describe(RESULT, NODES, **options).statement
 
 
 def test_the_nodes_of_another_graph_are_refused() -> None:
