@@ -14,6 +14,7 @@ import inspect
 import json
 import os
 import py_compile
+import resource
 import shutil
 import signal
 import subprocess
@@ -96,7 +97,7 @@ class House:
         target = self.folder / path
         sound = target.read_bytes()
         swap = exchange(sound, changed)
-        patience, quick = 90.0, swap is not None
+        patience, quick = 60.0, swap is not None
         while tests := [t for t in tests if t in self.items and t not in self.unsound]:
             target.write_bytes(changed)  # for processes that a test starts, and late imports
             try:
@@ -115,7 +116,7 @@ class House:
             elif verdict == "time":
                 if self.forked(tests, patience)[0] != "time":
                     return True, "time"
-                patience *= 4  # a busy machine
+                patience *= 4
             elif verdict == "failed" and by[0] not in self.sound:
                 if self.forked(by[:1], patience)[0] == "passed":
                     self.sound.add(by[0])
@@ -134,13 +135,18 @@ class House:
         filename: str = "",
         swap: dict[tuple[str, int], CodeType] | None = None,
     ) -> tuple[str, list[str]]:
-        """Run tests in a fork, with the code of functions exchanged; how it ended, by which."""
+        """Run tests in a fork, with the code of functions exchanged; how it ended, by which.
+
+        Patience is in seconds of the processor, so that a busy machine is no verdict; what waits
+        for ever without using it is given ten times as many of the clock.
+        """
         with tempfile.TemporaryDirectory() as scratch:
             told = Path(scratch) / "told.json"
             child = os.fork()
             if child == 0:
+                _bound(patience)
                 self._child([self.items[test] for test in tests], told, filename, swap or {})
-            ends = time.monotonic() + patience
+            ends = time.monotonic() + 10 * patience
             while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0):
                 if time.monotonic() > ends:
                     os.killpg(child, signal.SIGKILL)
@@ -150,7 +156,8 @@ class House:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(child, signal.SIGKILL)  # what it may have left behind
             if not told.exists():
-                return f"died ({ended[1]})", []
+                over = os.WIFSIGNALED(ended[1]) and os.WTERMSIG(ended[1]) == signal.SIGXCPU
+                return "time" if over else f"died ({ended[1]})", []
             failed = json.loads(told.read_text(encoding="utf-8"))
         return ("failed", failed) if failed else ("passed", [])
 
@@ -193,9 +200,10 @@ class House:
                     stdout=stream,
                     stderr=stream,
                     start_new_session=True,
+                    preexec_fn=lambda: _bound(patience),
                 )
                 try:
-                    code = child.wait(timeout=patience + 60)
+                    code = child.wait(timeout=10 * patience)
                 except subprocess.TimeoutExpired:
                     os.killpg(child.pid, signal.SIGKILL)
                     child.wait()
@@ -203,12 +211,19 @@ class House:
             said = out.read_text(encoding="utf-8", errors="replace")
         if code == 0:
             return "passed", []
+        if code == -signal.SIGXCPU:
+            return "time", []
         if code == 1:
             lines = [line for line in said.splitlines() if line.startswith(("FAILED", "ERROR"))]
             known = [t for t in tests if any(f" {t}" in line for line in lines)]
             return "failed", sorted(known, key=len)[-1:] or list(tests[:1])
         gone = [t for t in tests if code == 4 and f"not found: {self.folder}/{t}\n" in said]
         return ("gone", gone) if gone else (f"exit {code}: {_last(said)}", [])
+
+
+def _bound(seconds: float) -> None:
+    """No more of the processor than so many seconds for this process."""
+    resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 5))
 
 
 def _last(said: str) -> str:
