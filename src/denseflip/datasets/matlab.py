@@ -1,14 +1,12 @@
 """MATLAB files (version 4, 5 to 7): arrays of numbers, lists of texts, lists of points.
 
-Arrays are read by SciPy, and only those whose header says that they are plain numbers. Lists of
-names (cells of texts, tables of characters) and of points (cells of three numbers) are read here,
-byte by byte, with bounds: nothing else that a cell may hold, an object or a function handle least
-of all, is ever opened.
+All of it is read here, byte by byte and with bounds, for SciPy's compiled reader can be crashed by
+a damaged file. Nothing else that a file may hold, an object or a function handle least of all, is
+ever opened.
 """
 
 from __future__ import annotations
 
-import io
 import math
 import struct
 import zlib
@@ -19,22 +17,26 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.errors import FileFormatError
+from denseflip.errors import FileFormatError, TooLargeError
 from denseflip.limits import PER_CELL, check_size
 
-_NUMBERS = {"double", "single", "logical", "sparse"} | {
-    f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
-}
-#: What SciPy calls things that are no data; they are left alone and named if they are asked for.
-_CLOSED = {"function": "a function handle", "object": "an object", "opaque": "an object",
-           "struct": "a struct"}  # fmt: skip
 _MATRIX, _PACKED = 14, 15
-_CELL, _CHAR = 1, 4
-_FIRST_NUMBER, _LAST_NUMBER = 6, 15  # classes double to uint64
+_CELL, _CHAR, _SPARSE = 1, 4, 5
+_COMPLEX, _LOGICAL = 0x08, 0x02
+#: Classes of arrays that are numbers, and what they become; logical ones are bytes.
+_NUMBERS = {5: "f8", 6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13: "u4",
+            14: "i8", 15: "u8"}  # fmt: skip
+#: Things that are no data; they are left alone and named if they are asked for.
+_CLOSED = {2: "a struct", 3: "an object", 16: "a function handle", 17: "an object"}
+_OPAQUE = 17  # has no shape
 _LONGEST = 64_000_000  # bytes of a list of names
+#: Types in which numbers are stored, whatever their class.
 _TYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8",
           13: "u8"}  # fmt: skip
+_OLD_TYPES = ("f8", "f4", "i4", "i2", "u2", "u1")  # of version 4
 _TEXTS = {1: "latin-1", 2: "latin-1", 4: "utf-16", 16: "utf-8", 17: "utf-16", 18: "utf-32"}
+
+Numbers = npt.NDArray[Any]
 
 
 @dataclass
@@ -49,7 +51,7 @@ class MatFile:
     closed : name → what it is, of things that are never opened.
     """
 
-    arrays: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
+    arrays: dict[str, Numbers] = field(default_factory=dict)
     texts: dict[str, tuple[str, ...]] = field(default_factory=dict)
     points: dict[str, tuple[tuple[float, float, float], ...]] = field(default_factory=dict)
     closed: dict[str, str] = field(default_factory=dict)
@@ -63,71 +65,185 @@ def load_mat(content: bytes, source: str) -> MatFile:
     TooLargeError, FileFormatError
         If its content, unpacked, is too large, or it is damaged.
     """
-    import scipy.io
-    import scipy.sparse as sp
-
     found = MatFile()
-    parts = dict(_lists(content, source))
-    names = []
-    for name, shape, kind in scipy.io.whosmat(io.BytesIO(content)):
-        if kind in _NUMBERS:
-            check_size(8.0 * math.prod(map(float, shape)), f"{source}: its array {name!r:.40}")
-            names.append(name)
-        elif kind in _CLOSED:
-            found.closed[name] = _CLOSED[kind]
-    for name, value in scipy.io.loadmat(io.BytesIO(content), variable_names=names).items():
-        value = value.toarray() if sp.issparse(value) else value
-        if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
-            found.arrays[name] = value
-    for name, items in parts.items():
-        if all(isinstance(x, str) for x in items):
-            found.texts[name] = tuple(x.strip() for x in items)
-        elif all(isinstance(x, tuple) and len(x) == 3 for x in items):
-            found.points[name] = tuple((x[0], x[1], x[2]) for x in items)
+    order = {b"IM": "<", b"MI": ">"}.get(content[126:128])
+    try:
+        if order is None:
+            _read_old(content, source, found)
         else:
-            found.closed[name] = "a cell of other things than texts"
+            for body in _matrices(content[128:], order, source):
+                _read_matrix(body, order, source, found)
+    except TooLargeError:
+        raise
+    except (struct.error, zlib.error, ValueError, IndexError, UnicodeError) as error:
+        msg = f"{source}: damaged, or no MATLAB file ({error!s:.80})."
+        raise FileFormatError(msg) from error
     return found
 
 
-# ---- byte by byte -----------------------------------------------------------------------
+# ---- arrays -----------------------------------------------------------------------------
 
 
-def _lists(content: bytes, source: str) -> Iterator[tuple[str, list[Any]]]:
-    """The lists of texts and points at the top of a file, by name."""
-    order = {b"IM": "<", b"MI": ">"}.get(content[126:128])
-    if order is None:
-        return  # version 4, which packs nothing and has no cells
+def _matrices(data: bytes, order: str, source: str) -> Iterator[bytes]:
+    """The contents of the arrays of a file, unpacked; not of lists that are endless."""
     total = 0.0
-    for kind, data in _elements(content[128:], order):
-        elements = [(kind, data)]
-        if kind == _PACKED:
-            unpack = zlib.decompressobj()
-            kept, rest, wanted = b"", data, True
-            while rest and not unpack.eof:
-                piece = unpack.decompress(rest, 1 << 22)
-                total += len(piece)
-                check_size(total, f"{source}: its content, unpacked,")
-                # Numbers are SciPy's matter; of the rest no more is kept than names can need.
-                wanted = wanted and len(kept) < _LONGEST and _is_list(kept or piece, order)
-                kept = kept + piece if wanted else b""
-                rest = unpack.unconsumed_tail
-            elements = list(_elements(kept, order))
-        for inside, body in elements[:1]:
+    for kind, body in _elements(data, order):
+        if kind == _MATRIX:
+            yield body
+        if kind != _PACKED:
+            continue
+        unpack = zlib.decompressobj()
+        pieces: list[bytes] = []
+        rest, size = body, 0
+        while not unpack.eof:
+            piece = unpack.decompress(rest, 1 << 22)
+            rest = unpack.unconsumed_tail
+            if not piece and not rest and not unpack.eof:
+                msg = "it ends in the middle of what is packed"
+                raise ValueError(msg)
+            size += len(piece)
+            total += len(piece)
+            check_size(total, f"{source}: its content, unpacked,")
+            if size <= _LONGEST or _is_number(pieces[0], order):
+                pieces.append(piece)
+        if sum(map(len, pieces)) < size:
+            continue  # a list longer than any list of names
+        for inside, unpacked in _some(b"".join(pieces), order, 1):
             if inside == _MATRIX:
-                try:
-                    named = _list_of(body, order, source)
-                except (struct.error, ValueError, IndexError, UnicodeError) as error:
-                    msg = f"{source}: damaged, or no MATLAB file ({error!s:.80})."
-                    raise FileFormatError(msg) from error
-                if named is not None:
-                    yield named
+                yield unpacked
 
 
-def _is_list(start: bytes, order: str) -> bool:
-    """Whether the first bytes of an unpacked element are those of a cell or of characters."""
-    if len(start) < 20:
-        return True
-    return struct.unpack_from(f"{order}I", start, 16)[0] & 0xFF in (_CELL, _CHAR)
+def _is_number(start: bytes, order: str) -> bool:
+    """Whether the first bytes of an unpacked element are those of an array of numbers."""
+    return len(start) >= 20 and struct.unpack_from(f"{order}I", start, 16)[0] & 0xFF in _NUMBERS
+
+
+def _read_matrix(body: bytes, order: str, source: str, found: MatFile) -> None:
+    """Put what one array of a file holds where it belongs."""
+    parts = list(_some(body, order, 3))
+    if len(parts) < 2 or len(parts[0][1]) < 4:
+        return
+    flags = struct.unpack_from(f"{order}I", parts[0][1])[0]
+    kind, flags = flags & 0xFF, flags >> 8 & 0xFF
+    if kind == _OPAQUE:
+        found.closed[parts[1][1].decode("latin-1")] = _CLOSED[kind]
+        return
+    if len(parts) < 3:
+        return
+    name = parts[2][1].decode("latin-1")
+    shape = np.frombuffer(parts[1][1], dtype=f"{order}i4").tolist()
+    if not name:
+        return  # where MATLAB keeps what its functions need
+    if kind in _CLOSED:
+        found.closed[name] = _CLOSED[kind]
+    elif kind in _NUMBERS and flags & _COMPLEX:
+        found.closed[name] = "complex numbers"
+    elif kind in _NUMBERS:
+        if len(shape) < 2 or min(shape) < 0:
+            msg = f"an array of the shape {shape}"
+            raise ValueError(msg)
+        check_size(8.0 * math.prod(map(float, shape)), f"{source}: its array {name!r:.40}")
+        stored = [part for _, part in zip(range(6), _elements(body, order), strict=False)][3:]
+        read = _sparse if kind == _SPARSE else _full
+        to = "u1" if flags & _LOGICAL else _NUMBERS[kind]
+        found.arrays[name] = read(stored, shape, order).astype(to)
+    elif (items := _list_of(body, kind, shape, order, f"{source}: its cell {name!r:.40}")) is None:
+        return
+    elif all(isinstance(x, str) for x in items):
+        found.texts[name] = tuple(x.strip() for x in items)
+    elif all(isinstance(x, tuple) and len(x) == 3 for x in items):
+        found.points[name] = tuple((x[0], x[1], x[2]) for x in items)
+    else:
+        found.closed[name] = "a cell of other things than texts"
+
+
+def _numbers(part: tuple[int, bytes], order: str) -> Numbers:
+    kind, data = part
+    if kind not in _TYPES:
+        msg = f"numbers of the type {kind}"
+        raise ValueError(msg)
+    return np.frombuffer(data, dtype=f"{order}{_TYPES[kind]}")
+
+
+def _full(stored: list[tuple[int, bytes]], shape: list[int], order: str) -> Numbers:
+    count = math.prod(shape)
+    if not count:
+        return np.zeros(shape)
+    numbers = _numbers(stored[0], order)
+    if len(numbers) != count:
+        msg = f"{len(numbers):,} numbers for the shape {shape}"
+        raise ValueError(msg)
+    return numbers.reshape(shape, order="F")
+
+
+def _sparse(stored: list[tuple[int, bytes]], shape: list[int], order: str) -> Numbers:
+    """A matrix stored by columns: rows of the entries, where columns begin, the entries."""
+    if len(stored) < 3 or len(shape) != 2:
+        msg = f"a sparse array of the shape {shape} in {len(stored)} parts"
+        raise ValueError(msg)
+    rows, begins, values = (_numbers(part, order) for part in stored)
+    counts: npt.NDArray[np.int64] = begins[1:].astype(np.int64) - begins[:-1].astype(np.int64)
+    if len(begins) != shape[1] + 1 or begins[0] or (counts < 0).any():
+        msg = f"columns of a sparse array that begin at {begins[:9].tolist()}"
+        raise ValueError(msg)
+    rows, values = rows[: begins[-1]].astype(np.int64), values[: begins[-1]]
+    if not len(rows) == len(values) == begins[-1] or (rows < 0).any() or (rows >= shape[0]).any():
+        msg = f"entries of a sparse array outside of its shape {shape}"
+        raise ValueError(msg)
+    dense = np.zeros(shape, dtype=values.dtype)
+    dense[rows, np.repeat(np.arange(shape[1]), counts)] = values
+    return dense
+
+
+def _read_old(content: bytes, source: str, found: MatFile) -> None:
+    """Version 4: a header of five numbers, a name, and the numbers, one array after the other."""
+    at = 0
+    while at < len(content) or not at:
+        for order in "<>":
+            kind, rows, columns, imaginary, length = struct.unpack_from(f"{order}5i", content, at)
+            known = kind in range(1000 * (order == ">"), 1000 * (order == ">") + 100)
+            if known and kind % 100 // 10 < len(_OLD_TYPES) and kind % 10 <= 2:
+                break
+        else:
+            msg = f"its first bytes are {content[:20]!r}" if not at else f"at byte {at:,}"
+            raise ValueError(msg)
+        form = np.dtype(f"{order}{_OLD_TYPES[kind % 100 // 10]}")
+        size = rows * columns * form.itemsize
+        name = content[at + 20 : at + 20 + length].rstrip(b"\0").decode("latin-1")
+        at += 20 + length
+        if min(rows, columns, length - 1) < 0 or at + size * (1 + bool(imaginary)) > len(content):
+            msg = f"an array of {rows} × {columns} numbers that is cut off"
+            raise ValueError(msg)
+        table = np.frombuffer(content, form, rows * columns, at).reshape((rows, columns), order="F")
+        at += size * (1 + bool(imaginary))
+        if imaginary:
+            found.closed[name] = "complex numbers"
+        elif kind % 10 == 1:
+            found.closed[name] = "a text"
+        elif kind % 10 == 2:
+            found.arrays[name] = _old_sparse(table, f"{source}: its array {name!r:.40}")
+        else:
+            check_size(8.0 * rows * columns, f"{source}: its array {name!r:.40}")
+            found.arrays[name] = table.astype(form.newbyteorder("="))
+
+
+def _old_sparse(table: Numbers, source: str) -> Numbers:
+    """Rows, columns and values of entries, the shape in the last line."""
+    if table.shape[1:] != (3,) or not len(table) or not (abs(table[:, :2]) < 2**53).all():
+        msg = f"a sparse array of {table.shape[1]} columns, or its indices"
+        raise ValueError(msg)
+    shape = table[-1, :2].astype(np.int64).tolist()
+    at = table[:-1, :2].astype(np.int64) - 1
+    if min(shape) < 0 or (at < 0).any() or (at >= shape).any():
+        msg = f"entries of a sparse array outside of its shape {shape}"
+        raise ValueError(msg)
+    check_size(8.0 * math.prod(map(float, shape)), source)
+    dense = np.zeros(shape)
+    dense[at[:, 0], at[:, 1]] = table[:-1, 2]
+    return dense
+
+
+# ---- elements and lists -----------------------------------------------------------------
 
 
 def _elements(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:
@@ -139,26 +255,24 @@ def _elements(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:
             yield first & 0xFFFF, data[at + 4 : at + 4 + min(first >> 16, 4)]
             at += 8
             continue
+        if at + 8 + size > len(data):
+            msg = f"it ends in the middle: {size:,} bytes should follow, {len(data) - at - 8:,} do"
+            raise ValueError(msg)
         yield first, data[at + 8 : at + 8 + size]
         at += 8 + size + (-size % 8 if first != _PACKED else 0)
 
 
-def _list_of(body: bytes, order: str, source: str) -> tuple[str, list[Any]] | None:
-    """The name and the items of a cell or of a table of characters; None for anything else."""
-    parts = list(_some(body, order, 4))
-    if len(parts) < 3 or len(parts[0][1]) < 4:
-        return None
-    kind = struct.unpack_from(f"{order}I", parts[0][1])[0] & 0xFF
-    shape = np.frombuffer(parts[1][1], dtype=f"{order}i4").tolist()
-    name = parts[2][1].decode("latin-1")
+def _list_of(body: bytes, kind: int, shape: list[int], order: str, source: str) -> list[Any] | None:
+    """The items of a cell or of a table of characters; None for anything else."""
+    if kind == _CHAR:
+        parts = list(_some(body, order, 4))
+        return _characters(parts[3], shape, order) if len(parts) > 3 else None
     count = math.prod(shape)
-    if kind == _CHAR and len(parts) > 3:
-        return name, _characters(parts[3], shape, order)
     if kind != _CELL or count < 1 or max(shape) != count:
         return None
-    check_size(float(count) * PER_CELL, f"{source}: the {count} items of its cell {name!r:.40}")
+    check_size(float(count) * PER_CELL, f"{source}, {count} items,")
     items = [_item(data, order) for kind, data in _elements(body, order) if kind == _MATRIX]
-    return (name, items) if len(items) == count else None
+    return items if len(items) == count else None
 
 
 def _some(body: bytes, order: str, most: int) -> Iterator[tuple[int, bytes]]:
@@ -178,9 +292,8 @@ def _item(body: bytes, order: str) -> str | tuple[float, ...] | None:
     if kind == _CHAR:
         rows = _characters(parts[3], shape, order)
         return rows[0] if len(rows) == 1 else None
-    if _FIRST_NUMBER <= kind <= _LAST_NUMBER and parts[3][0] in _TYPES and math.prod(shape) <= 3:
-        numbers = np.frombuffer(parts[3][1], dtype=f"{order}{_TYPES[parts[3][0]]}")
-        return tuple(float(x) for x in numbers)
+    if kind in _NUMBERS and kind != _SPARSE and math.prod(shape) <= 3:
+        return tuple(float(x) for x in _numbers(parts[3], order))
     return None
 
 

@@ -1,8 +1,8 @@
 """What may come in: a data set, a folder as zip, one graph, or a saved result.
 
 Everything is read in a folder of its own, with the limits of `denseflip.limits`, and kept only
-when it was understood: what is refused leaves nothing behind. No kind of file that can run or
-crash anything is taken: no pickle, no ``.mat``, no classifier.
+when it was understood: what is refused leaves nothing behind. No kind of file that can run
+anything or hold objects is taken: no pickle, no ``.mat``, no classifier.
 """
 
 from __future__ import annotations
@@ -101,8 +101,8 @@ def _refuse(suffix: str, shown: str, content: bytes) -> None:
         raise FileFormatError(msg)
     if suffix == ".mat":
         msg = (
-            f"{shown}: .mat files can crash their reader, and are not taken from a browser. Save "
-            "the matrix as .csv or .npy, or import it at the command line and upload the .dfd."
+            f"{shown}: .mat files, which may hold more than numbers, are not taken from a browser. "
+            "Save the matrix as .csv or .npy, or import it at the command line and upload the .dfd."
         )
         raise FileFormatError(msg)
     if suffix not in (*GRAPHS, ".dfd", ".zip", ".json"):

@@ -13,7 +13,7 @@ import scipy.io
 import labs
 from denseflip.datasets import Keep, import_folder, read_graph
 from denseflip.datasets.folder import import_report
-from denseflip.datasets.matlab import _lists
+from denseflip.datasets.matlab import load_mat
 from denseflip.errors import (
     DatasetError,
     DenseflipError,
@@ -596,4 +596,4 @@ def test_lists_of_damaged_matlab_files_end(tmp_path):
         for at in rng.integers(126, len(raw), size=4).tolist():
             content[at] = int(rng.integers(256))
         with contextlib.suppress(DenseflipError):
-            list(_lists(bytes(content), "a.mat"))
+            load_mat(bytes(content), "a.mat")
