@@ -98,7 +98,8 @@ def row_of(strength: float, seed: int, results: list[Any], spec: CohortSpec) -> 
     """What the test says of one cohort."""
     true, *null = (Labelling.from_dict(result) for result in results)
     both = np.concatenate((true.more, true.fewer))
-    p = max_p(both, [np.concatenate((x.more, x.fewer)) for x in null])
+    others = [np.concatenate((x.more, x.fewer)) for x in null]
+    p = max_p(both, others)
     assert spec.data.given is not None
     cells = cells_of(spec.data.given, spec.settings)
     names = [
@@ -110,9 +111,20 @@ def row_of(strength: float, seed: int, results: list[Any], spec: CohortSpec) -> 
         "strength": strength,
         "seed": seed,
         "p": float(p.min()),
+        "even": even_p(int(both.max()), [int(x.max()) for x in others], seed),
         "named": [list(names[i]) for i in np.flatnonzero(p <= LEVEL + 1e-9)],
         "right": true.right / true.explained,
     }
+
+
+def even_p(observed: int, null: list[int], seed: int) -> float:
+    """The p of the largest count with ties settled by lot: even from 0 to 1 if labels mean nothing.
+
+    The test itself counts ties against the claim, which can only make a p larger.
+    """
+    larger, ties = sum(x > observed for x in null), sum(x == observed for x in null)
+    drawn = np.random.default_rng(seed).random()
+    return float((larger + drawn * (ties + 1)) / (len(null) + 1))
 
 
 def show(args: argparse.Namespace) -> None:
@@ -144,10 +156,11 @@ def show(args: argparse.Namespace) -> None:
     )
     (args.out / "synthetic.md").write_text(text, encoding="utf-8")
     say(text)
-    draw([row["p"] for row in by[0.0]], args.out / "null-p-values.png")
+    null = by[0.0]
+    draw([row["p"] for row in null], [row["even"] for row in null], args.out / "null-p-values.png")
 
 
-def draw(ps: list[float], path: Path) -> None:
+def draw(ps: list[float], even: list[float], path: Path) -> None:
     """The p-values of cohorts without a difference, beside what they should be."""
     from denseflip.report.canvas import new_figure, save_figure, style
     from denseflip.report.palette import ADDED, AXIS, QUIET
@@ -155,13 +168,18 @@ def draw(ps: list[float], path: Path) -> None:
     with style():
         figure = new_figure(4.6, 4.2)
         ax = figure.add_axes((0.14, 0.14, 0.82, 0.8))
-        ordered = np.sort(ps)
         share = np.arange(1, len(ps) + 1) / len(ps)
         band = 1.36 / np.sqrt(len(ps))  # Kolmogorov and Smirnov, 95 %
         line = np.linspace(0, 1, 50)
         ax.fill_between(line, line - band, line + band, color=AXIS, alpha=0.3, lw=0)
         ax.plot([0, 1], [0, 1], color=QUIET, lw=1, ls=":")
-        ax.step([0, *ordered, 1], [0, *share, 1], where="post", color=ADDED, lw=1.6)
+        for values, color, word in (
+            (even, QUIET, "ties settled by lot"),
+            (ps, ADDED, "as it is told: ties count against the claim"),
+        ):
+            ordered = np.sort(values)
+            ax.step([0, *ordered, 1], [0, *share, 1], where="post", color=color, lw=1.6, label=word)
+        ax.legend(frameon=False, loc="upper left")
         ax.set_xlim(0, 1)
         ax.set_ylim(0, 1)
         ax.set_xlabel("p of the most used pair of regions")
