@@ -331,7 +331,12 @@ def run(options: argparse.Namespace) -> None:
             if time.monotonic() > ends:
                 print(f"The time is over: {number - 1} of {len(chosen)} tried.")
                 break
-            killed, by = house.judge(mutant.path, mutant.changed(), some, confirm=not options.quick)
+            package = Path(mutant.path).parts[2]
+            more = [t for t in house.items if t not in tests and _also(t, package, also)]
+            judged = [*some, *more]
+            killed, by = house.judge(
+                mutant.path, mutant.changed(), judged, confirm=not options.quick
+            )
             with results.open("a", encoding="utf-8") as out:
                 record = {"key": mutant.key, **asdict(mutant), "killed": killed, "by": by}
                 out.write(json.dumps({**record, "note": options.note or options.step}) + "\n")
@@ -412,20 +417,21 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=10, help="of tests per mutant")
     parser.add_argument("--quick", action="store_true", help="leave second looks to `again`")
     parser.add_argument("--minutes", type=float, default=600, help="after which no other begins")
+    parser.add_argument("--brief", action="store_true", help="a report without coverage")
     parser.add_argument("--shard", default="1/1", help="2/3 for the second of three runs beside")
     parser.add_argument("--also", default="", help="files of tests that the map does not know yet")
     parser.add_argument("--note", default="", help="what this round is called in the report")
     parser.add_argument("--packages", default=",".join(PACKAGES))
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     if options.step == "map":
         make_map(options.paths, options.cases)
     elif options.step == "report":
-        report(coverage=True)
+        report(coverage=not options.brief)
     elif not (MAP.exists() and TESTS.exists()):
         raise SystemExit("Nothing is known of the tests yet. First: python scripts/mutate.py map")
     else:
-        run(options)
-        report(coverage=False)
+        run(options)  # it has imported the copy, which is gone by now
+        subprocess.run([sys.executable, __file__, "report", "--brief"], cwd=ROOT, check=False)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from denseflip import as_oracle, explain
 from denseflip.errors import InvalidParameterError, UnknownNameError
 from denseflip.graph import Graph
-from denseflip.oracles.adapt import FORMS, coerce_oracle
+from denseflip.oracles.adapt import FORMS, at_once, coerce_oracle
 from graphs import complete, path
 
 GRAPHS = [path(4), complete(4)]
@@ -116,3 +116,11 @@ def test_a_batch_that_is_too_large_at_once_is_given_in_parts(monkeypatch):
     assert sizes == [2, 2, 1]
     assert list(oracle.predict(GRAPHS)) == EDGES
     assert sizes == [2, 2, 1, 2]
+
+
+def test_as_many_graphs_at_once_as_an_array_may_hold_and_at_least_one(monkeypatch):
+    small, large = path(10), path(100)
+    monkeypatch.setattr("denseflip.oracles.adapt.max_size", lambda: 8000)
+    assert at_once([small]) == at_once([small, small]) == 10
+    assert at_once([small, large]) == at_once([large]) == 1
+    assert at_once([]) == 8000

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from denseflip import Background, as_oracle
 from denseflip.errors import InvalidGraphError
-from denseflip.oracles.background import pair_counts
+from denseflip.oracles.background import Frequencies, pair_counts
 from denseflip.oracles.session import Session
 from graphs import complete, empty, path
 
@@ -97,3 +98,12 @@ def test_what_the_classes_differ_in_is_counted_once():
     assert contrast.values.tolist() == [1, -1, 1]  # in halves: 1 - 1/2, 0 - 1/2, 1 - 1/2
     assert contrast.scale == 2
     assert background.contrast([1, 2], [0]).values.tolist() == [-1, 1, -1]
+
+
+def test_frequencies_are_shares_of_the_graphs_and_zero_elsewhere():
+    graphs = [path(4), path(4), complete(4), empty(4)]
+    seen = Frequencies.of(graphs)
+    codes = np.array([1, 2, 3, 6, 7, 11])  # 01, 02, 03, 12, 13, 23
+    assert seen.at(codes).tolist() == [0.75, 0.25, 0.25, 0.75, 0.25, 0.75]
+    assert Frequencies.of([path(4)]).at(codes).tolist() == [1, 0, 0, 1, 0, 1]
+    assert Frequencies.of([empty(4)]).at(codes).tolist() == [0] * 6

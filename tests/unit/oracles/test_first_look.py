@@ -145,3 +145,17 @@ def test_how_far_an_answer_is_from_another_label():
     assert margins(np.array([[1.0, 5.0, 3.0], [2.0, 2.0, 0.0]]), "logits").tolist() == [2, 0]
     assert margins(np.array([1, 0]), "labels").tolist() == [np.inf, np.inf]
     assert margins(np.array([[1.0], [2.0]]), "logits").tolist() == [np.inf, np.inf]
+
+
+def test_bare_labels_have_no_classes_and_no_probabilities():
+    class Labels(Network):
+        def _call(self, arrays, n_graphs):
+            return super()._call(arrays, n_graphs)[:, 1] > 0
+
+    network = Labels()
+    network.output = None
+    assert network.predict([path(3), path(5), complete(5)]) == [0, 1, 1]
+    assert network.predict([path(6)]) == [1]
+    assert network.classes is None
+    with pytest.raises(AttributeError, match="gives labels, no probabilities"):
+        network.predict_proba([path(3)])
