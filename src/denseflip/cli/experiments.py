@@ -103,14 +103,14 @@ def bench(
 
     Stop it at any moment: the same command goes on where it stopped.
     """
+    from denseflip.experiments.bench import write_bench
     from denseflip.experiments.config import make_matrix, read_config
     from denseflip.experiments.plan import make_plan
-    from denseflip.experiments.publish import write_index, write_rows, write_times
-    from denseflip.experiments.results import bench_tables, to_rows
 
     settings = read_config(config)
     _check_out(out, force)
-    plan = make_plan(make_matrix(settings, folder=config.resolve().parent))
+    matrix = make_matrix(settings, folder=config.resolve().parent)
+    plan = make_plan(matrix)
     for left in plan.skipped:
         typer.echo(f"Left out: {left.data} / {left.method}: {left.reason}.", err=True)
     outcome = _run(
@@ -120,13 +120,9 @@ def bench(
         jobs or settings.run.jobs,
         scheduler or settings.run.scheduler,
     )
-    rows = to_rows(outcome.records.values())
-    tables = bench_tables(rows)
-    for table in tables:
-        table.write(out)
-    write_rows(rows, out)
-    write_index(out / "index.html", settings.title, [], tables)
-    write_times(outcome, out)
+    tables, remarks = write_bench(settings.title, matrix, plan, outcome, out)
+    for remark in remarks:
+        typer.echo(remark, err=True)
     _show_file(out / f"{tables[0].name}.md")
     if settings.measures.statement:
         _show_file(out / f"{tables[-1].name}.md")

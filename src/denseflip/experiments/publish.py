@@ -6,28 +6,40 @@ The same results give the same bytes in every file but ``run.json``, which holds
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 from denseflip.experiments.measures import COLUMNS
+from denseflip.experiments.plan import Skipped
 from denseflip.experiments.results import KEYS, Row, list_table
-from denseflip.experiments.run import Outcome
+from denseflip.experiments.run import Failure, Outcome
 from denseflip.experiments.tables import Table, TableContext
 from denseflip.files import write_whole
-from denseflip.report.html import Context, data_uri
+from denseflip.report.figures import PageFigure
+from denseflip.report.html import Context
 
-_MIME = {".svg": "image/svg+xml", ".png": "image/png"}
+_SAID = re.compile(r"[:;] (?![^(]*\))")  # what follows a title's colon explains it
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture of the page: what it is called, what it shows, and an address that holds it."""
+    """A picture of the page: its headline, what is drawn, and the figures that it shows."""
 
     name: str
-    source: str
-    caption: str = ""
+    figure: PageFigure
+    table: TableContext | None = None
+
+
+@dataclass(frozen=True)
+class Section:
+    """A table of the page, in as many parts as it takes to fit a screen; its name in contents."""
+
+    short: str
+    title: str
+    parts: tuple[TableContext, ...]
 
 
 @dataclass(frozen=True)
@@ -37,9 +49,9 @@ class IndexContext(Context):
     template: ClassVar = "tables.html.j2"
     title: str
     intro: tuple[str, ...]
-    tables: tuple[TableContext, ...]
+    tables: tuple[Section, ...]
     pictures: tuple[Picture, ...]
-    rows_at_once: int = 24
+    rows_at_once: int = 30
     letters_at_once: int = 160
 
 
@@ -60,29 +72,56 @@ def write_index(
     title: str,
     intro: Sequence[str],
     tables: Sequence[Table],
-    pictures: Sequence[Path] = (),
-    captions: Mapping[str, str] | None = None,
+    pictures: Sequence[Picture] = (),
 ) -> None:
-    """One self-contained HTML page: contents, pictures, then tables.
+    """One self-contained HTML page: contents, pictures, then tables, none wider than a screen.
 
     Parameters
     ----------
     path, title, intro : where to, and what stands above.
     tables, pictures : what it holds.
-    captions : file name of a picture, without its ending → what it shows.
     """
     page = IndexContext(
         title=title,
         intro=tuple(intro),
-        tables=tuple(table.context() for table in tables),
-        pictures=tuple(_picture(picture, captions or {}) for picture in pictures),
+        tables=tuple(
+            Section(
+                _SAID.split(table.title)[0],
+                table.title,
+                tuple(part.context() for part in table.for_page()),
+            )
+            for table in tables
+        ),
+        pictures=tuple(pictures),
     )
     write_whole(path, page.render())
 
 
-def _picture(path: Path, captions: Mapping[str, str]) -> Picture:
-    source = data_uri(path.read_bytes(), _MIME[path.suffix])
-    return Picture(path.stem.replace("-", " "), source, captions.get(path.stem, ""))
+def failed(failures: Sequence[Failure], total: int) -> list[str]:
+    """What went wrong, each reason once."""
+    if not failures:
+        return []
+    reasons: dict[str, int] = {}
+    for one in failures:
+        reasons[one.message] = reasons.get(one.message, 0) + 1
+    return [
+        f"{len(failures)} of {total} runs failed and are not shown; the same command tries them "
+        "again.",
+        *(f"Failed, {count} of them: {reason}" for reason, count in reasons.items()),
+    ]
+
+
+def left_out(skipped: Sequence[Skipped], called: Callable[[str], str] = str) -> list[str]:
+    """What was not run, each reason once."""
+    reasons: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
+    for one in skipped:
+        methods, names = reasons.setdefault(one.reason, ({}, {}))
+        methods[called(one.method)] = None
+        names[called(one.data)] = None
+    return [
+        f"Left out: {', '.join(methods)} on {', '.join(names)}: {reason}."
+        for reason, (methods, names) in reasons.items()
+    ]
 
 
 def summary_lines(outcome: Outcome, jobs: int) -> list[str]:

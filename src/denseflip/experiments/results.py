@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -164,7 +164,7 @@ def group_table(
         ]
         cells.append((*key, len(members), len(found) / len(members), *values))
     columns = (*by, "n", "flip_rate", *metrics)
-    return Table(name, title, columns, tuple(cells))
+    return Table(name, title, columns, tuple(cells), keys=len(by))
 
 
 def _grouped(rows: Sequence[Row], by: Sequence[str]) -> Iterator[tuple[tuple[Any, ...], list[Row]]]:
@@ -186,12 +186,21 @@ def median(values: Iterable[Any]) -> float | None:
     return statistics.median(numbers) if numbers else None
 
 
-def bench_tables(rows: Sequence[Row]) -> list[Table]:
-    """The tables of `denseflip bench`: flip rates per class, all measures, and the sentences."""
+def bench_tables(
+    rows: Sequence[Row], names: Mapping[tuple[str, str], Sequence[str]] | None = None
+) -> list[Table]:
+    """The tables of `denseflip bench`: flip rates per class, all measures, and the sentences.
+
+    ``names`` are those of the classes, by data set and oracle, where an oracle's labels are these.
+    """
     sides = SIDES
     title = "Medians (of shares: means) over found counterfactuals of all measures"
+    named = [
+        {**row, "label_before": class_name(row["label_before"], (names or {}).get(_side(row), ()))}
+        for row in rows
+    ]
     return [
-        group_table(rows, (*sides, "label_before"), DEFAULT_METRICS, name="flips"),
+        group_table(named, (*sides, "label_before"), DEFAULT_METRICS, name="flips"),
         group_table(
             rows,
             sides,
@@ -201,6 +210,20 @@ def bench_tables(rows: Sequence[Row]) -> list[Table]:
         ),
         sentence_table(rows, sides),
     ]
+
+
+def class_name(label: Any, names: Sequence[str]) -> Any:
+    """What a class is called; its label where it has no name.
+
+    >>> class_name(1, ("well", "ill")), class_name(2, ("well", "ill")), class_name("x", ())
+    ('ill', 2, 'x')
+    """
+    known = isinstance(label, int) and 0 <= label < len(names)
+    return names[label] if known else label
+
+
+def _side(row: Row) -> tuple[str, str]:
+    return row["data"], row["oracle"]
 
 
 def sentence_table(rows: Sequence[Row], by: Sequence[str] = SIDES) -> Table:
@@ -231,7 +254,7 @@ def sentence_table(rows: Sequence[Row], by: Sequence[str] = SIDES) -> Table:
         )
     columns = (*by, "n", "found", "told", *_LANGUAGES, "any", *metrics)
     title = "Sentences: told true as read in at most 5 cells, in which language, at which cost"
-    return Table("sentences", title, columns, tuple(cells))
+    return Table("sentences", title, columns, tuple(cells), keys=len(by))
 
 
 def stability(rows: Sequence[Row]) -> float | None:

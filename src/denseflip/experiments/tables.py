@@ -21,6 +21,7 @@ from denseflip.report.html import Context
 
 MISSING = "–"
 _LONG = 60  # cells longer than this are set as paragraphs in LaTeX
+_COLUMNS = 11  # as many as a screen of ordinary width has room for
 _LATEX = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
@@ -66,6 +67,7 @@ class Table:
     columns : headings.
     rows : cells: numbers, strings, booleans or None.
     notes : sentences below it.
+    keys : how many of the columns say what a row is of; they come first. 0 if that is not known.
     """
 
     name: str
@@ -73,6 +75,7 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
     notes: tuple[str, ...] = field(default_factory=tuple)
+    keys: int = 0
 
     def texts(self) -> list[list[str]]:
         """The cells as a person reads them."""
@@ -146,6 +149,42 @@ class Table:
         rows = tuple(tuple(row) for row in self.texts())
         return TableContext(self.name, self.title, self.columns, rows, self.notes)
 
+    def for_page(self, most: int = _COLUMNS) -> list[Table]:
+        """The table in parts of at most so many columns, for a screen; as it is without keys.
+
+        What is the same in every row, or in none, is said once below.
+        """
+        if not self.keys:
+            return [self]
+        each = list(zip(*self.rows, strict=True)) or [()] * len(self.columns)
+        keys, same = [], []
+        for i in range(self.keys):
+            if len(self.rows) > 1 and len(set(map(show, each[i]))) == 1:
+                same += [f"{_heading(self.columns[i])} {show(each[i][0])}"] if each[i][0] else []
+            else:
+                keys.append(i)
+        rest = range(self.keys, len(self.columns))
+        there = [i for i in rest if any(show(cell) != MISSING for cell in each[i])]
+        none = [_heading(self.columns[i]) for i in rest if i not in there]
+        notes = [f"All of them: {', '.join(same)}."] if same else []
+        notes += [f"Not measured: {', '.join(none)}."] if none else []
+        room = max(1, most - len(keys))
+        parts = -(-len(there) // room) or 1
+        size = -(-len(there) // parts)
+        tables = []
+        for k in range(parts):
+            chosen = [*keys, *there[k * size : (k + 1) * size]]
+            tables.append(
+                Table(
+                    f"{self.name}-{k + 1}" if k else self.name,
+                    self.title if not k else f"{self.title}, part {k + 1} of {parts}",
+                    tuple(_heading(self.columns[i]) for i in chosen),
+                    tuple(tuple(row[i] for i in chosen) for row in self.rows),
+                    (*self.notes, *notes) if k == parts - 1 else (),
+                )
+            )
+        return tables
+
     def to_json(self) -> str:
         """A list of one object per row."""
         rows = [dict(zip(self.columns, map(_json, row), strict=True)) for row in self.rows]
@@ -191,6 +230,10 @@ def show(cell: Any) -> str:
     if isinstance(cell, (list, tuple)):
         return "; ".join(show(x) for x in cell)
     return str(cell)
+
+
+def _heading(column: str) -> str:
+    return column.replace("_", " ")
 
 
 def _plain(cell: Any) -> Any:

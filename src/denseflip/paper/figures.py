@@ -1,4 +1,4 @@
-"""The paper's figures: box plots of d% and C, and patients side by side. Needs matplotlib."""
+"""The paper's figures: box plots of d% and C, patients side by side. Drawing needs matplotlib."""
 
 from __future__ import annotations
 
@@ -14,51 +14,36 @@ from denseflip.experiments.store import Record
 from denseflip.experiments.tables import Table
 from denseflip.paper.printed import PATIENTS
 from denseflip.paper.specs import PaperPlan
-from denseflip.report.palette import CLASSES, INK
+from denseflip.report.canvas import NARROW, need, new_figure, save_figure, style
+from denseflip.report.comparison import plot_comparison
+from denseflip.report.palette import CLASSES, GRID, INK
 from denseflip.story.describe import describe
 from denseflip.story.story import Story
 
 
 def plot_distributions(
-    rows: Sequence[Row], data: str, methods: Sequence[str], path: Path, *, title: str = ""
-) -> None:
+    rows: Sequence[Row],
+    data: str,
+    methods: Sequence[str],
+    path: Path | None = None,
+    *,
+    title: str = "",
+    narrow: bool = False,
+) -> Any:
     """Box plots of d% (linear) and C (on a log scale) per method and class, as in the supplement.
 
     Boxes run from the first to the third quartile, whiskers to the last value within 1.5 boxes.
+    ``narrow`` sets one below the other, for a phone.
     """
-    from denseflip.report.canvas import need, new_figure, save_figure, style
-
     need("matplotlib")
-    shown = [m for m in methods if any(r["data"] == data and r["method"] == m for r in rows)]
+    of_data = [r for r in rows if r["data"] == data]
+    shown = [m for m in methods if any(r["method"] == m for r in of_data)]
     with style():
-        figure = new_figure(9.0, 3.4)
+        figure = new_figure(NARROW, 5.6) if narrow else new_figure(9.0, 3.6)
         for panel, (column, label) in enumerate((("d", "d%"), ("C", "C (questions)"))):
-            axes = figure.add_subplot(1, 2, panel + 1)
+            axes = figure.add_subplot(*((2, 1) if narrow else (1, 2)), panel + 1)
             for k in (0, 1):
-                values = [
-                    [
-                        float(r[column])
-                        for r in rows
-                        if r["data"] == data
-                        and r["method"] == m
-                        and r["found"]
-                        and r["label_before"] == k
-                    ]
-                    for m in shown
-                ]
-                boxes = [(i, box_statistics(v)) for i, v in enumerate(values) if v]
-                if not boxes:
-                    continue
-                axes.bxp(
-                    [b for _, b in boxes],
-                    positions=[i + (k - 0.5) * 0.38 for i, _ in boxes],
-                    widths=0.32,
-                    patch_artist=True,
-                    manage_ticks=False,
-                    boxprops={"facecolor": CLASSES[k], "alpha": 0.75, "linewidth": 0.8},
-                    medianprops={"color": INK, "linewidth": 1.2},
-                    flierprops={"marker": ".", "markersize": 3, "markeredgecolor": CLASSES[k]},
-                )
+                _boxes(axes, [r for r in of_data if r["label_before"] == k], shown, column, k)
             if column == "C":
                 axes.set_yscale("log")
             else:
@@ -67,10 +52,31 @@ def plot_distributions(
             axes.set_xticklabels([m.upper() for m in shown], rotation=30, ha="right")
             axes.set_xlim(-0.6, len(shown) - 0.4)
             axes.set_ylabel(label)
-            axes.grid(axis="y", alpha=0.3, linewidth=0.5)
-        figure.suptitle(title or f"{data.upper()}: blue class 0, red class 1 (as predicted)")
+            axes.grid(axis="y", color=GRID, linewidth=0.6)
+            axes.set_axisbelow(True)
+            for side in ("top", "right"):
+                axes.spines[side].set_visible(False)
+        if not narrow:
+            figure.suptitle(title or f"{data.upper()}: blue class 0, red class 1 (as predicted)")
         figure.tight_layout()
-    save_figure(figure, path, force=True)
+    return save_figure(figure, path, force=True)
+
+
+def _boxes(axes: Any, rows: Sequence[Row], methods: Sequence[str], column: str, k: int) -> None:
+    """The boxes of one class, beside those of the other."""
+    values = [[float(r[column]) for r in rows if r["method"] == m and r["found"]] for m in methods]
+    boxes = [(i, box_statistics(v)) for i, v in enumerate(values) if v]
+    if boxes:
+        axes.bxp(
+            [b for _, b in boxes],
+            positions=[i + (k - 0.5) * 0.38 for i, _ in boxes],
+            widths=0.32,
+            patch_artist=True,
+            manage_ticks=False,
+            boxprops={"facecolor": CLASSES[k], "alpha": 0.75, "linewidth": 0.8},
+            medianprops={"color": INK, "linewidth": 1.2},
+            flierprops={"marker": ".", "markersize": 3, "markeredgecolor": CLASSES[k]},
+        )
 
 
 def box_statistics(values: Sequence[float]) -> dict[str, Any]:
@@ -114,6 +120,17 @@ def patient_stories(plan: PaperPlan, records: Mapping[str, Record]) -> dict[str,
     return out
 
 
+def patient_classes(plan: PaperPlan) -> dict[str, str]:
+    """The class that its data set has for each patient of the paper's figures."""
+    found = {}
+    for source in plan.sources:
+        index, dataset = PATIENTS.get(source.spec.name), source.dataset
+        if index is not None and index < len(dataset):
+            name = f"{source.spec.name.upper()} {index}"
+            found[name] = dataset.class_names[dataset.labels[index]]
+    return found
+
+
 def patient_table(stories: Mapping[str, Mapping[str, Story]]) -> Table:
     """What each method says about the paper's patients."""
     rows = [
@@ -135,13 +152,11 @@ def patient_table(stories: Mapping[str, Mapping[str, Story]]) -> Table:
     return Table("patients", title, columns, tuple(rows))
 
 
-def plot_patients(stories: Mapping[str, Mapping[str, Story]], folder: Path) -> list[Path]:
-    """One picture per patient: all methods side by side, bars divided by the size of the lobes."""
-    from denseflip.report.comparison import plot_comparison
-
-    paths = []
-    for patient, by_method in stories.items():
-        path = folder / f"patient-{patient.lower().replace(' ', '-')}.png"
-        plot_comparison(dict(by_method), title=patient, path=path, force=True, by_size=True)
-        paths.append(path)
-    return paths
+def plot_patient(
+    patient: str, stories: Mapping[str, Story], path: Path | None = None, *, narrow: bool = False
+) -> Any:
+    """All methods side by side, bars divided by the size of the lobes."""
+    title = "" if narrow else patient
+    return plot_comparison(
+        dict(stories), title=title, path=path, force=True, by_size=True, narrow=narrow
+    )

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from denseflip.experiments.results import Row, group_table, to_rows
+from denseflip.experiments.results import Row, group_table, sentence_table, to_rows
 from denseflip.experiments.store import Record
 from denseflip.experiments.tables import MISSING, Table
 from denseflip.paper.printed import (
@@ -37,26 +37,31 @@ _MEASURES = (
     "statement_verified",
     "statement_pairs",
 )
-_AS_READ = ("as_read", "as_read_typical", "told")  # where it was asked for
 
 
 def paper_tables(plan: PaperPlan, records: Mapping[str, Record]) -> list[Table]:
-    """Every table of the paper, from the records there are."""
+    """Every table of the paper, from the records there are, and what its sentences are worth."""
     rows = paper_rows(plan, records)
     further = group_table(
         rows,
         ("data", "method"),
-        (*_MEASURES, *_AS_READ) if any(r["as_read"] is not None for r in rows) else _MEASURES,
+        _MEASURES,
         name="measures",
         title="Medians (of shares: means) over found counterfactuals of all measures",
     )
+    said = [sentence_table(rows, ("data", "method"))] if _told(rows) else []
     return [
         table_1(plan, records),
         table_2(plan, rows),
         differences(plan, rows),
         distributions(plan, rows),
         further,
+        *said,
     ]
+
+
+def _told(rows: Sequence[Row]) -> bool:
+    return any(row["cells"] is not None or row["words"] is not None for row in rows)
 
 
 def paper_rows(plan: PaperPlan, records: Mapping[str, Record]) -> list[Row]:

@@ -14,7 +14,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from denseflip.report.palette import css_variables
+from denseflip.report.palette import css_variables, dark_variables
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -55,7 +55,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.globals |= {"asset": asset, "colours": _colours}
+    made.globals |= {"asset": asset, "colours": _colours, "dark_colours": _dark_colours}
     made.filters["json_text"] = json_text
     return made
 
@@ -72,6 +72,13 @@ def _colours() -> Markup:
     from markupsafe import Markup
 
     return Markup(css_variables())
+
+
+def _dark_colours() -> Markup:
+    """The same for a screen that prefers the dark; not escaped for the same reason."""
+    from markupsafe import Markup
+
+    return Markup(dark_variables())
 
 
 def json_text(data: Any) -> Markup:

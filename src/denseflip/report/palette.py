@@ -17,6 +17,7 @@ REMOVED = "#e0432f"  # red, the lighter of the two
 ADDED = "#0b4a8f"  # blue, the darker of the two
 REMOVED_INK = "#b92f1d"  # the red of words: darker, for letters are thin
 REMOVED_DASH = (0, (3.2, 1.6))  # matplotlib's on-off form; added edges are solid
+MEASURED = "#2a7f78"  # marks of measures, neither edits nor classes
 CLASSES = ("#4477aa", "#cc6677")  # the first and the second class of a data set, side by side
 
 # ---- ink and paper ------------------------------------------------------------------------
@@ -26,6 +27,7 @@ INK = "#1d1f24"
 NOTE = "#43494f"  # words that matter a little less
 QUIET = "#5d6470"  # and less still
 AXIS = "#b9bec7"  # axes, and edges of buttons
+GRID = "#e3e7ec"  # lines behind marks
 BRAIN = "#aab0ba"  # the outline of a glass brain
 SURFACE = "#c3c8d0"  # and the surface of a turning one
 NODE = "#8b939d"  # nodes that belong to no region
@@ -125,6 +127,17 @@ def css_variables() -> str:
     """
     listed = " ".join(f"--{name}: {colour};" for name, colour in PAGE.items())
     return f":root {{ {listed} }}"
+
+
+def dark_variables() -> str:
+    """The page's colours for a screen that prefers the dark; paper stays white.
+
+    >>> dark_variables()[:50]
+    '@media screen and (prefers-color-scheme: dark) { :'
+    """
+    listed = " ".join(f"--{name}: {DARK[name]};" for name in PAGE)
+    dark = f":root {{ color-scheme: dark; {listed} }}"
+    return f"@media screen and (prefers-color-scheme: dark) {{ {dark} }}"
 
 
 def app_variables() -> str:

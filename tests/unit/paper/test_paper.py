@@ -87,8 +87,12 @@ def test_the_paper_on_a_few_graphs(brain_data, tmp_path):
     outcome = run_specs(plan.specs, Store(tmp_path / "store"))
     assert outcome.failures == []
     tables = {t.name: t for t in paper_tables(plan, outcome.records)}
-    assert set(tables) == {"table1", "table2", "flips", "distributions", "measures"}
-    assert tables["measures"].columns[-3:] == ("as_read", "as_read_typical", "told")
+    names = {"table1", "table2", "flips", "distributions", "measures", "sentences"}
+    assert set(tables) == names
+    sentences = tables["sentences"]
+    assert {"cells", "words", "as_read", "told"} <= set(sentences.columns)
+    told = [dict(zip(sentences.columns, row, strict=True)) for row in sentences.rows]
+    assert all(0 <= row["as_read"] <= 1 and row["words"] > 3 for row in told if row["found"])
     kki, aut = tables["table1"].rows
     assert kki[5] == "0.6627 [0.66]"
     assert aut[5] == "0.9109 [0.92] D11"
@@ -100,7 +104,7 @@ def test_the_paper_on_a_few_graphs(brain_data, tmp_path):
     assert remarks == []
     page = (tmp_path / "out" / "index.html").read_text()
     assert "Table 2, profile published" in page
-    assert "Only some graphs were explained of: kki, aut." in page
+    assert "Only some graphs were explained of: KKI, AUT." in page
     assert json.loads((tmp_path / "out" / "run.json").read_text())["explanations"] == 15
     _same_result_as_explain(plan, outcome)
 
@@ -137,20 +141,19 @@ def test_box_plots_are_the_same_bytes_each_time(tmp_path):
     assert b"<svg" in paths[0].read_bytes()
 
 
-def test_d_is_drawn_on_a_linear_axis_and_c_on_a_logarithmic_one(tmp_path, monkeypatch):
+def test_d_is_drawn_on_a_linear_axis_and_c_on_a_logarithmic_one():
     pytest.importorskip("matplotlib")
     from denseflip.paper.figures import plot_distributions
-    from denseflip.report import canvas
 
-    kept = []
-    monkeypatch.setattr(canvas, "save_figure", lambda figure, *_, **__: kept.append(figure))
     rows = [
         {"data": "kki", "method": "tri", "found": True, "label_before": 0, "d": 0.1 * i, "C": i}
         for i in range(1, 9)
     ]
-    plot_distributions(rows, "kki", ["tri"], tmp_path / "a.svg")
-    assert [axes.get_yscale() for axes in kept[0].axes] == ["linear", "log"]
-    assert kept[0].axes[0].get_ylim()[0] == 0
+    d, c = plot_distributions(rows, "kki", ["tri"]).axes
+    assert [axes.get_yscale() for axes in (d, c)] == ["linear", "log"]
+    assert d.get_ylim()[0] == 0
+    above, below = plot_distributions(rows, "kki", ["tri"], narrow=True).axes
+    assert above.get_position().y0 > below.get_position().y1
 
 
 def test_why_aut_differs_is_true():
