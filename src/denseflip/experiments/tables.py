@@ -154,9 +154,9 @@ class Table:
 
         What is the same in every row, or in none, is said once below.
         """
-        if not self.keys:
+        if not self.keys or not self.rows:
             return [self]
-        each = list(zip(*self.rows, strict=True)) or [()] * len(self.columns)
+        each = list(zip(*self.rows, strict=True))
         keys, same = [], []
         for i in range(self.keys):
             if len(self.rows) > 1 and len(set(map(show, each[i]))) == 1:
