@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import threading
 import time
@@ -18,15 +19,14 @@ from denseflip.web.config import Settings
 @contextmanager
 def serving(data: Path, **told: Any) -> Iterator[str]:
     """The address of a server that runs meanwhile."""
-    import uvicorn
+    from denseflip.web.server import make_server
 
     work.REPEATS, work.PERMUTATIONS = 1, 19  # enough to see a verdict, and quick
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
     port = listening.getsockname()[1]
     app = create_app(Settings(data=data, port=port, **told))
-    config = uvicorn.Config(app, log_level="error", access_log=False, timeout_graceful_shutdown=1)
-    server = uvicorn.Server(config)
+    server = make_server(app, log_level="error", timeout_graceful_shutdown=1)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     while not server.started:
@@ -48,3 +48,33 @@ def wait(client: Any, id: str, seconds: float = 60) -> dict[str, Any]:
             return dict(job)
         time.sleep(0.02)
     raise AssertionError(f"the job still runs after {seconds} s: {job}")
+
+
+class Visitor:
+    """A client of an app in this process, without a port; its jobs wait, for nothing is started."""
+
+    def __init__(self, app: Any) -> None:
+        self.app = app
+
+    def request(self, method: str, path: str, **how: Any) -> Any:
+        """One request and its answer."""
+        import httpx
+
+        async def go() -> Any:
+            inside = httpx.ASGITransport(self.app, raise_app_exceptions=False)
+            async with httpx.AsyncClient(transport=inside, base_url="http://127.0.0.1") as client:
+                return await client.request(method, path, **how)
+
+        return asyncio.run(go())
+
+    def get(self, path: str, **how: Any) -> Any:
+        """GET."""
+        return self.request("GET", path, **how)
+
+    def post(self, path: str, **how: Any) -> Any:
+        """POST."""
+        return self.request("POST", path, **how)
+
+    def delete(self, path: str, **how: Any) -> Any:
+        """DELETE."""
+        return self.request("DELETE", path, **how)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, Any, BinaryIO
+
+_HELD = {errno.EAGAIN, errno.EACCES, errno.EDEADLK}  # what a lock of somebody else is told by
 
 
 @contextmanager
@@ -44,6 +47,34 @@ def write_whole(path: str | Path, content: str | bytes, *, sync: bool = False) -
     with whole_file(path, sync=sync) as out:
         out.write(content.encode("utf-8") if isinstance(content, str) else content)
     return Path(path)
+
+
+def try_lock(handle: IO[Any]) -> bool:
+    """Lock an open file for this process alone; False if another open file has it locked.
+
+    The lock ends when the file is closed, or when the process ends in whatever way. It says nothing
+    about the content: on Windows others cannot read what is locked, so keep that elsewhere.
+
+    Raises
+    ------
+    OSError
+        If files cannot be locked there, as on some network disks.
+    """
+    try:
+        try:
+            import fcntl
+        except ImportError:  # Windows
+            import msvcrt
+
+            handle.seek(0)
+            msvcrt.locking(handle.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        else:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in _HELD:
+            return False
+        raise
+    return True
 
 
 def _sync_folder(folder: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,9 @@ import httpx
 import pytest
 
 from cohorts import make_cohort
-from serving import serving
+from denseflip.web.app import create_app
+from denseflip.web.config import Settings
+from serving import Visitor, serving
 
 
 @pytest.fixture(scope="module")
@@ -33,3 +35,19 @@ def client(study: Path, data: Path) -> Iterator[Any]:
         httpx.Client(base_url=url, timeout=60) as made,
     ):
         yield made
+
+
+@pytest.fixture
+def make(tmp_path: Path, study: Path) -> Iterator[Callable[..., tuple[Visitor, Any]]]:
+    """Makes a server in this process that does no jobs: a visitor, and its app."""
+    made: list[Any] = []
+
+    def of(**told: Any) -> tuple[Visitor, Any]:
+        app = create_app(Settings(data=tmp_path / "data", datasets=(str(study),), **told))
+        made.append(app)
+        return Visitor(app), app
+
+    yield of
+    for app in made:
+        app.state.store.close()
+        app.state.claim.release()

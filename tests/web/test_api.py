@@ -190,7 +190,7 @@ def test_a_classifier_of_ones_own_is_asked_and_its_failure_told(tmp_path, study,
     oracles = ("own_rules:label", "own_rules:broken")
     with (
         serving(tmp_path / "data", datasets=(str(study),), oracles=oracles) as url,
-        httpx.Client(base_url=url) as client,
+        httpx.Client(base_url=url, timeout=60) as client,
     ):
         shown = client.get("/api/datasets/study").json()["classifiers"]
         assert [c["key"] for c in shown][:2] == ["own_rules-label", "own_rules-broken"]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import socket
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 
 from denseflip.errors import InvalidParameterError
@@ -13,6 +15,7 @@ from denseflip.web.config import BODY, Settings
 from serving import serving
 
 TOKEN = "a-token-of-more-than-16"
+ask = partial(httpx.get, timeout=60)
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "192.168.0.9", "[::2]:1", ""])
@@ -71,24 +74,22 @@ def test_every_answer_forbids_scripts_from_elsewhere(client):
 
 
 def test_a_token_is_asked_for_and_kept_in_a_strict_cookie(tmp_path: Path, study: Path):
-    import httpx
-
     with serving(tmp_path, datasets=(str(study),), token=TOKEN) as url:
-        assert httpx.get(f"{url}/api/health").status_code == 401
-        assert httpx.get(f"{url}/").status_code == 401
-        assert httpx.get(f"{url}/?token=wrong").status_code == 401
+        assert ask(f"{url}/api/health").status_code == 401
+        assert ask(f"{url}/").status_code == 401
+        assert ask(f"{url}/?token=wrong").status_code == 401
         wrong = {"authorization": "Bearer wrong"}
-        assert httpx.get(f"{url}/api/health", headers=wrong).status_code == 401
+        assert ask(f"{url}/api/health", headers=wrong).status_code == 401
         right = {"authorization": f"Bearer {TOKEN}"}
-        assert httpx.get(f"{url}/api/health", headers=right).status_code == 200
-        came = httpx.get(f"{url}/?token={TOKEN}")
+        assert ask(f"{url}/api/health", headers=right).status_code == 200
+        came = ask(f"{url}/?token={TOKEN}")
         assert came.status_code == 303
         cookie = came.headers["set-cookie"]
         for words in ("HttpOnly", "SameSite=Strict"):
             assert words in cookie
         jar = {"cookie": cookie.partition(";")[0]}
-        assert httpx.get(f"{url}/api/health", headers=jar).status_code == 200
-        odd = {"cookie": "denseflip_token=\x01; ;=;"}
+        assert ask(f"{url}/api/health", headers=jar).status_code == 200
+        odd = {"cookie": "denseflip_token_1=\x01; ;=;"}
         place = urlsplit(url)
         with socket.create_connection((place.hostname, place.port)) as raw:
             raw.sendall(f"GET / HTTP/1.1\r\nHost: {place.netloc}\r\nCookie: {odd}\r\n\r\n".encode())
@@ -124,15 +125,13 @@ def test_pages_of_others_cannot_even_ask_but_a_link_opens_the_app(client):
 
 
 def test_a_token_of_any_signs_is_kept_beside_odd_cookies_of_others(tmp_path: Path, study: Path):
-    import httpx
-
     token = 'semi;colon "quote", per%cent&+'
     with serving(tmp_path, datasets=(str(study),), token=token) as url:
-        came = httpx.get(f"{url}/", params={"token": token})
+        came = ask(f"{url}/", params={"token": token})
         assert came.status_code == 303
         own = came.headers["set-cookie"].partition(";")[0]
         for cookie in (own, f'other={{"a": [1, 2]}}; {own}', f'x="; {own}'):
-            answer = httpx.get(f"{url}/api/health", headers={"cookie": cookie})
+            answer = ask(f"{url}/api/health", headers={"cookie": cookie})
             assert answer.status_code == 200, cookie
-        wrong = httpx.get(f"{url}/api/health", headers={"cookie": own[:-1]})
+        wrong = ask(f"{url}/api/health", headers={"cookie": own[:-1]})
         assert wrong.status_code == 401

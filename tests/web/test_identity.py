@@ -33,16 +33,25 @@ def test_how_good_a_classifier_is_on_one_data_set_is_not_said_of_another(tmp_pat
         return {c["key"]: c["judged"] for c in shown}["regions-logistic"]
 
     told = {"datasets": (str(tmp_path / "study.dfd"),)}
-    with serving(tmp_path / "data", **told) as url, httpx.Client(base_url=url) as client:
+    with (
+        serving(tmp_path / "data", **told) as url,
+        httpx.Client(base_url=url, timeout=60) as client,
+    ):
         job = client.post("/api/jobs", json=ASKED).json()
         assert wait(client, job["id"])["status"] == "done"
         assert 'id="whatif-data"' in client.get(f"/api/jobs/{job['id']}/files/report.html").text
         first = judged(client)
         assert first is not None
-    with serving(tmp_path / "data", **told) as url, httpx.Client(base_url=url) as client:
+    with (
+        serving(tmp_path / "data", **told) as url,
+        httpx.Client(base_url=url, timeout=60) as client,
+    ):
         assert judged(client) == first
     make_cohort(signal=0.0, seed=5).save(tmp_path / "study.dfd", force=True)
-    with serving(tmp_path / "data", **told) as url, httpx.Client(base_url=url) as client:
+    with (
+        serving(tmp_path / "data", **told) as url,
+        httpx.Client(base_url=url, timeout=60) as client,
+    ):
         assert judged(client) is None
         page = client.get(f"/api/jobs/{job['id']}/files/report.html")
         assert page.status_code == 200
@@ -97,12 +106,15 @@ def test_a_classifier_at_work_for_a_job_is_told_and_holds_nobody_up(tmp_path, st
     monkeypatch.setattr(api, "PATIENCE", 0.05)
     told = {"datasets": (str(study),), "oracles": ("own_busy:label",)}
     held = threading.Lock()
-    with serving(tmp_path / "data", **told) as url, httpx.Client(base_url=url) as client:
+    with (
+        serving(tmp_path / "data", **told) as url,
+        httpx.Client(base_url=url, timeout=60) as client,
+    ):
         monkeypatch.setattr(
             Library,
             "classifier",
-            lambda self, key, name, whole=Library.classifier: replace(
-                whole(self, key, name), lock=held
+            lambda self, key, name, whole=Library.classifier, **how: replace(
+                whole(self, key, name, **how), lock=held
             ),
         )
         asked = ASKED | {"classifier": "own_busy-label"}
@@ -132,7 +144,10 @@ def test_a_classifier_that_has_the_names_for_other_labels_is_told_by_its_own(
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     told = {"datasets": (str(study),), "oracles": ("own_turned:rule",)}
-    with serving(tmp_path / "data", **told) as url, httpx.Client(base_url=url) as client:
+    with (
+        serving(tmp_path / "data", **told) as url,
+        httpx.Client(base_url=url, timeout=60) as client,
+    ):
         asked = ASKED | {"classifier": "own_turned-rule"}
         assert client.post("/api/whatif", json=asked).json()["before"] == "B"
         data = client.get("/api/whatif", params=asked).json()

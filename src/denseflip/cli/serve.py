@@ -41,6 +41,17 @@ def serve(
         Path, typer.Option(help="Folder for uploads and jobs; made if it is not there.")
     ] = Path("denseflip-serve"),
     workers: Annotated[int, typer.Option(help="Jobs that run at a time.")] = 2,
+    max_upload: Annotated[str, typer.Option(help="How large one upload may be.")] = "50MB",
+    max_uploads: Annotated[
+        int, typer.Option(help="How many uploads are kept in the folder; 0 takes none.")
+    ] = 500,
+    max_kept: Annotated[
+        str,
+        typer.Option(
+            help="How much the uploads and answers in the folder may take; then new ones are "
+            "refused until some are deleted."
+        ),
+    ] = "2GB",
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
     ] = True,
@@ -53,17 +64,16 @@ def serve(
     sliders to change a graph by hand. Jobs and uploads are kept in a folder and survive a restart.
     Stop it with Ctrl-C. Needs the extra `web`: pip install "denseflip[web]".
     """
-    from denseflip.errors import InvalidParameterError, MissingExtraError
-    from denseflip.web.app import create_app
-    from denseflip.web.config import Settings
-
-    try:
-        import uvicorn
-    except ImportError as error:
-        raise MissingExtraError("uvicorn", "web") from error
+    import os
     import socket
     from dataclasses import replace
     from urllib.parse import quote
+
+    from denseflip.errors import InvalidParameterError
+    from denseflip.web.app import create_app
+    from denseflip.web.claim import Claim
+    from denseflip.web.config import Settings
+    from denseflip.web.server import make_server
 
     settings = Settings(
         datasets=tuple(data_sets or ()),
@@ -73,17 +83,27 @@ def serve(
         port=port,
         token=token,
         workers=workers,
+        max_upload=_size("max_upload", max_upload),
+        max_uploads=max_uploads,
+        max_kept=_size("max_kept", max_kept),
     ).check()
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if os.name != "nt":  # there it would let two servers have one port
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
     except OSError as error:
+        listening.close()
+        Claim(data, "").release()  # the same server, perhaps: then its address is told
         msg = f"Cannot listen on {host}, port {port} ({error.strerror}). Give another port."
         raise InvalidParameterError(msg, parameter=("host", "port")) from error
     settings = replace(settings, port=listening.getsockname()[1])
-    app = create_app(settings)
+    try:
+        app = create_app(settings)
+    except BaseException:
+        listening.close()
+        raise
     address = settings.url + (f"?token={quote(token, safe='')}" if token else "")
     err_console().print(f"denseflip serves at {address}  (Ctrl-C ends it)", soft_wrap=True)
     if browser:
@@ -91,7 +111,16 @@ def serve(
         import webbrowser
 
         threading.Timer(1.0, webbrowser.open, args=(address,)).start()
-    server = uvicorn.Server(
-        uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=3)
-    )
-    server.run(sockets=[listening])
+    make_server(app).run(sockets=[listening])
+
+
+def _size(name: str, text: str) -> int:
+    """A size as it is given on the command line."""
+    from denseflip.errors import InvalidParameterError
+    from denseflip.limits import parse_size
+
+    try:
+        return parse_size(text)
+    except InvalidParameterError as error:
+        msg = f"{name} must be a size such as 50MB or 2GB; got {text!r:.40}."
+        raise InvalidParameterError(msg, parameter=name) from error

@@ -24,7 +24,7 @@ from typing import Any
 from denseflip.checks import visible, visible_tree
 from denseflip.errors import StoreError
 from denseflip.experiments.spec import canonical_json, content_id, plain_json
-from denseflip.files import write_whole
+from denseflip.files import try_lock, write_whole
 from denseflip.limits import PER_CHARACTER, max_size, show_size
 
 FORMAT = "denseflip-results"
@@ -140,7 +140,9 @@ class Store:
         with _disk_errors(self.folder):
             handle = (self.folder / "lock").open("a+")
         with handle:
-            if not _try_lock(handle):
+            with _disk_errors(self.folder):
+                held = try_lock(handle)
+            if not held:
                 msg = (
                     f"{self.folder}: another process is writing results here. Wait for it to end, "
                     "or use another folder."
@@ -289,21 +291,3 @@ def _disk_errors(folder: Path) -> Iterator[None]:
                 "written is kept; choose another folder or mend this one, and run again."
             )
         raise StoreError(msg) from error
-
-
-def _try_lock(handle: Any) -> bool:
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        import msvcrt
-
-        try:
-            msvcrt.locking(handle.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-        except OSError:
-            return False
-        return True
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True

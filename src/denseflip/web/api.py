@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
 
-from fastapi import APIRouter, File, Form, HTTPException, Path, Query, Request, UploadFile
+from fastapi import APIRouter, File, Form, Header, HTTPException, Path, Query, Request, UploadFile
 from fastapi.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 
 from denseflip._version import __version__
@@ -15,10 +16,11 @@ from denseflip.classifiers.presets import PRESETS
 from denseflip.datasets import Dataset
 from denseflip.errors import DenseflipError
 from denseflip.search.methods import methods
-from denseflip.web.app import event_lines, page_text, static_file
+from denseflip.web.app import page_text, static_file
+from denseflip.web.events import follow, knows_the_end
 from denseflip.web.library import Classifier, Library
 from denseflip.web.payload import judged_words, surface_of
-from denseflip.web.runner import MOST_WAITING, Live
+from denseflip.web.runner import MOST_WAITING, said
 from denseflip.web.schemas import (
     ErrorAnswer,
     JobAnswer,
@@ -26,16 +28,18 @@ from denseflip.web.schemas import (
     WhatIfAnswer,
     WhatIfRequest,
 )
-from denseflip.web.store import FINAL, Job, Store
+from denseflip.web.store import Job, Store
 from denseflip.web.takeaway import FILES, make_file, story_of
 from denseflip.web.uploads import take
 from denseflip.workflow.alive import whatif_data
 from denseflip.workflow.whatif import Change, WhatIf
 
-_BEAT = 15.0  # seconds after which a silent stream says that it is there
 PATIENCE = 5.0  # seconds that a page waits for a classifier that a job is asking
+TRAINING = 20.0  # seconds that a page waits for a classifier that is being trained
+UPLOADS_AT_ONCE = 4  # that are read at a time
+TURN = 30.0  # seconds that an upload waits for its turn
 _ERRORS: dict[int | str, dict[str, Any]] = {
-    code: {"model": ErrorAnswer} for code in (400, 401, 403, 404, 409, 413, 422, 429)
+    code: {"model": ErrorAnswer} for code in (400, 401, 403, 404, 409, 413, 422, 429, 507)
 }
 KeyPath = Annotated[str, Path(max_length=120)]
 JobPath = Annotated[str, Path(pattern="^[0-9a-f]{16}$")]
@@ -70,6 +74,17 @@ def _held(got: Classifier) -> Iterator[None]:
         got.lock.release()  # type: ignore[attr-defined]
 
 
+def _patient(name: str) -> Callable[[], None]:
+    """Waits for a classifier that another thread trains, but holds no thread up for minutes."""
+    until = time.monotonic() + TRAINING
+
+    def waiting() -> None:
+        if time.monotonic() > until:
+            raise HTTPException(409, f"{name} is being trained; ask again in a moment")
+
+    return waiting
+
+
 # ---- pages --------------------------------------------------------------------------------
 
 
@@ -98,6 +113,7 @@ def health(request: Request) -> dict[str, Any]:
         "waiting": _store(request).waiting(),
         "workers": state.settings.workers,
         "interrupted": state.interrupted,
+        "kept": state.quota.used(),
     }
 
 
@@ -129,7 +145,7 @@ def list_sets(request: Request) -> list[dict[str, Any]]:
         try:
             found.append(_facts(library, key, library.dataset(key)))
         except Exception as error:  # one that cannot be read is listed with its reason
-            found.append({"key": key, "name": key, "error": str(error)[:300]})
+            found.append({"key": key, "name": key, "error": said(error)[:300]})
     return found
 
 
@@ -169,6 +185,13 @@ def show_set(request: Request, key: KeyPath) -> dict[str, Any]:
     }
 
 
+@router.delete("/api/datasets/{key}/subjects/{id}", status_code=204)
+def drop_graph(request: Request, key: KeyPath, id: KeyPath) -> Response:
+    """Delete a graph that was uploaded beside a data set."""
+    _library(request).remove_graph(key, id)
+    return Response(status_code=204)
+
+
 @router.delete("/api/datasets/{key}", status_code=204)
 def drop_set(request: Request, key: KeyPath) -> Response:
     """Delete a data set that was uploaded."""
@@ -198,15 +221,21 @@ def upload(
     percentile: Annotated[float | None, Form(ge=0, le=100)] = None,
 ) -> dict[str, Any]:
     """Bring a data set, a folder as zip, one graph, or a saved result."""
-    content = file.file.read(request.app.state.settings.max_upload + 1)
-    return take(
-        content,
-        file.filename or "upload",
-        _library(request),
-        _store(request),
-        dataset=dataset or None,
-        percentile=percentile,
-    )
+    state = request.app.state
+    if not state.uploading.acquire(timeout=TURN):
+        raise HTTPException(429, "Too many uploads are being read; try again later")
+    try:
+        return take(
+            file.file.read(state.settings.max_upload + 1),
+            file.filename or "upload",
+            state.library,
+            state.store,
+            state.quota,
+            dataset=dataset or None,
+            percentile=percentile,
+        )
+    finally:
+        state.uploading.release()
 
 
 # ---- jobs -----------------------------------------------------------------------------------
@@ -222,6 +251,7 @@ def _job(request: Request, id: str) -> Job:
 def _room(request: Request) -> None:
     if _store(request).waiting() >= MOST_WAITING:
         raise HTTPException(429, f"{MOST_WAITING} jobs wait already; try again later")
+    request.app.state.quota.check_job()
 
 
 @router.post("/api/jobs", status_code=201, response_model=JobAnswer)
@@ -245,6 +275,15 @@ def list_jobs(
 def show_job(request: Request, id: JobPath) -> dict[str, Any]:
     """One job."""
     return _job(request, id).to_dict()
+
+
+@router.delete("/api/jobs/{id}", status_code=204)
+def drop_job(request: Request, id: JobPath) -> Response:
+    """Delete a job that has ended, with its result."""
+    job = _job(request, id)
+    if not _store(request).remove(id):
+        raise HTTPException(409, f"This job has not ended ({job.status}); cancel it first")
+    return Response(status_code=204)
 
 
 @router.post("/api/jobs/{id}/cancel", response_model=JobAnswer)
@@ -311,7 +350,8 @@ def _alive(
     asked = job.request
     try:
         subject = library.subject(asked["dataset"], asked["subject"])
-        got = library.classifier(asked["dataset"], asked["classifier"])
+        name = asked["classifier"]
+        got = library.classifier(asked["dataset"], name, waiting=_patient(name))
         story = story_of(result, answer)
         if story.result.original != subject.graph:
             return None
@@ -324,40 +364,28 @@ def _alive(
 
 
 @router.get("/api/jobs/{id}/events")
-async def job_events(request: Request, id: JobPath) -> StreamingResponse:
-    """How a job goes on, as server-sent events ``progress``, until it ends."""
+async def job_events(
+    request: Request,
+    id: JobPath,
+    last: Annotated[str | None, Header(alias="last-event-id", max_length=100)] = None,
+) -> Response:
+    """How a job goes on, as server-sent events ``progress``, until it ends.
+
+    Whoever comes back with the id of the last event is told what is new, and with 204 that there
+    is nothing more to come.
+    """
+    state = request.app.state
     job = await asyncio.to_thread(_job, request, id)
-    live: Live | None = request.app.state.runner.live(id)
+    if knows_the_end(state.runner, job, last):
+        return Response(status_code=204)
+    place = state.streams.enter()
+    if place is None:
+        raise HTTPException(429, f"{state.streams.most} streams are open already; close some")
     return StreamingResponse(
-        _events(request, job, live),
+        follow(state.runner, state.store, job, state.streams, place, last),
         media_type="text/event-stream",
         headers={"cache-control": "no-store", "x-accel-buffering": "no"},
     )
-
-
-async def _events(request: Request, job: Job, live: Live | None) -> AsyncIterator[str]:
-    if live is None:
-        ended = await asyncio.to_thread(_job, request, job.id)
-        facts = {"status": ended.status, "summary": ended.summary, "error": ended.error}
-        yield event_lines("progress", facts)
-        return
-    heard = live.listen()
-    try:
-        while True:
-            try:
-                facts = await asyncio.wait_for(heard.get(), _BEAT)
-            except TimeoutError:
-                now = await asyncio.to_thread(_store(request).get, job.id)
-                over = request.app.state.runner.live(job.id) is not live
-                if now is None or now.status in FINAL or over:
-                    return
-                yield ": still here\n\n"
-                continue
-            yield event_lines("progress", facts)
-            if facts["status"] in FINAL:
-                return
-    finally:
-        live.leave(heard)
 
 
 # ---- what if --------------------------------------------------------------------------------
@@ -376,7 +404,7 @@ def whatif_model(
     """The graph by region, and the weights of a classifier that is a sum over the edges."""
     library = _library(request)
     found = library.subject(dataset, subject)
-    got = library.classifier(dataset, classifier)
+    got = library.classifier(dataset, classifier, waiting=_patient(classifier))
     stored = _store(request).result(job) if job else None
     story = story_of(stored, answer) if stored and "story" in stored else None
     if story is not None and story.result.original != found.graph:
@@ -394,7 +422,8 @@ def whatif(request: Request, asked: WhatIfRequest) -> dict[str, Any]:
     """Ask the classifier about a graph that was changed by hand."""
     library = _library(request)
     found = library.subject(asked.dataset, asked.subject)
-    got = library.classifier(asked.dataset, asked.classifier)
+    name = asked.classifier
+    got = library.classifier(asked.dataset, name, waiting=_patient(name))
     nodes = library.dataset(asked.dataset).nodes
     regions = nodes.taxonomy(asked.regions) if nodes.regions else None
     with _held(got):

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache
+from http import HTTPStatus
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +18,7 @@ from denseflip.errors import (
     DenseflipError,
     MissingExtraError,
     MissingInputError,
+    StoreError,
     TooLargeError,
     UnknownNameError,
 )
@@ -40,6 +44,7 @@ _STATUS: tuple[tuple[type[DenseflipError], int], ...] = (
     (TooLargeError, 413),
     (MissingInputError, 400),
     (MissingExtraError, 501),
+    (StoreError, 507),  # the folder or the disk is full
 )
 
 
@@ -54,6 +59,8 @@ def create_app(settings: Settings) -> FastAPI:
     ------
     MissingExtraError
         If FastAPI is not installed.
+    StoreError
+        If another server has the data folder.
     """
     try:
         from fastapi import FastAPI
@@ -61,25 +68,38 @@ def create_app(settings: Settings) -> FastAPI:
         from starlette.exceptions import HTTPException
     except ImportError as error:
         raise MissingExtraError("fastapi", "web") from error
-    from denseflip.web.api import router
+    from denseflip.web.api import UPLOADS_AT_ONCE, router
+    from denseflip.web.claim import Claim
+    from denseflip.web.events import Streams
     from denseflip.web.library import Library
+    from denseflip.web.quota import Quota
     from denseflip.web.runner import Runner
     from denseflip.web.store import Store
+    from denseflip.web.uploads import sweep
     from denseflip.web.work import Work
 
     settings.check()
-    settings.data.mkdir(parents=True, exist_ok=True)
-    library = Library(settings)
-    store = Store(settings.data)
-    work = Work(library, store)
+    claim = Claim(settings.data, settings.url)
+    try:
+        sweep(settings.data)
+        library = Library(settings)
+        store = Store(settings.data)
+    except BaseException:
+        claim.release()
+        raise
+    quota = Quota(settings, library, store)
+    work = Work(library, store, quota)
     runner = Runner(store, work, settings.workers)
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
-        app.state.interrupted = runner.start()
-        yield
-        await asyncio.to_thread(runner.close)
-        store.close()
+        try:
+            app.state.interrupted = runner.start()
+            yield
+            await asyncio.to_thread(runner.close)
+        finally:
+            store.close()
+            claim.release()
 
     app = FastAPI(
         title="denseflip",
@@ -88,10 +108,13 @@ def create_app(settings: Settings) -> FastAPI:
         "jobs and what-ifs. Every error has one shape.",
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,
         lifespan=life,
     )
     app.state.settings, app.state.library, app.state.store = settings, library, store
-    app.state.work, app.state.runner = work, runner
+    app.state.work, app.state.runner, app.state.quota = work, runner, quota
+    app.state.claim, app.state.streams = claim, Streams()
+    app.state.uploading = threading.BoundedSemaphore(UPLOADS_AT_ONCE)
     app.include_router(router)
     add_errors(app, RequestValidationError, HTTPException)
     app.add_middleware(Guard, settings=settings)
@@ -102,6 +125,8 @@ def add_errors(app: FastAPI, invalid: Any, plain: Any) -> None:
     """One shape for every error."""
     from starlette.requests import Request
     from starlette.responses import JSONResponse
+
+    from denseflip.web.uploads import FULL, is_full
 
     @app.exception_handler(DenseflipError)
     async def ours(request: Request, error: DenseflipError) -> JSONResponse:
@@ -118,9 +143,20 @@ def add_errors(app: FastAPI, invalid: Any, plain: Any) -> None:
         body = error_body("InvalidRequest", message, (place[0],) if place else ())
         return JSONResponse(json.loads(_plain(body)), status_code=422)
 
+    @app.exception_handler(OSError)
+    @app.exception_handler(sqlite3.Error)
+    async def disk(request: Request, error: Exception) -> JSONResponse:
+        if is_full(error):
+            return JSONResponse(error_body("StoreError", FULL, ("data",)), status_code=507)
+        message = f"This cannot be kept or read here ({getattr(error, 'strerror', None) or error})."
+        return JSONResponse(error_body("StoreError", message, ("data",)), status_code=500)
+
     @app.exception_handler(plain)
     async def http(request: Request, error: Any) -> JSONResponse:
-        body = error_body("NotFound" if error.status_code == 404 else "HTTP", f"{error.detail}.")
+        if is_full(error.__cause__):  # while the body was put aside
+            return await disk(request, error.__cause__)
+        kind = HTTPStatus(error.status_code).phrase.title().replace(" ", "")
+        body = error_body(kind, f"{error.detail}.")
         headers = getattr(error, "headers", None)
         return JSONResponse(body, status_code=error.status_code, headers=headers)
 
@@ -159,8 +195,3 @@ def page_text() -> str:
         undefined=StrictUndefined,
     )
     return made.get_template("app.html.j2").render(version=__version__)
-
-
-def event_lines(name: str, data: Any) -> str:
-    """One server-sent event."""
-    return f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"

@@ -11,6 +11,8 @@ from denseflip.errors import InvalidParameterError
 TOKEN_VARIABLE = "DENSEFLIP_TOKEN"
 LEAST_TOKEN = 16  # characters; a shorter one can be guessed
 UPLOAD = 50_000_000  # bytes of one upload
+UPLOADS = 500  # uploads that are kept
+KEPT = 2_000_000_000  # bytes of uploads and answers that are kept
 BODY = 1_000_000  # bytes of any other request
 
 
@@ -27,6 +29,8 @@ class Settings:
     token : what a visitor must show; needed wherever others can reach the port.
     workers : jobs that run at a time; the rest wait.
     max_upload : bytes that one upload may have.
+    max_uploads : uploads that are kept at a time; 0 takes none.
+    max_kept : bytes of uploads and answers that are kept; beyond it new ones are refused.
 
     Examples
     --------
@@ -43,6 +47,8 @@ class Settings:
     token: str | None = None
     workers: int = 2
     max_upload: int = UPLOAD
+    max_uploads: int = UPLOADS
+    max_kept: int = KEPT
 
     def check(self) -> Settings:
         """Itself, if it may be served."""
@@ -68,6 +74,10 @@ class Settings:
         if not 1 <= self.workers <= 64:
             msg = f"workers must be a number from 1 to 64; got {self.workers}."
             raise InvalidParameterError(msg, parameter="workers")
+        for name, least in (("max_upload", 1), ("max_uploads", 0), ("max_kept", 1)):
+            if getattr(self, name) < least:
+                msg = f"{name} must be at least {least}; got {getattr(self, name)}."
+                raise InvalidParameterError(msg, parameter=name)
         return self
 
     @property

@@ -3,14 +3,18 @@
 A page of somebody else in the same browser can send requests here, and a name of theirs can be
 made to point at this machine. So the Host must be an address or a name that we were told of, the
 Origin of anything that changes something must be ourselves, and the token, where there is one, is
-compared in constant time.
+compared in constant time. A body may be neither too large nor too slow, and whatever goes wrong
+inside is answered in the one shape, with the same headers.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import ipaddress
 import json
+import logging
+import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 from urllib.parse import parse_qs, quote, unquote, urlsplit
@@ -26,7 +30,10 @@ ASGI = Callable[[Scope, Receive, Send], Awaitable[None]]
 COOKIE = "denseflip_token"
 API = "/api/"
 UPLOADS = "/api/uploads"
+PIECE, WHOLE = 30.0, 600.0  # seconds that a piece of a body, and all of it, may take
 _SAFE = {"GET", "HEAD"}
+_OTHERS = {"cross-site", "same-site"}  # pages of other sites, and of other ports of this machine
+_LOG = logging.getLogger(__name__)
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -41,13 +48,16 @@ HEADERS = {
 }
 
 
+_NO_STORE = (b"cache-control", b"no-store")  # of what is about patients, nothing stays behind
+
+
 def error_body(kind: str, message: str, parameters: tuple[str, ...] = ()) -> dict[str, Any]:
     """The one shape of every error that the API gives."""
     return {"error": {"kind": kind, "message": message, "parameters": list(parameters)}}
 
 
-class TooLargeBodyError(Exception):
-    """More was sent than was announced or allowed."""
+class BadBodyError(Exception):
+    """More was sent than is allowed, or not soon enough."""
 
 
 class Guard:
@@ -56,23 +66,28 @@ class Guard:
     def __init__(self, app: ASGI, settings: Settings) -> None:
         self.app = app
         self.settings = settings
+        self._cookie = f"{COOKIE}_{settings.port}"  # cookies do not tell the ports of a host apart
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check one request."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
-        if scope["type"] != "http":
-            return  # a websocket: there is none here
-        headers = {k.decode("latin-1").lower(): v.decode("latin-1") for k, v in scope["headers"]}
+        if scope["type"] != "http":  # a websocket: there is none here
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        listed = [(k.decode("latin-1").lower(), v.decode("latin-1")) for k, v in scope["headers"]]
+        headers = dict(listed)
         problem = self._host(headers) or self._origin(scope, headers)
+        if sum(name == "host" for name, _ in listed) > 1:
+            problem = "A request names one host."
         if problem is not None:
             await _answer(send, 403, "Forbidden", problem)
             return
         if (token := self.settings.token) is not None:
             given = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0]
             if scope["path"] == "/" and given and _same(given, token):
-                await _welcome(send, token)
+                await _welcome(send, self._cookie, token)
                 return
             if not self._known(headers, token):
                 message = (
@@ -96,18 +111,17 @@ class Guard:
 
     def _origin(self, scope: Scope, headers: dict[str, str]) -> str | None:
         method = scope["method"]
-        if headers.get("sec-fetch-site") == "cross-site":
-            if method not in _SAFE:
-                return "A page of another site may not change anything here."
-            if scope["path"].startswith(API):  # it could not read the answer, but keep us busy
-                return "A page of another site may not ask anything here."
+        may_not = "may not change anything here."
+        if method in _SAFE:
+            if not scope["path"].startswith(API):
+                return None  # a link to the app
+            may_not = "may not ask anything here."  # it could not read it, but keep us busy
+        if headers.get("sec-fetch-site") in _OTHERS:
+            return f"A page of another site {may_not}"
         origin = headers.get("origin")
-        if origin is None or method in _SAFE:
+        if origin is None or _is_ours(origin, headers.get("host", "")):
             return None
-        here = urlsplit(origin)
-        if here.scheme in {"http", "https"} and here.netloc == headers.get("host"):
-            return None
-        return f"A page of {origin[:80]!r} may not change anything here."
+        return f"A page of {origin[:80]!r} {may_not}"
 
     def _known(self, headers: dict[str, str], token: str) -> bool:
         scheme, _, shown = headers.get("authorization", "").partition(" ")
@@ -115,7 +129,7 @@ class Guard:
             return True
         for part in headers.get("cookie", "").split(";"):  # odd ones of other servers are no matter
             name, _, value = part.strip().partition("=")
-            if name == COOKIE and _same(unquote(value), token):
+            if name == self._cookie and _same(unquote(value), token):
                 return True
         return False
 
@@ -123,39 +137,69 @@ class Guard:
         self, scope: Scope, receive: Receive, send: Send, headers: dict[str, str]
     ) -> None:
         most = self.settings.max_upload if scope["path"] == UPLOADS else BODY
-        message = f"A request here may have at most {most:,} bytes; this one has more."
+        large = (413, "TooLarge", f"A request here may have at most {most:,} bytes; this has more.")
+        slow = (408, "TooSlow", "The rest of the request did not come in time. Send it again.")
         declared = headers.get("content-length", "0")
         if declared.isdecimal() and int(declared) > most:
-            await _answer(send, 413, "TooLarge", message)
+            await _answer(send, *large)
             return
         seen = 0
-        begun = cut = False
+        begun = whole = cut = False
+        wrong: tuple[int, str, str] | None = None
+        until = time.monotonic() + WHOLE
 
         async def counted() -> Message:
-            nonlocal seen
-            got = await receive()
+            nonlocal seen, whole, wrong
+            if whole:
+                return await receive()  # that the visitor has gone
+            left = min(PIECE, until - time.monotonic())
+            try:
+                got = await asyncio.wait_for(receive(), max(0.0, left))
+            except TimeoutError:
+                wrong = slow
+                raise BadBodyError from None
             seen += len(got.get("body", b""))
+            whole = not got.get("more_body", False)
             if seen > most:
-                raise TooLargeBodyError
+                wrong = large
+                raise BadBodyError
             return got
 
         async def dressed(out: Message) -> None:
             nonlocal begun, cut
-            if cut or (seen > most and not begun):  # whatever the app makes of half a body
-                if not cut:
-                    cut = begun = True
-                    await _answer(send, 413, "TooLarge", message)
+            if cut:
+                return
+            if wrong is not None and not begun:  # whatever the app makes of half a body
+                cut = begun = True
+                await _answer(send, *wrong)
                 return
             if out["type"] == "http.response.start":
                 begun = True
-                out = {**out, "headers": [*out.get("headers", []), *_common()]}
+                given = list(out.get("headers", []))
+                if not any(name.lower() == b"cache-control" for name, _ in given):
+                    given.append(_NO_STORE)
+                out = {**out, "headers": [*given, *_common()]}
             await send(out)
 
         try:
             await self.app(scope, counted, dressed)
-        except TooLargeBodyError:
-            if not begun:
-                await _answer(send, 413, "TooLarge", message)
+        except BadBodyError:
+            if not begun and wrong is not None:
+                await _answer(send, *wrong)
+        except Exception:
+            if begun:
+                raise
+            _LOG.exception("%s %s was not foreseen", scope["method"], scope["path"][:200])
+            message = "This was not foreseen. The server's own output has the details."
+            await _answer(send, 500, "Unforeseen", message)
+
+
+def _is_ours(origin: str, host: str) -> bool:
+    try:
+        here = urlsplit(origin)
+    except ValueError:
+        return False
+    return here.scheme in {"http", "https"} and here.netloc == host
 
 
 def _name(host: str) -> str:
@@ -183,14 +227,14 @@ def _common() -> list[tuple[bytes, bytes]]:
 
 async def _answer(send: Send, status: int, kind: str, message: str) -> None:
     body = json.dumps(error_body(kind, message)).encode()
-    headers = [(b"content-type", b"application/json"), *_common()]
+    headers = [(b"content-type", b"application/json"), *_common(), _NO_STORE]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 
 
-async def _welcome(send: Send, token: str) -> None:
+async def _welcome(send: Send, name: str, token: str) -> None:
     """Keep the token in a cookie, and take it out of the address."""
-    cookie = f"{COOKIE}={quote(token, safe='')}; Path=/; HttpOnly; SameSite=Strict"
-    headers = [(b"location", b"/"), (b"set-cookie", cookie.encode()), *_common()]
+    cookie = f"{name}={quote(token, safe='')}; Path=/; HttpOnly; SameSite=Strict"
+    headers = [(b"location", b"/"), (b"set-cookie", cookie.encode()), *_common(), _NO_STORE]
     await send({"type": "http.response.start", "status": 303, "headers": headers})
     await send({"type": "http.response.body", "body": b""})

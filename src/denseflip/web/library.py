@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import threading
-from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -25,6 +24,7 @@ from denseflip.limits import read_json
 from denseflip.oracles.open import open_oracle
 from denseflip.oracles.protocol import Oracle
 from denseflip.web.config import Settings
+from denseflip.web.once import Once
 from denseflip.workflow.subject import Subject, find_subject
 
 KEEP = 8  # data sets, and as many classifiers for each, that are kept at hand
@@ -65,10 +65,9 @@ class Library:
         for folder in (self.graphs, self.sets):
             folder.mkdir(parents=True, exist_ok=True)
         self._entries: dict[str, Entry] = {}
-        self._loaded: OrderedDict[str, Dataset] = OrderedDict()
-        self._marks: dict[str, str] = {}
-        self._opened: OrderedDict[tuple[str, str], Oracle] = OrderedDict()
-        self._lock = threading.RLock()
+        self._loaded: Once[str, tuple[Dataset, str]] = Once(KEEP)
+        self._opened: Once[tuple[str, str], Oracle] = Once(KEEP * 2)
+        self._lock = threading.Lock()  # of the entries; held for no longer than a look
         self._own: dict[str, tuple[str, threading.Lock]] = {}
         for words in settings.oracles:
             if words not in PRESETS:
@@ -99,6 +98,18 @@ class Library:
             self._entries[key] = Entry(key, key, lambda: load_dataset(path), path)
         return key
 
+    def uploads(self) -> list[Path]:
+        """The files of everything that was uploaded and is kept here."""
+        return [*self.sets.glob(f"{_UPLOADED}*.dfd"), *self.graphs.glob(f"*.{_UPLOADED}*.json")]
+
+    def remove_graph(self, key: str, id: str) -> None:
+        """Delete a graph that was uploaded beside a data set."""
+        self._entry(key)
+        if id not in [known for known, _ in self.extras(key)]:
+            msg = f"The graph {id!r} of {key!r} was not uploaded here, and stays."
+            raise InvalidParameterError(msg, parameter="subject")
+        (self.graphs / f"{key}.{id}.json").unlink(missing_ok=True)
+
     def remove(self, key: str) -> None:
         """Forget a data set that was uploaded, and delete its file."""
         with self._lock:
@@ -110,10 +121,8 @@ class Library:
             for graph in self.graphs.glob(f"{key}.*.json"):
                 graph.unlink(missing_ok=True)
             del self._entries[key]
-            self._loaded.pop(key, None)
-            self._marks.pop(key, None)
-            for pair in [p for p in self._opened if p[0] == key]:
-                del self._opened[pair]
+        self._loaded.drop(lambda one: one == key)
+        self._opened.drop(lambda pair: pair[0] == key)
 
     # ---- data sets ------------------------------------------------------------------------
 
@@ -134,21 +143,21 @@ class Library:
 
     def dataset(self, key: str) -> Dataset:
         """A data set by its key."""
-        with self._lock:
-            entry = self._entry(key)
-            if key not in self._loaded:
-                self._loaded[key] = entry.load()
-                self._marks[key] = dataset_digest(self._loaded[key])
-                while len(self._loaded) > KEEP:
-                    self._loaded.popitem(last=False)
-            self._loaded.move_to_end(key)
-            return self._loaded[key]
+        return self.marked(key)[0]
 
     def identity(self, key: str) -> str:
         """A data set by its key and its content: another one may have the same key tomorrow."""
-        with self._lock:
-            self.dataset(key)
-            return f"{key}@{self._marks[key]}"
+        return self.marked(key)[1]
+
+    def marked(self, key: str) -> tuple[Dataset, str]:
+        """A data set and its identity, of one and the same reading."""
+        entry = self._entry(key)
+
+        def load() -> tuple[Dataset, str]:
+            found = entry.load()
+            return found, f"{key}@{dataset_digest(found)}"
+
+        return self._loaded.get(key, load)
 
     def subject(self, key: str, id: str) -> Subject:
         """A graph of a data set by its id, or one that was uploaded beside it."""
@@ -189,37 +198,34 @@ class Library:
         )
         return [*self._own, *presets]
 
-    def classifier(self, key: str, name: str) -> Classifier:
+    def classifier(
+        self, key: str, name: str, *, waiting: Callable[[], None] | None = None
+    ) -> Classifier:
         """A classifier by its key, trained on the data set if it is a preset.
 
         A thread gets a copy of its own of a trained one, since answers are kept inside. A
         classifier of the user's own is asked by one thread at a time.
+
+        Parameters
+        ----------
+        key, name : of the data set, and of the classifier.
+        waiting : called again and again while another thread trains it; may raise.
         """
         known = self.classifiers(key)
         if name not in known:
             raise UnknownNameError("classifier", name, known, parameter="classifier")
-        if name in self._own:
-            words, lock = self._own[name]
-            with self._lock:
-                if (key, name) not in self._opened:
-                    self._keep(key, name, open_oracle(words, dataset=self.dataset(key)))
-                return Classifier(name, self._opened[key, name], lock)
         dataset = self.dataset(key)
-        with self._lock:
-            oracle = self._opened.get((key, name))
-            if oracle is None:
-                oracle = open_oracle(name, dataset=dataset)
-                self._keep(key, name, oracle)
+        words, lock = self._own.get(name, (name, None))
+        oracle = self._opened.get(
+            (key, name), lambda: open_oracle(words, dataset=dataset), waiting=waiting
+        )
+        if lock is not None:
+            return Classifier(name, oracle, lock)
         return Classifier(name, replace(oracle) if isinstance(oracle, FittedOracle) else oracle)
 
     def is_preset(self, name: str) -> bool:
         """Whether a classifier is one of ours, which can be judged by training it anew."""
         return name not in self._own
-
-    def _keep(self, key: str, name: str, oracle: Oracle) -> None:
-        self._opened[key, name] = oracle
-        while len(self._opened) > KEEP * 2:
-            self._opened.popitem(last=False)
 
 
 def _key_of(name: str) -> str:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import queue
+import secrets
 import sqlite3
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from denseflip.checks import visible
@@ -21,12 +23,16 @@ from denseflip.web.store import FINAL, Job, Store
 
 EVERY = 0.1  # seconds between two words about the progress of a job
 MOST_WAITING = 500  # jobs that may wait or run
+BEHIND = 64  # events that wait for one listener
 
 Work = Callable[[Job, "Live"], tuple[dict[str, Any], dict[str, Any]]]
 
 
 class Stopped(BaseException):
     """A job was cancelled, or the server is going down."""
+
+
+Heard = asyncio.Queue[tuple[str, dict[str, Any]]]
 
 
 class Live:
@@ -36,37 +42,60 @@ class Live:
         self.id = id
         self.state: dict[str, Any] = {"status": "queued", "stage": "waiting", "sent": time.time()}
         self.stop = threading.Event()
+        self._mark = secrets.token_hex(4)  # the same job may be run again, and be told anew
+        self._n = 0
         self._said = 0.0
         self._lock = threading.Lock()
-        self._listeners: list[tuple[asyncio.AbstractEventLoop, asyncio.Queue[dict[str, Any]]]] = []
+        self._listeners: list[tuple[asyncio.AbstractEventLoop, Heard]] = []
 
     def tell(self, *, now: bool = False, **facts: Any) -> None:
         """Change what is known; listeners are told at most ten times a second, or `now`."""
         if self.stop.is_set() and facts.get("status") not in FINAL:
             raise Stopped
-        self.state.update(facts)
-        moment = time.monotonic()
-        if not now and moment - self._said < EVERY:
-            return
-        self._said = moment
-        self.state["sent"] = time.time()
-        shown = dict(self.state)
         with self._lock:
+            if self.state["status"] in FINAL:
+                return  # cancelled, say: the end is told once
+            self.state.update(facts)
+            self._n += 1
+            moment = time.monotonic()
+            if not now and moment - self._said < EVERY:
+                return
+            self._said = moment
+            self.state["sent"] = time.time()
+            event = self._event()
             for loop, heard in self._listeners:
-                loop.call_soon_threadsafe(heard.put_nowait, shown)
+                with suppress(RuntimeError):  # its loop is closed: nobody listens any more
+                    loop.call_soon_threadsafe(_put, heard, event)
 
-    def listen(self) -> asyncio.Queue[dict[str, Any]]:
-        """A queue of what is told from now on; the present state is its first."""
-        heard: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
-        heard.put_nowait(dict(self.state))
+    def listen(self, last: str | None = None) -> Heard:
+        """A queue of what is told from now on; the present state is its first.
+
+        Parameters
+        ----------
+        last : the id of the last event that was heard before, if any: nothing is told twice.
+        """
+        heard: Heard = asyncio.Queue(BEHIND)
         with self._lock:
+            event = self._event()
+            if event[0] != last or self.state["status"] in FINAL:
+                heard.put_nowait(event)
             self._listeners.append((asyncio.get_running_loop(), heard))
         return heard
 
-    def leave(self, heard: asyncio.Queue[dict[str, Any]]) -> None:
+    def leave(self, heard: Heard) -> None:
         """Listen no more."""
         with self._lock:
             self._listeners = [x for x in self._listeners if x[1] is not heard]
+
+    def _event(self) -> tuple[str, dict[str, Any]]:
+        return f"{self._mark}-{self._n}", dict(self.state)
+
+
+def _put(heard: Heard, event: tuple[str, dict[str, Any]]) -> None:
+    """Every event is the whole state: for whoever reads too slowly the oldest are dropped."""
+    if heard.full():
+        heard.get_nowait()
+    heard.put_nowait(event)
 
 
 class Runner:
@@ -84,6 +113,7 @@ class Runner:
         self._queue: queue.SimpleQueue[Live | None] = queue.SimpleQueue()
         self._live: dict[str, Live] = {}
         self._lock = threading.Lock()
+        self._owed: dict[str, dict[str, Any]] = {}  # ends that could not be written, by job
         self._threads = [
             threading.Thread(target=self._loop, name=f"job-{i}", daemon=True)
             for i in range(workers)
@@ -149,15 +179,34 @@ class Runner:
             if self.live(live.id) is not live:
                 continue  # cancelled while it waited, and asked for anew: that one is in the queue
             try:
+                self._settle()
                 job = self.store.get(live.id)
                 if job is not None:
                     self._do(job, live)
-            except sqlite3.Error:  # a full disk: this job stays as it is, and the next has its turn
+            except sqlite3.Error as error:  # a full disk: this job fails, and the next has its turn
+                facts = error_body("StoreError", f"The answer could not be kept ({error}).")[
+                    "error"
+                ]
+                with self._lock:
+                    self._owed[live.id] = facts
                 live.stop.set()
+                live.tell(now=True, status="failed", stage="failed", error=facts)
             finally:
                 with self._lock:
                     if self._live.get(live.id) is live:
                         del self._live[live.id]
+
+    def _settle(self) -> None:
+        """Write what could not be written about jobs that failed."""
+        with self._lock:
+            owed, self._owed = self._owed, {}
+        try:
+            for id in list(owed):
+                self.store.end(id, "failed", owed[id])
+                del owed[id]
+        finally:
+            with self._lock:
+                self._owed = {**owed, **self._owed}
 
     def _do(self, job: Job, live: Live) -> None:
         if live.stop.is_set() or not self.store.start(job.id):

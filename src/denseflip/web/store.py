@@ -109,7 +109,7 @@ class Store:
 
     def add_done(self, kind: str, request: dict[str, Any], summary: Any, result: Any) -> Job:
         """A job that was done elsewhere: a result that was brought along."""
-        packed, now = _pack(result), time.time()
+        packed, now = pack(result), time.time()
         id = secrets.token_hex(8)
         with self._lock, self._db:  # at once: half of it would wait for ever
             self._db.execute(
@@ -133,6 +133,31 @@ class Store:
             ).fetchall()
         return [_job(row) for row in rows]
 
+    def count(self, kind: str) -> int:
+        """How many jobs of a kind are kept."""
+        with self._lock:
+            row = self._db.execute("SELECT count(*) FROM jobs WHERE kind=?", (kind,)).fetchone()
+        return int(row[0])
+
+    def size(self) -> int:
+        """Bytes that jobs and results take; what was deleted leaves room for others."""
+        with self._lock:
+            pages, free, size = (
+                self._db.execute(f"PRAGMA {what}").fetchone()[0]
+                for what in ("page_count", "freelist_count", "page_size")
+            )
+        return int((pages - free) * size)
+
+    def remove(self, id: str) -> bool:
+        """Delete a job that has ended, with its result; False if it waits or runs."""
+        with self._lock, self._db:
+            return (
+                self._db.execute(
+                    "DELETE FROM jobs WHERE id=? AND status NOT IN ('queued','running')", (id,)
+                ).rowcount
+                == 1
+            )
+
     def waiting(self) -> int:
         """How many jobs wait or run."""
         with self._lock:
@@ -154,7 +179,7 @@ class Store:
 
     def finish(self, id: str, summary: Any, result: Any) -> bool:
         """Keep the result of a job; False if it was cancelled meanwhile, and stays so."""
-        packed = _pack(result)
+        packed = pack(result)
         with self._lock, self._db:
             return (
                 self._db.execute(
@@ -226,7 +251,8 @@ class Store:
 _COLUMNS = "id, kind, status, request, created, started, finished, error, summary"
 
 
-def _pack(result: Any) -> bytes:
+def pack(result: Any) -> bytes:
+    """A result as it is kept."""
     return gzip.compress(json.dumps(result, ensure_ascii=False).encode(), 5, mtime=0)
 
 

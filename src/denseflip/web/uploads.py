@@ -7,9 +7,12 @@ anything or hold objects is taken: no pickle, no ``.mat``, no classifier.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import secrets
+import shutil
+import sqlite3
 import stat
 import tempfile
 import zipfile
@@ -30,12 +33,14 @@ from denseflip.errors import (
     InvalidParameterError,
     TooLargeError,
 )
+from denseflip.files import write_whole
 from denseflip.limits import check_zip, read_json, read_member, show_size
 from denseflip.story.describe import describe
 from denseflip.story.story import Story
 from denseflip.web.library import Library
 from denseflip.web.payload import view_of
-from denseflip.web.store import Store
+from denseflip.web.quota import Quota
+from denseflip.web.store import Store, pack
 
 GRAPHS = (".csv", ".tsv", ".txt", ".npy", ".edgelist", ".edges", ".graphml")
 INSIDE = (*GRAPHS, ".json", ".md", ".1d", ".dat")  # of a folder
@@ -45,6 +50,12 @@ _PICKLES = (".pkl", ".pickle", ".joblib", ".pt", ".pth", ".dfo", ".skops")
 _LABELS = ("labels.csv", "labels.tsv", "participants.tsv", "labels.txt")
 _NODES = ("nodes.csv", "nodes.tsv")
 _NAME = 120
+_INCOMING = ".incoming-"
+FULL = (
+    "The disk of this server is full: nothing was kept. Make room on it, or start the server with "
+    "--data on another disk."
+)
+_FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 def take(
@@ -52,6 +63,7 @@ def take(
     name: str,
     library: Library,
     store: Store,
+    quota: Quota,
     *,
     dataset: str | None = None,
     percentile: float | None = None,
@@ -61,14 +73,14 @@ def take(
     Parameters
     ----------
     content, name : the file. Of its name only the ending counts; the rest is shown, never used.
-    library, store : where it is kept.
+    library, store, quota : where it is kept, if there is room.
     dataset : for one graph or a saved result, the data set that it belongs to.
     percentile : for weighted matrices, keep pairs from this percentile up.
 
     Raises
     ------
-    FileFormatError, TooLargeError, InvalidParameterError
-        With what is wrong; nothing was kept then.
+    FileFormatError, TooLargeError, InvalidParameterError, StoreError
+        With what is wrong; nothing was kept then. Neither is it after an OSError: a full disk.
     """
     shown = visible(PurePosixPath(name.replace("\\", "/")).name)[:_NAME] or "upload"
     suffix = PurePosixPath(shown).suffix.lower()
@@ -76,20 +88,22 @@ def take(
         msg = f"{shown}: the file is empty."
         raise FileFormatError(msg)
     _refuse(suffix, shown, content)
+    with quota.room():
+        pass  # full already: nothing is unpacked for nothing
     keep = None if percentile is None else Keep(percentile=percentile)
     with _scratch(library.folder, shown, suffix) as scratch:
         if suffix == ".dfd":
             path = scratch / "upload.dfd"
             path.write_bytes(content)
-            return _keep_dataset(Dataset.load(path), library)
+            return _keep_dataset(Dataset.load(path), library, quota, scratch)
         if suffix == ".zip":
             folder = unpack(content, shown, scratch)
-            return _keep_dataset(_import(folder, shown, keep), library)
+            return _keep_dataset(_import(folder, shown, keep), library, quota, scratch)
         if suffix == ".json":
-            return _keep_result(content, shown, library, store, dataset)
+            return _keep_result(content, shown, library, store, quota, dataset)
         path = scratch / f"upload{suffix}"
         path.write_bytes(content)
-        return _keep_graph(path, shown, library, dataset, keep)
+        return _keep_graph(path, shown, library, quota, dataset, keep)
 
 
 def _refuse(suffix: str, shown: str, content: bytes) -> None:
@@ -111,10 +125,26 @@ def _refuse(suffix: str, shown: str, content: bytes) -> None:
         raise FileFormatError(f"{msg}{known}.")
 
 
+def is_full(error: BaseException | None) -> bool:
+    """Whether an error says that there is no room on the disk."""
+    if isinstance(error, sqlite3.Error):
+        return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+    return isinstance(error, OSError) and error.errno in _FULL
+
+
+def sweep(folder: Path) -> None:
+    """Delete what a server that was killed had begun to take in. Call it with the `Claim`."""
+    for half in folder.glob(f"{_INCOMING}*"):
+        shutil.rmtree(half, ignore_errors=True)
+    for place in ("datasets", "graphs"):
+        for half in (*(folder / place).glob(".*"), *(folder / place).glob("*.half")):
+            half.unlink(missing_ok=True)
+
+
 @contextmanager
 def _scratch(folder: Path, shown: str, suffix: str) -> Iterator[Path]:
     """A folder that is gone afterwards, whatever happens; no message speaks of it."""
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".incoming-") as made:
+    with tempfile.TemporaryDirectory(dir=folder, prefix=_INCOMING) as made:
         try:
             yield Path(made)
         except DenseflipError as error:
@@ -146,6 +176,8 @@ def unpack(content: bytes, shown: str, scratch: Path) -> Path:
                 _write_member(archive, member, shown, folder)
     except (zipfile.BadZipFile, EOFError, OSError, ValueError, NotImplementedError) as error:
         if isinstance(error, (FileFormatError, TooLargeError)):
+            raise
+        if is_full(error):
             raise
         msg = f"{shown}: cannot be read as a zip archive ({visible(str(error))[:120]})."
         raise FileFormatError(msg) from error
@@ -192,28 +224,31 @@ def _import(folder: Path, shown: str, keep: Keep | None) -> Dataset:
     )
 
 
-def _keep_dataset(dataset: Dataset, library: Library) -> dict[str, Any]:
+def _keep_dataset(
+    dataset: Dataset, library: Library, quota: Quota, scratch: Path
+) -> dict[str, Any]:
     path = library.sets / f"upload-{secrets.token_hex(6)}.dfd"
-    dataset.save(path)
+    made = dataset.save(scratch / "kept.dfd")
+    with quota.room(made.stat().st_size):
+        made.replace(path)
     return {"kind": "dataset", "dataset": library.add_upload(path), "name": dataset.name}
 
 
 def _keep_graph(
-    path: Path, shown: str, library: Library, key: str | None, keep: Keep | None
+    path: Path, shown: str, library: Library, quota: Quota, key: str | None, keep: Keep | None
 ) -> dict[str, Any]:
     dataset = library.dataset(_needed(key, shown))
     graph = read_graph(path, nodes=dataset.nodes, keep=keep)
     id = f"upload-{secrets.token_hex(6)}"
     data = {"name": PurePosixPath(shown).stem, "graph": graph.to_dict()}
-    target = library.graphs / f"{key}.{id}.json"
-    half = target.with_suffix(".half")
-    half.write_text(json.dumps(data), encoding="utf-8")
-    half.replace(target)
+    text = json.dumps(data)
+    with quota.room(len(text)):
+        write_whole(library.graphs / f"{key}.{id}.json", text)
     return {"kind": "graph", "dataset": key, "subject": id, "name": data["name"]}
 
 
 def _keep_result(
-    content: bytes, shown: str, library: Library, store: Store, key: str | None
+    content: bytes, shown: str, library: Library, store: Store, quota: Quota, key: str | None
 ) -> dict[str, Any]:
     try:
         result_data, view = _read_result(content, shown, library, key)
@@ -224,7 +259,8 @@ def _keep_result(
         msg = f"{shown}: not a saved result, or one that was changed ({type(error).__name__})."
         raise FileFormatError(msg) from error
     summary = {"found": view["found"], "title": view["title"]}
-    job = store.add_done("brought", {"name": shown}, summary, result_data)
+    with quota.room(len(pack(result_data))):
+        job = store.add_done("brought", {"name": shown}, summary, result_data)
     return {"kind": "result", "job": job.id, "name": view["title"]}
 
 

@@ -9,13 +9,14 @@ from denseflip.classifiers.presets import PRESETS
 from denseflip.cohort.stats import check_permutations
 from denseflip.errors import InvalidParameterError, UnknownNameError
 from denseflip.experiments.cohort import explain_cohort
-from denseflip.experiments.spec import dataset_digest
 from denseflip.oracles.session import Event, Session
 from denseflip.search.constraints import Constraints
 from denseflip.search.methods import ALIASES, METHODS
 from denseflip.search.refine import REFINERS
 from denseflip.web.library import Library
+from denseflip.web.once import Once
 from denseflip.web.payload import cohort_of, judged_words, replay_of, row_of, view_of
+from denseflip.web.quota import Quota
 from denseflip.web.runner import Live
 from denseflip.web.schemas import JobRequest
 from denseflip.web.store import Job, Store
@@ -45,11 +46,13 @@ def check_method(name: str) -> str:
 class Work:
     """Does the jobs of one server."""
 
-    def __init__(self, library: Library, store: Store) -> None:
-        self.library, self.store = library, store
+    def __init__(self, library: Library, store: Store, quota: Quota) -> None:
+        self.library, self.store, self.quota = library, store, quota
+        self._judging: Once[tuple[str, str], dict[str, Any] | None] = Once(0)  # the store keeps it
 
     def __call__(self, job: Job, live: Live) -> Done:
         """Do one job."""
+        self.quota.check_job()  # those that waited before it may have filled the folder
         asked = JobRequest.model_validate(job.request)
         kinds = {
             "judge": self.judge,
@@ -189,32 +192,35 @@ class Work:
         assert asked.subject is not None
         live.tell(now=True, stage="training")
         subject = self.library.subject(asked.dataset, asked.subject)
-        got = self.library.classifier(asked.dataset, asked.classifier)
+        got = self.library.classifier(asked.dataset, asked.classifier, waiting=live.tell)
         evaluation = self._judged(asked.dataset, asked.classifier, live)
         live.tell(now=True, stage="searching", judged=judged_words(evaluation))
         return subject, got.oracle, got.lock, evaluation
 
     def _judged(self, key: str, name: str, live: Live) -> dict[str, Any] | None:
-        known = self.store.judged(self.library.identity(key), name)
-        if known is not None:
-            return known
-        if not self.library.is_preset(name):
-            return None
-        dataset = self.library.dataset(key)
-        live.tell(now=True, stage="judging", done=0, of=REPEATS + PERMUTATIONS)
-        folds = min(5, *(n for n in dataset.class_counts().values() if n))
-        if folds < 2:
-            return None
-        made = evaluate(
-            dataset,
-            name,
-            folds=folds,
-            repeats=REPEATS,
-            permutations=PERMUTATIONS,
-            progress=lambda done, of: live.tell(done=done, of=of),
-        ).to_dict()
-        self.store.judge(f"{key}@{dataset_digest(dataset)}", name, made)
-        return made
+        """The evaluation of a classifier; made once, while other jobs that need it wait."""
+        dataset, identity = self.library.marked(key)
+
+        def make() -> dict[str, Any] | None:
+            known = self.store.judged(identity, name)
+            if known is not None or not self.library.is_preset(name):
+                return known
+            folds = min(5, *(n for n in dataset.class_counts().values() if n))
+            if folds < 2:
+                return None
+            live.tell(now=True, stage="judging", done=0, of=REPEATS + PERMUTATIONS)
+            made = evaluate(
+                dataset,
+                name,
+                folds=folds,
+                repeats=REPEATS,
+                permutations=PERMUTATIONS,
+                progress=lambda done, of: live.tell(done=done, of=of),
+            ).to_dict()
+            self.store.judge(identity, name, made)
+            return made
+
+        return self._judging.get((identity, name), make, waiting=lambda: live.tell(stage="judging"))
 
     def _terms(self, asked: JobRequest, subject: Subject, oracle: Any) -> dict[str, Any]:
         """Target, confidence and constraints, as `explain` takes them."""
