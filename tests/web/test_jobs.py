@@ -9,6 +9,7 @@ import time
 import pytest
 
 from denseflip.errors import StoreError
+from denseflip.web import api
 from denseflip.web.runner import Runner
 from denseflip.web.store import FILE, Store
 
@@ -213,3 +214,70 @@ def test_a_result_that_cannot_be_written_leaves_no_job_behind(tmp_path):
         store.add_done("brought", {}, {}, {"name": "\ud800"})
     assert store.waiting() == 0
     assert store.recent() == []
+
+
+def test_what_could_not_be_written_is_written_when_there_is_room(tmp_path, monkeypatch):
+    store = Store(tmp_path)
+    full = sqlite3.OperationalError("database or disk is full")
+    finish, end, refused = store.finish, store.end, []
+
+    def finished(id, summary, result):
+        if summary["n"] == 0:
+            raise full
+        return finish(id, summary, result)
+
+    def ended(id, status, error=None):
+        if not refused:
+            refused.append(id)
+            raise full
+        return end(id, status, error)
+
+    monkeypatch.setattr(store, "finish", finished)
+    monkeypatch.setattr(store, "end", ended)
+    runner = Runner(store, quick, 1)
+    first, second = runner.submit("explain", {"n": 0}), runner.submit("explain", {"n": 1})
+    live = runner.live(first.id)
+    runner.start()
+    until(lambda: store.get(second.id).status == "done")
+    assert refused == [first.id]
+    assert live.state["status"] == "failed"  # whoever listened was told at once
+    told = store.get(first.id)
+    assert told.status == "failed"
+    assert "disk is full" in told.error["message"]
+    assert "run it again" in told.error["message"]
+    assert runner.again(first.id)
+    runner.close()
+
+
+def test_jobs_begin_in_the_order_in_which_they_were_asked_for(tmp_path):
+    store, begun = Store(tmp_path), []
+
+    def work(job, live):
+        begun.append(job.request["n"])
+        return quick(job, live)
+
+    runner = Runner(store, work, 1)
+    for n in range(8):
+        runner.submit("explain", {"n": n})
+    runner.start()
+    until(lambda: store.waiting() == 0)
+    runner.close()
+    assert begun == list(range(8))
+
+
+def test_only_so_many_may_wait_new_or_again(make, monkeypatch):
+    visitor, app = make()
+    monkeypatch.setattr(api, "MOST_WAITING", 2)
+    asked = {"dataset": "study", "subject": "g0000"}
+    ids = [visitor.post("/api/jobs", json=asked).json()["id"] for _ in range(2)]
+    full = visitor.post("/api/jobs", json=asked)
+    assert full.status_code == 429
+    assert "2 jobs wait already" in full.json()["error"]["message"]
+    assert visitor.post(f"/api/jobs/{ids[0]}/cancel").json()["status"] == "cancelled"
+    assert visitor.post("/api/jobs", json=asked).status_code == 201
+    again = visitor.post(f"/api/jobs/{ids[0]}/again")
+    assert again.status_code == 429
+    assert app.state.store.get(ids[0]).status == "cancelled"
+    assert visitor.post(f"/api/jobs/{ids[1]}/cancel").status_code == 200
+    assert visitor.post(f"/api/jobs/{ids[0]}/again").json()["status"] == "queued"
+    assert visitor.post(f"/api/jobs/{ids[0]}/again").status_code == 409

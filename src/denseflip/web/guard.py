@@ -205,7 +205,8 @@ def _is_ours(origin: str, host: str) -> bool:
 def _name(host: str) -> str:
     """A Host header without its port."""
     if host.startswith("["):
-        return host.partition("]")[0].strip("[").lower()
+        name, _, rest = host[1:].partition("]")
+        return name.lower() if rest == "" or rest.startswith(":") else host
     return host.partition(":")[0].lower()
 
 

@@ -184,9 +184,7 @@ class Runner:
                 if job is not None:
                     self._do(job, live)
             except sqlite3.Error as error:  # a full disk: this job fails, and the next has its turn
-                facts = error_body("StoreError", f"The answer could not be kept ({error}).")[
-                    "error"
-                ]
+                facts = _unkept(error)["error"]
                 with self._lock:
                     self._owed[live.id] = facts
                 live.stop.set()
@@ -224,6 +222,8 @@ class Runner:
         except MemoryError:
             message = "There is not enough memory for this on this machine."
             self._fail(job, live, error_body("TooLargeError", message))
+        except sqlite3.Error as error:
+            self._fail(job, live, _unkept(error))
         except (Exception, SystemExit) as error:  # whatever a user's own classifier may raise
             message = f"{type(error).__name__}: {visible(str(error)[:500])}. This was not foreseen."
             self._fail(job, live, error_body("Unforeseen", message))
@@ -233,6 +233,11 @@ class Runner:
             return  # cancelled already; it may wait anew by now, and that is not what failed
         self.store.end(job.id, "failed", error["error"])
         live.tell(now=True, status="failed", stage="failed", error=error["error"])
+
+
+def _unkept(error: sqlite3.Error) -> dict[str, Any]:
+    message = f"The answer could not be kept ({error}). Make room on the disk, and run it again."
+    return error_body("StoreError", message)
 
 
 def said(error: BaseException) -> str:
