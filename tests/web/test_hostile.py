@@ -132,9 +132,7 @@ def test_a_member_that_is_longer_than_it_says_is_cut_and_refused(make):
 def test_names_are_shown_as_they_are_and_never_used_for_a_file(make, tmp_path):
     visitor, app = make()
     name = "<img src=x onerror=alert(1)>.csv"
-    answer = visitor.post(
-        "/api/uploads", files={"file": (name, GRAPH)}, data={"dataset": "study"}
-    )
+    answer = visitor.post("/api/uploads", files={"file": (name, GRAPH)}, data={"dataset": "study"})
     assert answer.status_code == 201, answer.text
     [file] = app.state.library.uploads()
     assert file.name == f"study.{answer.json()['subject']}.json"

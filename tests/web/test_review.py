@@ -132,9 +132,7 @@ def test_an_evaluation_is_kept_for_the_data_set_that_was_judged(make, monkeypatc
     def evaluate(*_, **__):
         library._loaded.drop(lambda key: True)
         other = make_cohort(seed=7)
-        monkeypatch.setitem(
-            library._entries, "study", shelf.Entry("study", "study", lambda: other)
-        )
+        monkeypatch.setitem(library._entries, "study", shelf.Entry("study", "study", lambda: other))
         return Made()
 
     monkeypatch.setattr(doing, "evaluate", evaluate)
