@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -98,9 +98,16 @@ class Library:
             self._entries[key] = Entry(key, key, lambda: load_dataset(path), path)
         return key
 
-    def uploads(self) -> list[Path]:
-        """The files of everything that was uploaded and is kept here."""
-        return [*self.sets.glob(f"{_UPLOADED}*.dfd"), *self.graphs.glob(f"*.{_UPLOADED}*.json")]
+    def uploads(self) -> dict[Path, int]:
+        """The files of everything that was uploaded and is kept here, with their sizes."""
+        found = {}
+        for path in (
+            *self.sets.glob(f"{_UPLOADED}*.dfd"),
+            *self.graphs.glob(f"*.{_UPLOADED}*.json"),
+        ):
+            with suppress(FileNotFoundError):  # deleted this moment
+                found[path] = path.stat().st_size
+        return found
 
     def remove_graph(self, key: str, id: str) -> None:
         """Delete a graph that was uploaded beside a data set."""
@@ -170,15 +177,18 @@ class Library:
         """Ids and names of the graphs that were uploaded beside a data set."""
         found = []
         for path in sorted(self.graphs.glob(f"{key}.{_UPLOADED}*.json")):
-            data = read_json(path.read_bytes(), path.name)
-            found.append((path.name.split(".")[-2], str(data["name"])))
+            with suppress(FileNotFoundError):  # deleted this moment
+                data = read_json(path.read_bytes(), path.name)
+                found.append((path.name.split(".")[-2], str(data["name"])))
         return found
 
     def _extra(self, key: str, dataset: Dataset, id: str) -> Subject:
         path = self.graphs / f"{key}.{id}.json"
-        if not path.is_file():
-            raise UnknownNameError("graph", id, [x for x, _ in self.extras(key)])
-        data = read_json(path.read_bytes(), path.name)
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            raise UnknownNameError("graph", id, [x for x, _ in self.extras(key)]) from None
+        data = read_json(content, path.name)
         try:
             graph = Graph.from_dict(data["graph"])
             return Subject(graph, str(data["name"]), dataset.nodes, dataset, dataset.name)

@@ -34,10 +34,10 @@ class Quota:
 
     def used(self) -> dict[str, Any]:
         """How much there is, and how much there may be."""
-        files = [p.stat().st_size for p in self.library.uploads()]
+        files = self.library.uploads()
         return {
             "uploads": len(files) + self.store.count("brought"),
-            "bytes": sum(files) + self.store.size(),
+            "bytes": sum(files.values()) + self.store.size(),
             "max_uploads": self.most_uploads,
             "max_bytes": self.most_size,
         }

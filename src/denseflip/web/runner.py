@@ -158,6 +158,8 @@ class Runner:
         if live is not None:
             live.stop.set()
         if self.store.end(id, "cancelled"):
+            with self._lock:
+                self._owed.pop(id, None)  # this is its end now, and it may be asked for anew
             if live is not None:
                 live.tell(now=True, status="cancelled", stage="cancelled")
             return True
