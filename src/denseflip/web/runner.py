@@ -197,16 +197,15 @@ class Runner:
                         del self._live[live.id]
 
     def _settle(self) -> None:
-        """Write what could not be written about jobs that failed."""
+        """Write what could not be written about jobs that failed, if there is room now."""
         with self._lock:
             owed, self._owed = self._owed, {}
-        try:
+        with suppress(sqlite3.Error):
             for id in list(owed):
                 self.store.end(id, "failed", owed[id])
                 del owed[id]
-        finally:
-            with self._lock:
-                self._owed = {**owed, **self._owed}
+        with self._lock:
+            self._owed = {**owed, **self._owed}
 
     def _do(self, job: Job, live: Live) -> None:
         if live.stop.is_set() or not self.store.start(job.id):
