@@ -36,14 +36,14 @@ def until(what, seconds=60):
 def test_only_so_many_run_at_a_time_and_all_are_done(tmp_path):
     store = Store(tmp_path)
     running, most = 0, 0
-    lock = threading.Lock()
+    lock, together = threading.Lock(), threading.Barrier(3)
 
     def work(job, live):
         nonlocal running, most
         with lock:
             running += 1
             most = max(most, running)
-        time.sleep(0.02)
+        together.wait(30)  # three are at work, or this test ends here
         with lock:
             running -= 1
         return quick(job, live)
