@@ -39,7 +39,7 @@ def serving(data: Path, **told: Any) -> Iterator[str]:
         listening.close()
 
 
-def wait(client: Any, id: str, seconds: float = 60) -> dict[str, Any]:
+def wait(client: Any, id: str, seconds: float = 240) -> dict[str, Any]:
     """A job when it has ended."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
