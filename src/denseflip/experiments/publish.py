@@ -101,13 +101,16 @@ def failed(failures: Sequence[Failure], total: int) -> list[str]:
     """What went wrong, each reason once."""
     if not failures:
         return []
-    reasons: dict[str, int] = {}
+    reasons: dict[str, list[str]] = {}
     for one in failures:
-        reasons[one.message] = reasons.get(one.message, 0) + 1
+        reasons.setdefault(one.message, []).append(one.place)
     return [
         f"{len(failures)} of {total} runs failed and are not shown; the same command tries them "
         "again.",
-        *(f"Failed, {count} of them: {reason}" for reason, count in reasons.items()),
+        *(
+            f"Failed, {len(places)} of them ({'; '.join(dict.fromkeys(places))}): {reason}"
+            for reason, places in reasons.items()
+        ),
     ]
 
 

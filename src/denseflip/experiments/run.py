@@ -29,6 +29,12 @@ class Failure:
     spec: Spec
     message: str
 
+    @property
+    def place(self) -> str:
+        """The data set and the classifier that it failed on."""
+        of = self.spec.job if isinstance(self.spec, RunSpec) else self.spec
+        return f"{of.data.name}, {of.oracle.name}"
+
     def __str__(self) -> str:
         if isinstance(self.spec, RunSpec):
             job = self.spec.job

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 from denseflip.experiments.plan import Skipped
 from denseflip.experiments.publish import Picture, failed, left_out, write_index
 from denseflip.experiments.run import Failure
@@ -74,7 +76,11 @@ def test_each_reason_is_said_once():
         "Left out: RCLI, BLOCKS on A, B: no regions.",
         "Left out: DAT on A: odd.",
     ]
-    failures = [Failure(None, "It broke."), Failure(None, "It broke."), Failure(None, "No.")]
+    spec = SimpleNamespace(data=SimpleNamespace(name="toy"), oracle=SimpleNamespace(name="knn"))
+    failures = [Failure(spec, "It broke."), Failure(spec, "It broke."), Failure(spec, "No.")]
     assert failed(failures, 9)[0].startswith("3 of 9 runs failed")
-    assert failed(failures, 9)[1:] == ["Failed, 2 of them: It broke.", "Failed, 1 of them: No."]
+    assert failed(failures, 9)[1:] == [
+        "Failed, 2 of them (toy, knn): It broke.",
+        "Failed, 1 of them (toy, knn): No.",
+    ]
     assert failed([], 9) == []
