@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from denseflip.classifiers.evaluation import Evaluation
 from denseflip.classifiers.presets import fit_oracle
 from denseflip.cohort.cohort import Cohort, assemble
-from denseflip.cohort.labelling import CohortSettings, Labelling, Patient
+from denseflip.cohort.labelling import CohortSettings, Labelling, Patient, count_changes
 from denseflip.cohort.shared import HalfChange, SharedChange
 from denseflip.datasets import Dataset
 from denseflip.graph import Cells, Graph, Nodes
@@ -85,3 +86,34 @@ def found_cohort(**given: Any) -> Cohort:
         **given,
     }
     return assemble(DATA, CohortSettings(), **facts)
+
+
+def wide_cohort(names: Sequence[str], people: int = 40) -> Cohort:
+    """A cohort of so many regions in which a few cells decide, some of them named."""
+    rng = np.random.default_rng(len(names))
+    n, areas = 2 * len(names), tuple(name for name in names for _ in "ab")
+    nodes = Nodes(tuple(f"n{i}" for i in range(n)), {"area": areas})
+    graphs = tuple(Graph.from_edges(n, [(i % 3, 3)]) for i in range(people))
+    data = Dataset("study", graphs, tuple(i % 2 for i in range(people)), ("Control", "Case"), nodes)
+    cells = Cells(nodes.taxonomy())
+    some = rng.permutation(len(cells))[:7]
+    patients = []
+    for i, label in enumerate(data.labels):
+        cell, sign = int(some[int(rng.integers(len(some)) ** 2 / len(some))]), 1 - 2 * label
+        answer = label if i % 9 else 1 - label
+        patients.append(
+            Patient(data.ids[i], label, answer, {cell: sign * (1 - cell % 2 * 2) * 37}, True, 9)
+        )
+    counts = count_changes(patients, len(cells), 1)
+    difference = rng.normal(size=len(cells))
+    difference[some[0]] = 9.0
+    told = sum(p.told for p in patients)
+    observed = Labelling(*counts, difference, people, told, told, 99, tuple(patients))
+    empty = np.zeros(len(cells), dtype=np.int64)
+    null = [Labelling(empty, empty, rng.normal(size=len(cells)), people, 9, 9, 9)] * 19
+    half = HalfChange({int(some[0]): 5}, "any", 5, 5, data.ids[:8:2], data.ids[:16:2], 8)
+    return assemble(
+        data, CohortSettings(), oracle="regions-logistic", refitted=True, evaluation=GOOD,
+        observed=observed, null=null, shared=(SharedChange(0, (half,), True),), level=0.05,
+        correction="max", questions=99,
+    )  # fmt: skip

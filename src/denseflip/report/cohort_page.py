@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from denseflip.checks import check_new_file
 from denseflip.errors import MissingExtraError
-from denseflip.report.cohort import plot_cohort_chords, plot_cohort_matrix, plot_cohort_patients
+from denseflip.report.cohort import plot_cohort_chords, plot_cohort_matrix
+from denseflip.report.cohort_strip import plot_cohort_patients
 from denseflip.report.figures import PageFigure, page_figure
 from denseflip.report.html import Context, Fact
 
 if TYPE_CHECKING:
     from denseflip.cohort.cohort import Cohort
 
+_LISTED = 1000  # patients of the table
 MARKS = {
     "named": "More than chance would give: named below.",
     "nothing": "Nothing is used in more of them than chance would give.",
@@ -103,8 +105,8 @@ def _figures(cohort: Cohort) -> Iterator[PageFigure]:
         (
             plot_cohort_matrix,
             f"Two matrices, region by region. {said}.",
-            f"Left: in how many {cohort.noun} each pair of regions decides. Right: how the density "
-            f"of {spoken} differs from the others'.",
+            f"First: in how many {cohort.noun} each pair of regions decides. Second: how the "
+            f"density of {spoken} differs from the others'.",
         ),
         (
             plot_cohort_chords,
@@ -161,7 +163,7 @@ def _patient_table(cohort: Cohort) -> CohortTable:
     flipped = {x for change in cohort.shared for half in change.halves for x in half.flipped}
     counted = {x for change in cohort.shared for half in change.halves for x in half.counted}
     rows = []
-    for patient in cohort.observed.patients:
+    for patient in cohort.observed.patients[:_LISTED]:
         answer = patient.answer
         known = answer is not None and 0 <= answer < len(names)
         change = "; ".join(
@@ -179,7 +181,12 @@ def _patient_table(cohort: Cohort) -> CohortTable:
         "counts",
         "flipped by the shared change",
     )
-    return CohortTable("patients", f"All {cohort.noun} explained", columns, tuple(rows))
+    total = len(cohort.observed.patients)
+    if len(rows) == total:
+        return CohortTable("patients", f"All {cohort.noun} explained", columns, tuple(rows))
+    title = f"The first {len(rows):,} of {total:,} {cohort.noun} explained"
+    notes = ("All of them: `Cohort.patients_tsv`, or patients.tsv beside a page of the command.",)
+    return CohortTable("patients", title, columns, tuple(rows), notes)
 
 
 def _facts(cohort: Cohort) -> Iterator[Fact]:

@@ -15,7 +15,8 @@ from denseflip.report import (
     plot_cohort_patients,
     write_cohort_page,
 )
-from groups import CELLS, CHANCE, found_cohort
+from denseflip.report.cohort_page import _patient_table
+from groups import CELLS, CHANCE, found_cohort, wide_cohort
 
 PICTURES = (plot_cohort_matrix, plot_cohort_chords, plot_cohort_patients)
 
@@ -83,3 +84,62 @@ def test_names_cannot_write_html() -> None:
     found = replace(found_cohort(), cell_names=("<script>alert(1)</script>",) * len(CELLS))
     page = make_cohort_page(found)
     assert "<script>alert" not in page
+
+
+LONG = "caudal secondary prosencephalon"
+
+
+def texts(figure: Any) -> list[Any]:
+    """Everything written on a figure that is not empty, with where it stands."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.text import Text
+
+    canvas = FigureCanvasAgg(figure)
+    figure.draw_without_rendering()
+    there = [t for t in figure.findobj(Text) if t.get_visible() and t.get_text().strip()]
+    return [(t, t.get_window_extent(canvas.get_renderer())) for t in there]
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+@pytest.mark.parametrize("n", [2, 14, 57])
+def test_nothing_is_cut_off_and_no_two_headings_meet(n: int, narrow: bool) -> None:
+    names = ["L", "R"] if n == 2 else [f"{LONG if i % 3 else 'CSF'} {i}" for i in range(n)]
+    found = wide_cohort(names)
+    assert found.named
+    for draw in PICTURES:
+        figure = draw(found, narrow=narrow)
+        width, height = figure.get_size_inches() * figure.dpi
+        assert width <= (3.56 if narrow else 13.2) * figure.dpi
+        written = texts(figure)
+        for text, box in written:
+            inside = box.x0 >= -2 and box.x1 <= width + 2 and box.y0 >= -2 and box.y1 <= height + 2
+            assert inside, (draw.__name__, text.get_text())
+        level = [(t, box) for t, box in written if t.get_rotation() == 0]
+        for i, (one, a) in enumerate(level):
+            for other, b in level[:i]:
+                apart = a.x1 < b.x0 + 1 or b.x1 < a.x0 + 1 or a.y1 < b.y0 + 3 or b.y1 < a.y0 + 3
+                assert apart, (draw.__name__, one.get_text(), other.get_text())
+
+
+def test_what_is_left_out_of_a_picture_is_said() -> None:
+    found = wide_cohort([f"{LONG} {i}" for i in range(57)], people=320)
+
+    def said(draw: Any, **given: Any) -> str:
+        figure = draw(found, **given)
+        rows = [t.get_text() for ax in figure.axes for t in ax.get_yticklabels()]
+        return " ".join([*(t.get_text() for t in figure.texts), *rows])
+
+    shown = said(plot_cohort_matrix)
+    assert "30 of 57 regions, those most used." in shown
+    assert "14 of 57 regions" in said(plot_cohort_matrix, narrow=True)
+    assert "300 of 320 graphs, evenly spread." in said(plot_cohort_patients)
+    named = {x for row in found.named for x in row.name.split(" – ")}
+    assert all(name in shown for name in named)
+
+
+def test_a_page_of_very_many_lists_the_first_and_says_so() -> None:
+    table = _patient_table(wide_cohort(["L", "R"], people=1200))
+    assert table.title == "The first 1,000 of 1,200 graphs explained"
+    assert len(table.rows) == 1000
+    assert "patients.tsv" in table.notes[0]
+    assert _patient_table(wide_cohort(["L", "R"])).title == "All graphs explained"
