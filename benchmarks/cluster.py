@@ -47,13 +47,19 @@ def make_answers(numbers: list[int], cost: float, cells: int) -> list[Record]:
     return [make_answer(number, cost, cells) for number in numbers]
 
 
-def run(workers: int, tasks: int, cost: float, batch: int, cells: int) -> dict[str, Any]:
-    """Work through so many labellings on so many workers; gives rates and where time went."""
+def run(
+    workers: int, tasks: int, cost: float, batch: int, cells: int, *, apart: bool = True
+) -> dict[str, Any]:
+    """Work through so many labellings on so many workers; gives rates and where time went.
+
+    ``apart`` is whether workers live in processes of their own.
+    """
     from distributed import Client, LocalCluster, as_completed
 
     processes = min(workers, 4)
     cluster = LocalCluster(
         n_workers=processes,
+        processes=apart,
         threads_per_worker=-(-workers // processes),
         dashboard_address=":0",
         silence_logs=logging.CRITICAL,
@@ -112,13 +118,15 @@ def main() -> None:
     parser.add_argument("--cells", type=int, default=CELLS)
     parser.add_argument("--per-patient", type=float, default=0.018)
     parser.add_argument("--per-fit", type=float, default=1.6, help="seconds, of 32,000 graphs")
+    parser.add_argument("--one-process", action="store_true", help="to try the script, quickly")
     args = parser.parse_args()
     size = len(json.dumps(make_answer(0, 0.0, args.cells)))
     print(f"record {size:,} bytes; {os.cpu_count()} cores; a labelling sleeps {args.cost} s")
     for batch in map(int, args.batch.split(",")):
         for workers in map(int, args.workers.split(",")):
             tasks = max(4 * workers, min(args.tasks, int(20 * workers / args.cost)))
-            print(json.dumps(run(workers, tasks, args.cost, batch, args.cells)), flush=True)
+            found = run(workers, tasks, args.cost, batch, args.cells, apart=not args.one_process)
+            print(json.dumps(found), flush=True)
     print(projection(args.per_patient, args.per_fit, 40_000, 200))
 
 

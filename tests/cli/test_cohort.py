@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +15,7 @@ import pytest
 from denseflip.cli.app import app
 from denseflip.cli.common import run
 from denseflip.experiments import cohort as module
+from denseflip.experiments.store import Store
 from groups import by_density, cohort
 
 SHORT = ["--permutations", "19", "--patients", "10", "--engine", "serial"]
@@ -81,6 +86,9 @@ def test_a_long_run_is_asked_about_only_at_a_terminal(
         (["--method", "scann"], "Unknown method 'scann'"),
         (["--correction", "fdr"], "Unknown correction 'fdr'"),
         (["--level", "2"], "level must be a number between 0 and 1"),
+        (["--confounds", "age"], "has no subject table"),
+        (["--freeze", "W"], "W"),
+        (["--only-add", "--only-remove"], "leave nothing to change"),
     ],
 )
 def test_bad_input_is_one_line(
@@ -90,6 +98,7 @@ def test_bad_input_is_one_line(
     error = capsys.readouterr().err
     assert said in " ".join(error.split())
     assert "Traceback" not in error
+    assert not Path("out").exists()  # nothing was begun
 
 
 def test_a_folder_with_other_things_is_left_alone(capsys: pytest.CaptureFixture[str]) -> None:
@@ -97,3 +106,74 @@ def test_a_folder_with_other_things_is_left_alone(capsys: pytest.CaptureFixture[
     Path("out/notes.txt").write_text("mine", encoding="utf-8")
     assert run(app, ["cohort", "toy.dfd", *SHORT, "--out", "out"]) == 1
     assert "--force" in capsys.readouterr().err
+
+
+KILLED = """
+import sys, time
+from denseflip.cli.app import app
+from denseflip.cli.common import run
+from denseflip.experiments import cohort as module, run as runs
+
+module._REPEATS, module._SHUFFLES, runs._BATCH = 2, 19, 1
+work, done = module.run_labelling, []
+
+def some(*given):
+    if len(done) == 6:
+        print("in the middle", flush=True)
+        time.sleep(600)
+    done.append(work(*given))
+    return done[-1]
+
+module.run_labelling = some
+run(app, sys.argv[1:])
+"""
+
+
+def test_killed_without_warning_and_continued_gives_the_same(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["cohort", "toy.dfd", *SHORT, "--out"]
+    child = subprocess.Popen(
+        [sys.executable, "-c", KILLED, *words, "killed"], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "in the middle\n"
+    finally:
+        child.kill()  # SIGKILL: nothing is told, nothing is tidied up
+        child.wait()
+    assert child.returncode == -signal.SIGKILL
+    before = len(Store("killed/store").records())
+    assert 2 <= before < 22
+    assert not Path("killed/index.html").exists()
+    assert run(app, [*words, "killed"]) == 0  # no lock is left in the way
+    assert f"{before - 1} of 21 done" in capsys.readouterr().err or before == 2
+    assert run(app, [*words, "whole"]) == 0
+    for name in ("cohort.json", "cells.tsv", "patients.tsv", "index.html"):
+        assert (Path("killed") / name).read_bytes() == (Path("whole") / name).read_bytes()
+
+
+def test_terms_and_confounds_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    data = cohort(10)
+    table = {
+        "site": tuple("ns"[i % 4 < 2] for i in range(20)),
+        "motion": tuple(float(10 * label + i % 3) for i, label in enumerate(data.labels)),
+    }
+    replace(data, subjects=table).save("people.dfd")
+    words = ["cohort", "people.dfd", *SHORT]
+    assert run(app, [*words, "--confounds", "motion", "--out", "moved"]) == 0
+    said = capsys.readouterr().out
+    assert "does not beat its confounds" in said
+    assert "a trace of motion and not of what sets the groups apart" in said
+    assert "speak for" not in said
+    terms = ["--only-add", "--freeze", "X x X", "--confounds", "site"]
+    assert run(app, [*words, *terms, "--out", "out"]) == 0
+    said = capsys.readouterr().out
+    assert "on these terms only: leaving X x X as it is; by additions only." in said
+    assert "Labels were permuted within site only." in said
+    found = json.loads(Path("out/cohort.json").read_text(encoding="utf-8"))
+    changes = [n for p in found["observed"]["patients"] for n in p["changes"].values()]
+    assert changes
+    assert min(changes) > 0
+    assert found["held"] == ["site"]
+    assert "labels permuted within site" in Path("out/index.html").read_text(encoding="utf-8")

@@ -13,6 +13,19 @@ import typer
 from denseflip.checks import check_new_folder
 from denseflip.cli.common import print_json
 from denseflip.cli.experiments import Engine, Force, Jobs, Scheduler, reporter
+from denseflip.cli.terms import (
+    AddOption,
+    ConnectedOption,
+    DensityOption,
+    EditsOption,
+    FreezeOption,
+    LeastDegreeOption,
+    MostDegreeOption,
+    RemoveOption,
+    SeenOption,
+    constraints_of,
+)
+from denseflip.cli.train import ConfoundsOption, SiteOption
 
 if TYPE_CHECKING:
     from denseflip.cohort.cohort import Cohort
@@ -55,6 +68,17 @@ def cohort(
         int, typer.Option(help="The most pairs of regions that a change may name.", min=1)
     ] = 5,
     seed: Annotated[int, typer.Option(help="The same seed gives the same figures.", min=0)] = 0,
+    confounds: ConfoundsOption = None,
+    site: SiteOption = None,
+    freeze: FreezeOption = None,
+    only_add: AddOption = False,
+    only_remove: RemoveOption = False,
+    max_edits: EditsOption = None,
+    keep_density: DensityOption = None,
+    keep_connected: ConnectedOption = False,
+    allow_seen: SeenOption = None,
+    min_degree: LeastDegreeOption = None,
+    max_degree: MostDegreeOption = None,
     input: Annotated[
         str, typer.Option(help="What a module:function is given: adjacency, networkx …")
     ] = "adjacency",
@@ -76,8 +100,18 @@ def cohort(
     """
     from denseflip.experiments.cohort import explain_cohort
     from denseflip.experiments.run import default_jobs
-    from denseflip.experiments.store import Store
 
+    terms = constraints_of(
+        freeze=freeze,
+        only_add=only_add,
+        only_remove=only_remove,
+        max_edits=max_edits,
+        keep_density=keep_density,
+        keep_connected=keep_connected,
+        allow_seen=allow_seen,
+        min_degree=min_degree,
+        max_degree=max_degree,
+    )
     if not (out / "store" / "store.json").is_file():
         check_new_folder(out, force=force)
     workers = 1 if engine == "serial" else jobs or default_jobs()
@@ -110,12 +144,15 @@ def cohort(
                 method=method,
                 max_cells=max_cells,
                 seed=seed,
+                constraints=terms,
+                confounds=confounds,
+                site=site,
                 input=input,
                 batch=batch,
                 engine=engine or "auto",
                 jobs=workers,
                 scheduler=scheduler,
-                store=Store(out / "store"),
+                store=out / "store",
                 progress=report,
                 confirm=confirm,
             )
@@ -141,13 +178,14 @@ def _at_terminal() -> bool:
 def write_cohort(found: Cohort, out: Path) -> None:
     """Write page, tables, JSON and pictures of a cohort into a folder."""
     from denseflip.errors import MissingExtraError
+    from denseflip.files import write_whole
     from denseflip.report.cohort import plot_cohort_chords, plot_cohort_matrix
     from denseflip.report.cohort_page import write_cohort_page
     from denseflip.report.cohort_strip import plot_cohort_patients
 
     found.write(out / "cohort.json", force=True)
     found.write(out / "cells.tsv", force=True)
-    (out / "patients.tsv").write_text(found.patients_tsv(), encoding="utf-8")
+    write_whole(out / "patients.tsv", found.patients_tsv())
     write_cohort_page(found, out / "index.html", force=True)
     if not found.observed.explained:
         return

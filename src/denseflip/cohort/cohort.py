@@ -13,7 +13,7 @@ import numpy as np
 
 from denseflip.checks import check_new_file
 from denseflip.classifiers.evaluation import Evaluation
-from denseflip.cohort.labelling import CohortSettings, Labelling, cells_of, spoken_of
+from denseflip.cohort.labelling import CohortSettings, Labelling, cells_of, held_by, spoken_of
 from denseflip.cohort.shared import SharedChange
 from denseflip.cohort.stats import (
     benjamini_hochberg,
@@ -25,12 +25,27 @@ from denseflip.cohort.stats import (
 from denseflip.cohort.words import Words, statement
 from denseflip.datasets import Dataset
 from denseflip.errors import FileFormatError, UnknownNameError
+from denseflip.files import write_whole
 from denseflip.story.vocabulary import Vocabulary
 
 FORMAT = 1
 Correction = Literal["max", "bh"]
 CORRECTIONS = ("max", "bh")
-Verdict = Literal["named", "nothing", "chance", "untested"]
+Verdict = Literal["named", "nothing", "chance", "confounded", "untested"]
+
+
+def gate(evaluation: Evaluation | None) -> Literal["", "chance", "confounded"]:
+    """Why nothing may be said about the groups; empty if something may.
+
+    Of a classifier at chance, and of one that was judged beside its confounds and does not beat
+    them on graphs that it has not seen.
+    """
+    if evaluation is None:
+        return ""
+    judged = evaluation.protocol != "as given" and evaluation.plain_level != "chance"
+    if judged and evaluation.beats_confounds is False:
+        return "confounded"
+    return "chance" if evaluation.level == "chance" else ""
 
 
 class CellRow(NamedTuple):
@@ -84,6 +99,8 @@ class Cohort:
     null_agreement : its median under permuted labels.
     questions : asked of classifiers, all together.
     noun, units : what patients and connections are called.
+    notes : how it was done, sentence by sentence.
+    held : the confounds within which labels were permuted.
     """
 
     dataset: str
@@ -113,6 +130,7 @@ class Cohort:
     noun: str = "graphs"
     units: str = "edges"
     notes: tuple[str, ...] = field(default=())
+    held: tuple[str, ...] = ()
 
     # ---- what is said ---------------------------------------------------------------------
 
@@ -125,10 +143,11 @@ class Cohort:
     def verdict(self) -> Verdict:
         """``named``, ``nothing``; ``chance`` if the classifier is, ``untested`` without p-values.
 
-        Without p-values nothing is called more than chance would give.
+        ``confounded`` if it does not beat its confounds. Without p-values nothing is called more
+        than chance would give.
         """
-        if self.evaluation is not None and self.evaluation.level == "chance":
-            return "chance"
+        if closed := gate(self.evaluation):
+            return closed
         if self.p_more is None:
             return "untested"
         return "named" if self.named else "nothing"
@@ -142,7 +161,7 @@ class Cohort:
     @property
     def named(self) -> tuple[CellRow, ...]:
         """Cells used in more patients than chance would give; none where that may not be said."""
-        if self.p_more is None or (self.evaluation is not None and self._at_chance):
+        if self.p_more is None or gate(self.evaluation):
             return ()
         return tuple(row for row in self.rows if row.p is not None and row.p <= self.level)
 
@@ -177,10 +196,6 @@ class Cohort:
     def words(self) -> Words:
         """What patients, connections and classes are called."""
         return Words(self.noun, self.units, self.class_names)
-
-    @property
-    def _at_chance(self) -> bool:
-        return self.evaluation is not None and self.evaluation.level == "chance"
 
     def _all_rows(self) -> list[CellRow]:
         amounts = self._amounts()
@@ -240,7 +255,9 @@ class Cohort:
             if data.get("format") != FORMAT:
                 msg = f"it has format {data.get('format')!r}; this version reads {FORMAT}"
                 raise ValueError(msg)
-            given = {name: data[name] for name in cls.__dataclass_fields__}
+            given = {
+                k: data.get(k, ()) if k == "held" else data[k] for k in cls.__dataclass_fields__
+            }
             for name, value in given.items():
                 given[name] = tuple(value) if isinstance(value, list) else value
             judged = data["evaluation"]
@@ -296,8 +313,7 @@ class Cohort:
         if target.suffix.lower() not in forms:
             raise UnknownNameError("form of a cohort", target.suffix, forms, parameter="path")
         check_new_file(target, force=force)
-        target.write_text(forms[target.suffix.lower()](), encoding="utf-8")
-        return target
+        return write_whole(target, forms[target.suffix.lower()]())
 
     def __str__(self) -> str:
         return "\n".join(self.sentences)
@@ -400,6 +416,7 @@ def assemble(
         noun=_noun(words),
         units=words.units,
         notes=tuple(notes),
+        held=held_by(dataset, settings)[0] if null else (),
     )
 
 

@@ -7,6 +7,7 @@ class count: why a wrong answer was given is no news about the group.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -22,12 +23,21 @@ from denseflip.errors import DatasetError, InvalidParameterError, UnknownNameErr
 from denseflip.graph import Cells
 from denseflip.oracles.background import Background
 from denseflip.oracles.protocol import Oracle
+from denseflip.oracles.session import Session
 from denseflip.search.brief import unfit
+from denseflip.search.constraints import Constraints
 from denseflip.search.explain import explain
 from denseflip.search.methods import make_method
+from denseflip.search.truth import assertion, redraw
 
 SCAN = "scan"
 LEAST = 4  # patients of a class: two for each half
+_NOT_HERE = {
+    "max_cells": "it is a parameter of its own (max_cells), for the shared change as well.",
+    "predicate": "a function cannot be written down beside the figures. Take the others.",
+    "allowed": "an array cannot be written down beside the figures. Name what must stay (freeze), "
+    "or take allow_seen.",
+}
 Fit = Callable[[Dataset], Oracle]
 Ints = npt.NDArray[np.int64]
 
@@ -46,6 +56,11 @@ class CohortSettings:
     max_cells : the most cells that an explanation or a shared change may name.
     cover : the share of the choosing half that a shared change is to flip.
     seed : decides permutations, folds, draws and redraws.
+    constraints : what may change and what a changed graph must be like, as `Constraints` take it;
+        the same for everybody and every labelling. Only what can be written down: no ``predicate``
+        and no ``allowed``; ``allow_seen`` goes by the whole cohort.
+    confounds, site : columns of the subject table. Labels are permuted within the site and within
+        every confound that is not a number, and the classifier is judged with regard to all.
     """
 
     regions: str | None = None
@@ -56,6 +71,9 @@ class CohortSettings:
     max_cells: int = 5
     cover: float = 0.9
     seed: int = 0
+    constraints: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    confounds: tuple[str, ...] = ()
+    site: str | None = None
 
     def __post_init__(self) -> None:
         whole_number("folds", self.folds, minimum=2)
@@ -69,10 +87,17 @@ class CohortSettings:
             raise InvalidParameterError(msg, parameter="cover")
         if self.method != SCAN:
             make_method(self.method)  # an unknown name is told here
+        terms = Constraints.of(self.constraints)
+        for name, instead in _NOT_HERE.items():
+            if getattr(terms, name) is not None:
+                msg = f"A cohort does not take the constraint {name}: {instead}"
+                raise InvalidParameterError(msg, parameter="constraints")
+        object.__setattr__(self, "constraints", terms.given if terms else {})
+        object.__setattr__(self, "confounds", tuple(self.confounds))
 
     def identity(self) -> dict[str, Any]:
         """Plain JSON-ready form."""
-        return dict(self.__dict__)
+        return {**self.__dict__, "confounds": list(self.confounds)}
 
 
 @dataclass(frozen=True)
@@ -220,18 +245,101 @@ def check_cohort(dataset: Dataset, settings: CohortSettings) -> CohortSettings:
             f"least {LEAST}, but {listed}. Add graphs of that class, or leave it out."
         )
         raise DatasetError(msg)
-    return replace(settings, folds=min(settings.folds, *counts.values()))
+    settings = replace(settings, folds=min(settings.folds, *counts.values()))
+    if settings.confounds or settings.site:
+        from denseflip.classifiers.confounds import read_confounds
+
+        columns, site = settings.confounds or [settings.site or ""], settings.site
+        known = read_confounds(dataset, columns, site=site, folds=settings.folds)
+        settings = replace(settings, confounds=known.columns, site=known.site)
+    terms = terms_of(dataset, settings)
+    if terms is not None:
+        for identity, graph in zip(dataset.ids, dataset.graphs, strict=True):
+            try:
+                terms.bind(graph, dataset.nodes)
+            except InvalidParameterError as error:
+                msg = f"Graph {identity!r} of data set {dataset.name!r}: {error}"
+                raise InvalidParameterError(msg, parameter="constraints") from error
+    return settings
+
+
+def check_labellings(dataset: Dataset, settings: CohortSettings, level: float) -> None:
+    """Say so if there are too few ways to permute the labels for a p-value at the level."""
+    held, strata = held_by(dataset, settings)
+    labels = dataset.label_array()
+    ways = 1
+    for stratum in np.unique(strata):
+        left = int((strata == stratum).sum())
+        for count in np.unique(labels[strata == stratum], return_counts=True)[1].tolist():
+            ways *= math.comb(left, count)
+            left -= count
+        if ways * level >= 1:
+            return
+    within = f" within {' and '.join(held)}" if held else ""
+    advice = "name fewer confounds" if held else "add graphs"
+    msg = (
+        f"The labels of data set {dataset.name!r} can be permuted{within} in {ways:,} "
+        f"way{'s' * (ways != 1)} only, so no p-value could be as small as {level:g}: {advice}, "
+        "take a larger level, or ask for no p-values (permutations=0)."
+    )
+    raise InvalidParameterError(msg, parameter=("confounds", "level") if held else "level")
+
+
+def terms_of(dataset: Dataset, settings: CohortSettings) -> Constraints | None:
+    """The constraints that every graph is bound to; None if there are none.
+
+    Which pairs enough of the data set has is counted once, over the whole cohort and without
+    regard to classes: the same for every labelling, fold and half.
+    """
+    given = dict(settings.constraints)
+    if not given:
+        return None
+    if (least := given.pop("allow_seen", None)) is not None:
+        n = dataset.graphs[0].n_nodes
+        seen = Background(dataset.graphs).frequencies(range(len(dataset)))
+        first, second = np.triu_indices(n, 1)
+        often = seen.at(first * n + second) >= least / 100 - 1e-12
+        allowed = np.zeros((n, n), dtype=bool)
+        allowed[first[often], second[often]] = allowed[second[often], first[often]] = True
+        given["allowed"] = allowed
+    return Constraints.of(given)
+
+
+def held_by(dataset: Dataset, settings: CohortSettings) -> tuple[tuple[str, ...], Ints]:
+    """Which confounds a permutation of the labels leaves as they are, and the strata that makes.
+
+    The site, and every confound that is not a number: labels change places within its values only.
+    """
+    table, n = dataset.subjects, len(dataset)
+    held = tuple(
+        name
+        for name in settings.confounds
+        if name == settings.site or not all(isinstance(x, float) for x in table[name])
+    )
+    rows = [tuple(str(table[name][i]) for name in held) for i in range(n)]
+    place = {row: k for k, row in enumerate(dict.fromkeys(rows))}
+    return held, np.array([place[row] for row in rows], dtype=np.int64)
 
 
 # ---- the work ------------------------------------------------------------------------------
 
 
-def permuted(dataset: Dataset, number: int, seed: int) -> Dataset:
-    """The data set with its labels permuted; number 0 is the data set as it is."""
+def permuted(dataset: Dataset, number: int, seed: int, strata: Ints | None = None) -> Dataset:
+    """The data set with its labels permuted; number 0 is the data set as it is.
+
+    With strata, labels change places within each of them only.
+    """
     if not number:
         return dataset
     rng = np.random.default_rng([seed, 20, number])
-    return replace(dataset, labels=tuple(rng.permutation(dataset.label_array()).tolist()))
+    labels = dataset.label_array()
+    if strata is None or not strata.any():
+        return replace(dataset, labels=tuple(rng.permutation(labels).tolist()))
+    mixed = labels.copy()
+    for stratum in np.unique(strata):
+        at = np.flatnonzero(strata == stratum)
+        mixed[at] = labels[rng.permutation(at)]
+    return replace(dataset, labels=tuple(mixed.tolist()))
 
 
 def run_labelling(
@@ -247,7 +355,8 @@ def run_labelling(
         everybody whether it has seen them or not.
     number : 0 for the true labels, else the number of the permutation.
     """
-    labelled = permuted(dataset, number, settings.seed)
+    labelled = permuted(dataset, number, settings.seed, held_by(dataset, settings)[1])
+    terms = terms_of(dataset, settings)
     cells, group = cells_of(dataset, settings), group_of(dataset, settings)
     labels = labelled.label_array()
     spoken = spoken_of(dataset, settings)
@@ -277,10 +386,11 @@ def run_labelling(
                 search,
                 nodes=labelled.nodes,
                 background=background,
+                constraints=terms,
                 seed=seed,
                 confirm=0,
             )
-            found[i] = _patient(labelled, i, result, cells)
+            found[i] = _patient(labelled, i, result, cells, oracle)
     patients = tuple(found[i] for i in sorted(found))
     more, fewer = count_changes(patients, len(cells), spoken)
     return Labelling(
@@ -295,21 +405,31 @@ def run_labelling(
     )
 
 
-def _patient(dataset: Dataset, i: int, result: Counterfactual, cells: Cells) -> Patient:
+def _patient(
+    dataset: Dataset, i: int, result: Counterfactual, cells: Cells, oracle: Oracle
+) -> Patient:
     changes: dict[int, int] = {}
-    if result.found:
+    read, asked = result.as_read, result.calls
+    if result.found and read is None:  # a search of pairs: what its shortest sentence says
+        session = Session(oracle)
+        said = assertion(result, session, cells.taxonomy, nodes=dataset.nodes)
+        read = redraw(result, said, session, reading="any", seed=result.seed)
+        for (a, b), added, removed in said.claim:
+            assert b is not None
+            changes[cells.number((a, b))] = added - removed
+        asked += session.calls
+    elif result.found:
         for pairs, sign in ((result.added, 1), (result.removed, -1)):
             for cell, count in cells.tally(pairs).items():
                 number = cells.number(cell)
                 changes[number] = changes.get(number, 0) + sign * count
-    read = result.as_read
     return Patient(
         dataset.ids[i],
         dataset.labels[i],
         result.label_before if isinstance(result.label_before, int) else None,
         dict(sorted(changes.items())),
         read is not None and read.language == "regions" and read.true,
-        result.calls,
+        asked,
         str(result.status),
     )
 

@@ -20,6 +20,7 @@ from denseflip.graph import Cells, Graph
 from denseflip.oracles.session import Session
 from denseflip.search.brief import Brief, too_large, unfit
 from denseflip.search.claims import Amount, Claim, Places, Redraw, Repeats, Unit
+from denseflip.search.constraints import Terms
 from denseflip.search.probe import Probe, gallop
 from denseflip.search.problem import BACKGROUND, REGIONS, Problem, StopSearch, Walk
 
@@ -59,13 +60,14 @@ class Scan:
             problem.note(wrong)
             raise StopSearch
         assert problem.background is not None
-        places = Places(problem.graph, taxonomy)
+        places = Places(problem.graph, taxonomy, problem.terms)
         probe = Probe(problem, session)
         repeats = Repeats(Redraw(places), problem.rng, draws=DRAWS, misses=0)
         spreads = self.spreads
         if spreads is None:
             spreads = tuple(spreads_of(places.cells, problem.background.graphs).tolist())
-        found = _Single(probe, places, repeats, spreads).search()
+        most = None if problem.terms is None else most_pairs(problem.terms)
+        found = _Single(probe, places, repeats, spreads, most).search()
         if found is None:
             if self.max_cells == 1:
                 problem.note("No pair of regions is enough by itself.")
@@ -86,13 +88,20 @@ class _Single:
     """The moves of single cells, each cell both ways, and the least of them that flips."""
 
     def __init__(
-        self, probe: Probe, places: Places, repeats: Repeats, spreads: Sequence[float]
+        self,
+        probe: Probe,
+        places: Places,
+        repeats: Repeats,
+        spreads: Sequence[float],
+        most: int | None = None,
     ) -> None:
         self.probe, self.places, self.repeats = probe, places, repeats
         self.moves: list[tuple[Unit, bool, int, float]] = []  # place, adding, room, spread
         for unit, spread in zip(places.units, spreads, strict=True):
             for adding in (True, False):
                 room = len(places.absent(unit) if adding else places.present(unit))
+                if most is not None:
+                    room = min(room, most)
                 if room:
                     self.moves.append((unit, adding, room, spread))
 
@@ -163,6 +172,15 @@ class _Single:
             more = max(amount.total + 1, round(amount.total * _GROWTH))
             amount = _amount(unit, adding, min(room, more))
         return None
+
+
+def most_pairs(terms: Terms) -> int | None:
+    """The most pairs that may be added, or removed, in one place by itself; None for any number."""
+    given, n_edges = terms.constraints, terms.graph.n_edges
+    bounds = [] if given.max_edits is None else [given.max_edits]
+    if given.keep_density is not None:
+        bounds.append(int(given.keep_density / 100 * n_edges + 1e-9))
+    return min(bounds, default=None)
 
 
 def spreads_of(cells: Cells, graphs: tuple[Graph, ...]) -> npt.NDArray[np.float64]:

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from denseflip.cohort.labelling import CohortSettings, Fit, cells_of, group_of
-from denseflip.cohort.scan import spreads_of
+from denseflip.cohort.labelling import CohortSettings, Fit, cells_of, group_of, terms_of
+from denseflip.cohort.scan import most_pairs, spreads_of
 from denseflip.cohort.stats import group_difference
 from denseflip.counterfactual import Reading, wilson_interval
 from denseflip.datasets import Dataset
@@ -23,7 +23,7 @@ from denseflip.graph import Cells, Codes, Graph
 from denseflip.oracles.background import Frequencies
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Session
-from denseflip.search.claims import Amount, Claim, Places, Redraw, Repeats
+from denseflip.search.claims import Amount, Claim, Places, Redraw, Repeats, Unit
 from denseflip.search.probe import boundary, certify, gallop, lexmin
 
 READINGS: tuple[Reading, ...] = ("any", "typical")  # the truest first
@@ -149,6 +149,7 @@ def find_shared(
 ) -> tuple[tuple[SharedChange, ...], int]:
     """The shared change away from each class (or the class named), and the questions it took."""
     cells, group = cells_of(dataset, settings), group_of(dataset, settings)
+    terms = terms_of(dataset, settings)
     labels = dataset.label_array()
     rng = np.random.default_rng([settings.seed, 23])
     half = _halves(labels, rng)
@@ -176,7 +177,8 @@ def find_shared(
                 session: Session = session,
                 typical: Frequencies = typical,
             ) -> _Person:
-                redraw = Redraw(Places(graph, cells.taxonomy), reading, None, typical)
+                bound = None if terms is None else terms.bind(graph, dataset.nodes)
+                redraw = Redraw(Places(graph, cells.taxonomy, bound), reading, None, typical)
                 return _Person(redraw, source, session, rng)
 
             best: tuple[int, Reading, Claim] = (0, "any", ())
@@ -236,15 +238,21 @@ class _Person:
         self, redraw: Redraw, label: int, session: Session, rng: np.random.Generator
     ) -> None:
         self.redraw, self.label, self.session, self.rng = redraw, label, session, rng
-        self.graph = redraw.places.graph
+        self.graph, self.terms = redraw.places.graph, redraw.places.terms
+        self.most = None if self.terms is None else most_pairs(self.terms)
         self.repeats = Repeats(redraw, rng, draws=_CHECKS, misses=0)
+
+    def room(self, unit: Unit, *, adding: bool) -> int:
+        """How many pairs of a place may be added, or removed, in this graph."""
+        room = self.redraw.room(unit, adding=adding)
+        return room if self.most is None else min(room, self.most)
 
     def fitted(self, claim: Claim) -> Claim:
         """The claim as far as there is room in this graph."""
         out = []
         for unit, added, removed in claim:
-            added = min(added, self.redraw.room(unit, adding=True)) if added else 0
-            removed = min(removed, self.redraw.room(unit, adding=False)) if removed else 0
+            added = min(added, self.room(unit, adding=True)) if added else 0
+            removed = min(removed, self.room(unit, adding=False)) if removed else 0
             if added or removed:
                 out.append(Amount(unit, added, removed))
         return tuple(out)
@@ -266,7 +274,14 @@ class _Person:
 
     def _ask(self, choices: Sequence[Codes]) -> list[bool]:
         graphs = [self.graph.toggle_codes(c) if len(c) else self.graph for c in choices]
-        return [answer.label != self.label for answer in self.session.ask_all(graphs)]
+        may = [self._allows(graph) for graph in graphs]
+        answers = iter(self.session.ask_all([g for g, ok in zip(graphs, may, strict=True) if ok]))
+        return [ok and next(answers).label != self.label for ok in may]
+
+    def _allows(self, graph: Graph) -> bool:
+        """Whether the user's terms hold; what they forbid is not asked about and flips nobody."""
+        terms = self.terms
+        return terms is None or not (terms.forbids(graph) or terms.too_large(graph))
 
 
 class _Chooser:
@@ -287,7 +302,7 @@ class _Chooser:
         self.moves: list[tuple[tuple[int, int], bool, int, float]] = []
         for number, cell in zip(numbers.tolist(), cells.at(numbers), strict=True):
             for adding in (True, False):
-                rooms = [person.redraw.room(cell, adding=adding) for person in people]
+                rooms = [person.room(cell, adding=adding) for person in people]
                 if most := max(rooms, default=0):
                     self.moves.append((cell, adding, most, float(spreads[number])))
         self.most = {(cell, adding): most for cell, adding, most, _ in self.moves}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from denseflip.story.terms import constraints_in_words
+
 if TYPE_CHECKING:
     from denseflip.cohort.cohort import CellRow, Cohort
     from denseflip.cohort.shared import SharedChange
@@ -43,9 +45,19 @@ def _sentences(cohort: Cohort) -> Iterator[str]:
             "that guesses is no news about them."
         )
         return
+    if cohort.verdict == "confounded":
+        assert cohort.evaluation is not None
+        assert cohort.evaluation.confounds is not None
+        yield (
+            "So nothing is said about the groups: what would change its answers may be a trace of "
+            f"{_and(cohort.evaluation.confounds.columns)} and not of what sets the groups apart."
+        )
+        return
     if cohort.evaluation is not None and cohort.evaluation.level == "unclear":
         yield "The evidence that it has learnt anything is weak; read what follows as hypotheses."
     yield _who(cohort)
+    if terms := constraints_in_words(cohort.settings.constraints):
+        yield f"Changes were looked for on these terms only: {'; '.join(terms)}."
     if cohort.verdict == "named":
         for row in cohort.named[:_LISTED]:
             yield _named(cohort, row)
@@ -55,6 +67,8 @@ def _sentences(cohort: Cohort) -> Iterator[str]:
         yield _nothing(cohort)
     else:
         yield from _untested(cohort)
+    if cohort.p_more is not None and cohort.settings.confounds:
+        yield _confounds(cohort)
     for change in cohort.shared:
         yield shared_words(cohort, change)
     yield from _beside(cohort)
@@ -79,30 +93,58 @@ def _who(cohort: Cohort) -> str:
         if cohort.refitted
         else "by the classifier as it is, which may have been trained on them"
     )
+    whose = ""
+    if cohort.settings.group is not None:
+        whose, total = f"{cohort.settings.group} ", cohort.class_counts[cohort.settings.group]
+    chosen = " (the redraws that it was chosen by)" if cohort.settings.method == "scan" else ""
     return (
-        f"{seen.explained} of {total} {cohort.noun} were explained, {by}; {seen.right} are rightly "
-        f"classified, and for {seen.told} of these a change was found that holds for other "
-        "connections of the same places, too (the redraws that it was chosen by)."
+        f"{seen.explained} of {total} {whose}{cohort.noun} were explained, {by}; {seen.right} are "
+        f"rightly classified, and for {seen.told} of these a change was found that holds for other "
+        f"{cohort.units} of the same places, too{chosen}."
     )
+
+
+def _confounds(cohort: Cohort) -> str:
+    """What the p-values hold of the confounds, and what not."""
+    left = [name for name in cohort.settings.confounds if name not in cohort.held]
+    parts = [f"Labels were permuted within {_and(cohort.held)} only."] if cohort.held else []
+    if left:
+        parts.append(
+            f"The p-values do not hold {_and(left)}: a pair of regions that follows "
+            f"{'it' if len(left) == 1 else 'them'} and not the classes could be named."
+        )
+    return " ".join(parts)
+
+
+def _and(names: Sequence[str]) -> str:
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _named(cohort: Cohort, row: CellRow) -> str:
     spoken = cohort.class_names[cohort.spoken]
     kind = "family-wise" if cohort.correction == "max" else "false discovery rate"
+    least = f"{cohort.smallest_p:.2g} the smallest possible"
+    if cohort.correction == "bh" and cohort.smallest_p is not None:
+        alone = min(1.0, 2 * len(cohort.cell_names) * cohort.smallest_p)
+        least = f"one alone could not be below {alone:.2g}"
     return (
         f"In {row.patients} of {cohort.observed.explained} the decision turns on "
         f"{place_words(row.name, cohort.units)}: {row.direction} of them speak for {spoken} "
         f"(a change of {row.amount:g} on the median; p = {row.p:.3g}, {kind}, "
-        f"{cohort.permutations} permutations of the labels, {cohort.smallest_p:.2g} the smallest "
-        "possible)."
+        f"{cohort.permutations} permutations of the labels, {least})."
     )
 
 
 def _nothing(cohort: Cohort) -> str:
     text = (
-        f"No pair of regions is used in more {cohort.noun} than chance would give (level "
-        f"{cohort.level:g}, {cohort.permutations} permutations of the labels"
+        f"Of no pair of regions is it shown that it is used in more {cohort.noun} than chance "
+        f"would give (level {cohort.level:g}, {cohort.permutations} permutations of the labels"
     )
+    if cohort.correction == "bh" and cohort.smallest_p is not None:
+        alone = 2 * len(cohort.cell_names) * cohort.smallest_p
+        if alone > cohort.level:
+            text += f", too few to name one alone: its adjusted p could not be below {alone:.2g}"
     if cohort.rows:
         top = cohort.rows[0]
         text += (
@@ -143,6 +185,8 @@ def shared_words(cohort: Cohort, change: SharedChange) -> str:
     chosen = (
         said[0] if len(said) == 1 else f"{said[0]} (from one half) or {said[1]} (from the other)"
     )
+    if len(change.halves) > 1 and not all(half.amounts for half in change.halves):
+        chosen += " (from one half; from the other none was found, which flips nobody)"
     low, high = change.interval
     seen = (
         "neither the choice nor the classifier had seen them"
@@ -150,9 +194,10 @@ def shared_words(cohort: Cohort, change: SharedChange) -> str:
         else "the choice had not seen them; the classifier may have"
     )
     return (
-        f"One change for all, {chosen}, chosen on one half of the {cohort.noun}, flips "
-        f"{change.flipped} of the {change.counted} rightly classified {source} {cohort.noun} of "
-        f"the other half (95 % interval {100 * low:.0f} to {100 * high:.0f} %; {seen})."
+        f"One change for all, {chosen}, chosen on one half of the {cohort.noun} and tried on the "
+        f"other, then the halves swapped, flips {change.flipped} of the {change.counted} rightly "
+        f"classified {source} {cohort.noun} (95 % interval {100 * low:.0f} to {100 * high:.0f} %; "
+        f"{seen})."
     )
 
 

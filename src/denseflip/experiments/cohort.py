@@ -9,47 +9,43 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from denseflip.classifiers.evaluation import Evaluation
-from denseflip.cohort.cohort import CORRECTIONS, Cohort, assemble
+from denseflip.cohort.cohort import CORRECTIONS, Cohort, assemble, gate
 from denseflip.cohort.labelling import (
     CohortSettings,
-    Fit,
     Labelling,
     cells_of,
     check_cohort,
+    check_labellings,
     group_of,
     run_labelling,
 )
 from denseflip.cohort.shared import SharedChange, find_shared
 from denseflip.cohort.stats import check_permutations
 from denseflip.datasets import Dataset
-from denseflip.errors import (
-    DatasetError,
-    EngineError,
-    InvalidParameterError,
-    UnknownNameError,
-    said,
-    whole_number,
+from denseflip.errors import EngineError, InvalidParameterError, UnknownNameError, whole_number
+from denseflip.experiments.cohort_oracles import (
+    Untrained,
+    check_answers,
+    check_sendable,
+    fit_of,
+    spec_of,
 )
 from denseflip.experiments.engines import make_engine
-from denseflip.experiments.given import describe_given, describe_untrained, pickle_anything
-from denseflip.experiments.many import data_of, open_store, oracle_of_words
+from denseflip.experiments.many import data_of, open_store
 from denseflip.experiments.refs import evaluate_oracle_of, load_data, load_oracle_of
 from denseflip.experiments.run import run_specs
 from denseflip.experiments.spec import DataSpec, OracleSpec, TaskSpec, content_id
 from denseflip.experiments.store import Record, Store, make_record
-from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.protocol import Oracle
-from denseflip.oracles.session import Session
-from denseflip.search.target import names_of
+from denseflip.search.constraints import Constraints
 
-DEFAULT_ORACLE = "regions-logistic"
 _REPEATS, _SHUFFLES = 10, 200  # of the honest evaluation
 _PILOT = 4  # patients explained for an estimate
 _PER_PERSON = 16  # questions of the shared change, per cell and patient: two directions, 8 levels
@@ -93,10 +89,11 @@ class Estimate:
 
 @cache
 def cohort_code() -> str:
-    """Digest of this file and of the package `denseflip.cohort`."""
+    """Digest of these files and of the package `denseflip.cohort`."""
     root = Path(__file__).parents[1]
     h = hashlib.sha256()
-    for path in (*sorted((root / "cohort").glob("*.py")), Path(__file__)):
+    own = sorted(Path(__file__).parent.glob("cohort*.py"))
+    for path in (*sorted((root / "cohort").glob("*.py")), *own):
         if path.name not in {"cohort.py", "words.py"} or path.parent.name != "cohort":
             h.update(path.name.encode() + b"\0" + path.read_bytes())
     return h.hexdigest()[:16]
@@ -112,6 +109,7 @@ class CohortSpec(TaskSpec):
     part : ``judge`` (the honest accuracy), ``labels`` (a labelling) or ``shared`` (the change).
     number : of the labelling; 0 is the true one.
     refit : whether the classifier is trained anew for each.
+    subjects : digest of the columns that are confounds, which a data set's own leaves out.
     code : digest of the source files that decide it beside those of every result.
     """
 
@@ -119,6 +117,7 @@ class CohortSpec(TaskSpec):
     part: str = field(default="labels", kw_only=True)
     number: int = field(default=0, kw_only=True)
     refit: bool = field(default=True, kw_only=True)
+    subjects: str = field(default="", kw_only=True)
     code: str = field(default_factory=lambda: str(cohort_code()), kw_only=True)
 
     kind = "cohort"
@@ -132,6 +131,7 @@ class CohortSpec(TaskSpec):
             "part": self.part,
             "number": self.number,
             "refit": self.refit,
+            "subjects": self.subjects,
             "cohort": self.code,
         }
 
@@ -142,7 +142,7 @@ class CohortSpec(TaskSpec):
             raise EngineError(msg)
         started = time.perf_counter()
         dataset = _dataset(self.data)
-        fit = _fit(self.oracle) if self.refit else load_oracle_of(self.oracle, dataset)
+        fit = fit_of(self.oracle) if self.refit else load_oracle_of(self.oracle, dataset)
         result: dict[str, Any]
         if self.part == "judge":
             judged = _judge(self.oracle, dataset, self.settings)
@@ -174,6 +174,9 @@ def explain_cohort(
     folds: int = 5,
     max_cells: int = 5,
     cover: float = 0.9,
+    constraints: Constraints | Mapping[str, Any] | None = None,
+    confounds: Sequence[str] | str | None = None,
+    site: str | None = None,
     features: Any = None,
     seed: int = 0,
     input: str = "adjacency",
@@ -210,6 +213,12 @@ def explain_cohort(
         are treated like all others, so the p-values stay valid.
     method : the search, the same for all labellings: ``"scan"``, or the name of any method.
     folds, max_cells, cover, seed : see `CohortSettings`.
+    constraints : what may change, as in `explain`; the same for everybody and every labelling,
+        and for the shared change. See `CohortSettings` for what a cohort does not take.
+    confounds, site : columns of the subject table, as in `evaluate`: the classifier must beat
+        them, else nothing is said about the groups. Labels are permuted within the site and within
+        every other confound that is not a number; confounds that are numbers the p-values do not
+        hold, and the statement says so.
     features : what an estimator sees, as in `fit_oracle`.
     input, batch : how a ``module:function`` wants its graphs, as in `as_oracle`.
     engine, jobs, scheduler : where the work is done; the figures are the same everywhere.
@@ -239,21 +248,26 @@ def explain_cohort(
     if correction not in CORRECTIONS:
         raise UnknownNameError("correction", str(correction), CORRECTIONS, parameter="correction")
     settings = CohortSettings(
-        regions, group, method, patients, folds, max_cells, float(cover), seed
+        regions, group, method, patients, folds, max_cells, float(cover), seed,
+        constraints=constraints or {}, confounds=_columns(confounds), site=site,
     )  # fmt: skip
     workers = 1 if engine == "serial" else jobs
     runner = make_engine(engine, jobs, scheduler)
+    data = data_of(dataset)
+    assert data.given is not None
+    loaded = data.given
+    settings = check_cohort(loaded, settings)
+    spec, refit = spec_of(oracle, features, input, batch, lasting=store is not None)
+    check_sendable(spec, engine, workers)
+    known = {name: list(loaded.subjects[name]) for name in settings.confounds}
+    shared: dict[str, Any] = {"settings": settings, "refit": refit}
+    shared["subjects"] = content_id(known) if known else ""
+    if not refit:
+        permutations = 0
+        check_answers(spec, loaded)
+    if permutations:
+        check_labellings(loaded, settings, level)
     with open_store(store) as kept:
-        data = data_of(dataset)
-        assert data.given is not None
-        loaded = data.given
-        settings = check_cohort(loaded, settings)
-        spec, refit = _oracle(oracle, features, input, batch, lasting=store is not None)
-        _check_sendable(spec, engine, workers)
-        shared: dict[str, Any] = {"settings": settings, "refit": refit}
-        if not refit:
-            permutations = 0
-            _check_answers(spec, loaded)
 
         def run(specs: Sequence[CohortSpec], told: Progress | None) -> dict[str, Any]:
             outcome = run_specs(list(specs), kept, runner, progress=told, workers=workers)
@@ -276,7 +290,7 @@ def explain_cohort(
             "level": level,
             "correction": correction,
         }
-        if evaluation is not None and evaluation.level == "chance":
+        if gate(evaluation):
             return _nothing(loaded, settings, facts, ())
         true = CohortSpec(data, spec, **shared)
         change = CohortSpec(data, spec, part="shared", **shared)
@@ -312,7 +326,7 @@ def estimate_cohort(
 ) -> Estimate:
     """Explain a few patients, and say what so many labellings will cost."""
     spent = {"fit": 0.0, "fits": 0}
-    made: Any = _fit(oracle) if refit else load_oracle_of(oracle, dataset)
+    made: Any = fit_of(oracle) if refit else load_oracle_of(oracle, dataset)
 
     def timed(train: Dataset) -> Oracle:
         started = time.perf_counter()
@@ -348,62 +362,6 @@ def _dataset(spec: DataSpec) -> Dataset:
     return _loaded[spec.digest]
 
 
-@dataclass(frozen=True)
-class _Untrained:
-    """An estimator and its features, to be trained for every labelling."""
-
-    estimator: Any
-    features: Any
-
-
-def _oracle(
-    oracle: Any, features: Any, input: str, batch: bool, *, lasting: bool
-) -> tuple[OracleSpec, bool]:
-    """The oracle's spec, and whether it is trained anew for each labelling."""
-    if oracle is None and features is None:
-        oracle = DEFAULT_ORACLE
-    if isinstance(oracle, (str, Path)):
-        if features is not None:
-            msg = f"features are for an estimator; {str(oracle)!r} has its own."
-            raise InvalidParameterError(msg, parameter="features")
-        spec = oracle_of_words(str(oracle), input=input, batch=batch)
-        return spec, spec.kind == "preset"
-    untrained = hasattr(oracle, "fit") and not hasattr(oracle, "classes_")
-    if oracle is None or untrained:
-        given = _Untrained(oracle, features)
-        described = [describe_untrained(oracle, "oracle", lasting=lasting)]
-        described.append(describe_given(features, "features", lasting=lasting))
-        name = f"{features}, default" if oracle is None else type(oracle).__name__
-        return OracleSpec(name, "given", content_id(described), given=given), True
-    ready = coerce_oracle(oracle)
-    digest = content_id(describe_given(ready, "oracle", lasting=lasting))
-    preset = (getattr(ready, "card", None) or {}).get("preset")
-    name = getattr(oracle, "__name__", None) or preset or type(oracle).__name__
-    return OracleSpec(str(name), "given", digest, given=ready), False
-
-
-def _check_sendable(spec: OracleSpec, engine: str, workers: int) -> None:
-    if spec.given is None or (workers == 1 and engine not in {"processes", "dask"}):
-        return
-    try:
-        pickle_anything(spec.given)
-    except Exception as error:  # whatever an object says when it is pickled
-        msg = (
-            f"oracle: {spec.name} cannot be sent to other processes ({said(error, 120)}). Give it "
-            "by words (module:function, a file), or work in this process (jobs=1)."
-        )
-        raise InvalidParameterError(msg, parameter="jobs") from error
-
-
-def _fit(spec: OracleSpec) -> Fit:
-    if isinstance(spec.given, _Untrained):
-        from denseflip.classifiers.presets import fit_oracle
-
-        given = spec.given
-        return lambda train: fit_oracle(train, estimator=given.estimator, features=given.features)
-    return lambda train: load_oracle_of(spec, train)
-
-
 def _judge(spec: OracleSpec, dataset: Dataset, settings: CohortSettings) -> Evaluation | None:
     """The honest accuracy: judged here if it can be trained, else what its card says."""
     numbers: dict[str, Any] = {
@@ -412,45 +370,22 @@ def _judge(spec: OracleSpec, dataset: Dataset, settings: CohortSettings) -> Eval
         "permutations": _SHUFFLES,
         "seed": settings.seed,
     }
+    if settings.confounds:
+        numbers |= {"confounds": list(settings.confounds), "site": settings.site}
     if spec.kind == "preset":
         return evaluate_oracle_of(spec, dataset, **numbers)
-    if isinstance(spec.given, _Untrained):
+    if isinstance(spec.given, Untrained):
         from denseflip.classifiers.crossval import evaluate
 
         given = spec.given
         return evaluate(dataset, estimator=given.estimator, features=given.features, **numbers)
-    card = getattr(load_oracle_of(spec, dataset), "card", None) or {}
-    judged = card.get("evaluation")
+    ready = load_oracle_of(spec, dataset)
+    if settings.confounds:  # which its card knows nothing of, or of others
+        from denseflip.classifiers.crossval import evaluate
+
+        return evaluate(dataset, ready, **numbers)
+    judged = (getattr(ready, "card", None) or {}).get("evaluation")
     return None if judged is None else Evaluation.from_dict(judged)
-
-
-def _check_answers(spec: OracleSpec, dataset: Dataset) -> None:
-    """Say so if a classifier puts everybody in one class: there is nobody to lead anywhere."""
-    session = Session(load_oracle_of(spec, dataset))
-    named = names_of(session.oracle)
-    for place, known in enumerate(dataset.class_names):
-        if named.get(place, known) in set(dataset.class_names) - {known}:
-            msg = f"{spec.name} calls {named[place]!r} what the data set calls {known!r}."
-            raise DatasetError(f"{msg} Let both count their classes alike.", parameter="oracle")
-    labels = {answer.label for answer in session.ask_all(dataset.graphs)}
-    if len(labels) == 1:
-        (only,) = labels
-        name: Any = only
-        if isinstance(only, int) and 0 <= only < dataset.n_classes:
-            name = dataset.class_names[only]
-        msg = (
-            f"{spec.name} puts all {len(dataset)} patients of data set {dataset.name!r} in the "
-            f"class {name!r}: there is no decision to explain. Check what the classifier wants "
-            "to be given, or train one on this data set."
-        )
-        raise DatasetError(msg, parameter="oracle")
-    if not labels & set(range(dataset.n_classes)):
-        msg = (
-            f"{spec.name} answers {sorted(map(repr, labels))[:5]}, but the labels of data set "
-            f"{dataset.name!r} are 0 to {dataset.n_classes - 1} "
-            f"({', '.join(dataset.class_names)}): who is rightly classified cannot be told."
-        )
-        raise DatasetError(msg, parameter="oracle")
 
 
 # ---- results --------------------------------------------------------------------------------
@@ -491,6 +426,16 @@ def _notes(
             "regions do differ, that of another is not proof that it does so by itself."
         )
     return tuple(notes)
+
+
+def _columns(confounds: Any) -> tuple[str, ...]:
+    """Names of columns, of a list or of a text with commas."""
+    try:
+        given = confounds.split(",") if isinstance(confounds, str) else list(confounds or ())
+    except TypeError as error:
+        msg = f"confounds must be names of columns, for example ['age', 'site']; got {confounds!r}."
+        raise InvalidParameterError(msg, parameter="confounds") from error
+    return tuple(str(name).strip() for name in given)
 
 
 def _missing(specs: Sequence[CohortSpec], store: Store) -> list[CohortSpec]:

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from denseflip.checks import check_new_file
 from denseflip.errors import MissingExtraError
+from denseflip.files import write_whole
 from denseflip.report.cohort import plot_cohort_chords, plot_cohort_matrix
 from denseflip.report.cohort_strip import plot_cohort_patients
 from denseflip.report.figures import PageFigure, page_figure
 from denseflip.report.html import Context, Fact
+from denseflip.story.terms import constraints_in_words
 
 if TYPE_CHECKING:
     from denseflip.cohort.cohort import Cohort
@@ -20,8 +22,9 @@ if TYPE_CHECKING:
 _LISTED = 1000  # patients of the table
 MARKS = {
     "named": "More than chance would give: named below.",
-    "nothing": "Nothing is used in more of them than chance would give.",
+    "nothing": "Nothing is shown to be used in more of them than chance would give.",
     "chance": "The classifier is at chance: nothing is said about the groups.",
+    "confounded": "The classifier does not beat its confounds: nothing is said about the groups.",
     "untested": "Description only: there are no p-values.",
 }
 
@@ -89,8 +92,7 @@ def write_cohort_page(
     force : overwrite a file that is there.
     """
     target = check_new_file(Path(path), force=force)
-    target.write_text(make_cohort_page(cohort, title=title), encoding="utf-8")
-    return target
+    return write_whole(target, make_cohort_page(cohort, title=title))
 
 
 def _figures(cohort: Cohort) -> Iterator[PageFigure]:
@@ -198,6 +200,11 @@ def _facts(cohort: Cohort) -> Iterator[Fact]:
     yield Fact("search of the test", settings.method)
     yield Fact("folds", str(settings.folds) if cohort.refitted else "none: not trained anew")
     yield Fact("permutations", str(cohort.permutations))
+    if terms := constraints_in_words(settings.constraints):
+        yield Fact("terms", "; ".join(terms))
+    if settings.confounds:
+        within = f" (labels permuted within {', '.join(cohort.held)})" if cohort.held else ""
+        yield Fact("confounds", f"{', '.join(settings.confounds)}{within}")
     yield Fact("seed", str(settings.seed))
     yield Fact("questions", f"{cohort.questions:,}")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from denseflip.counterfactual import Counterfactual, Label
@@ -19,8 +19,17 @@ def terms_in_words(result: Counterfactual) -> tuple[str, ...]:
     >>> terms_in_words(explain(g, lambda a: int(a[0, 1]), "tri", constraints=terms))
     ('leaving node 3 as it is', 'by removals only', 'with at most 2 edits')
     """
-    given = {name: _WORDS[name](value) for name, value in result.constraints.items()}
-    return tuple(words for words in given.values() if words)
+    return constraints_in_words(result.constraints)
+
+
+def constraints_in_words(given: Mapping[str, Any]) -> tuple[str, ...]:
+    """The same of constraints as `Constraints.given` gives them.
+
+    >>> constraints_in_words({"freeze": ["Frontal"], "only": "add"})
+    ('leaving Frontal as it is', 'by additions only')
+    """
+    words = (_WORDS[name](value) for name, value in given.items())
+    return tuple(word for word in words if word)
 
 
 def bound_to_some(result: Counterfactual) -> bool:

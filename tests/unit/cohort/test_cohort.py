@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from denseflip.cohort.cohort import Cohort
+from denseflip.cohort.labelling import CohortSettings
 from denseflip.errors import FileFormatError, UnknownNameError
 from groups import CELLS, CHANCE, GOOD, found_cohort, labelling
 
@@ -33,7 +34,7 @@ def test_what_is_more_than_chance_is_named_with_direction_amount_and_p() -> None
     )
     assert "p = 0.05, family-wise, 19 permutations" in found.statement
     assert "each by a classifier that has not seen it" in found.statement
-    assert "flips 4 of the 5 rightly classified A graphs of the other half" in found.statement
+    assert "flips 4 of the 5 rightly classified A graphs (95 % interval" in found.statement
     assert "neither the choice nor the classifier had seen them" in found.statement
 
 
@@ -51,7 +52,7 @@ def test_no_more_than_chance_names_nothing() -> None:
     found = found_cohort(observed=labelling(9, patients=True))
     assert found.verdict == "nothing"
     assert found.named == ()
-    assert "No pair of regions is used in more graphs than chance would give" in found.statement
+    assert "Of no pair of regions is it shown that it is used in more graphs" in found.statement
     assert "in 9 of 20, p = 0.1" in found.statement
 
 
@@ -76,6 +77,10 @@ def test_discovery_rate_as_an_option() -> None:
     found = found_cohort(correction="bh", null=[labelling(0) for _ in range(399)])
     assert found.named[0].p == pytest.approx(2 * len(CELLS) / 400)
     assert "false discovery rate" in found.statement
+    assert f"one alone could not be below {2 * len(CELLS) / 400:.2g}" in found.statement
+    few = found_cohort(correction="bh")  # 12 figures and 19 permutations
+    assert few.verdict == "nothing"
+    assert "too few to name one alone: its adjusted p could not be below 0.6" in few.statement
     with pytest.raises(UnknownNameError, match="correction"):
         found_cohort(correction="bonferroni")
 
@@ -129,3 +134,19 @@ def test_an_accuracy_on_other_data_is_told_as_that() -> None:
     said = found_cohort(evaluation=elsewhere).sentences[0]
     assert ", judged on elsewhere, not here: " in said
     assert f" on {found.dataset}: " not in said
+
+
+def test_a_half_that_found_no_change_is_told() -> None:
+    found = found_cohort()
+    (half,) = found.shared[0].halves
+    empty = replace(half, amounts={}, reached=0, flipped=(), counted=("x", "y"))
+    shared = (replace(found.shared[0], halves=(half, empty)),)
+    said = replace(found, shared=shared).statement
+    assert "from the other none was found, which flips nobody" in said
+    assert "flips 4 of the 7" in said
+    assert "none was found" not in found.statement
+
+
+def test_a_class_by_itself_is_counted_by_itself() -> None:
+    alone = replace(found_cohort(), settings=CohortSettings(group="B"))
+    assert "20 of 10 B graphs were explained" in alone.statement  # of the ten of B

@@ -93,6 +93,16 @@ def test_every_engine_gives_the_same(kept: Any, tmp_path: Any, engine: str) -> N
     assert explain_cohort(DATA, store=store, **settings) == found
 
 
+def test_another_subject_table_is_another_cohort(tmp_path: Any) -> None:
+    sites = ["ns"[i % 4 < 2] for i in range(20)]
+    short = {**SMALL, "permutations": 19, "patients": 2, "confounds": ["site"], "store": tmp_path}
+    for place in (0, 1):
+        sites[place], sites[place + 2] = sites[place + 2], sites[place]
+        explain_cohort(replace(DATA, subjects={"site": tuple(sites)}), **short)
+    ids = [r["spec"]["subjects"] for r in Store(tmp_path).records() if r["spec"]["number"] == 1]
+    assert len(ids) == len(set(ids)) == 2
+
+
 def test_a_classifier_at_chance_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_: Any, **__: Any) -> Any:
         raise AssertionError
@@ -151,6 +161,8 @@ def test_an_estimator_is_trained_anew() -> None:
         ({"oracle": "regions-logistics"}, "regions-logistic"),
         ({"oracle": "regions-logistic", "features": "edges"}, "features are for an estimator"),
         ({"engine": "thread"}, "Unknown engine"),
+        ({"confounds": 3}, "confounds must be names of columns"),
+        ({"constraints": "add"}, "constraints must be Constraints"),
     ],
 )
 def test_bad_input_is_refused_before_any_work(given: Any, said: str) -> None:
