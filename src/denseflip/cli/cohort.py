@@ -11,20 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from denseflip.checks import check_new_folder
+from denseflip.cli import options
 from denseflip.cli.common import print_json
 from denseflip.cli.experiments import Engine, Force, Jobs, Scheduler, reporter
-from denseflip.cli.terms import (
-    AddOption,
-    ConnectedOption,
-    DensityOption,
-    EditsOption,
-    FreezeOption,
-    LeastDegreeOption,
-    MostDegreeOption,
-    RemoveOption,
-    SeenOption,
-    constraints_of,
-)
+from denseflip.cli.terms import constraints_of
 from denseflip.cli.train import ConfoundsOption, SiteOption
 
 if TYPE_CHECKING:
@@ -35,6 +25,7 @@ _LONG = 60  # seconds: what takes less is begun without a question
 
 
 def cohort(
+    context: typer.Context,
     data: Annotated[str, typer.Argument(help="A data set by name or file.", metavar="DATA")],
     group: Annotated[
         str | None,
@@ -70,15 +61,15 @@ def cohort(
     seed: Annotated[int, typer.Option(help="The same seed gives the same figures.", min=0)] = 0,
     confounds: ConfoundsOption = None,
     site: SiteOption = None,
-    freeze: FreezeOption = None,
-    only_add: AddOption = False,
-    only_remove: RemoveOption = False,
-    max_edits: EditsOption = None,
-    keep_density: DensityOption = None,
-    keep_connected: ConnectedOption = False,
-    allow_seen: SeenOption = None,
-    min_degree: LeastDegreeOption = None,
-    max_degree: MostDegreeOption = None,
+    freeze: options.Freeze = None,
+    only_add: options.Add = False,
+    only_remove: options.Remove = False,
+    max_edits: options.Edits = None,
+    keep_density: options.Density = None,
+    keep_connected: options.Connected = False,
+    allow_seen: options.Seen = None,
+    min_degree: options.LeastDegree = None,
+    max_degree: options.MostDegree = None,
     input: Annotated[
         str, typer.Option(help="What a module:function is given: adjacency, networkx …")
     ] = "adjacency",
@@ -101,17 +92,7 @@ def cohort(
     from denseflip.experiments.cohort import explain_cohort
     from denseflip.experiments.run import default_jobs
 
-    terms = constraints_of(
-        freeze=freeze,
-        only_add=only_add,
-        only_remove=only_remove,
-        max_edits=max_edits,
-        keep_density=keep_density,
-        keep_connected=keep_connected,
-        allow_seen=allow_seen,
-        min_degree=min_degree,
-        max_degree=max_degree,
-    )
+    terms = constraints_of(context.params)
     if not (out / "store" / "store.json").is_file():
         check_new_folder(out, force=force)
     workers = 1 if engine == "serial" else jobs or default_jobs()

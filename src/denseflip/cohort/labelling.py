@@ -59,8 +59,8 @@ class CohortSettings:
     constraints : what may change and what a changed graph must be like, as `Constraints` take it;
         the same for everybody and every labelling. Only what can be written down: no ``predicate``
         and no ``allowed``; ``allow_seen`` goes by the whole cohort.
-    confounds, site : columns of the subject table. Labels are permuted within the site and within
-        every confound that is not a number, and the classifier is judged with regard to all.
+    confounds, site : columns of the subject table. Labels are permuted within what `held_by` says,
+        and the classifier is judged with regard to all.
     """
 
     regions: str | None = None
@@ -308,13 +308,16 @@ def terms_of(dataset: Dataset, settings: CohortSettings) -> Constraints | None:
 def held_by(dataset: Dataset, settings: CohortSettings) -> tuple[tuple[str, ...], Ints]:
     """Which confounds a permutation of the labels leaves as they are, and the strata that makes.
 
-    The site, and every confound that is not a number: labels change places within its values only.
+    The site, and every confound that is not a number or has two values: labels change places
+    within its values only.
     """
     table, n = dataset.subjects, len(dataset)
     held = tuple(
         name
         for name in settings.confounds
-        if name == settings.site or not all(isinstance(x, float) for x in table[name])
+        if name == settings.site
+        or len(set(table[name])) <= 2
+        or not all(isinstance(x, float) for x in table[name])
     )
     rows = [tuple(str(table[name][i]) for name in held) for i in range(n)]
     place = {row: k for k, row in enumerate(dict.fromkeys(rows))}

@@ -217,7 +217,7 @@ def explain_cohort(
         and for the shared change. See `CohortSettings` for what a cohort does not take.
     confounds, site : columns of the subject table, as in `evaluate`: the classifier must beat
         them, else nothing is said about the groups. Labels are permuted within the site and within
-        every other confound that is not a number; confounds that are numbers the p-values do not
+        every other confound that is no number or has two values; other numbers the p-values do not
         hold, and the statement says so.
     features : what an estimator sees, as in `fit_oracle`.
     input, batch : how a ``module:function`` wants its graphs, as in `as_oracle`.

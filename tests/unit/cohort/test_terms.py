@@ -118,7 +118,7 @@ def test_pairs_seen_often_enough_are_counted_over_the_whole_cohort() -> None:
         ({"freeze": "W"}, "W"),
         ({"freeze": ["X", "Y", "Z"]}, "Graph .* leave nothing to change"),
         ({"only": "both"}, "Unknown only 'both'"),
-        ({"onlly": "add"}, "Unknown constraint 'onlly'"),
+        ({"only_way": "add"}, "Unknown constraint 'only_way'"),
     ],
 )
 def test_constraints_that_cannot_be_are_told_before_any_work(constraints: Any, said: str) -> None:
@@ -152,6 +152,9 @@ def test_labels_are_permuted_within_the_site_and_every_text() -> None:
     free = permuted(PEOPLE, 1, 0).label_array()
     assert any(sorted(free[strata == k]) != sorted(labels[strata == k]) for k in range(4))
     assert held_by(PEOPLE, settings(confounds=("age",)))[0] == ()
+    coded = replace(PEOPLE, subjects={"sex": tuple(float(x == "m") for x in TABLE["sex"])})
+    known = check_cohort(coded, CohortSettings(confounds=("sex",)))
+    assert held_by(coded, known)[0] == ("sex",)  # two values are two kinds, however written
 
 
 def test_too_few_ways_to_permute_are_refused() -> None:
