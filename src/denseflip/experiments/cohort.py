@@ -141,7 +141,7 @@ class CohortSpec(TaskSpec):
             msg = "This worker has other code for cohorts. Install the same denseflip everywhere."
             raise EngineError(msg)
         started = time.perf_counter()
-        dataset = _dataset(self.data)
+        dataset = _dataset(self.data, self.subjects)
         fit = fit_of(self.oracle) if self.refit else load_oracle_of(self.oracle, dataset)
         result: dict[str, Any]
         if self.part == "judge":
@@ -247,9 +247,10 @@ def explain_cohort(
     check_permutations(permutations, level)
     if correction not in CORRECTIONS:
         raise UnknownNameError("correction", str(correction), CORRECTIONS, parameter="correction")
+    terms: Any = constraints or {}
     settings = CohortSettings(
         regions, group, method, patients, folds, max_cells, float(cover), seed,
-        constraints=constraints or {}, confounds=_columns(confounds), site=site,
+        constraints=terms, confounds=_columns(confounds), site=site,
     )  # fmt: skip
     workers = 1 if engine == "serial" else jobs
     runner = make_engine(engine, jobs, scheduler)
@@ -352,14 +353,15 @@ def estimate_cohort(
 
 # ---- data, oracles --------------------------------------------------------------------------
 
-_loaded: dict[str, Dataset] = {}  # by digest, in every process
+_loaded: dict[tuple[str, str], Dataset] = {}  # by digests, in every process
 
 
-def _dataset(spec: DataSpec) -> Dataset:
-    if spec.digest not in _loaded:
+def _dataset(spec: DataSpec, subjects: str) -> Dataset:
+    key = (spec.digest, subjects)
+    if key not in _loaded:
         _loaded.clear()
-        _loaded[spec.digest] = load_data(spec)
-    return _loaded[spec.digest]
+        _loaded[key] = load_data(spec)
+    return _loaded[key]
 
 
 def _judge(spec: OracleSpec, dataset: Dataset, settings: CohortSettings) -> Evaluation | None:
