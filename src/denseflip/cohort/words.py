@@ -185,8 +185,13 @@ def shared_words(cohort: Cohort, change: SharedChange) -> str:
     chosen = (
         said[0] if len(said) == 1 else f"{said[0]} (from one half) or {said[1]} (from the other)"
     )
-    if len(change.halves) > 1 and not all(half.amounts for half in change.halves):
-        chosen += " (from one half; from the other none was found, which flips nobody)"
+    for half in change.halves:
+        if not half.amounts and half.of:
+            chosen += " (from one half; from the other none was found, which flips nobody)"
+        elif not half.amounts:
+            chosen += (
+                f" (from one half; the classifier of the other calls none of its own {source})"
+            )
     low, high = change.interval
     seen = (
         "neither the choice nor the classifier had seen them"

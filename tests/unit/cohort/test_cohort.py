@@ -145,6 +145,10 @@ def test_a_half_that_found_no_change_is_told() -> None:
     assert "from the other none was found, which flips nobody" in said
     assert "flips 4 of the 7" in said
     assert "none was found" not in found.statement
+    nobody = (replace(found.shared[0], halves=(half, replace(empty, of=0, counted=()))),)
+    said = replace(found, shared=nobody).statement
+    assert "(from one half; the other's classifier calls none of its own A)" in said
+    assert "flips 4 of the 5" in said
 
 
 def test_a_class_by_itself_is_counted_by_itself() -> None:
