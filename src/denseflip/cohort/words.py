@@ -189,9 +189,7 @@ def shared_words(cohort: Cohort, change: SharedChange) -> str:
         if not half.amounts and half.of:
             chosen += " (from one half; from the other none was found, which flips nobody)"
         elif not half.amounts:
-            chosen += (
-                f" (from one half; the classifier of the other calls none of its own {source})"
-            )
+            chosen += f" (from one half; the other's classifier calls none of its own {source})"
     low, high = change.interval
     seen = (
         "neither the choice nor the classifier had seen them"
