@@ -29,8 +29,29 @@ def wilson_interval(share: float, n: int, z: float = _Z_95) -> tuple[float, floa
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
+class Drawn:
+    """What was drawn at random and asked about, and how much of it flipped."""
+
+    draws: int
+    flips: int
+
+    @property
+    def share(self) -> float | None:
+        """Share of the draws that flip; None if there was none."""
+        return self.flips / self.draws if self.draws else None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's 95 % interval of the share."""
+        return wilson_interval(self.flips / self.draws, self.draws) if self.draws else (0.0, 1.0)
+
+    def at_least(self, share: float) -> bool:
+        """Whether so large a share of the draws flips; of none, no share does."""
+        return self.draws > 0 and self.flips >= share * self.draws - 1e-9
+
+
 @dataclass(frozen=True)
-class AsRead:
+class AsRead(Drawn):
     """How true a sentence is as its reader reads it: of so many redraws, how many flip.
 
     A redraw changes as many pairs in the same places as the sentence says, other pairs drawn at
@@ -74,16 +95,11 @@ class AsRead:
             raise InvalidParameterError(msg)
 
     @property
-    def share(self) -> float | None:
-        """Share of redraws that flip; None if there was none."""
-        return self.flips / self.draws if self.draws else None
-
-    @property
     def interval(self) -> tuple[float, float]:
         """Wilson's 95 % interval of the share; the share itself where there is no other choice."""
         if self.only and self.draws:
             return self.flips / self.draws, self.flips / self.draws
-        return wilson_interval(self.flips / self.draws, self.draws) if self.draws else (0.0, 1.0)
+        return super().interval
 
     @property
     def true(self) -> bool:
@@ -91,9 +107,7 @@ class AsRead:
 
         Pairs named one by one are what they are.
         """
-        if self.language == "pairs":
-            return True
-        return self.draws > 0 and self.flips >= TRUE_AS_READ * self.draws - 1e-9
+        return self.language == "pairs" or self.at_least(TRUE_AS_READ)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON-ready form."""

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from types import NoneType
 from typing import Any
 
-from denseflip.as_read import wilson_interval
+from denseflip.as_read import Drawn
 from denseflip.checks import typed
 from denseflip.errors import InvalidParameterError
 
 
 @dataclass(frozen=True)
-class Robustness:
+class Robustness(Drawn):
     """How many random perturbations of a counterfactual leave it one.
 
     Attributes
@@ -40,19 +40,9 @@ class Robustness:
             raise InvalidParameterError(msg)
 
     @property
-    def share(self) -> float | None:
-        """Share of perturbations that the flip survives; None if there was none."""
-        return self.flips / self.draws if self.draws else None
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Wilson's 95 % interval of the share."""
-        return wilson_interval(self.flips / self.draws, self.draws) if self.draws else (0.0, 1.0)
-
-    @property
     def reached(self) -> bool:
         """Whether the share that was asked for was seen."""
-        return self.draws > 0 and self.flips >= self.wanted * self.draws - 1e-9
+        return self.at_least(self.wanted)
 
     def __str__(self) -> str:
         if not self.draws:
