@@ -33,8 +33,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from markers import fill
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "reliability.md"
+HEAD = ("| what | how often | what happened |", "|---|---|---|")
 PYTHON = [sys.executable]
 DENSEFLIP = [*PYTHON, "-m", "denseflip"]
 COMPARED = (".csv", ".md", ".tex", ".html", ".json", ".tsv")
@@ -82,22 +85,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(*rows, sep="\n", flush=True)
         print(f"  ({time.monotonic() - started:.0f} s)", flush=True)
         if not options.short and not options.times:
-            write_rows(name, rows)
+            fill(PAGE, name, [*HEAD, *map(str, rows)])
     return 0
-
-
-def write_rows(name: str, rows: Sequence[Row]) -> None:
-    """Put the lines of one part into the page."""
-    text = PAGE.read_text(encoding="utf-8")
-    begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->"
-    head, found, rest = text.partition(begin)
-    _, closed, tail = rest.partition(end)
-    if not found or not closed:
-        raise SystemExit(f"{PAGE.name} has no place for {name}: {begin.strip()} … {end}.")
-    table = "".join(
-        ["| what | how often | what happened |\n|---|---|---|\n", *(f"{row}\n" for row in rows)]
-    )
-    PAGE.write_text(f"{head}{begin}{table}{end}{tail}", encoding="utf-8")
 
 
 def environment(**more: str) -> dict[str, str]:
