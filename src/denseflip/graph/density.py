@@ -114,6 +114,7 @@ def harmonic_centrality(graph: Graph) -> Floats:
         return np.zeros(n)
     out = np.empty(n)
     a = graph.to_sparse()
+    a.indices, a.indptr = a.indices.astype(np.int32), a.indptr.astype(np.int32)  # for SciPy 1.12
     for start in range(0, n, 512):
         rows = np.arange(start, min(start + 512, n))
         hops = shortest_path(a, unweighted=True, indices=rows)

@@ -199,7 +199,8 @@ def _denser(
         columns.append(i if weight > 0 else sink)
         capacities.append(abs(weight))
     shape = (n + 2, n + 2)
-    network = csr_array((np.array(capacities, dtype=np.int32), (rows, columns)), shape=shape)
+    ends = tuple(np.array(some, dtype=np.int32) for some in (rows, columns))  # SciPy 1.12 asks it
+    network = csr_array((np.array(capacities, dtype=np.int32), ends), shape=shape)
     flow = maximum_flow(network, source, sink).flow
     # Who can still send to the sink is outside; everyone else is inside, ties included.
     residual = csr_array(network - flow).T.tocsr()
