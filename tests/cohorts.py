@@ -34,3 +34,21 @@ def make_cohort(
     names = tuple("ABCD"[:classes])
     nodes = NODES if regions else Nodes.numbered(12)
     return Dataset("cohort", tuple(graphs), tuple(labels), names, nodes)
+
+
+def make_areas(regions: int = 57, nodes: int = 400, per_class: int = 4, seed: int = 0) -> Dataset:
+    """Graphs of as many nodes and regions as an atlas has; in one cell they differ by class."""
+    rng = np.random.default_rng(seed)
+    index = np.arange(nodes) * regions // nodes
+    places = rng.normal(size=(nodes, 3)) * (25, 35, 20)
+    areas = tuple(f"Left Long Name of an Area {r}" for r in index)
+    names = tuple(f"Area_{r}_Parcel_{i}" for i, r in enumerate(index))
+    table = Nodes(names, regions={"area": areas}, coordinates=tuple(map(tuple, places)))
+    u, v = np.triu_indices(nodes, 1)
+    cell = (index[u] == 3) & (index[v] == 40)
+    graphs, labels = [], []
+    for i in range(2 * per_class):
+        chosen = rng.random(len(u)) < np.where(cell, 0.9 if i % 2 else 0.1, 0.05)
+        graphs.append(Graph.from_edges(nodes, np.column_stack((u[chosen], v[chosen]))))
+        labels.append(i % 2)
+    return Dataset("areas", tuple(graphs), tuple(labels), ("A", "B"), table)

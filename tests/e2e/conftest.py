@@ -5,10 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from cohorts import make_areas, make_cohort
+from denseflip.datasets.synthetic import make_synthetic
+from desks import DESK, Desk
 
 ARGUMENTS = [
     "--no-sandbox",
@@ -80,6 +85,38 @@ def visit(chromium: Any) -> Iterator[Callable[..., Visit]]:
         seen = Visit(context.new_page())
         seen.page.goto(path.as_uri())
         return seen
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server with a cohort of human brains, small ones without
+    coordinates, and graphs of many nodes and regions.
+    """
+    folder = tmp_path_factory.mktemp("app")
+    brains = make_synthetic(n_per_class=8, strength=2.0).save(folder / "brains.dfd")
+    small = make_cohort().save(folder / "small.dfd")
+    numbers = replace(make_cohort(), class_names=("1", "0")).save(folder / "numbers.dfd")
+    many = make_areas().save(folder / "areas.dfd")
+    sets = (str(brains), str(small), str(numbers), str(many))
+    from serving import serving  # needs the extra "web"
+
+    with serving(folder / "data", datasets=sets) as url:
+        yield url
+
+
+@pytest.fixture
+def desk(chromium: Any, served: str) -> Iterator[Any]:
+    """Open the app in a window of some size."""
+    contexts = []
+
+    def opened(viewport: dict[str, int] = DESK, **more: Any) -> Desk:
+        context = chromium.new_context(viewport=viewport, accept_downloads=True, **more)
+        contexts.append(context)
+        return Desk(context, served)
 
     yield opened
     for context in contexts:

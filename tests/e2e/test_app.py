@@ -2,99 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 pytest.importorskip("fastapi", reason="the app needs the extra 'web'")
 
-from cohorts import make_cohort
-from denseflip.datasets.synthetic import make_synthetic
-from serving import serving
+from desks import DESK, PHONE
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.filterwarnings("default")]
-DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 800}
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server with a cohort of human brains, and one of small graphs without coordinates."""
-    folder = tmp_path_factory.mktemp("app")
-    brains = make_synthetic(n_per_class=8, strength=2.0).save(folder / "brains.dfd")
-    small = make_cohort().save(folder / "small.dfd")
-    numbers = replace(make_cohort(), class_names=("1", "0")).save(folder / "numbers.dfd")
-    sets = (str(brains), str(small), str(numbers))
-    with serving(folder / "data", datasets=sets) as url:
-        yield url
-
-
-class Desk:
-    """A window on the app that notes every complaint and every foreign request."""
-
-    def __init__(self, context: Any, url: str) -> None:
-        self.page = context.new_page()
-        self.url = url
-        self.errors: list[str] = []
-        self.strangers: list[str] = []
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.on("console", self._console)
-        self.page.on("request", self._request)
-        self.page.set_default_timeout(60_000)
-
-    def _console(self, message: Any) -> None:
-        if message.type == "error" and "Failed to load resource" not in message.text:
-            self.errors.append(message.text)
-
-    def _request(self, request: Any) -> None:
-        if not request.url.startswith((self.url, "data:", "blob:")):
-            self.strangers.append(request.url)
-
-    def open(self, fragment: str = "") -> Any:
-        self.page.goto(f"{self.url}/{fragment}")
-        self.page.wait_for_selector("html[data-ready=true]")
-        return self.page
-
-    def explain(self, dataset: str, subject: str, classifier: str = "regions-logistic") -> Any:
-        page = self.page
-        if page.locator("#dataset").input_value() != dataset:  # another one empties the form
-            page.select_option("#dataset", dataset)
-        page.wait_for_function(
-            "key => denseflipApp.set && denseflipApp.set.key === key", arg=dataset
-        )
-        page.select_option("#subject", subject)
-        page.select_option("#classifier", classifier)
-        page.click("#explain")
-        page.wait_for_selector("#story:not([hidden])")
-        page.wait_for_selector("#progress", state="hidden")
-        return page
-
-    def sideways(self) -> int:
-        script = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        return int(self.page.evaluate(script))
-
-    def quiet(self) -> None:
-        assert self.errors == []
-        assert self.strangers == []
-
-
-@pytest.fixture
-def desk(chromium: Any, served: str) -> Iterator[Any]:
-    """Open the app in a window of some size."""
-    contexts = []
-
-    def opened(viewport: dict[str, int] = DESK, **more: Any) -> Desk:
-        context = chromium.new_context(viewport=viewport, accept_downloads=True, **more)
-        contexts.append(context)
-        return Desk(context, served)
-
-    yield opened
-    for context in contexts:
-        context.close()
 
 
 @pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
@@ -332,31 +249,6 @@ def test_dark_and_light_are_remembered(desk):
     page.click("#theme")
     page.reload()
     assert page.evaluate("document.documentElement.dataset.theme") == "light"
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_serious_stands_in_the_way_of_anybody(desk, scheme):
-    """axe-core over every tab: no serious finding."""
-    axe = Path(__file__).parents[1] / "data" / "axe.min.js"
-    window = desk(color_scheme=scheme)
-    page = window.open()
-    window.explain("brains", "case-001")
-    page.evaluate(axe.read_text(encoding="utf-8"))
-    assert page.evaluate(  # it does find what is wrong
-        """async () => { const img = document.createElement('img'); document.body.append(img);
-        const n = (await axe.run(img)).violations.length; img.remove(); return n; }"""
-    )
-    found = []
-    for tab in ("brain", "circle", "matrix", "bars", "edits", "replay", "whatif"):
-        page.click(f"#tab-{tab}")
-        page.wait_for_timeout(200)
-        report = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-        found += [
-            (tab, v["id"], v["nodes"][0]["html"][:120])
-            for v in report["violations"]
-            if v["impact"] in {"serious", "critical"}
-        ]
-    assert found == [], json.dumps(found, indent=1)
 
 
 def test_classes_that_are_called_by_numbers_are_not_mixed_up(desk):

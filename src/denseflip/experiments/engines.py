@@ -27,6 +27,7 @@ from denseflip.errors import (
 from denseflip.experiments.spec import ClassifierSpec, RunSpec, Spec
 from denseflip.experiments.store import Record
 from denseflip.experiments.work import context_of, run_chunk, share_context
+from denseflip.oracles.session import Event
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -55,14 +56,23 @@ class Engine(Protocol):
 
 
 class SerialEngine:
-    """One chunk after the other in this process."""
+    """One chunk after the other in this process.
+
+    Parameters
+    ----------
+    on_event : hears of every question about the graph that is being told, as in `explain`. What it
+        raises ends the run, if it is no `Exception`; what is done is kept.
+    """
 
     used = 1
+
+    def __init__(self, on_event: Callable[[Event], object] | None = None) -> None:
+        self.on_event = on_event
 
     def run(self, chunks: Sequence[Chunk]) -> Iterator[list[Record]]:
         """Yield the records of each chunk, in order."""
         for chunk in chunks:
-            yield run_chunk(chunk)
+            yield run_chunk(chunk, on_event=self.on_event)
 
 
 class ProcessEngine:

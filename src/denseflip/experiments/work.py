@@ -49,7 +49,7 @@ from denseflip.graph import Graph
 from denseflip.metrics import Case, Planted
 from denseflip.oracles.background import Background
 from denseflip.oracles.protocol import Oracle, about_graph
-from denseflip.oracles.session import Session
+from denseflip.oracles.session import Event, Session
 from denseflip.oracles.threads import single_thread
 from denseflip.search.explain import explain
 from denseflip.story.describe import describe
@@ -57,6 +57,7 @@ from denseflip.story.story import Story
 from denseflip.workflow.subject import Subject
 from denseflip.workflow.tell import tell
 
+Listener = Callable[[Event], object]
 _KEEP = 2  # contexts held per process
 _QUESTIONS = ("predict_edits", "predict_proba")
 
@@ -146,20 +147,20 @@ class Context:
             seed=job.seed,
         )
 
-    def tell(self, spec: TellSpec) -> Story:
+    def tell(self, spec: TellSpec, on_event: Listener | None = None) -> Story:
         """The explanation of one graph, told.
 
         Graphs of the data set that the oracle fails on are failures of their own; the others are
         explained without them, and say so.
         """
         try:
-            return self._tell(spec, self.background)
+            return self._tell(spec, self.background, on_event)
         except OracleError as error:
             readable, n_failing = self._readable()
             if readable is None or not readable.has(self.dataset[spec.graph].graph):
                 raise
             self.background = _Unlabelled(self.background.graphs, error)
-        story = self._tell(spec, readable)
+        story = self._tell(spec, readable, on_event)
         note = (
             f"The classifier fails on {n_failing} of the {len(self.dataset)} graphs of the data "
             "set; this was found without them."
@@ -167,7 +168,7 @@ class Context:
         notes = (*story.result.notes, note)
         return replace(story, result=replace(story.result, notes=notes))
 
-    def _tell(self, spec: TellSpec, background: Background) -> Story:
+    def _tell(self, spec: TellSpec, background: Background, on_event: Listener | None) -> Story:
         job, dataset = spec.job, self.dataset
         subject = Subject(
             dataset[spec.graph].graph, spec.graph, dataset.nodes, dataset, dataset.name
@@ -180,6 +181,7 @@ class Context:
             budget=job.budget,
             seed=job.seed,
             background=background,
+            on_event=on_event,
             **job.asked,
         )
 
@@ -301,7 +303,9 @@ def _context_key(data: DataSpec, oracle: OracleSpec) -> str:
     )
 
 
-def run_chunk(specs: Sequence[Spec], shared: str | None = None) -> list[Record]:
+def run_chunk(
+    specs: Sequence[Spec], shared: str | None = None, *, on_event: Listener | None = None
+) -> list[Record]:
     """Answer specs with records, in their order; a failure gives ``{"id", "failed"}``.
 
     Linear algebra is held to one thread, so that processes do not fight over the cores and every
@@ -311,6 +315,7 @@ def run_chunk(specs: Sequence[Spec], shared: str | None = None) -> list[Record]:
     ----------
     specs : of one data set and one oracle; none of them just wakes a worker.
     shared : a file of `share_context` that holds both.
+    on_event : hears of every question about a graph that is told, as in `explain`.
     """
     with single_thread():
         if shared is not None:
@@ -319,7 +324,7 @@ def run_chunk(specs: Sequence[Spec], shared: str | None = None) -> list[Record]:
             if key not in _contexts():
                 with suppress(OSError):  # somebody tidied up: each for itself, then
                     _keep(key, pickle.loads(Path(shared).read_bytes()))
-        return [_answer(spec) for spec in specs]
+        return [_answer(spec, on_event) for spec in specs]
 
 
 def context_of(spec: Spec) -> tuple[DataSpec, OracleSpec]:
@@ -328,13 +333,13 @@ def context_of(spec: Spec) -> tuple[DataSpec, OracleSpec]:
     return source.data, source.oracle
 
 
-def _answer(spec: Spec) -> Record:
+def _answer(spec: Spec, on_event: Listener | None = None) -> Record:
     try:
         _check_versions(spec.job.versions if isinstance(spec, RunSpec) else spec.versions)
         if isinstance(spec, TaskSpec):
             return spec.work()
         if isinstance(spec, TellSpec):
-            return tell_one(spec)
+            return tell_one(spec, on_event)
         return run_one(spec) if isinstance(spec, RunSpec) else judge(spec)
     except DenseflipError as error:
         message = str(error)
@@ -377,13 +382,13 @@ def run_one(spec: RunSpec) -> Record:
     return result_record(spec.identity, result, row, times)
 
 
-def tell_one(spec: TellSpec) -> Record:
+def tell_one(spec: TellSpec, on_event: Listener | None = None) -> Record:
     """Explain one graph and tell it."""
     started = time.perf_counter()
     context = get_context(spec.job.data, spec.job.oracle)
     ready = time.perf_counter()
     oracle_before, graphs_before = context.oracle.seconds, context.oracle.graphs
-    story = context.tell(spec)
+    story = context.tell(spec, on_event)
     done = time.perf_counter()
     times = {
         "search": story.result.elapsed,

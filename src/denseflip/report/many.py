@@ -117,7 +117,7 @@ def make_index(
         title=f"{len(entries):,} {'graph' if len(entries) == 1 else 'graphs'} of {name} explained",
         method=method,
         oracle=oracle,
-        tiles=_tiles(entries, stories),
+        tiles=many_tiles(entries),
         columns=(*_COLUMNS, "questions", "true as read"),
         rows=tuple(_row(entry, (links or {}).get(entry.id, "")) for entry in entries),
         files=tuple(Fact(file, what) for file, what in (files or {}).items()),
@@ -130,8 +130,9 @@ def make_index(
     ).render()
 
 
-def _tiles(entries: Sequence[Entry], stories: Sequence[Story]) -> tuple[Fact, ...]:
+def many_tiles(entries: Sequence[Entry]) -> tuple[Fact, ...]:
     """The figures at a glance; nothing is said of what was not found."""
+    stories = [entry.story for entry in entries if entry.story is not None]
     found = [story for story in stories if story.result.found]
     tiles = [Fact("counterfactuals found", f"{len(found):,} of {len(entries):,}")]
     if found:

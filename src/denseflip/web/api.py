@@ -19,6 +19,7 @@ from denseflip.search.methods import methods
 from denseflip.web.app import page_text, static_file
 from denseflip.web.events import follow, knows_the_end
 from denseflip.web.library import Classifier, Library
+from denseflip.web.many import KEPT
 from denseflip.web.payload import judged_words, surface_of
 from denseflip.web.runner import MOST_WAITING, said
 from denseflip.web.schemas import (
@@ -256,9 +257,14 @@ def _room(request: Request) -> None:
 
 @router.post("/api/jobs", status_code=201, response_model=JobAnswer)
 def submit(request: Request, asked: JobRequest) -> dict[str, Any]:
-    """Begin a job: explain a subject, set methods side by side, or judge a classifier."""
+    """Begin a job: explain a subject or many, set methods side by side, judge a classifier.
+
+    One explanation out of a job of many (`of`) that was asked for before is given as it is.
+    """
     _room(request)
     request.app.state.work.check(asked)
+    if asked.of is not None and (known := _store(request).one_of(asked.of, asked.subject)):
+        return known.to_dict()
     job: Job = request.app.state.runner.submit(asked.kind, asked.model_dump())
     return job.to_dict()
 
@@ -309,11 +315,12 @@ def rerun_job(request: Request, id: JobPath) -> dict[str, Any]:
 
 @router.get("/api/jobs/{id}/result")
 def job_result(request: Request, id: JobPath) -> Response:
-    """What a job gave."""
+    """What a job gave; of many graphs the index."""
     job = _job(request, id)
     result = _store(request).result(id)
     if result is None:
         raise HTTPException(409, f"This job has no result ({job.status})")
+    result.pop(KEPT, None)  # stories of many graphs, and their files
     return JSONResponse(result)
 
 
@@ -324,7 +331,9 @@ def job_file(
     name: Annotated[str, Path(max_length=40)],
     answer: Annotated[int | None, Query(ge=0, le=1000)] = None,
 ) -> Response:
-    """A file to take away: report.html, result.json, edits.csv, brain.node, brain.edge."""
+    """A file to take away: report.html, result.json, edits.csv, brain.node, brain.edge; of many
+    graphs index.html, explanations.csv, edits.csv, result.json; of a cohort cohort.tsv.
+    """
     job = _job(request, id)
     if name not in FILES:
         raise HTTPException(404, f"There is no such file; there are {', '.join(FILES)}")

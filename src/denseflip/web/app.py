@@ -32,13 +32,19 @@ if TYPE_CHECKING:
 STATIC = {
     "app.css": "text/css; charset=utf-8",
     "app.js": "text/javascript; charset=utf-8",
+    "index.js": "text/javascript; charset=utf-8",
+    "panel.js": "text/javascript; charset=utf-8",
     "pictures.js": "text/javascript; charset=utf-8",
+    "replay.js": "text/javascript; charset=utf-8",
+    "sides.js": "text/javascript; charset=utf-8",
+    "terms.js": "text/javascript; charset=utf-8",
+    "asking.js": "text/javascript; charset=utf-8",
     "brain.js": "text/javascript; charset=utf-8",
     "whatif.js": "text/javascript; charset=utf-8",
     "whatif.css": "text/css; charset=utf-8",
     "colours.css": "text/css; charset=utf-8",
 }
-_SHARED = {"whatif.js", "whatif.css"}  # with the pages that are sent by mail
+_SHARED = {"whatif.js", "panel.js", "whatif.css"}  # with the pages that are sent by mail
 _STATUS: tuple[tuple[type[DenseflipError], int], ...] = (
     (UnknownNameError, 404),
     (TooLargeError, 413),

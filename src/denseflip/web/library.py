@@ -233,6 +233,10 @@ class Library:
             return Classifier(name, oracle, lock)
         return Classifier(name, replace(oracle) if isinstance(oracle, FittedOracle) else oracle)
 
+    def words_of(self, name: str) -> str:
+        """What a classifier is called outside this server, as `open_oracle` takes it."""
+        return self._own[name][0] if name in self._own else name
+
     def is_preset(self, name: str) -> bool:
         """Whether a classifier is one of ours, which can be judged by training it anew."""
         return name not in self._own

@@ -12,6 +12,7 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=300)]
 Node = Annotated[int, Field(ge=0, lt=1_000_000)]
 Whole = Annotated[int, Field(ge=1, le=10_000_000)]
 MOST_METHODS = 12
+MOST_SUBJECTS = 2000
 
 
 class Strict(BaseModel):
@@ -45,14 +46,21 @@ class Terms(Strict):
 
 
 class JobRequest(Strict):
-    """What is to be done: explain a subject, set methods side by side, judge a classifier, or say
-    what a whole cohort has in common.
+    """What is to be done: explain a subject, set methods side by side, judge a classifier, explain
+    many subjects one by one, or say what a whole cohort has in common.
+
+    Of many: those of `classes`, or `subjects`, or by default every graph of the data set. The
+    answer is an index; to see one of them, ask for it by `explain` with the same words, its
+    `subject`, and the id of the finished job as `of`: nothing is searched again then.
     """
 
-    kind: Literal["explain", "compare", "judge", "cohort"] = "explain"
+    kind: Literal["explain", "compare", "judge", "cohort", "many"] = "explain"
     dataset: Key
     classifier: Word = "regions-logistic"
     subject: Name | None = None
+    subjects: list[Name] = Field(default=[], max_length=MOST_SUBJECTS)
+    classes: list[Name] = Field(default=[], max_length=100)
+    of: Annotated[str, StringConstraints(pattern="^[0-9a-f]{16}$")] | None = None
     method: Word = "auto"
     methods: list[Word] = Field(default=[], max_length=MOST_METHODS)
     target: Name | None = None

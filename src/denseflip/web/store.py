@@ -158,6 +158,22 @@ class Store:
                 == 1
             )
 
+    def one_of(self, id: str, subject: str | None) -> Job | None:
+        """The job that shows one graph out of a job of many, if it was asked for and is not over
+        without a result.
+        """
+        with self._lock:
+            rows = self._db.execute(
+                f"SELECT {_COLUMNS} FROM jobs WHERE kind='explain' AND instr(request, ?) "
+                "AND status IN ('queued','running','done') ORDER BY created DESC",
+                (json.dumps(id),),
+            ).fetchall()
+        jobs = map(_job, rows)
+        wanted = (id, subject)
+        return next(
+            (j for j in jobs if (j.request.get("of"), j.request["subject"]) == wanted), None
+        )
+
     def waiting(self) -> int:
         """How many jobs wait or run."""
         with self._lock:

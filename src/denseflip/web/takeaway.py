@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from typing import Any
 
 from denseflip.errors import InvalidParameterError, MissingInputError
+from denseflip.experiments.tables import Table
 from denseflip.limits import check_dense
 from denseflip.report.page import make_page
 from denseflip.story.story import Story
@@ -16,10 +18,13 @@ FILES = {
     "report.html": "text/html; charset=utf-8",
     "result.json": "application/json",
     "edits.csv": "text/csv; charset=utf-8",
+    "explanations.csv": "text/csv; charset=utf-8",
+    "index.html": "text/html; charset=utf-8",
     "cohort.tsv": "text/tab-separated-values; charset=utf-8",
     "brain.node": "text/plain; charset=utf-8",
     "brain.edge": "text/plain; charset=utf-8",
 }
+_OF_MANY = ("cohort.tsv", "explanations.csv", "index.html")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would take for a formula
 
 
@@ -35,11 +40,13 @@ def make_file(
     answer : which answer of the front; by default the one that was chosen.
     whatif : for the page, what it answers "what if" from (`whatif_data`).
     """
+    if "many" in result:
+        return _of_many(name, result["kept"]["files"])
     if name == "result.json":
         return json.dumps(result.get("record") or result, ensure_ascii=False)
     if name == "cohort.tsv" and "tsv" in result:
         return str(result["tsv"])
-    if "story" not in result or name == "cohort.tsv":
+    if "story" not in result or name in _OF_MANY:
         msg = f"This job gives no {name}: it is not an explanation of one graph."
         raise InvalidParameterError(msg)
     story = story_of(result, answer)
@@ -49,6 +56,13 @@ def make_file(
     if name == "edits.csv":
         return edits_csv(story)
     return brainnet_nodes(story) if name == "brain.node" else brainnet_edges(story)
+
+
+def _of_many(name: str, made: dict[str, str]) -> str:
+    if name not in made:
+        msg = f"This job gives no {name}: it is of many graphs, and gives {', '.join(made)}."
+        raise InvalidParameterError(msg)
+    return made[name]
 
 
 def story_of(result: dict[str, Any], answer: int | None = None) -> Story:
@@ -76,6 +90,12 @@ def edits_csv(story: Story) -> str:
             said = "yes" if (u, v) in named else "no"
             table.writerow([kind, u, v, *map(_cell, (*ends, *where)), said])
     return out.getvalue()
+
+
+def no_formulas(table: Table) -> Table:
+    """A table in which no word is taken for a formula by a spreadsheet."""
+    rows = (tuple(_cell(x) if isinstance(x, str) else x for x in row) for row in table.rows)
+    return replace(table, rows=tuple(rows))
 
 
 def _cell(text: str) -> str:

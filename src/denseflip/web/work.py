@@ -1,19 +1,22 @@
-"""What a job does: judge, explain, compare; every step through `workflow`."""
+"""What a job does: judge, explain one or many, compare; every step through `workflow`."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from denseflip.classifiers.crossval import evaluate
 from denseflip.classifiers.presets import PRESETS
 from denseflip.cohort.stats import check_permutations
-from denseflip.errors import InvalidParameterError, UnknownNameError
+from denseflip.errors import InvalidParameterError, UnknownNameError, nearest
 from denseflip.experiments.cohort import explain_cohort
 from denseflip.oracles.session import Event, Session
 from denseflip.search.constraints import Constraints
 from denseflip.search.methods import ALIASES, METHODS
 from denseflip.search.refine import REFINERS
 from denseflip.web.library import Library
+from denseflip.web.many import FOLDER, check_of, plan, result_of, run, story_in, tidy
 from denseflip.web.once import Once
 from denseflip.web.payload import cohort_of, judged_words, replay_of, row_of, view_of
 from denseflip.web.quota import Quota
@@ -54,11 +57,12 @@ class Work:
         """Do one job."""
         self.quota.check_job()  # those that waited before it may have filled the folder
         asked = JobRequest.model_validate(job.request)
-        kinds = {
+        kinds: dict[str, Callable[[JobRequest, Live], Done]] = {
             "judge": self.judge,
             "explain": self.explain,
             "compare": self.compare,
             "cohort": self.cohort,
+            "many": partial(self.many, job.id),
         }
         return kinds[asked.kind](asked, live)
 
@@ -77,7 +81,10 @@ class Work:
                 )
                 raise InvalidParameterError(msg, parameter="classifier")
             check_permutations(asked.permutations, LEVEL)
-        if asked.kind in ("judge", "cohort"):
+        if asked.kind == "many":
+            check_method(asked.method)
+            plan(asked, dataset, self.library.words_of(asked.classifier), self._telling(asked))
+        if asked.kind in ("judge", "cohort", "many"):
             return
         for name in asked.methods if asked.kind == "compare" else (asked.method,):
             method_for(check_method(name), regions=asked.regions)
@@ -87,6 +94,10 @@ class Work:
         subject = self.library.subject(asked.dataset, asked.subject)
         if self.library.is_preset(asked.classifier):
             subject.label_of(asked.target)
+        if (terms := self._constraints(asked)) is not None:
+            terms.bind(subject.graph, subject.nodes)
+        if asked.of is not None:
+            check_of(asked, self.store)
 
     # ---- kinds of job -----------------------------------------------------------------------
 
@@ -102,20 +113,20 @@ class Work:
         """One subject by one method: the sentence, the front, the pictures, the film."""
         subject, oracle, lock, evaluation = self._prepare(asked, live)
         with lock:
-            heard = _Listener(live, asked.method)
-            story = tell(
-                subject,
-                oracle,
-                check_method(asked.method),
-                regions=asked.regions,
-                budget=asked.budget,
-                time_limit=asked.time_limit,
-                seed=asked.seed,
-                front=_takes_front(asked.method),
-                evaluation=evaluation,
-                on_event=heard,
-                **self._terms(asked, subject, oracle),
-            )
+            if asked.of is not None:
+                assert subject.dataset is not None
+                kept = self.store.result(asked.of)
+                story = story_in(kept, str(asked.subject), subject.dataset, oracle)
+            else:
+                story = tell(
+                    subject,
+                    oracle,
+                    check_method(asked.method),
+                    seed=asked.seed,
+                    evaluation=evaluation,
+                    on_event=_Listener(live, asked.method),
+                    **(self._telling(asked) | {"target": subject.label_of(asked.target, oracle)}),
+                )
             live.tell(now=True, stage="telling")
             front = tell_front(story, oracle, background=subject.background)
             live.tell(now=True, stage="replaying")
@@ -149,14 +160,11 @@ class Work:
                 subject,
                 oracle,
                 names,
-                regions=asked.regions,
-                budget=asked.budget,
-                time_limit=asked.time_limit,
                 seed=asked.seed,
                 evaluation=evaluation,
                 progress=heard.rename,
                 on_event=heard,
-                **self._terms(asked, subject, oracle),
+                **(self._telling(asked) | {"target": subject.label_of(asked.target, oracle)}),
             ):
                 rows.append(row)
                 live.tell(now=True, rows=len(rows), of=len(names))
@@ -185,6 +193,31 @@ class Work:
         result = {"cohort": cohort_of(found), "record": found.to_dict(), "tsv": found.to_tsv()}
         title = f"{asked.dataset}: what {asked.classifier} goes by in all of them"
         return {"title": title, "found": found.verdict == "named"}, result
+
+    def many(self, id: str, asked: JobRequest, live: Live) -> Done:
+        """Every graph of a data set, or those of some classes, one by one: an index of them."""
+        live.tell(now=True, stage="training")
+        tidy(self.library.folder, self.store)
+        dataset = self.library.dataset(asked.dataset)
+        got = self.library.classifier(asked.dataset, asked.classifier, waiting=live.tell)
+        evaluation = self._judged(asked.dataset, asked.classifier, live)
+        telling = self._telling(asked) | {"evaluation": evaluation}
+        specs = plan(asked, dataset, self.library.words_of(asked.classifier), telling)
+        heard = _Listener(live, asked.method)
+
+        def progress(done: int, of: int) -> None:
+            heard.rename(asked.method)
+            live.tell(now=True, stage="explaining", done=done, of=of)
+
+        where = self.library.folder / FOLDER / id
+        found = run(specs, where, progress=progress, on_event=heard, lock=got.lock)
+        live.tell(now=True, stage="saving")
+        card = dict(getattr(got.oracle, "card", {}) or {})
+        result = result_of(found, asked, evaluation, card)
+        who = f"{', '.join(asked.classes)}: " if asked.classes else ""
+        counted = f"{result['many']['found']:,} of {len(found):,} found"
+        title = f"{asked.dataset}, one by one ({who}{counted})"
+        return {"title": title, "found": bool(result["many"]["found"])}, result
 
     # ---- what they share --------------------------------------------------------------------
 
@@ -222,22 +255,36 @@ class Work:
 
         return self._judging.get((identity, name), make, waiting=lambda: live.tell(stage="judging"))
 
-    def _terms(self, asked: JobRequest, subject: Subject, oracle: Any) -> dict[str, Any]:
-        """Target, confidence and constraints, as `explain` takes them."""
+    def _telling(self, asked: JobRequest) -> dict[str, Any]:
+        """What was asked for, as `tell` takes it; the target by its name."""
+        front = {"front": True} if asked.kind != "compare" and _takes_front(asked.method) else {}
+        return front | {
+            "target": asked.target,
+            "confidence": asked.confidence,
+            "constraints": self._constraints(asked),
+            "regions": asked.regions,
+            "budget": asked.budget,
+            "time_limit": asked.time_limit,
+        }
+
+    def _constraints(self, asked: JobRequest) -> Constraints | None:
+        """What may change; nodes by number, since a region may have the name of a node."""
         given = asked.constraints
-        freeze = [*given.frozen_regions, *given.frozen_nodes]
-        terms = Constraints(
+        if not given.model_dump(exclude_defaults=True):
+            return None
+        nodes = self.library.dataset(asked.dataset).nodes
+        for name in given.frozen_nodes:
+            if name not in nodes.names:
+                near = nearest(name, nodes.names, n=5) or list(nodes.names[:5])
+                raise UnknownNameError("node", name, near, parameter="frozen_nodes")
+        freeze = [*given.frozen_regions, *map(nodes.names.index, given.frozen_nodes)]
+        return Constraints(
             freeze=freeze,
             only=given.only,
             max_edits=given.max_edits,
             max_cells=given.max_cells,
             regions=asked.regions if freeze or given.max_cells else None,
         )
-        return {
-            "target": subject.label_of(asked.target, oracle),
-            "confidence": asked.confidence,
-            "constraints": terms if given.model_dump(exclude_defaults=True) else None,
-        }
 
 
 class _Listener:

@@ -1,27 +1,17 @@
 "use strict";
 // The page of the app: asks the API, shows what it says. Everything from data goes in as text.
 (() => {
-  const { circle, bars, matrix, EditTable, make, count } = window.denseflipPictures;
+  const { circle, bars, matrix, EditTable, make, count, save, saveAsPng, svgText } = window.denseflipPictures;
+  const { api, post, listen, readLink, STAGES, progressWords } = window.denseflipAsking;
+  const { worth, showComparison, showCohort } = window.denseflipSides;
   const find = (id) => document.getElementById(id);
-  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  const app = { sets: [], set: null, methods: [], job: null, result: null, view: null, answer: 0, frozen: new Set(), panel: null, hand: null, turn: 0 };
+  const MANY = 16; // regions; with more, only what is changed is shown at first
+  const app = { sets: [], set: null, methods: [], job: null, result: null, view: null, answer: 0, panel: null, hand: null, turn: 0 };
+
+  const terms = new window.denseflipTerms(() => { drawPictures(); drawNewer(); });
+  const replay = new window.denseflipReplay(() => remember());
 
   // ---- asking the server ----------------------------------------------------------------------
-
-  async function api(path, options = {}) {
-    let answer;
-    try {
-      answer = await fetch(path, { credentials: "same-origin", ...options });
-    } catch {
-      throw new Error("The server does not answer. Is it still running?");
-    }
-    if (answer.status === 204) return null;
-    const data = await answer.json().catch(() => null);
-    if (!answer.ok) throw new Error(data?.error?.message ?? `The server answered ${answer.status}.`);
-    return data;
-  }
-
-  const post = (path, body) => api(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
 
   function trouble(message) {
     find("trouble").hidden = !message;
@@ -52,9 +42,10 @@
     find("subject").replaceChildren(...set.subjects.map((s) => option(s.id, s.class ? `${s.name} (${s.class})` : `${s.name} (uploaded)`)));
     find("target").replaceChildren(option("", "any other class"), ...Object.keys(set.classes).map((name) => option(name, name)));
     find("regions").replaceChildren(option("", "as fits"), ...set.taxonomies.map((name) => option(name, name)));
-    app.frozen.clear();
-    drawFrozen();
+    find("many-whom").replaceChildren(option("", `all ${count(set.n_graphs)}`), ...Object.entries(set.classes).filter(([, n]) => n).map(([name, n]) => option(name, `${name} (${count(n)})`)));
+    terms.open(set);
     showJudged();
+    drawNewer();
   }
 
   /** What is known of the classifiers by now; the form stays as it was filled in. */
@@ -69,26 +60,6 @@
     find("judge").hidden = !one || Boolean(one.judged) || !one.can_judge;
   }
 
-  function worth(place, judged, known = true) {
-    place.className = judged ? (judged.level === "better" ? "good" : "warning") : "quiet";
-    place.textContent = judged ? [judged.verdict, judged.warning].filter(Boolean).join(" ")
-      : known ? "How good it is on graphs it has not seen is found out before the first explanation."
-        : "How good this classifier is on graphs it has not seen is not known here. Read its explanations with that in mind.";
-  }
-
-  function drawFrozen() {
-    const key = find("regions").value || app.set.taxonomies[0];
-    const names = (key && app.set.regions[key]) || [];
-    find("frozen").replaceChildren(...names.map((name) => make("button", { type: "button", text: name, "aria-pressed": String(app.frozen.has(name)), onclick: () => freeze(name) })));
-    if (!names.length) find("frozen").textContent = "This data set has no regions.";
-  }
-
-  function freeze(name) {
-    if (!app.frozen.delete(name)) app.frozen.add(name);
-    drawFrozen();
-    drawPictures();
-  }
-
   const number = (id) => (find(id).value === "" ? null : Number(find(id).value));
 
   function request(kind) {
@@ -99,12 +70,25 @@
       subject: find("subject").value,
       method: find("method").value || "auto",
       target: find("target").value || null,
-      regions: find("regions").value || (app.frozen.size ? app.set.taxonomies[0] : null),
+      regions: find("regions").value || (terms.regions.size ? terms.taxonomy : null),
+      ...(kind === "many" ? { subject: null, classes: find("many-whom").value ? [find("many-whom").value] : [] } : {}),
       seed: number("seed") ?? 0,
       confidence: number("confidence"),
       permutations: number("permutations") ?? 99,
-      constraints: { only: find("only").value || null, frozen_regions: [...app.frozen], max_edits: number("max-edits"), max_cells: number("max-cells") },
+      constraints: terms.request(number),
     };
+  }
+
+  /** The form as it was when this was asked: what is changed in it then is about what is shown. */
+  async function fill(asked) {
+    if (!app.sets.some((set) => set.key === asked.dataset && !set.error)) return;
+    find("dataset").value = asked.dataset;
+    if (app.set?.key !== asked.dataset) await loadSet();
+    const put = (id, value) => { find(id).value = value ?? ""; if (find(id).selectedIndex < 0) find(id).selectedIndex = 0; };
+    for (const [id, value] of Object.entries({ classifier: asked.classifier, method: asked.method, target: asked.target, regions: asked.regions, confidence: asked.confidence, seed: asked.seed ?? 0, "many-whom": asked.classes?.[0] })) put(id, value);
+    if (asked.subject) put("subject", asked.subject);
+    terms.fill(asked.constraints ?? {});
+    showJudged();
   }
 
   async function upload() {
@@ -126,14 +110,6 @@
 
   // ---- jobs -----------------------------------------------------------------------------------
 
-  const STAGES = { waiting: "Waits for its turn …", beginning: "Begins …", training: "Trains the classifier …", permuting: "Permutes the labels, trains and explains anew …", judging: "Judges the classifier on graphs it has not seen …", telling: "Tests the sentence …", replaying: "Replays the search …", saving: "Saves …" };
-
-  function progressWords(facts) {
-    if (facts.stage !== "searching") return STAGES[facts.stage] ?? facts.stage;
-    const best = facts.best === null || facts.best === undefined ? "no flip yet" : `smallest flip so far ${count(facts.best)} edits`;
-    return `${facts.method} searches … ${count(facts.calls ?? 0)} questions, ${best}`;
-  }
-
   async function run(kind) {
     const job = await post("/api/jobs", request(kind));
     await follow(job.id);
@@ -145,24 +121,19 @@
     find("progress").hidden = false;
     find("progress-words").textContent = STAGES.waiting;
     find("bar").removeAttribute("value");
-    return new Promise((done, fail) => {
-      const source = new EventSource(`/api/jobs/${id}/events`);
-      app.source = source;
-      const end = (then) => { source.close(); find("progress").hidden = true; then(); };
-      source.addEventListener("progress", (event) => {
-        const facts = JSON.parse(event.data);
+    return listen(id, {
+      opened: (source) => { app.source = source; },
+      ended: () => { find("progress").hidden = true; },
+      heard: (facts) => {
         if (facts.sent) { app.lags = app.lags || []; app.lags.push(Date.now() / 1000 - facts.sent); }
         find("progress-words").textContent = progressWords(facts);
-        if (["judging", "permuting"].includes(facts.stage) && facts.of) { find("bar").max = facts.of; find("bar").value = facts.done; } else find("bar").removeAttribute("value");
-        if (facts.status === "done") end(() => open(id).then(done, fail));
-        else if (facts.status === "cancelled") end(() => { trouble("Cancelled."); history(); done(); });
-        else if (facts.status === "failed") end(() => { history(); fail(new Error(facts.error?.message ?? "It failed.")); });
-        else if (facts.status === "interrupted") end(() => { history(); fail(new Error("The server was stopped in the middle of this; run it again from “Earlier answers”.")); });
-      });
-      source.addEventListener("error", () => {
-        if (source.readyState === EventSource.CLOSED) end(() => fail(new Error("The connection to the server was lost. The job goes on if the server does; find it under “Earlier answers”.")));
-      });
-    });
+        if (["judging", "permuting", "explaining"].includes(facts.stage) && facts.of) { find("bar").max = facts.of; find("bar").value = facts.done; } else find("bar").removeAttribute("value");
+      },
+    }).then(async (status) => {
+      if (status === "done") { await open(id); return; }
+      trouble("Cancelled.");
+      history();
+    }, (error) => { history(); throw error; });
   }
 
   async function history() {
@@ -170,7 +141,7 @@
     find("jobs").replaceChildren(...jobs.map((job) => {
       const what = job.summary?.title ?? `${job.kind} ${job.request.subject ?? job.request.classifier ?? ""}`;
       const item = make("li", {}, `${what} · ${job.status} `);
-      if (job.status === "done" && job.kind !== "judge") item.append(make("button", { type: "button", text: "open", "aria-label": `open ${what}`, onclick: guarded(() => open(job.id)) }));
+      if (job.status === "done" && job.kind !== "judge") item.append(make("button", { type: "button", text: "open", "aria-label": `open ${what}`, onclick: guarded(() => open(job.id, { fill: true })) }));
       if (["interrupted", "failed", "cancelled"].includes(job.status)) item.append(make("button", { type: "button", text: "run again", "aria-label": `run again ${what}`, onclick: guarded(async () => { await post(`/api/jobs/${job.id}/again`, {}); await follow(job.id); }) }));
       if (["queued", "running"].includes(job.status)) item.append(make("button", { type: "button", text: "watch", onclick: guarded(() => follow(job.id)) }));
       return item;
@@ -185,12 +156,16 @@
     app.panel = null;
     app.opening = null;
     app.hand = null;
-    app.first = undefined;
+    leavePicked();
   }
 
   async function open(id, state = {}) {
+    const order = (app.opens = (app.opens ?? 0) + 1);
     const [job, result] = await Promise.all([api(`/api/jobs/${id}`), api(`/api/jobs/${id}/result`)]);
     if (result.evaluation) { await refresh(); history(); return; } // what is shown stays
+    if (state.fill && job.kind !== "brought") await fill(job.request); // while the last one is shown
+    if (order < (app.opened ?? 0)) return; // another one was asked for later, and is shown
+    app.opened = order;
     app.job = id;
     app.request = job.request;
     app.result = result;
@@ -198,10 +173,14 @@
     find("welcome").hidden = true;
     find("comparison").hidden = !result.rows;
     find("together").hidden = !result.cohort;
-    find("story").hidden = Boolean(result.rows || result.cohort);
+    find("index").hidden = !result.many;
+    find("story").hidden = !result.view;
+    drawNewer();
     if (result.rows) showComparison(job, result);
     else if (result.cohort) showCohort(job, result.cohort);
+    else if (result.many) showIndex(job, result.many, state);
     else showStory(result.view, state);
+    if (result.rows || result.cohort) window.history.replaceState(null, "", `#${new URLSearchParams({ job: id })}`);
     history();
     if (app.set && app.set.key === job.request.dataset) {
       await refresh();
@@ -209,23 +188,49 @@
     if (!state.quiet) find("answer").focus({ preventScroll: innerWidth > 830 });
   }
 
+  // ---- many patients ----------------------------------------------------------------------------
+
+  function showIndex(job, many, state) {
+    const link = (shown) => window.history.replaceState(null, "", `#${new URLSearchParams({ job: job.id, ...shown })}`);
+    app.index = app.index ?? new window.denseflipIndex(find("index-table"), { onState: (shown) => link(shown) });
+    app.index.options.onState = link;
+    find("index-eyebrow").textContent = `classifier ${job.request.classifier} · method ${job.request.method} · ${job.request.dataset}`;
+    find("index-title").textContent = job.summary?.title ?? "One by one";
+    worth(find("index-worth"), many.judged, false);
+    find("index-tiles").replaceChildren(...many.tiles.map(([term, value]) => make("div", {}, make("dt", { text: term }), make("dd", { text: value }))));
+    app.index.show(job.id, many.rows, state);
+    find("index-files").replaceChildren(...[["index.html", "page"], ["explanations.csv", "CSV"], ["edits.csv", "all edits as CSV"], ["result.json", "JSON"]].map(([name, text]) => make("a", { href: `/api/jobs/${job.id}/files/${name}`, download: name, text })));
+    link(app.index.state());
+  }
+
+  /** One patient of an index: told from what was found, so nothing is searched again. */
+  async function openOne(id, subject) {
+    const many = await api(`/api/jobs/${id}`);
+    const job = await post("/api/jobs", { ...many.request, kind: "explain", subject, of: id });
+    await fill(job.request);
+    await follow(job.id);
+  }
+
+  // ---- one story --------------------------------------------------------------------------------
+
   function showStory(view, state) {
     app.view = view;
     app.answer = Math.min(state.answer ?? view.current, view.answers.length - 1);
     const by = [view.brought && `from the file ${app.request.name}, as it says; nothing was asked anew here`, app.request.classifier && `classifier ${app.request.classifier}`, view.method && `method ${view.method}${view.chosen ? ` (${view.chosen})` : ""}`, app.request.dataset].filter(Boolean);
-    find("story-eyebrow").textContent = by.join(" · ");
+    find("story-eyebrow").replaceChildren(by.join(" · "), ...(app.request.of ? [" · ", make("a", { id: "to-index", href: `#job=${app.request.of}`, text: "back to all of them" })] : []));
     find("story-title").textContent = view.found ? `${view.subject}: ${view.before} → ${view.after}` : `${view.subject}: ${view.before}`;
     worth(find("worth"), view.judged, false);
     find("front").hidden = view.answers.length < 2;
     find("front-slider").max = view.answers.length - 1;
     find("front-slider").value = app.answer;
+    find("all-regions").checked = view.regions.length <= MANY;
+    find("matrix-line").hidden = view.regions.length <= MANY;
     find("tab-brain").hidden = view.points === null;
     find("tab-replay").hidden = !view.replay.length;
     find("tab-matrix").hidden = !view.hasRegions;
     find("tab-bars").hidden = !view.hasRegions;
     find("tab-whatif").hidden = !app.request.subject;
-    find("step").max = Math.max(0, view.replay.length - 1);
-    find("step").value = state.step ?? find("step").max;
+    replay.show(view, state.step);
     app.brain = null;
     drawRegionChips();
     drawFiles();
@@ -240,7 +245,7 @@
     find("chips").replaceChildren(...one.chips.map((chip) => make("li", { class: `chip ${chip.kind}`, text: chip.text })));
     find("sentence").replaceChildren(make("p", { text: one.lead }), ...(one.items.length ? [make("ul", {}, ...one.items.map((text) => make("li", { text })))] : []));
     find("truth").textContent = one.truth;
-    find("notes").replaceChildren(...[...new Set([...one.notes, ...view.notes].filter((text) => text !== view.judged?.verdict))].map((text) => make("li", { text })));
+    find("notes").replaceChildren(...[...new Set([...one.notes, ...view.notes].filter((text) => !view.judged || !text.startsWith(view.judged.verdict)))].map((text) => make("li", { text })));
     find("tiles").replaceChildren(...one.tiles.map(([term, value]) => make("div", {}, make("dt", { text: term }), make("dd", { text: value }))));
     const edits = one.removed.length + one.added.length;
     find("front-said").textContent = `in ${one.named}, ${count(edits)} edits; ${one.read}`;
@@ -261,18 +266,27 @@
     const { removed, added } = shown();
     const tab = app.tab;
     if (tab === "brain") drawBrain(removed, added);
-    if (tab === "circle") circle(find("circle"), view, removed, added);
-    if (tab === "matrix") matrix(find("matrix"), view, removed, added, { frozen: app.frozen, onPick: (a, b) => { select("whatif"); pick(a, b); } });
+    if (tab === "circle") drawCircle();
+    if (tab === "matrix") matrix(find("matrix"), view, removed, added, { frozen: frozenRegions(), every: find("all-regions").checked, onRegion, onHover: (words) => { find("matrix-tip").textContent = words; }, onPick: (a, b) => { select("whatif"); pick(a, b); } });
     if (tab === "bars") bars(find("bars"), view, removed, added);
     if (tab === "edits") { app.table = app.table ?? new EditTable(find("edits")); app.table.show(view, view.answers[app.answer]); }
-    if (tab === "replay") drawStep();
+    if (tab === "replay") replay.draw();
     if (tab === "whatif") whatif();
+  }
+
+  const frozenRegions = () => (app.view.taxonomy === terms.taxonomy ? terms.regions : new Set());
+  const onRegion = (i) => { if (app.view.hasRegions && ours()) terms.toggleRegion(app.view.regions[i].name, app.view.taxonomy); };
+
+  function drawCircle() {
+    const { removed, added } = shown();
+    circle(find("circle"), app.view, removed, added, { frozen: frozenRegions(), frozenNodes: terms.nodes, onRegion, onNode: picked, first: app.first });
   }
 
   async function drawBrain(removed, added) {
     const view = app.view;
     app.canvas = app.canvas ?? new window.denseflipBrain(find("brain"), find("tip"), { onPick: (node) => picked(node) });
     const brain = app.canvas;
+    brain.frozen = terms.frozenIn(view, view.taxonomy);
     if (app.brain !== view) {
       app.brain = view;
       brain.hidden.clear();
@@ -287,6 +301,11 @@
   }
 
   function drawRegionChips() {
+    const all = (on) => { app.canvas.hidden = new Set(on ? [] : app.view.regions.map((_, i) => i)); for (const chip of find("brain-regions").querySelectorAll("button")) chip.setAttribute("aria-pressed", String(on)); app.canvas.draw(); };
+    find("brain-all").onclick = () => all(true);
+    find("brain-none").onclick = () => all(false);
+    find("brain-filter").hidden = !app.view.hasRegions;
+    find("brain-filter").open = app.view.regions.length <= MANY;
     find("brain-regions").replaceChildren(...(app.view.hasRegions ? app.view.regions : []).map((region, i) => make("button", {
       type: "button", text: region.name, "aria-pressed": "true",
       onclick: (event) => {
@@ -298,47 +317,46 @@
     })));
   }
 
-  /** Two nodes clicked one after the other in the brain are a pair to flip. */
+  /** Whether the form speaks of the data set that is shown: only then can its regions be frozen. */
+  const ours = () => Boolean(app.set) && app.request?.dataset === app.set.key;
+
+  /** A node that is clicked can be frozen, with its region or alone; two in a row are a pair to flip. */
   function picked(node) {
-    if (app.first === undefined || app.first === node) {
-      app.first = app.first === node ? undefined : node;
-      find("tip").textContent = app.first === undefined ? "" : `${app.view.names[node]}: click another node to flip the connection between them`;
+    const names = app.view.names, first = app.first;
+    if (first === undefined || first === node) {
+      app.first = first === node ? undefined : node;
+      drawPicked();
       return;
     }
-    const first = app.first;
     app.first = undefined;
-    whatif().then((panel) => { panel?.flip(first, node); find("tip").textContent = `${app.view.names[first]} – ${app.view.names[node]} flipped; see “What if?”`; });
+    drawPicked();
+    whatif().then((panel) => { panel?.flip(first, node); find("tip").textContent = find("circle-tip").textContent = `${names[first]} – ${names[node]} flipped; see “What if?”`; drawPictures(); });
   }
 
-  // ---- replay ---------------------------------------------------------------------------------
-
-  function drawStep() {
-    const view = app.view, step = Number(find("step").value);
-    if (!view.replay.length) return;
-    const flipped = new Map();
-    for (const frame of view.replay.slice(0, step + 1)) for (const pair of frame.toggled) { const key = pair.join("-"); if (!flipped.delete(key)) flipped.set(key, pair); }
-    const n = view.names.length, held = new Set(view.edges);
-    const pairs = [...flipped.values()];
-    const joined = ([u, v]) => held.has(Math.min(u, v) * n + Math.max(u, v));
-    const frame = view.replay[step];
-    find("step-said").textContent = `${frame.step} of ${view.replay.at(-1).step}`;
-    const sure = frame.confidence === null ? "" : `, confidence ${(100 * frame.confidence).toFixed(0)} %`;
-    find("step-label").textContent = `${frame.name}: ${frame.label}${sure} · ${count(pairs.length)} edits`;
-    find("step").setAttribute("aria-valuetext", find("step-label").textContent);
-    circle(find("replay-picture"), view, pairs.filter(joined), pairs.filter((pair) => !joined(pair)));
+  function drawPicked() {
+    const node = app.first, view = app.view;
+    find("picked").hidden = node === undefined;
+    if (app.canvas) { app.canvas.marked = node ?? -1; app.canvas.draw(); }
+    if (app.tab === "circle") drawCircle();
+    if (node === undefined) return;
+    const region = view.hasRegions ? view.regions[view.index[node]].name : null;
+    find("picked-said").textContent = `${view.names[node]}${region ? ` · ${region}` : ""}. Click another node to flip the connection between them, or:`;
+    find("picked-node").textContent = `${terms.nodes.has(view.names[node]) ? "Unfreeze" : "Freeze"} this node`;
+    find("picked-region").textContent = `${frozenRegions().has(region) ? "Unfreeze" : "Freeze"} ${region}`;
+    find("picked-region").hidden = !region || !ours();
+    find("picked-node").hidden = !ours();
   }
 
-  function play() {
-    if (app.playing) { clearInterval(app.playing); app.playing = null; find("play").textContent = "Play"; return; }
-    const slider = find("step");
-    if (slider.value === slider.max) slider.value = 0;
-    find("play").textContent = "Stop";
-    app.playing = setInterval(() => {
-      slider.value = Number(slider.value) + 1;
-      drawStep();
-      if (slider.value === slider.max) play();
-    }, still ? 1200 : 500);
-    drawStep();
+  /** What is frozen now is not what the answer was found under: say so, with a way to ask again. */
+  function drawNewer() {
+    const asked = app.request;
+    find("newer").hidden = find("story").hidden || !asked?.constraints || !ours() || asked.subject !== find("subject").value || !terms.differ(asked.constraints);
+  }
+
+  function leavePicked() {
+    app.first = undefined;
+    find("picked").hidden = true;
+    if (app.canvas) app.canvas.marked = -1;
   }
 
   // ---- what if --------------------------------------------------------------------------------
@@ -392,80 +410,16 @@
     });
   }
 
-  // ---- methods side by side ---------------------------------------------------------------------
-
-  function showComparison(job, result) {
-    find("comparison-title").textContent = job.summary?.title ?? "Methods side by side";
-    find("comparison-rows").replaceChildren(make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "methods side by side" }, make("table", {},
-      make("thead", {}, make("tr", {}, ...["method", "edits", "distance", "questions", "region pairs for 80 %", "true as read"].map((text) => make("th", { scope: "col", text })))),
-      make("tbody", {}, ...result.rows.map((row) => make("tr", {}, make("th", { scope: "row", text: row.method }), make("td", { text: row.distance === null || !row.applies ? (row.status ?? "does not apply") : count(row.distance) }), make("td", { text: row.relative ? `${(100 * row.relative).toFixed(1)} %` : "–" }), make("td", { text: row.calls ? count(row.calls) : "–" }), make("td", { text: row.regions ?? "–" }), make("td", { text: row.read || "–" })))))),
-    ...result.rows.map((row) => make("section", { class: "method" }, make("h3", { text: row.method }), make("ul", { class: "chips" }, ...(row.chips ?? []).map((chip) => make("li", { class: `chip ${chip.kind}`, text: chip.text }))), make("p", { text: row.sentence }))));
-    window.history.replaceState(null, "", `#${new URLSearchParams({ job: app.job })}`);
-  }
-
-  // ---- what all have in common ------------------------------------------------------------------
-
-  function showCohort(job, cohort) {
-    const p = (value) => (value === null ? "–" : value < 0.001 ? "< 0.001" : value.toFixed(3));
-    find("together-title").textContent = job.summary?.title ?? "What they all have in common";
-    worth(find("together-worth"), cohort.judged, false);
-    find("together-said").replaceChildren(...cohort.sentences.map((text) => make("p", { text })));
-    find("together-notes").replaceChildren(...cohort.notes.map((text) => make("li", { text })));
-    const heads = ["region pair", "direction", "patients", "connections (median)", "p", "groups differ (t)", "p of that"];
-    find("together-rows").replaceChildren(
-      make("p", { class: "quiet", text: `The ${count(cohort.rows.length)} of ${count(cohort.of)} region pairs that most patients use; p-values from ${count(cohort.permutations)} permutations of the labels, for all region pairs together. ✓ marks what is more than chance.` }),
-      make("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": "region pairs by patients" }, make("table", {},
-        make("thead", {}, make("tr", {}, ...heads.map((text) => make("th", { scope: "col", text })))),
-        make("tbody", {}, ...cohort.rows.map((row) => make("tr", {},
-          make("th", { scope: "row", text: row.named ? `✓ ${row.name}` : row.name }),
-          ...[row.direction, `${row.patients} (${(100 * row.share).toFixed(0)} %)`, count(row.amount), p(row.p), row.difference.toFixed(2), p(row.p_difference)].map((text) => make("td", { text }))))))));
-    find("together-files").replaceChildren(...[["cohort.tsv", "TSV"], ["result.json", "JSON"]].map(([name, text]) => make("a", { href: `/api/jobs/${app.job}/files/${name}`, download: name, text })));
-    window.history.replaceState(null, "", `#${new URLSearchParams({ job: app.job })}`);
-  }
-
   // ---- taking away ------------------------------------------------------------------------------
-
-  function save(name, content, kind) {
-    const link = make("a", { download: name, href: URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type: kind })) });
-    document.body.append(link);
-    link.click();
-    link.remove();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-  }
 
   /** The picture that is shown, as SVG text with its colours written out. */
   function picture() {
     if (app.tab === "brain") return app.canvas.svg();
-    const drawn = find({ matrix: "matrix", replay: "replay-picture" }[app.tab] ?? "circle").querySelector("svg") ?? (circle(find("circle"), app.view, shown().removed, shown().added), find("circle").querySelector("svg"));
-    const twin = drawn.cloneNode(true);
-    const from = [drawn, ...drawn.querySelectorAll("*")], to = [twin, ...twin.querySelectorAll("*")];
-    from.forEach((element, i) => {
-      const style = getComputedStyle(element);
-      for (const name of ["fill", "stroke", "stroke-width", "stroke-dasharray", "font-size", "font-weight", "font-family"]) to[i].setAttribute(name, style.getPropertyValue(name));
-    });
-    const [x, y, width, height] = drawn.getAttribute("viewBox").split(" ");
-    const back = document.createElementNS("http://www.w3.org/2000/svg", "rect");
-    for (const [name, value] of Object.entries({ x, y, width, height, fill: getComputedStyle(document.body).backgroundColor })) back.setAttribute(name, value);
-    twin.prepend(back);
-    twin.removeAttribute("style");
-    twin.setAttribute("width", width);
-    twin.setAttribute("height", height);
-    return new XMLSerializer().serializeToString(twin);
+    const drawn = find({ matrix: "matrix", replay: "replay-picture" }[app.tab] ?? "circle").querySelector("svg") ?? (drawCircle(), find("circle").querySelector("svg"));
+    return svgText(drawn);
   }
 
-  function savePng() {
-    if (app.tab === "brain") { find("brain").toBlob((blob) => save("denseflip.png", blob)); return; }
-    const text = picture();
-    const image = new Image();
-    image.onload = () => {
-      const canvas = make("canvas");
-      canvas.width = 2 * image.width;
-      canvas.height = 2 * image.height;
-      canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-      canvas.toBlob((blob) => save("denseflip.png", blob));
-    };
-    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
-  }
+  const savePng = () => (app.tab === "brain" ? find("brain").toBlob((blob) => save("denseflip.png", blob)) : saveAsPng("denseflip.png", picture()));
 
   function drawFiles() {
     const at = (name) => `/api/jobs/${app.job}/files/${name}?answer=${app.answer}`;
@@ -489,20 +443,10 @@
   }
 
   async function recall() {
-    const state = new URLSearchParams(location.hash.slice(1));
-    if (!/^[0-9a-f]{16}$/.test(state.get("job") ?? "")) return;
-    const whole = (name) => (/^\d{1,6}$/.test(state.get(name) ?? "") ? Number(state.get(name)) : undefined);
-    let hand = null;
-    try { hand = JSON.parse(state.get("hand")); } catch { /* a link that was cut */ }
-    const tab = ["brain", "circle", "matrix", "bars", "edits", "replay", "whatif"].includes(state.get("tab")) ? state.get("tab") : undefined;
-    await open(state.get("job"), { answer: whole("answer"), step: whole("step"), tab, hand: valid(hand) ? hand : null, quiet: true });
-  }
-
-  /** Whether a state from a link is one of ours. */
-  function valid(state) {
-    const amount = (x) => Number.isInteger(x) && x >= 0;
-    return Boolean(state) && Array.isArray(state.pairs) && state.pairs.every(amount) && ["any", "typical"].includes(state.reading) && amount(state.seed)
-      && typeof state.cells === "object" && state.cells !== null && Object.entries(state.cells).every(([key, c]) => /^\d+-\d+$/.test(key) && amount(c?.more) && amount(c?.fewer));
+    const state = readLink(location.hash);
+    if (!state) return;
+    if (state.subject !== undefined) await openOne(state.job, state.subject);
+    else await open(state.job, { ...state, quiet: true, fill: true });
   }
 
   // ---- tabs, theme, start -------------------------------------------------------------------------
@@ -517,6 +461,7 @@
       tab.tabIndex = mine ? 0 : -1;
       find(tab.getAttribute("aria-controls")).hidden = !mine;
     }
+    find("picked").hidden = app.first === undefined || !["brain", "circle"].includes(name);
     drawPictures();
     if (!quiet) remember();
   }
@@ -546,17 +491,26 @@
   find("theme").addEventListener("click", () => theme(document.documentElement.dataset.theme !== "dark"));
   find("dataset").addEventListener("change", guarded(loadSet));
   find("classifier").addEventListener("change", showJudged);
-  find("regions").addEventListener("change", () => { app.frozen.clear(); drawFrozen(); });
+  find("subject").addEventListener("change", drawNewer);
   find("method").addEventListener("change", () => { find("method-said").textContent = app.methods.find((m) => m.name === find("method").value)?.summary ?? ""; });
   find("upload").addEventListener("click", upload);
   find("judge").addEventListener("click", guarded(() => run("judge")));
   find("ask").addEventListener("submit", (event) => { event.preventDefault(); guarded(() => run("explain"))(); });
   find("compare").addEventListener("click", guarded(() => run("compare")));
   find("cohort").addEventListener("click", guarded(() => run("cohort")));
+  find("many").addEventListener("click", guarded(() => run("many")));
+  find("newer-explain").addEventListener("click", guarded(() => run("explain")));
+  find("picked-node").addEventListener("click", () => { const name = app.view.names[app.first]; leavePicked(); terms.toggleNode(name); });
+  find("picked-region").addEventListener("click", () => { const i = app.view.index[app.first]; leavePicked(); onRegion(i); });
+  find("picked-none").addEventListener("click", () => { leavePicked(); drawPictures(); });
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || app.first === undefined) return;
+    leavePicked();
+    drawPictures();
+  });
   find("cancel").addEventListener("click", guarded(() => post(`/api/jobs/${app.following}/cancel`, {})));
   find("front-slider").addEventListener("input", () => { app.answer = Number(find("front-slider").value); leaveHand(); drawAnswer(); });
-  find("step").addEventListener("input", () => { drawStep(); remember(); });
-  find("play").addEventListener("click", play);
+  find("all-regions").addEventListener("change", () => drawPictures());
   find("all-edges").addEventListener("change", () => { app.canvas.all = find("all-edges").checked; app.canvas.draw(); });
   find("closer").addEventListener("click", () => app.canvas.scale(1.25));
   find("farther").addEventListener("click", () => app.canvas.scale(0.8));

@@ -13,7 +13,9 @@
       this.data = null;
       this.surface = null;
       this.hidden = new Set();
-      this.picked = -1;
+      this.picked = -1; // under the pointer
+      this.marked = -1; // clicked
+      this.frozen = new Set();
       this.all = false;
       canvas.tabIndex = 0;
       canvas.addEventListener("pointerdown", (event) => this.grab(event));
@@ -160,9 +162,10 @@
       const touched = new Set([...data.removed, ...data.added].flat());
       const order = at.map((_, i) => i).filter((i) => !this.hidden.has(data.index[i])).sort((a, b) => at[b][2] - at[a][2]);
       for (const i of order) {
-        out.push({ kind: "dot", at: at[i], radius: i === this.picked ? 7 : touched.has(i) ? 4.5 : 2.2, colour: data.regions[data.index[i]].colour, alpha: touched.has(i) || i === this.picked ? 1 : 0.55, ring: i === this.picked ? colours.ink : null });
+        const own = data.regions[data.index[i]].colour, named = i === this.picked || i === this.marked, stays = this.frozen.has(i);
+        out.push({ kind: "dot", at: at[i], radius: named ? 7 : touched.has(i) ? 4.5 : stays ? 3.5 : 2.2, colour: stays ? colours.paper : own, alpha: touched.has(i) || named || stays ? 1 : 0.55, ring: named ? colours.ink : stays ? own : null });
       }
-      if (this.picked >= 0) out.push({ kind: "text", at: at[this.picked], text: data.names[this.picked], colour: colours.ink, alpha: 1 });
+      for (const i of new Set([this.picked, this.marked])) if (i >= 0) out.push({ kind: "text", at: at[i], text: data.names[i], colour: colours.ink, alpha: 1 });
       return out;
     }
 
@@ -245,7 +248,7 @@
       const parts = this.shapes(colours).map((shape) => {
         if (shape.kind === "faces") return `<path fill="${shape.colour}" fill-opacity="${shape.alpha}" d="${shape.faces.map(([p, q, r]) => `M${f(p[0])} ${f(p[1])}L${f(q[0])} ${f(q[1])}L${f(r[0])} ${f(r[1])}Z`).join("")}"/>`;
         if (shape.kind === "lines") return `<path fill="none" stroke="${shape.colour}" stroke-opacity="${shape.alpha}" stroke-width="${shape.width}" stroke-dasharray="${shape.dash.join(" ")}" d="${shape.lines.map(([p, q]) => `M${f(p[0])} ${f(p[1])}L${f(q[0])} ${f(q[1])}`).join("")}"/>`;
-        if (shape.kind === "dot") return `<circle cx="${f(shape.at[0])}" cy="${f(shape.at[1])}" r="${shape.radius}" fill="${shape.colour}" fill-opacity="${shape.alpha}"/>`;
+        if (shape.kind === "dot") return `<circle cx="${f(shape.at[0])}" cy="${f(shape.at[1])}" r="${shape.radius}" fill="${shape.colour}" fill-opacity="${shape.alpha}"${shape.ring ? ` stroke="${shape.ring}" stroke-width="2"` : ""}/>`;
         return `<text x="${f(shape.at[0] + 7)}" y="${f(shape.at[1] - 6)}" font-size="12" fill="${shape.colour}">${escape(shape.text)}</text>`;
       });
       return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${f(this.width)} ${f(this.height)}"><rect width="100%" height="100%" fill="${colours.paper}"/>${parts.join("")}</svg>`;

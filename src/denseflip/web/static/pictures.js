@@ -7,6 +7,7 @@
     const element = document.createElementNS(NS, tag);
     for (const [name, value] of Object.entries(attributes)) {
       if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+      else if (name === "style") element.style.cssText = value; // as an attribute the page's own policy forbids it
       else element.setAttribute(name, value);
     }
     element.append(...children);
@@ -30,7 +31,7 @@
   const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
   /** Nodes on a circle, by region; edits as curves through the inside. */
-  function circle(root, view, removed, added) {
+  function circle(root, view, removed, added, { frozen = new Set(), frozenNodes = new Set(), onRegion, onNode, first } = {}) {
     const n = view.names.length;
     const order = view.index.map((_, i) => i).sort((a, b) => view.index[a] - view.index[b] || a - b);
     const R = 200, gap = view.regions.length > 1 ? 0.02 : 0;
@@ -65,27 +66,72 @@
       const [a, b] = span;
       const [p, q] = [point(a, R + 8), point(b, R + 8)];
       const arc = svg("path", { d: `M${f(p[0])} ${f(p[1])}A${R + 8} ${R + 8} 0 ${b - a > Math.PI ? 1 : 0} 1 ${f(q[0])} ${f(q[1])}`, stroke: view.regions[region].colour, "stroke-width": 9, fill: "none" });
-      arc.append(titled(view.regions[region].name));
+      const name = view.regions[region].name, stays = frozen.has(name);
+      arc.append(titled(onRegion ? `${name}; click to ${stays ? "unfreeze" : "freeze"} it` : name));
+      if (stays) arc.setAttribute("stroke-dasharray", "2 3");
+      if (onRegion) { arc.setAttribute("class", "pick"); arc.dataset.region = region; arc.addEventListener("click", () => onRegion(region)); }
       parts.push(arc);
-      const share = view.index.reduce((sum, r, i) => sum + (r === region ? touched.get(i) || 0 : 0), 0);
-      if (view.regions.length <= 24 || share) {
-        const mid = (a + b) / 2;
-        const [x, y] = point(mid, R + 18);
-        const left = Math.cos(mid) < 0;
-        const turn = (mid * 180) / Math.PI + (left ? 180 : 0);
-        const text = svg("text", { transform: `translate(${f(x)} ${f(y)}) rotate(${f(turn)})`, "text-anchor": left ? "end" : "start", dy: "4", class: share ? "region strong" : "region" });
-        text.textContent = cut(view.regions[region].name, 22);
-        if (b - a > 0.035) parts.push(text);
-      }
     });
+    // Names where there is room, the regions with most edits first; on a small screen numbers, and the names below.
+    const small = root.clientWidth > 0 && root.clientWidth < 560;
+    const size = small ? 22 : view.regions.length > 24 ? 11 : 12;
+    const shares = view.regions.map(() => 0);
+    for (const [node, ends] of touched) shares[view.index[node]] += ends;
+    const placed = [];
+    const keys = [];
+    const ranked = view.regions.map((_, i) => i).filter((i) => spans[i] && (view.regions.length <= 24 || shares[i] || frozen.has(view.regions[i].name))).sort((p, q) => shares[q] - shares[p] || p - q);
+    for (const region of ranked) {
+      const mid = (spans[region][0] + spans[region][1]) / 2;
+      const room = (size * 1.05) / (R + 20);
+      const apart = placed.every((other) => Math.abs(Math.atan2(Math.sin(mid - other), Math.cos(mid - other))) >= room);
+      const name = frozen.has(view.regions[region].name) ? `❄ ${view.regions[region].name}` : view.regions[region].name;
+      keys.push([region, name]);
+      if (!apart) continue;
+      placed.push(mid);
+      const left = Math.cos(mid) < 0;
+      const [x, y] = point(mid, R + (small ? 32 : 18));
+      const turn = small ? 0 : (mid * 180) / Math.PI + (left ? 180 : 0);
+      const text = svg("text", { transform: `translate(${f(x)} ${f(y)}) rotate(${f(turn)})`, "text-anchor": small ? "middle" : left ? "end" : "start", dy: small ? "8" : "4", class: shares[region] ? "region strong" : "region", style: `font-size: ${size}px` });
+      text.textContent = small ? String(keys.length) : cut(name, 23);
+      text.append(titled(name));
+      parts.push(text);
+    }
+    if (onNode) {
+      // One ring takes the clicks of all nodes: single dots of 400 are too small to be hit.
+      const nearest = (event) => {
+        const to = new DOMPoint(event.clientX, event.clientY).matrixTransform(picture.getScreenCTM().inverse());
+        const at = Math.atan2(to.y, to.x);
+        const gap = (node) => Math.abs(Math.atan2(Math.sin(at - angle[node]), Math.cos(at - angle[node])));
+        return order.reduce((best, node) => (gap(node) < gap(best) ? node : best), order[0]);
+      };
+      const ring = svg("circle", { r: R - 2, fill: "none", stroke: "transparent", "stroke-width": 10, class: "pick ring", "pointer-events": "stroke", onclick: (event) => onNode(nearest(event)) });
+      const words = titled("");
+      ring.append(words);
+      ring.addEventListener("pointermove", (event) => { const node = nearest(event); words.textContent = `${view.names[node]} · ${view.regions[view.index[node]].name}`; });
+      parts.push(ring);
+      for (const node of order) {
+        if (touched.has(node) && !frozenNodes.has(view.names[node]) && node !== first) continue;
+        const [x, y] = point(angle[node], R);
+        const mark = node === first ? "node-mark" : frozenNodes.has(view.names[node]) ? "node-frozen" : "node-rest";
+        parts.push(svg("circle", { cx: f(x), cy: f(y), r: mark === "node-rest" ? 1 : 4.5, class: mark, fill: view.regions[view.index[node]].colour }));
+      }
+    }
     for (const [node, ends] of touched) {
+      if (node === first || frozenNodes.has(view.names[node])) continue;
       const [x, y] = point(angle[node], R);
-      const dot = svg("circle", { cx: f(x), cy: f(y), r: Math.min(6, 1.6 + Math.sqrt(ends) * 0.6), fill: view.regions[view.index[node]].colour, class: "node" });
+      const dot = svg("circle", { cx: f(x), cy: f(y), r: Math.min(6, 1.6 + Math.sqrt(ends) * 0.6), fill: view.regions[view.index[node]].colour, class: onNode ? "node pick" : "node" });
+      if (onNode) dot.addEventListener("click", () => onNode(node));
       dot.append(titled(`${view.names[node]} · ${view.regions[view.index[node]].name} · ${count(ends)} edits`));
       parts.push(dot);
     }
-    const picture = svg("svg", { viewBox: "-350 -330 700 660", role: "img", "aria-label": `${count(removed.length)} removed and ${count(added.length)} added connections among ${count(n)} nodes on a circle, by region` }, ...parts);
-    root.replaceChildren(picture);
+    const picture = svg("svg", { viewBox: small ? "-262 -262 524 524" : "-400 -390 800 780", role: "img", "aria-label": `${count(removed.length)} removed and ${count(added.length)} added connections among ${count(n)} nodes on a circle, by region` }, ...parts);
+    const key = ([region, name], i) => {
+      const swatch = make("span", { class: "swatch", "aria-hidden": "true" });
+      swatch.style.background = view.regions[region].colour;
+      const inside = [swatch, `${i + 1} ${name}`];
+      return make("li", {}, ...(onRegion ? [make("button", { type: "button", "data-key": region, "aria-pressed": String(frozen.has(view.regions[region].name)), onclick: () => onRegion(region) }, ...inside)] : inside));
+    };
+    root.replaceChildren(picture, ...(small && view.regions.length > 1 ? [make("ol", { class: "chips keys" }, ...keys.map(key))] : []));
   }
 
   function tally(view, removed, added) {
@@ -117,46 +163,54 @@
     root.replaceChildren(...shown.slice(0, most).map((row) => {
       const swatch = make("span", { class: "swatch", "aria-hidden": "true" });
       swatch.style.background = row.colour;
-      return make("div", { class: "bar-row" }, make("div", { class: "bar-name" }, swatch, row.name), make("div", {}, bar("removed", row.removed), bar("added", row.added)));
+      return make("div", { class: "bar-row" }, make("div", { class: "bar-name" }, swatch, row.name), make("div", {}, ...["removed", "added"].filter((way) => row[way]).map((way) => bar(way, row[way]))));
     }), ...(shown.length > most ? [make("p", { class: "quiet", text: `… and ${shown.length - most} regions with fewer.` })] : []));
   }
 
   /** Regions by regions: net change, told by colour and by a number; a click picks the cell. */
-  function matrix(root, view, removed, added, { onPick, frozen = new Set() } = {}) {
+  function matrix(root, view, removed, added, { onPick, onRegion, onHover, frozen = new Set(), every = true } = {}) {
     const cells = tally(view, removed, added);
-    const k = view.regions.length;
-    const size = Math.max(9, Math.min(34, 560 / k));
-    const label = Math.min(170, 20 + 6.2 * Math.max(...view.regions.map((r) => Math.min(r.name.length, 24))));
+    const changed = new Set([...cells.values()].flatMap((cell) => [cell.a, cell.b]));
+    const order = view.regions.map((_, i) => i).filter((i) => every || changed.has(i) || frozen.has(view.regions[i].name));
+    const k = order.length;
+    const size = Math.max(13, Math.min(34, 560 / k)); // so that names of one line do not meet
+    const most = k > 24 ? 34 : 24;
+    const font = Math.min(12, size - 2);
+    const label = 14 + font * 0.56 * Math.max(...view.regions.map((r) => Math.min(r.name.length + 2, most)));
     const top = Math.max(1, ...[...cells.values()].map((c) => Math.max(c.added, c.removed)));
     const parts = [];
-    for (let a = 0; a < k; a += 1) {
-      for (let b = a; b < k; b += 1) {
+    order.forEach((a, x) => {
+      for (let y = x; y < k; y += 1) {
+        const b = order[y];
         const cell = cells.get(`${a}-${b}`) || { added: 0, removed: 0 };
         const net = cell.added >= cell.removed ? "added" : "removed";
         const value = Math.max(cell.added, cell.removed);
         const name = a === b ? `within ${view.regions[a].name}` : `${view.regions[a].name} – ${view.regions[b].name}`;
         const words = `${name}: ${count(cell.added)} added, ${count(cell.removed)} removed`;
-        const rect = svg("rect", { x: label + a * size, y: b * size, width: size - 1, height: size - 1, class: value ? `cell ${net}` : "cell none", "fill-opacity": value ? 0.25 + (0.75 * value) / top : 1, "data-cell": `${a}-${b}` });
+        const rect = svg("rect", { x: label + x * size, y: y * size, width: size - 1, height: size - 1, class: value ? `cell ${net}` : "cell none", "fill-opacity": value ? 0.25 + (0.75 * value) / top : 1, "data-cell": `${a}-${b}` });
         if (onPick) rect.addEventListener("click", () => onPick(a, b));
+        if (onHover) rect.addEventListener("pointerenter", () => onHover(words));
         rect.append(titled(words));
         parts.push(rect);
         if (value && size >= 22) {
-          const text = svg("text", { x: label + a * size + size / 2, y: b * size + size / 2 + 4, class: 0.25 + (0.75 * value) / top > 0.6 ? "on-cell light" : "on-cell", "text-anchor": "middle" });
+          const text = svg("text", { x: label + x * size + size / 2, y: y * size + size / 2 + 4, class: 0.25 + (0.75 * value) / top > 0.6 ? "on-cell light" : "on-cell", "text-anchor": "middle" });
           text.textContent = count(value);
           parts.push(text);
         }
       }
-    }
-    view.regions.forEach((region, i) => {
-      if (size < 8) return;
-      const text = svg("text", { x: label - 6, y: i * size + size / 2 + 4, "text-anchor": "end", class: frozen.has(region.name) ? "region frozen" : "region", "font-size": Math.min(12, size + 1) });
-      text.textContent = cut(region.name, 24);
-      text.append(titled(region.name));
+    });
+    order.forEach((i, y) => {
+      const region = view.regions[i], stays = frozen.has(region.name);
+      const text = svg("text", { x: label - 6, y: y * size + size / 2 + font * 0.35, "text-anchor": "end", class: stays ? "region frozen" : "region", style: `font-size: ${font.toFixed(1)}px` });
+      text.textContent = cut(stays ? `❄ ${region.name}` : region.name, most);
+      text.append(titled(onRegion ? `${region.name}; click to ${stays ? "unfreeze" : "freeze"} it` : region.name));
+      if (onRegion) { text.classList.add("pick"); text.dataset.region = i; text.addEventListener("click", () => onRegion(i)); }
       parts.push(text);
     });
-    const height = k * size;
-    const picture = svg("svg", { viewBox: `0 0 ${label + k * size} ${height}`, role: "img", "aria-label": `changes by pairs of ${k} regions; the table of edits has the same in words` }, ...parts);
-    picture.style.maxWidth = `${label + k * size}px`;
+    const [width, height] = [label + k * size, Math.max(1, k * size)];
+    const picture = svg("svg", { viewBox: `0 0 ${width.toFixed(1)} ${height.toFixed(1)}`, role: "img", "aria-label": `changes by pairs of ${k} regions; the table of edits has the same in words` }, ...parts);
+    // It is as large as its names need; on a small screen one moves about in it.
+    Object.assign(picture.style, { width: `${width}px`, maxWidth: k > 24 ? "none" : "100%", maxHeight: "none", margin: "0" });
     root.replaceChildren(picture);
   }
 
@@ -193,5 +247,43 @@
     }
   }
 
-  window.denseflipPictures = { circle, bars, matrix, EditTable, make, svg, count };
+  // ---- taking away ------------------------------------------------------------------------------
+
+  function save(name, content, kind) {
+    const link = make("a", { download: name, href: URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type: kind })) });
+    document.body.append(link);
+    link.click();
+    link.remove();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  }
+
+  /** A picture as text, with its colours written out. */
+  function svgText(drawn) {
+    const twin = drawn.cloneNode(true);
+    const from = [drawn, ...drawn.querySelectorAll("*")], to = [twin, ...twin.querySelectorAll("*")];
+    from.forEach((element, i) => {
+      const style = getComputedStyle(element);
+      for (const name of ["fill", "stroke", "stroke-width", "stroke-dasharray", "font-size", "font-weight", "font-family"]) to[i].setAttribute(name, style.getPropertyValue(name));
+    });
+    const [x, y, width, height] = drawn.getAttribute("viewBox").split(" ");
+    twin.prepend(svg("rect", { x, y, width, height, fill: getComputedStyle(document.body).backgroundColor }));
+    twin.removeAttribute("style");
+    twin.setAttribute("width", width);
+    twin.setAttribute("height", height);
+    return new XMLSerializer().serializeToString(twin);
+  }
+
+  function saveAsPng(name, text) {
+    const image = new Image();
+    image.onload = () => {
+      const canvas = make("canvas");
+      canvas.width = 2 * image.width;
+      canvas.height = 2 * image.height;
+      canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+      canvas.toBlob((blob) => save(name, blob));
+    };
+    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+  }
+
+  window.denseflipPictures = { circle, bars, matrix, EditTable, make, svg, count, save, saveAsPng, svgText };
 })();

@@ -1,0 +1,369 @@
+"use strict";
+// The panel of "what if": sliders, single pairs, what is kept. The answers come from whatif.js.
+(() => {
+  const { DRAWS, Model, Choices, answerHere, unpack } = window.denseflipModel;
+  const STORED = 50; // counterfactuals of one's own that are kept
+  const MANY = 6; // regions; with more, pairs of them are searched for
+  const FOUND = 12; // pairs of regions that a search shows
+
+  // ---- the panel ------------------------------------------------------------------------------
+
+  function make(tag, attributes = {}, ...children) {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) {
+      if (name === "text") element.textContent = value;
+      else if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+      else if (value === true) element.setAttribute(name, "");
+      else if (value !== false && value !== null) element.setAttribute(name, value);
+    }
+    element.append(...children);
+    return element;
+  }
+
+  const count = (n) => n.toLocaleString("en");
+  const percent = (share) => `${(100 * share).toFixed(share > 0.995 || share < 0.005 ? 1 : 0)} %`;
+  const empty = () => ({ cells: {}, pairs: [], reading: "any", seed: 1 });
+  const copy = (state) => JSON.parse(JSON.stringify(state));
+
+  class Panel {
+    constructor(root, data, options = {}) {
+      Object.assign(this, { root, data, options });
+      this.choices = new Choices(data);
+      this.model = data.model ? new Model(data.model, data.edges) : null;
+      this.names = new Map(data.classes); // by the label itself: a class may be called "1"
+      this.state = empty();
+      this.past = [];
+      this.future = [];
+      this.saved = this.recall();
+      this.asked = 0;
+      this.build();
+      this.draw();
+      this.ask();
+    }
+
+    className(label) {
+      return this.names.get(label) ?? String(label);
+    }
+
+    cellName(key) {
+      const [a, b] = key.split("-").map(Number);
+      const regions = this.data.regions;
+      return a === b ? `within ${regions[a]}` : `${regions[a]} – ${regions[b]}`;
+    }
+
+    // ---- state ----
+
+    change(edit, { quiet = false } = {}) {
+      if (!quiet) {
+        this.past.push(copy(this.state));
+        this.future = [];
+      }
+      edit(this.state);
+      this.draw();
+      this.ask();
+    }
+
+    restore(state) {
+      const next = this.fit({ ...empty(), ...copy(state) });
+      this.change((now) => Object.assign(now, next));
+    }
+
+    /** A state from a link or from another day, as far as this graph has what it speaks of. */
+    fit(state) {
+      const n = this.data.n;
+      const pair = (code) => Number.isInteger(code) && code >= 0 && Math.floor(code / n) < code % n;
+      state.pairs = [...new Set(state.pairs)].filter(pair);
+      state.cells = Object.fromEntries(Object.entries(state.cells).filter(([key]) => this.choices.cells.has(key)));
+      if (!this.choices.typical) state.reading = "any";
+      this.clip(state);
+      return state;
+    }
+
+    step(from, to) {
+      if (!from.length) return;
+      to.push(copy(this.state));
+      this.state = from.pop();
+      this.draw();
+      this.ask();
+    }
+
+    fromStart() {
+      const start = this.data.start;
+      this.change((state) => {
+        Object.assign(state, empty());
+        if (!start) return;
+        state.reading = start.reading;
+        for (const cell of start.cells) {
+          state.cells[`${cell.a}-${cell.b}`] = { more: cell.more, fewer: cell.fewer };
+        }
+        const n = this.data.n;
+        state.pairs = start.pairs.map(([u, v]) => Math.min(u, v) * n + Math.max(u, v));
+      });
+    }
+
+    addCell(a, b) {
+      const key = `${Math.min(a, b)}-${Math.max(a, b)}`;
+      if (!this.choices.cells.has(key)) return;
+      if (!this.state.cells[key]) this.change((state) => { state.cells[key] = { more: 0, fewer: 0 }; });
+      this.root.querySelector(`[data-cell="${key}"] input[type=range]`)?.focus();
+    }
+
+    flip(u, v) {
+      if (u === v) return;
+      const code = Math.min(u, v) * this.data.n + Math.max(u, v);
+      this.change((state) => {
+        state.pairs = state.pairs.includes(code)
+          ? state.pairs.filter((other) => other !== code)
+          : [...state.pairs, code];
+        this.clip(state);
+      });
+    }
+
+    // ---- asking ----
+
+    async ask() {
+      this.asked += 1;
+      const turn = this.asked;
+      if (this.model) {
+        this.show(answerHere(this.model, this.choices, this.state, this.data.before));
+        return;
+      }
+      this.root.setAttribute("aria-busy", "true");
+      await new Promise((done) => { setTimeout(done, 150); });
+      if (turn !== this.asked) return;
+      try {
+        const answer = await this.options.ask(copy(this.state), DRAWS);
+        if (turn === this.asked) this.show(answer);
+      } catch (error) {
+        if (turn === this.asked) this.complain(error.message);
+      }
+    }
+
+    complain(message) {
+      this.root.removeAttribute("aria-busy");
+      this.verdict.replaceChildren(make("p", { class: "wi-error", text: message }));
+    }
+
+    show(answer) {
+      this.answer = answer;
+      this.root.removeAttribute("aria-busy");
+      const flipped = answer.label !== answer.before;
+      const parts = [
+        make("p", { class: flipped ? "wi-label wi-flipped" : "wi-label" },
+          make("span", { class: "wi-quiet", text: `${this.className(answer.before)} → ` }),
+          make("strong", { text: this.className(answer.label) })),
+      ];
+      if (answer.confidence !== null && answer.confidence !== undefined) {
+        const meter = make("span", { class: "wi-meter", "aria-hidden": "true" }, make("span"));
+        meter.firstChild.style.width = `${100 * answer.confidence}%`;
+        parts.push(make("p", {}, make("span", { text: `Confidence ${percent(answer.confidence)} ` }), meter));
+      } else {
+        parts.push(make("p", { class: "wi-quiet", text: answer.score === undefined || answer.score === null ? "This classifier gives no confidence." : `This classifier gives no confidence; its score is ${answer.score.toFixed(3)}.` }));
+      }
+      parts.push(make("p", { text: `${count(answer.added)} added, ${count(answer.removed)} removed` }));
+      parts.push(make("p", { class: "wi-redraws", text: answer.draws === 1
+        ? (answer.added + answer.removed ? "There is no other choice: these pairs are what they are." : "Nothing is changed yet.")
+        : `${answer.flips} of ${answer.draws} choices of as many connections change the answer` }));
+      this.verdict.replaceChildren(...parts);
+      this.root.dataset.label = this.className(answer.label);
+      this.root.dataset.flips = `${answer.flips}/${answer.draws}`;
+      if (this.options.onAnswer) this.options.onAnswer(answer, copy(this.state));
+    }
+
+    // ---- drawing ----
+
+    build() {
+      const button = (text, on, extra = {}) => make("button", { type: "button", text, onclick: on, ...extra });
+      this.verdict = make("div", { class: "wi-verdict", role: "status", "aria-live": "polite" });
+      this.reading = make("select", { onchange: () => this.change((state) => { state.reading = this.reading.value; this.clip(state); }) },
+        make("option", { value: "any", text: "any connections there" }));
+      if (this.choices.typical) {
+        const who = this.data.target === null ? "the other class" : this.className(this.data.target);
+        this.reading.append(make("option", { value: "typical", text: `those typical of ${who}` }));
+      }
+      this.undo = button("Undo", () => this.step(this.past, this.future));
+      this.redo = button("Redo", () => this.step(this.future, this.past));
+      this.rows = make("div", { class: "wi-rows" });
+      this.pairList = make("ul", { class: "wi-pairs" });
+      this.table = make("div", { class: "wi-saved" });
+      const tools = make("div", { class: "wi-tools" }, this.undo, this.redo,
+        button("As it is", () => this.change((state) => Object.assign(state, empty())), { title: "the graph without any change" }),
+        button("Another choice", () => this.change((state) => { state.seed += 1; }), { title: "other connections, as many" }));
+      if (this.data.start) tools.append(button("As explained", () => this.fromStart(), { title: "begin with the explanation" }));
+      const blocks = [make("div", { class: "wi-top" }, this.verdict, tools)];
+      if (this.data.regions.length) blocks.push(this.cellBlock(button));
+      blocks.push(this.pairBlock(button), this.saveBlock(button));
+      this.root.classList.add("wi");
+      this.root.replaceChildren(...blocks);
+    }
+
+    cellBlock(button) {
+      const options = () => this.data.regions.map((name, i) => make("option", { value: i, text: name }));
+      const a = make("select", { "aria-label": "first region" }, ...options());
+      const b = make("select", { "aria-label": "second region" }, ...options());
+      return make("fieldset", { class: "wi-cells" }, make("legend", { text: "Connections between regions" }),
+        make("label", { class: "wi-line" }, "Which connections are meant: ", this.reading),
+        ...(this.data.regions.length > MANY ? [this.finder()] : []),
+        this.rows,
+        make("div", { class: "wi-line" }, a, " – ", b, " ", button("Add these regions", () => this.addCell(Number(a.value), Number(b.value)), { class: "wi-add" })));
+    }
+
+    /** Pairs of regions by a word of their names: of 57 regions there are 1,653. */
+    finder() {
+      const keys = [...this.choices.cells.keys()];
+      const names = new Map(keys.map((key) => [key, this.cellName(key).toLowerCase()]));
+      const said = make("span", { class: "wi-quiet", role: "status" });
+      const list = make("ul", { class: "wi-found" });
+      const search = () => {
+        const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+        const fit = words.length ? keys.filter((key) => words.every((word) => names.get(key).includes(word))) : [];
+        for (const row of this.rows.children) row.hidden = words.length > 0 && this.rows.children.length > MANY && !fit.includes(row.dataset.cell);
+        said.textContent = !words.length ? `${count(keys.length)} pairs of regions` : fit.length > FOUND ? `${count(fit.length)} pairs; the first ${FOUND}` : `${count(fit.length)} pairs`;
+        list.replaceChildren(...fit.slice(0, FOUND).map((key) => {
+          const cell = this.choices.cells.get(key);
+          const [a, b] = key.split("-").map(Number);
+          const add = () => { field.value = ""; search(); this.addCell(a, b); };
+          return make("li", {}, make("button", { type: "button", onclick: add, "data-find": key }, this.cellName(key), make("span", { class: "wi-quiet", text: ` ${count(cell.present.length)} of ${count(cell.present.length + cell.absent.length)} joined` })));
+        }));
+      };
+      const field = make("input", { type: "search", placeholder: "a word of their names", autocomplete: "off", class: "wi-find", oninput: search, onkeydown: (event) => { if (event.key === "Escape") { field.value = ""; search(); } } });
+      search();
+      return make("div", {}, make("label", { class: "wi-line" }, "Find a pair of regions: ", field, said), list);
+    }
+
+    pairBlock(button) {
+      const id = `wi-nodes-${Math.random().toString(36).slice(2)}`;
+      const list = make("datalist", { id }, ...this.data.names.map((name) => make("option", { value: name })));
+      const ends = [0, 1].map((i) => make("input", { list: id, "aria-label": i ? "second node" : "first node", placeholder: i ? "second node" : "first node", autocomplete: "off" }));
+      const say = make("span", { class: "wi-quiet", role: "status" });
+      const flip = () => {
+        const [u, v] = ends.map((end) => this.data.names.indexOf(end.value));
+        if (u < 0 || v < 0 || u === v) say.textContent = "Name two different nodes.";
+        else { say.textContent = ""; this.flip(u, v); }
+      };
+      return make("fieldset", {}, make("legend", { text: "Single connections" }),
+        make("div", { class: "wi-line" }, ...ends, " ", button("Flip", flip, { class: "wi-flip" }), say), list, this.pairList);
+    }
+
+    saveBlock(button) {
+      const name = make("input", { "aria-label": "name", placeholder: "a name for it", maxlength: 80 });
+      const save = () => {
+        if (!this.answer) return;
+        this.saved = [...this.saved, { name: name.value || `no. ${this.saved.length + 1}`, state: copy(this.state), answer: { ...this.answer, every: undefined, codes: undefined, pairs: undefined } }].slice(-STORED);
+        name.value = "";
+        this.keep();
+        this.drawSaved();
+      };
+      return make("fieldset", {}, make("legend", { text: "Keep and compare" }),
+        make("div", { class: "wi-line" }, name, " ", button("Save this", save, { class: "wi-save" })), this.table);
+    }
+
+    clip(state) {
+      for (const [key, amounts] of Object.entries(state.cells)) {
+        amounts.more = Math.min(amounts.more, this.choices.room(key, true, state.reading, state.pairs));
+        amounts.fewer = Math.min(amounts.fewer, this.choices.room(key, false, state.reading, state.pairs));
+      }
+    }
+
+    draw() {
+      this.reading.value = this.state.reading;
+      this.undo.disabled = !this.past.length;
+      this.redo.disabled = !this.future.length;
+      const keys = Object.keys(this.state.cells);
+      const shown = [...this.rows.children].map((row) => row.dataset.cell);
+      if (keys.join() !== shown.join() || this.rows.dataset.reading !== this.state.reading) {
+        this.rows.dataset.reading = this.state.reading;
+        this.rows.replaceChildren(...keys.map((key) => this.row(key)));
+      }
+      for (const row of this.rows.children) {
+        for (const field of row.querySelectorAll("input")) field.value = this.state.cells[row.dataset.cell][field.dataset.way];
+      }
+      this.drawPairs();
+      this.drawSaved();
+    }
+
+    row(key) {
+      const name = this.cellName(key);
+      const line = (way, sign) => {
+        const most = this.choices.room(key, way === "more", this.state.reading);
+        let before = null;
+        const set = (value, done) => {
+          const amount = Math.max(0, Math.min(most, Math.round(Number(value) || 0)));
+          if (before === null) before = copy(this.state);
+          this.change((state) => { state.cells[key][way] = amount; this.clip(state); }, { quiet: true });
+          if (done) { this.past.push(before); this.future = []; before = null; this.draw(); }
+        };
+        const common = { min: 0, max: most, step: 1, "data-way": way, disabled: most === 0 };
+        return make("div", { class: `wi-slider wi-${way}` },
+          make("span", { text: `${sign} ${way}` }),
+          make("input", { type: "range", ...common, "aria-label": `${way}, ${name}`, oninput: (event) => set(event.target.value, false), onchange: (event) => set(event.target.value, true) }),
+          make("input", { type: "number", ...common, "aria-label": `${way}, ${name}, as a number`, onchange: (event) => set(event.target.value, true) }),
+          make("span", { class: "wi-quiet", text: `of ${count(most)}` }));
+      };
+      const cell = this.choices.cells.get(key);
+      return make("div", { class: "wi-row", "data-cell": key },
+        make("div", { class: "wi-head" },
+          make("b", { text: name }),
+          make("span", { class: "wi-quiet", text: ` ${count(cell.present.length)} of ${count(cell.present.length + cell.absent.length)} joined ` }),
+          make("button", { type: "button", text: "×", "aria-label": `leave out ${name}`, onclick: () => this.change((state) => { delete state.cells[key]; }) })),
+        line("more", "+"), line("fewer", "−"));
+    }
+
+    drawPairs() {
+      const n = this.data.n;
+      const items = this.state.pairs.slice(0, 40).map((code) => {
+        const [u, v] = [Math.floor(code / n), code % n];
+        const gone = this.choices.held.has(code);
+        const text = `${gone ? "−" : "+"} ${this.data.names[u]} – ${this.data.names[v]}`;
+        return make("li", { class: gone ? "wi-gone" : "wi-new" }, `${text} `,
+          make("button", { type: "button", text: "×", "aria-label": `undo ${text}`, onclick: () => this.flip(u, v) }));
+      });
+      if (this.state.pairs.length > 40) items.push(make("li", { text: `… and ${count(this.state.pairs.length - 40)} more` }));
+      this.pairList.replaceChildren(...items);
+    }
+
+    drawSaved() {
+      if (!this.saved.length) {
+        this.table.replaceChildren(make("p", { class: "wi-quiet", text: "Nothing is kept yet." }));
+        return;
+      }
+      const row = (one, i) => make("tr", {},
+        make("th", { scope: "row", text: one.name }),
+        make("td", { text: this.className(one.answer.label) }),
+        make("td", { text: one.answer.confidence === null || one.answer.confidence === undefined ? "–" : percent(one.answer.confidence) }),
+        make("td", { text: `${one.answer.flips} of ${one.answer.draws}` }),
+        make("td", { text: `+${count(one.answer.added)} −${count(one.answer.removed)}` }),
+        make("td", { text: `${Object.keys(one.state.cells).length}` }),
+        make("td", {},
+          make("button", { type: "button", text: "show", "aria-label": `show ${one.name}`, onclick: () => this.restore(one.state) }), " ",
+          make("button", { type: "button", text: "×", "aria-label": `forget ${one.name}`, onclick: () => { this.saved.splice(i, 1); this.keep(); this.drawSaved(); } })));
+      this.table.replaceChildren(make("div", { class: "wi-scroll", tabindex: 0, role: "region", "aria-label": "kept counterfactuals" }, make("table", {},
+        make("thead", {}, make("tr", {}, ...["name", "class", "confidence", "choices that flip", "edits", "cells", ""].map((text) => make("th", { scope: "col", text })))),
+        make("tbody", {}, ...this.saved.map(row)))));
+    }
+
+    // ---- keeping ----
+
+    recall() {
+      if (!this.options.storage) return [];
+      try {
+        const kept = JSON.parse(localStorage.getItem(this.options.storage));
+        return Array.isArray(kept) ? kept : [];
+      } catch { return []; }
+    }
+
+    keep() {
+      if (!this.options.storage) return;
+      try { localStorage.setItem(this.options.storage, JSON.stringify(this.saved)); } catch { /* a private window */ }
+    }
+  }
+
+  const mount = (root, data, options) => new Panel(root, data, options);
+  window.denseflipWhatIf = { mount, Model, Choices, answerHere, unpack };
+  const here = document.getElementById("whatif-data");
+  if (here) {
+    const panel = mount(document.getElementById("whatif"), JSON.parse(here.textContent));
+    window.denseflipWhatIf.panel = panel;
+    if (panel.data.start) panel.fromStart();
+  }
+})();

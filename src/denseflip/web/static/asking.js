@@ -1,0 +1,74 @@
+"use strict";
+// Asking the server: requests, how a job goes on, and what a link says.
+(() => {
+  const count = (n) => n.toLocaleString("en");
+
+  async function api(path, options = {}) {
+    let answer;
+    try {
+      answer = await fetch(path, { credentials: "same-origin", ...options });
+    } catch {
+      throw new Error("The server does not answer. Is it still running?");
+    }
+    if (answer.status === 204) return null;
+    const data = await answer.json().catch(() => null);
+    if (!answer.ok) throw new Error(data?.error?.message ?? `The server answered ${answer.status}.`);
+    return data;
+  }
+
+  const post = (path, body) => api(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+
+  // ---- jobs -----------------------------------------------------------------------------------
+
+  const STAGES = { waiting: "Waits for its turn …", beginning: "Begins …", training: "Trains the classifier …", permuting: "Permutes the labels, trains and explains anew …", judging: "Judges the classifier on graphs it has not seen …", telling: "Tests the sentence …", replaying: "Replays the search …", saving: "Saves …" };
+
+  function progressWords(facts) {
+    if (!["searching", "explaining"].includes(facts.stage)) return STAGES[facts.stage] ?? facts.stage;
+    const best = facts.best === null || facts.best === undefined ? "no flip yet" : `smallest flip so far ${count(facts.best)} edits`;
+    const many = facts.stage === "explaining" ? `${count(facts.done)} of ${count(facts.of)} explained; ` : "";
+    return `${many}${facts.method} searches … ${count(facts.calls ?? 0)} questions, ${best}`;
+  }
+
+  /** Hear of a job until it ends: "done" or "cancelled", or an error that says what happened. */
+  function listen(id, { opened, heard, ended }) {
+    return new Promise((done, fail) => {
+      const source = new EventSource(`/api/jobs/${id}/events`);
+      opened(source);
+      const end = (then) => { source.close(); ended(); then(); };
+      source.addEventListener("progress", (event) => {
+        const facts = JSON.parse(event.data);
+        heard(facts);
+        if (["done", "cancelled"].includes(facts.status)) end(() => done(facts.status));
+        else if (facts.status === "failed") end(() => fail(new Error(facts.error?.message ?? "It failed.")));
+        else if (facts.status === "interrupted") end(() => fail(new Error("The server was stopped in the middle of this; run it again from “Earlier answers”.")));
+      });
+      source.addEventListener("error", () => {
+        if (source.readyState === EventSource.CLOSED) end(() => fail(new Error("The connection to the server was lost. The job goes on if the server does; find it under “Earlier answers”.")));
+      });
+    });
+  }
+
+  // ---- links ----------------------------------------------------------------------------------
+
+  const TABS = ["brain", "circle", "matrix", "bars", "edits", "replay", "whatif"];
+
+  /** What the fragment of a link asks for; null if it is none of ours. */
+  function readLink(hash) {
+    const said = new URLSearchParams(hash.slice(1));
+    if (!/^[0-9a-f]{16}$/.test(said.get("job") ?? "")) return null;
+    const whole = (name) => (/^\d{1,6}$/.test(said.get(name) ?? "") ? Number(said.get(name)) : undefined);
+    let hand = null;
+    try { hand = JSON.parse(said.get("hand")); } catch { /* a link that was cut */ }
+    const words = Object.fromEntries(["subject", "find", "class", "kind", "sort", "down"].map((name) => [name, said.get(name) ?? undefined]));
+    return { ...words, job: said.get("job"), answer: whole("answer"), step: whole("step"), tab: TABS.includes(said.get("tab")) ? said.get("tab") : undefined, hand: valid(hand) ? hand : null };
+  }
+
+  /** Whether a state from a link is one of ours. */
+  function valid(state) {
+    const amount = (x) => Number.isInteger(x) && x >= 0;
+    return Boolean(state) && Array.isArray(state.pairs) && state.pairs.every(amount) && ["any", "typical"].includes(state.reading) && amount(state.seed)
+      && typeof state.cells === "object" && state.cells !== null && Object.entries(state.cells).every(([key, c]) => /^\d+-\d+$/.test(key) && amount(c?.more) && amount(c?.fewer));
+  }
+
+  window.denseflipAsking = { api, post, listen, readLink, STAGES, progressWords };
+})();

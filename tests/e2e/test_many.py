@@ -1,0 +1,214 @@
+"""The index of many patients, what is frozen by click, and pictures of 57 regions, in a browser."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+pytest.importorskip("fastapi", reason="the app needs the extra 'web'")
+
+from desks import DESK, PHONE
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.filterwarnings("default")]
+
+
+def choose(page, key):
+    """Another data set."""
+    page.select_option("#dataset", key)
+    page.wait_for_function("key => denseflipApp.set && denseflipApp.set.key === key", arg=key)
+
+
+def chips(page):
+    """What is chosen, as the chips say it."""
+    return [text.rstrip(" ×") for text in page.locator("#chosen li").all_inner_texts()]
+
+
+def click_band(page, region):
+    """Click the middle of a region's band round the circle."""
+    page.locator("#circle svg").scroll_into_view_if_needed()
+    x, y = page.evaluate(
+        """i => { const band = document.querySelector(`#circle path[data-region='${i}']`);
+        const middle = band.getPointAtLength(band.getTotalLength() / 2);
+        const to = middle.matrixTransform(band.getScreenCTM());
+        return [to.x, to.y]; }""",
+        region,
+    )
+    page.mouse.click(x, y)
+
+
+def test_an_index_of_many_patients(desk):
+    window = desk()
+    page = window.open()
+    choose(page, "small")
+    page.select_option("#classifier", "edges-logistic")
+    page.select_option("#method", "con")
+    page.select_option("#many-whom", "B")
+    page.click("#many")
+    page.wait_for_selector("#index:not([hidden])")
+    rows = page.locator(".index tbody tr:visible")
+    assert rows.count() == 12
+    page.click(".index thead button >> text=edits")
+    edits = [int(text) for text in page.locator(".index td[data-label=edits]").all_inner_texts()]
+    assert edits == sorted(edits)
+    page.click(".index thead button >> text=edits")
+    assert page.get_attribute(".index th[aria-sort]", "aria-sort") == "descending"
+    page.fill("#index-find", "g0003")
+    assert page.inner_text("#index-count") == "1 of 12 patients"
+    link = page.evaluate("location.href")
+    with page.expect_download() as waiting:
+        page.click("#index-files >> text='CSV'")
+    listed = list(csv.DictReader(io.StringIO(waiting.value.path().read_text())))
+    assert len(listed) == 12
+    page.click(".index tbody tr:visible a")  # opens that patient
+    page.wait_for_selector("#to-index")
+    assert page.inner_text("#story-title").startswith("g0003: B")
+    assert page.evaluate("denseflipApp.request.of") in link
+    page.go_back()
+    page.wait_for_selector("#index:not([hidden])")
+    assert page.inner_text("#index-count") == "1 of 12 patients"
+    other = desk(PHONE)
+    other.page.goto(link)  # in another window: the same rows, in the same order
+    other.page.wait_for_selector("#index:not([hidden])")
+    assert other.page.inner_text("#index-count") == "1 of 12 patients"
+    assert other.page.locator(".index th[aria-sort=descending]").count() == 1
+    other.page.select_option("#index-kind", "none")
+    assert other.page.locator("#index-count").inner_text().endswith("of 12 patients")
+    assert other.sideways() <= 0
+    window.quiet()
+    other.quiet()
+
+
+def test_many_can_be_cancelled(desk):
+    window = desk()
+    page = window.open()
+    choose(page, "brains")
+    page.click("#many")
+    page.wait_for_function(
+        "() => /of 16 explained/.test(document.getElementById('progress-words').textContent)"
+    )
+    page.click("#cancel")
+    page.wait_for_selector("#trouble >> text=Cancelled")
+    window.quiet()
+
+
+def test_regions_and_nodes_are_frozen_by_click(desk):
+    window = desk()
+    page = window.open()
+    window.explain("small", "g0000", "edges-logistic")
+    page.click("#tab-circle")
+    click_band(page, 1)
+    assert chips(page) == ["❄ Back"]
+    assert page.is_visible("#newer")
+    click_band(page, 1)
+    assert chips(page) == []
+    page.click("#tab-matrix")
+    page.click("#matrix text.pick[data-region='1']")
+    ring = page.locator("#circle .ring")
+    page.click("#tab-circle")
+    ring.scroll_into_view_if_needed()
+    box = ring.bounding_box()
+    page.mouse.click(box["x"] + box["width"] - 6, box["y"] + box["height"] / 2)
+    node = page.inner_text("#picked-said").split(" ")[0]
+    page.keyboard.press("Escape")
+    assert page.is_hidden("#picked")
+    page.mouse.click(box["x"] + box["width"] - 6, box["y"] + box["height"] / 2)
+    page.click("#picked-node")
+    page.click("#terms summary")
+    page.fill("#freeze-node", "n0")
+    page.keyboard.press("Enter")
+    page.fill("#freeze-node", "nobody")
+    page.click("#freeze-node-add")
+    assert "no node nobody" in page.inner_text("#freeze-said")
+    page.select_option("#only", "remove")
+    assert chips(page) == ["❄ Back", f"❄ node {node}", "❄ node n0", "only remove"]
+    before = page.evaluate("denseflipApp.job")
+    page.click("#newer-explain")
+    page.wait_for_function("old => denseflipApp.job !== old", arg=before)
+    asked = page.evaluate("denseflipApp.request.constraints")
+    assert asked["frozen_regions"] == ["Back"]
+    assert asked["frozen_nodes"] == [node, "n0"]
+    view = page.evaluate("denseflipApp.view")
+    stays = {0, int(node[1:]), *range(6, 12)}
+    for answer in view["answers"]:
+        assert answer["added"] == []
+        assert not stays & {end for pair in answer["removed"] for end in pair}
+    # Every chip is taken back from the keyboard, and the keyboard stays among them.
+    page.focus("#chosen button")
+    for left in (3, 2, 1, 0):
+        page.keyboard.press("Enter")
+        assert len(chips(page)) == left
+    assert page.evaluate("document.activeElement.id") == "explain"
+    window.quiet()
+
+
+def test_a_node_of_the_brain_is_frozen_with_its_region(desk):
+    window = desk()
+    page = window.open()
+    window.explain("brains", "case-001")
+    page.wait_for_selector("#brain[data-ready=true]")
+    page.locator("#brain").scroll_into_view_if_needed()
+    box = page.locator("#brain").bounding_box()
+    x, y, _ = page.evaluate("denseflipApp.canvas.at[denseflipApp.canvas.at.length - 1]")
+    page.mouse.click(box["x"] + x, box["y"] + y)
+    region = page.inner_text("#picked-region").removeprefix("Freeze ")
+    page.click("#picked-region")
+    assert chips(page) == [f"❄ {region}"]
+    inside = page.evaluate(
+        """name => { const { view, canvas } = denseflipApp;
+      const own = view.index.filter((i) => view.regions[i].name === name);
+      return canvas.frozen.size === own.length; }""",
+        region,
+    )
+    assert inside
+    window.quiet()
+
+
+@pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
+def test_57_regions_and_400_nodes_stay_legible(desk, viewport):
+    window = desk(viewport)
+    page = window.open()
+    page.select_option("#method", "con")
+    window.explain("areas", "g0001", "edges-svm")
+    page.click("#tab-matrix")
+    if page.locator("#matrix text").count() < 57:
+        page.check("#all-regions")
+    tall, apart = page.evaluate("""() => {
+      const texts = [...document.querySelectorAll('#matrix text.region')];
+      const tops = texts.map((t) => t.getBoundingClientRect().top).sort((a, b) => a - b);
+      return [parseFloat(getComputedStyle(texts[0]).fontSize),
+        Math.min(...tops.slice(1).map((top, i) => top - tops[i]))]; }""")
+    assert page.locator("#matrix text.region").count() == 57
+    assert tall >= 10
+    assert apart >= tall  # no line meets the next
+    page.click("#tab-circle")
+    sizes, gaps = page.evaluate("""() => {
+      const svg = document.querySelector('#circle svg');
+      const scale = svg.getScreenCTM().a;
+      const texts = [...svg.querySelectorAll('text')];
+      const s = svg.getBoundingClientRect();
+      const outside = texts.map((t) => t.getBoundingClientRect()).filter((b) =>
+        b.left < s.left - 1 || b.right > s.right + 1
+          || b.top < s.top - 1 || b.bottom > s.bottom + 1);
+      const size = (t) => parseFloat(getComputedStyle(t).fontSize) * scale;
+      return [texts.map(size), outside.length]; }""")
+    assert sizes
+    assert min(sizes) >= 9
+    assert gaps == 0
+    assert page.locator("#circle .keys button").count() == (0 if viewport is DESK else 57)
+    page.click("#tab-whatif")
+    page.wait_for_selector("#whatif .wi-verdict strong")
+    assert "1,653 pairs" in page.inner_text("#whatif")
+    page.fill(".wi-find", "area 3 area 40")
+    page.click("[data-find='3-40']")
+    assert page.evaluate("document.activeElement.closest('[data-cell]').dataset.cell") == "3-40"
+    assert page.locator(".wi-found li").count() == 0
+    page.click("#tab-brain")
+    page.wait_for_selector("#brain[data-ready=true]")
+    assert page.is_hidden("#brain-regions")  # 57 buttons are folded away
+    page.click("#brain-filter summary")
+    page.click("#brain-none")
+    assert page.locator("#brain-regions [aria-pressed=true]").count() == 0
+    assert window.sideways() <= 0
+    window.quiet()
