@@ -52,7 +52,7 @@ def test_so_many_uploads_are_kept_and_what_is_deleted_makes_room(make, tmp_path)
         refused = send(client, name, content, dataset="study")
         assert refused.status_code == 507
         assert "at most 2 uploads, and has 2" in message(refused)
-        assert "--max-uploads 4" in message(refused)
+        assert "max_uploads=4" in message(refused)
     assert kept(tmp_path / "data") == before
     gone = client.delete(f"/api/datasets/study/subjects/{first.json()['subject']}")
     assert gone.status_code == 204
@@ -69,7 +69,7 @@ def test_no_uploads_at_all(make):
     client, _ = make(max_uploads=0)
     refused = send(client, "a.csv", GRAPH, dataset="study")
     assert refused.status_code == 507
-    assert "--max-uploads 100" in message(refused)
+    assert "max_uploads=100" in message(refused)
 
 
 def test_so_many_bytes_are_kept_and_deleting_answers_makes_room(make, tmp_path):
@@ -82,7 +82,7 @@ def test_so_many_bytes_are_kept_and_deleting_answers_makes_room(make, tmp_path):
     asked = {"dataset": "study", "subject": "g0000"}
     refused = client.post("/api/jobs", json=asked)
     assert refused.status_code == 507
-    assert "--max-kept" in message(refused)
+    assert "max_kept=" in message(refused)
     assert client.post(f"/api/jobs/{job.id}/again").status_code == 507
     full = send(client, "a.csv", GRAPH, dataset="study")
     assert full.status_code == 507

@@ -57,7 +57,7 @@ class Quota:
                 msg = (
                     f"This server keeps at most {self.most_uploads:,} uploads, and has "
                     f"{used['uploads']:,}: nothing was kept. Delete what is no longer needed, or "
-                    f"start it with --max-uploads {2 * self.most_uploads or 100}."
+                    f"start it with more (max_uploads={2 * self.most_uploads or 100})."
                 )
                 raise StoreError(msg, parameter="max_uploads")
             self._check(used["bytes"], size)
@@ -72,7 +72,7 @@ class Quota:
             msg = (
                 f"This server keeps at most {show_size(self.most_size)} of uploads and answers; it "
                 f"has {show_size(used)}, and there is no room for this. Delete what is no longer "
-                f"needed, or start it with --max-kept {_more(self.most_size)}."
+                f"needed, or start it with more (max_kept='{_more(self.most_size)}')."
             )
             raise StoreError(msg, parameter="max_kept")
 

@@ -53,7 +53,7 @@ _NAME = 120
 _INCOMING = ".incoming-"
 FULL = (
     "The disk of this server is full: nothing was kept. Make room on it, or start the server with "
-    "--data on another disk."
+    "its folder on another disk (data)."
 )
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 
