@@ -106,6 +106,26 @@ def test_what_if_by_hand(desk, viewport, classifier):
     window.quiet()
 
 
+def test_pictures_of_ones_own_choice_are_said_to_be(desk):
+    window = desk()
+    page = window.open()
+    window.explain("small", "g0001")
+    page.click("#tab-circle")
+    page.wait_for_selector("#circle svg .line-added, #circle svg .line-removed", state="attached")
+    assert page.locator("#by-hand").is_hidden()
+    page.click("#tab-whatif")
+    page.click(".wi-tools >> text=As it is")
+    page.wait_for_function("() => document.getElementById('whatif').dataset.flips === '0/1'")
+    page.click("#tab-circle")
+    assert "(0 added, 0 removed), not the explanation" in page.inner_text("#by-hand")
+    assert page.locator("#circle svg .line-added, #circle svg .line-removed").count() == 0
+    page.click("#by-hand-end")
+    page.wait_for_selector("#circle svg .line-added, #circle svg .line-removed", state="attached")
+    assert page.locator("#by-hand").is_hidden()
+    assert "hand=" not in page.url
+    window.quiet()
+
+
 def test_a_link_restores_the_view(desk):
     window = desk()
     page = window.open()

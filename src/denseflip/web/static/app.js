@@ -260,11 +260,19 @@
     return { removed: one.removed, added: one.added };
   }
 
+  /** The pictures follow "What if?"; then they are not of the explanation above them. */
+  function sayWhose() {
+    const own = app.hand && ["brain", "circle", "matrix", "bars"].includes(app.tab);
+    find("by-hand").hidden = !own;
+    if (own) find("by-hand-said").textContent = `This shows your choice under “What if?” (${count(app.hand.added.length)} added, ${count(app.hand.removed.length)} removed), not the explanation.`;
+  }
+
   function drawPictures() {
     const view = app.view;
     if (!view || find("story").hidden) return;
     const { removed, added } = shown();
     const tab = app.tab;
+    sayWhose();
     if (tab === "brain") drawBrain(removed, added);
     if (tab === "circle") drawCircle();
     if (tab === "matrix") matrix(find("matrix"), view, removed, added, { frozen: frozenRegions(), every: find("all-regions").checked, onRegion, onHover: (words) => { find("matrix-tip").textContent = words; }, onPick: (a, b) => { select("whatif"); pick(a, b); } });
@@ -500,6 +508,7 @@
   find("cohort").addEventListener("click", guarded(() => run("cohort")));
   find("many").addEventListener("click", guarded(() => run("many")));
   find("newer-explain").addEventListener("click", guarded(() => run("explain")));
+  find("by-hand-end").addEventListener("click", () => { app.hand = null; drawPictures(); remember(); find(`tab-${app.tab}`).focus(); });
   find("picked-node").addEventListener("click", () => { const name = app.view.names[app.first]; leavePicked(); terms.toggleNode(name); });
   find("picked-region").addEventListener("click", () => { const i = app.view.index[app.first]; leavePicked(); onRegion(i); });
   find("picked-none").addEventListener("click", () => { leavePicked(); drawPictures(); });
