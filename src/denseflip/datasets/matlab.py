@@ -30,6 +30,7 @@ _NUMBERS = {5: "f8", 6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12:
 _CLOSED = {2: "a struct", 3: "an object", 16: "a function handle", 17: "an object"}
 _OPAQUE = 17  # has no shape
 _LONGEST = 64_000_000  # bytes of a list of names
+_AXES = 32  # of an array at most; the product of endless ones would take for ever
 #: Types in which numbers are stored, whatever their class.
 _TYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8",
           13: "u8"}  # fmt: skip
@@ -131,7 +132,7 @@ def _read_matrix(body: bytes, order: str, source: str, found: MatFile) -> None:
     if len(parts) < 3:
         return
     name = parts[2][1].decode("latin-1")
-    shape = np.frombuffer(parts[1][1], dtype=f"{order}i4").tolist()
+    shape = _shape(parts[1][1], order)
     if not name:
         return  # where MATLAB keeps what its functions need
     if kind in _CLOSED:
@@ -142,7 +143,7 @@ def _read_matrix(body: bytes, order: str, source: str, found: MatFile) -> None:
         if len(shape) < 2 or min(shape) < 0:
             msg = f"an array of the shape {shape}"
             raise ValueError(msg)
-        check_size(8.0 * math.prod(map(float, shape)), f"{source}: its array {name!r:.40}")
+        _check_room(shape, name, source, found)
         stored = [part for _, part in zip(range(6), _elements(body, order), strict=False)][3:]
         read = _sparse if kind == _SPARSE else _full
         to = "u1" if flags & _LOGICAL else _NUMBERS[kind]
@@ -155,6 +156,24 @@ def _read_matrix(body: bytes, order: str, source: str, found: MatFile) -> None:
         found.points[name] = tuple((x[0], x[1], x[2]) for x in items)
     else:
         found.closed[name] = "a cell of other things than texts"
+
+
+def _shape(data: bytes, order: str) -> list[int]:
+    if len(data) > 4 * _AXES:
+        msg = f"an array of {len(data) // 4:,} axes"
+        raise ValueError(msg)
+    return [int(x) for x in np.frombuffer(data, dtype=f"{order}i4")]
+
+
+def _check_room(shape: list[int], name: str, source: str, found: MatFile) -> None:
+    """Say so if an array is too large, by itself or beside those that were read before it.
+
+    A few bytes can stand for a sparse array of any shape, and a small file for many of them.
+    """
+    before = float(sum(array.nbytes for array in found.arrays.values()))
+    beside = ", and those before it," if before else ""
+    needed = before + 8.0 * math.prod(map(float, shape))
+    check_size(needed, f"{source}: its array {name!r:.40}{beside}")
 
 
 def _numbers(part: tuple[int, bytes], order: str) -> Numbers:
@@ -182,6 +201,9 @@ def _sparse(stored: list[tuple[int, bytes]], shape: list[int], order: str) -> Nu
         msg = f"a sparse array of the shape {shape} in {len(stored)} parts"
         raise ValueError(msg)
     rows, begins, values = (_numbers(part, order) for part in stored)
+    if rows.dtype.kind not in "iu" or begins.dtype.kind not in "iu":
+        msg = "places in a sparse array that are not whole numbers"
+        raise ValueError(msg)
     counts: npt.NDArray[np.int64] = begins[1:].astype(np.int64) - begins[:-1].astype(np.int64)
     if len(begins) != shape[1] + 1 or begins[0] or (counts < 0).any():
         msg = f"columns of a sparse array that begin at {begins[:9].tolist()}"
@@ -216,18 +238,18 @@ def _read_old(content: bytes, source: str, found: MatFile) -> None:
             raise ValueError(msg)
         table = np.frombuffer(content, form, rows * columns, at).reshape((rows, columns), order="F")
         at += size * (1 + bool(imaginary))
-        if imaginary:
+        if imaginary or (kind % 10 == 2 and columns == 4):
             found.closed[name] = "complex numbers"
         elif kind % 10 == 1:
             found.closed[name] = "a text"
         elif kind % 10 == 2:
-            found.arrays[name] = _old_sparse(table, f"{source}: its array {name!r:.40}")
+            found.arrays[name] = _old_sparse(table, name, source, found)
         else:
-            check_size(8.0 * rows * columns, f"{source}: its array {name!r:.40}")
+            _check_room([rows, columns], name, source, found)
             found.arrays[name] = table.astype(form.newbyteorder("="))
 
 
-def _old_sparse(table: Numbers, source: str) -> Numbers:
+def _old_sparse(table: Numbers, name: str, source: str, found: MatFile) -> Numbers:
     """Rows, columns and values of entries, the shape in the last line."""
     if table.shape[1:] != (3,) or not len(table) or not (abs(table[:, :2]) < 2**53).all():
         msg = f"a sparse array of {table.shape[1]} columns, or its indices"
@@ -237,7 +259,7 @@ def _old_sparse(table: Numbers, source: str) -> Numbers:
     if min(shape) < 0 or (at < 0).any() or (at >= shape).any():
         msg = f"entries of a sparse array outside of its shape {shape}"
         raise ValueError(msg)
-    check_size(8.0 * math.prod(map(float, shape)), source)
+    _check_room(shape, name, source, found)
     dense = np.zeros(shape)
     dense[at[:, 0], at[:, 1]] = table[:-1, 2]
     return dense
@@ -288,7 +310,7 @@ def _item(body: bytes, order: str) -> str | tuple[float, ...] | None:
     if len(parts) < 4 or len(parts[0][1]) < 4:
         return None
     kind = struct.unpack_from(f"{order}I", parts[0][1])[0] & 0xFF
-    shape = np.frombuffer(parts[1][1], dtype=f"{order}i4").tolist()
+    shape = _shape(parts[1][1], order)
     if kind == _CHAR:
         rows = _characters(parts[3], shape, order)
         return rows[0] if len(rows) == 1 else None

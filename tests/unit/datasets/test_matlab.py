@@ -148,6 +148,49 @@ def test_sizes_are_checked_before_anything_is_made():
         load_mat(old, "a.mat")
 
 
+@pytest.mark.parametrize("options", [{"do_compression": True}, {"format": "4"}])
+def test_many_arrays_are_no_way_around_the_limit(options):
+    wide = scipy.sparse.csc_array(([1.0], ([0], [1])), shape=(300, 300))  # 0.72 MB each
+    raw = saved({"a": wide, "b": wide}, **options)
+    with allow("1.5MB"):
+        assert set(load_mat(raw, "a.mat").arrays) == {"a", "b"}
+    with allow("1MB"), pytest.raises(TooLargeError, match="its array 'b', and those before it,"):
+        load_mat(raw, "a.mat")
+
+
+def version_5(kind: int, *parts: bytes) -> bytes:
+    """A file of one array ``x`` of a class, its parts from the shape on."""
+    flags, name = element("<", 6, struct.pack("<II", kind, 0)), element("<", 1, b"x")
+    body = flags + parts[0] + name + b"".join(parts[1:])
+    return b"MATLAB 5.0 MAT-file".ljust(124) + b"\x00\x01IM" + element("<", 14, body)
+
+
+def test_places_of_a_sparse_array_are_whole_numbers():
+    shape, value = element("<", 5, struct.pack("<2i", 2, 1)), element("<", 9, struct.pack("<d", 7))
+    row, begins = element("<", 5, struct.pack("<i", 1)), element("<", 5, struct.pack("<2i", 0, 1))
+    read = load_mat(version_5(5, shape, row, begins, value), "a.mat")
+    assert read.arrays["x"].tolist() == [[0], [7]]
+    odd = element("<", 9, struct.pack("<2d", 0, 1))
+    for parts in ((row, odd, value), (element("<", 9, struct.pack("<d", 1)), begins, value)):
+        with pytest.raises(FileFormatError, match="not whole numbers"):
+            load_mat(version_5(5, shape, *parts), "a.mat")
+
+
+@pytest.mark.parametrize("kind", [1, 6])  # a cell, numbers
+def test_endless_axes_are_refused_before_they_are_multiplied(kind):
+    shape = element("<", 5, struct.pack("<i", 2**31 - 1) * 100_000 + struct.pack("<i", 0))
+    with pytest.raises(FileFormatError, match="100,001 axes"):
+        load_mat(version_5(kind, shape, element("<", 9, b"")), "a.mat")
+
+
+def test_a_sparse_array_of_complex_numbers_in_version_4_is_named_as_such():
+    table = np.array([[1.0, 2, 2, 2], [1, 2, 5, 0], [2, 2, 0, 1]])[[1, 2, 0]]
+    z = struct.pack("<5i", 2, *table.shape, 0, 2) + b"z\0" + table.tobytes(order="F")
+    read = load_mat(z + saved({"fc": TABLE}, format="4"), "a.mat")
+    assert read.closed == {"z": "complex numbers"}
+    assert np.array_equal(read.arrays["fc"], TABLE)
+
+
 @pytest.mark.parametrize("options", [{}, {"do_compression": True}, {"format": "4"}])
 def test_damaged_files_end_in_errors_of_our_own(options):
     values = {"fc": TABLE, "s": ARRAYS["sparse"], "names": "abc"}
