@@ -35,8 +35,13 @@ class Figures:
         """Those of the methods that there are results of."""
         return [m for m in methods if self.has(m)]
 
+    def found(self, methods: Sequence[str]) -> list[str]:
+        """Those of the methods that found a counterfactual."""
+        there = {r["method"] for r in self.rows if r["found"]}
+        return [m for m in methods if m in there]
+
     def median(self, method: str, column: str) -> float:
-        """The median of a column over what a method found; infinite if it found nothing.
+        """The median of a column over what a method found; infinite if there is none.
 
         The column ``step`` is the number of edges changed at each iteration.
         """
@@ -69,11 +74,12 @@ class Claim:
     ----------
     text : what it says, and what that is taken to mean.
     where : the place in the paper.
-    methods : of which results are needed.
+    methods : of which results are needed; what is no rate needs counterfactuals of them.
     check : whether it holds, and our figures in words.
     only : the data sets that it is about; all if empty.
     but : those that it is not about.
     whole : whether it is about all data sets together.
+    rate : whether it is about flip rates, which methods that found nothing have as well.
     """
 
     text: str
@@ -83,6 +89,7 @@ class Claim:
     only: tuple[str, ...] = ()
     but: tuple[str, ...] = ()
     whole: bool = False
+    rate: bool = False
 
 
 def _listed(figures: Figures, methods: Sequence[str], column: str, digits: str) -> str:
@@ -92,10 +99,10 @@ def _listed(figures: Figures, methods: Sequence[str], column: str, digits: str) 
 def _order(
     column: str, digits: str, low: Sequence[str], high: Sequence[str]
 ) -> Callable[[Figures], Held]:
-    """That every median of some methods is at most every one of others, of those that were run."""
+    """That every median of some methods is at most every one of others, of those that found any."""
 
     def check(figures: Figures) -> Held:
-        less, more = figures.run(low), figures.run(high)
+        less, more = figures.found(low), figures.found(high)
         held = max(figures.median(m, column) for m in less) <= min(
             figures.median(m, column) for m in more
         )
@@ -119,7 +126,7 @@ def _within(column: str, methods: Sequence[str], by: float) -> Callable[[Figures
     """That medians are one, but for a share."""
 
     def check(figures: Figures) -> Held:
-        ran = figures.run(methods)
+        ran = figures.found(methods)
         held = all(abs(figures.median(m, column) - 1) <= by for m in ran)
         return held, _listed(figures, ran, column, ".2f")
 
@@ -244,6 +251,7 @@ CLAIMS = (
         RATES,
         ("dat",),
         _rates(("dat",), lambda r: r["dat"] == 100),
+        rate=True,
     ),
     Claim(
         "The other methods do not reach a perfect score (each misses some graph of some data set)",
@@ -251,6 +259,7 @@ CLAIMS = (
         ("edg", "tri", "cli", "rcli"),
         _rates(("edg", "tri", "cli", "rcli"), lambda r: max(r.values()) < 100),
         whole=True,
+        rate=True,
     ),
     Claim(
         "TRI flips more often than the other searches (or as often)",
@@ -258,6 +267,7 @@ CLAIMS = (
         ("edg", "tri", "cli"),
         _rates(("edg", "tri", "cli", "rcli"), lambda r: r["tri"] == max(r.values())),
         but=SPARSE,
+        rate=True,
     ),
     Claim(
         "In the sparsest networks TRI flips less often than EDG",
@@ -265,6 +275,7 @@ CLAIMS = (
         ("edg", "tri"),
         _rates(("edg", "tri"), lambda r: r["tri"] < r["edg"]),
         only=SPARSE,
+        rate=True,
     ),
     Claim(
         "In the sparsest networks CLI strikes a balance between EDG and TRI (flip rate)",
@@ -272,12 +283,14 @@ CLAIMS = (
         ("edg", "tri", "cli"),
         _rates(("edg", "tri", "cli"), _between),
         only=SPARSE,
+        rate=True,
     ),
     Claim(
         "DAT+BW and RCLI+BW flip as often as DAT and RCLI",
         "caption of Table 2",
         ("dat", "dat+bw"),
         _rates(("rcli", "rcli+bw", "dat", "dat+bw"), _same_refined),
+        rate=True,
     ),
 )
 
@@ -293,7 +306,10 @@ class Judged:
 
 
 def judge_claims(rows: Sequence[Row], datasets: Sequence[str]) -> list[Judged]:
-    """Every claim, data set by data set, wherever the methods that it is about were run."""
+    """Every claim, data set by data set, wherever the methods that it is about were run.
+
+    Where one of them found nothing there is no median of it, and only flip rates can be judged.
+    """
     judged = []
     for claim in CLAIMS:
         if claim.whole:
@@ -306,7 +322,8 @@ def judge_claims(rows: Sequence[Row], datasets: Sequence[str]) -> list[Judged]:
             ]
         for name, members in scopes:
             figures = Figures(members)
-            if figures.has(*claim.methods):
+            there = figures.run if claim.rate else figures.found
+            if len(there(claim.methods)) == len(claim.methods):
                 judged.append(Judged(claim, name.upper(), *claim.check(figures)))
     return judged
 

@@ -136,7 +136,7 @@ def _distribution(source: Source, plan: PaperPlan, rows: Sequence[Row], folder: 
     of_data = Figures([r for r in rows if r["data"] == name])
     medians = "; ".join(
         f"{m.upper()} {of_data.median(m, 'd'):.3g}, {of_data.median(m, 'C'):.4g}"
-        for m in of_data.run(plan.methods)
+        for m in of_data.found(plan.methods)
     )
     alt = f"Box plots of d% and C on {name.upper()}. Medians of both: {medians}."
     return Picture(f"d% and C of {name.upper()}", page_figure(drawn, alt, caption))

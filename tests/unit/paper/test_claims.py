@@ -74,6 +74,15 @@ def test_what_does_not_hold_is_said(changes, word):
     assert [row[3][:5] for row in short.rows if word in row[0] and row[3]] == ["AUT: "]
 
 
+@pytest.mark.parametrize(("method", "word"), [("rcli", "RCLI"), ("cli", "CLI"), ("tri", "TRI")])
+def test_a_method_that_found_nothing_has_no_medians_to_judge_by(method, word):
+    table = details(rows(**{method: {"found": False}}), ["aut"])
+    about = [row[0] for row in table.rows if row[0].startswith((f"{word}'s", f"{word} makes"))]
+    assert about == []
+    assert not any("inf" in row[4].split() or " inf" in row[4] for row in table.rows)
+    assert {row[3] for row in table.rows if "flips" in row[0] and "DAT" in row[0]} == {True}
+
+
 def test_claims_about_sparse_networks_are_asked_of_them_alone():
     table = details([*rows(), *rows("kki")], ["aut", "kki"])
     about = {row[2] for row in table.rows if "sparsest" in row[0]}
