@@ -106,6 +106,24 @@ def test_what_if_by_hand(desk, viewport, classifier):
     window.quiet()
 
 
+def test_what_happens_is_in_sight_wherever_one_has_scrolled_to(desk):
+    window = desk({"width": 1300, "height": 500})
+    page = window.open()
+    page.select_option("#dataset", "small")
+    page.wait_for_function("() => denseflipApp.set.key === 'small'")
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    assert page.evaluate("scrollY") > 100
+    at = "(id) => document.getElementById(id).getBoundingClientRect().top"
+    page.evaluate("document.getElementById('progress').hidden = false")
+    assert 0 <= page.evaluate(at, "progress") < 400
+    page.evaluate("document.getElementById('progress').hidden = true")
+    page.click("#explain")
+    page.wait_for_selector("#sentence:not(:empty)")
+    page.wait_for_function("() => document.activeElement.id === 'answer'")
+    assert 0 <= page.evaluate(at, "story-title") < 400
+    window.quiet()
+
+
 def test_pictures_of_ones_own_choice_are_said_to_be(desk):
     window = desk()
     page = window.open()

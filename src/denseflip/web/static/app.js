@@ -185,7 +185,10 @@
     if (app.set && app.set.key === job.request.dataset) {
       await refresh();
     }
-    if (!state.quiet) find("answer").focus({ preventScroll: innerWidth > 830 });
+    if (state.quiet) return;
+    const answer = find("answer");
+    answer.focus({ preventScroll: true });
+    if (innerWidth <= 830 || answer.getBoundingClientRect().top < 0) answer.scrollIntoView({ block: "start" }); // its beginning
   }
 
   // ---- many patients ----------------------------------------------------------------------------
