@@ -1,4 +1,4 @@
-"""The options of `explain` and `compare`: each is said once, whoever takes it."""
+"""The options of `explain`, `compare` and `cohort`: each is said once, whoever takes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""On which terms `explain` and `compare` are asked for an answer."""
+"""On which terms `explain`, `compare` and `cohort` are asked for an answer."""
 
 from __future__ import annotations
 

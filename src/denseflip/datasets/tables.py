@@ -52,11 +52,6 @@ def read_table(path: str | Path, *, variable: str | None = None) -> NumberTable:
     ----------
     path : a .csv, .tsv, .txt, .1D, .dat, .npy, .npz or .mat file.
     variable : the array to take from a .npz or .mat file that holds several.
-
-    Notes
-    -----
-    SciPy reads .mat files with compiled code that a damaged file can crash, Python and all; from
-    strangers rather take the other kinds.
     """
     source = Path(path)
     suffix = source.suffix.lower()
@@ -250,15 +245,13 @@ def read_arrays(path: Path) -> Arrays:
         return _load_numpy(path)
     except (TooLargeError, FileFormatError):
         raise
-    except (ValueError, OSError, EOFError, KeyError, TypeError, NotImplementedError) as error:
+    except (ValueError, OSError, EOFError, KeyError, TypeError) as error:
         hint = ""
-        if isinstance(error, NotImplementedError):
-            hint = _NEWER
-        elif "pickle" in str(error):
+        if "pickle" in str(error):
             hint = " It holds Python objects, which are never loaded; save plain numbers."
         msg = f"{path.name}: cannot be read as {suffix} ({error}).{hint}"
         raise FileFormatError(msg) from error
-    except Exception as error:  # damaged zip and MATLAB files raise kinds of their own
+    except Exception as error:  # damaged zip files raise kinds of their own
         msg = f"{path.name}: cannot be read as {suffix} ({type(error).__name__}: {error})."
         raise FileFormatError(msg) from error
 
