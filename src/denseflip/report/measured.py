@@ -55,8 +55,8 @@ class Panel:
 def number(value: float) -> str:
     """A number in a few letters.
 
-    >>> [number(x) for x in (0.0345, 0.5, 12, 12.5, 1234.4)]
-    ['0.034', '0.5', '12', '12.5', '1,234']
+    >>> [number(x) for x in (0.0347, 0.5, 12, 12.5, 1234.4)]
+    ['0.035', '0.5', '12', '12.5', '1,234']
     """
     if abs(value) >= 100 or value == int(value):
         return f"{value:,.0f}"

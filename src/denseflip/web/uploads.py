@@ -179,7 +179,8 @@ def unpack(content: bytes, shown: str, scratch: Path) -> Path:
             raise
         if is_full(error):
             raise
-        msg = f"{shown}: cannot be read as a zip archive ({visible(str(error))[:120]})."
+        why = error.strerror if isinstance(error, OSError) else None  # without our own paths
+        msg = f"{shown}: cannot be read as a zip archive ({visible(why or str(error))[:120]})."
         raise FileFormatError(msg) from error
     except Exception as error:
         if isinstance(error, (FileFormatError, TooLargeError)):
