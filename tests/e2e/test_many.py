@@ -76,6 +76,12 @@ def test_an_index_of_many_patients(desk):
     other.page.select_option("#index-kind", "none")
     assert other.page.locator("#index-count").inner_text().endswith("of 12 patients")
     assert other.sideways() <= 0
+    page.click("#history summary")
+    page.once("dialog", lambda asked: asked.accept())
+    page.click("#jobs li:has-text('one by one') >> text=delete")  # the one that is shown
+    page.wait_for_selector("#welcome:not([hidden])")
+    assert page.is_hidden("#index")
+    page.wait_for_selector("#jobs li:has-text('one by one')", state="detached")
     window.quiet()
     other.quiet()
 

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import csv
 import io
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import httpx
 import pytest
 
 from cohorts import make_cohort
-from denseflip import explain_many, load_dataset
-from denseflip.web.many import FOLDER
+from denseflip import explain_many, fit_oracle, load_dataset
+from denseflip.errors import InvalidParameterError
+from denseflip.web.many import FOLDER, KEPT, story_in
+from denseflip.web.runner import Live, Stopped
+from denseflip.web.schemas import JobRequest
 from denseflip.web.store import Store
 from serving import serving, wait
 
@@ -103,6 +108,86 @@ def test_wrong_words_are_told_before_it_waits(client, more, said):
     answer = client.post("/api/jobs", json=ASKED | more)
     assert answer.status_code in {400, 404}
     assert said in message(answer)
+
+
+@pytest.mark.parametrize("kind", ["compare", "judge", "cohort", "many"])
+def test_only_an_explanation_is_had_out_of_many(client, done, kind):
+    asked = done["request"] | {"subject": "g0001", "of": done["id"]}
+    job = client.post("/api/jobs", json=asked | {"kind": "explain"}).json()
+    assert wait(client, job["id"])["status"] == "done"
+    other = {"subject": None, "classes": []} if kind == "many" else {}
+    got = client.post("/api/jobs", json=asked | {"kind": kind} | other)
+    assert got.status_code == 400
+    assert "kind 'explain'" in message(got)
+
+
+def test_one_is_opened_though_there_is_no_room_for_more(make):
+    visitor, app = make()
+    store = app.state.store
+    asked = {"dataset": "study", "subject": "g0001", "classifier": "edges-logistic"}
+    many = JobRequest(**(asked | {"kind": "many", "subject": None})).model_dump()
+    id = store.add_done("many", many, {}, {}).id
+    one = asked | {"of": id}
+    known = store.add_done("explain", JobRequest(**one).model_dump(), {}, {}).id
+    app.state.quota.most_size = 1
+    assert visitor.post("/api/jobs", json=one).json()["id"] == known
+    assert visitor.post("/api/jobs", json=one | {"subject": "g0003"}).status_code == 507
+
+
+def test_another_data_set_is_told_though_the_graph_is_the_same(study):
+    dataset = load_dataset(study)
+    many = explain_many(dataset, "edges-logistic", ["g0001"], method="con")
+    result = {KEPT: {"records": {"g0001": next(iter(many.outcome.records.values()))}}}
+    oracle = fit_oracle(dataset, "edges-logistic")
+    given = (dataset, "edges-logistic", oracle)
+    assert story_in(result, "g0001", *given).statement == many[0].story.statement
+    last = dataset.graphs[-1]
+    changed = replace(dataset, graphs=(*dataset.graphs[:-1], last.toggle([(0, 1)])))
+    with pytest.raises(InvalidParameterError, match="data set is another one"):
+        story_in(result, "g0001", changed, *given[1:])
+    with pytest.raises(InvalidParameterError, match="classifier is another one"):
+        story_in(result, "g0001", dataset, "edges-svm", oracle)
+
+
+def test_it_is_run_again_before_the_last_thread_has_heard_of_the_end(make, tmp_path):
+    _, app = make()
+    work, store = app.state.work, app.state.store
+    asked = JobRequest(**(ASKED | {"subjects": ["g0000", "g0001"], "method": "con"}))
+    job = store.add("many", asked.model_dump())
+    there, go = threading.Event(), threading.Event()
+
+    class Slow(Live):
+        """Is told of the end late."""
+
+        def tell(self, *, now=False, **facts):
+            if facts.get("done") == 1 and facts.get("stage") == "explaining":
+                there.set()
+                assert go.wait(60)
+            super().tell(now=now, **facts)
+
+    def first(live):
+        with pytest.raises(Stopped):
+            work(job, live)
+
+    old, new = Slow(job.id), Live(job.id)
+    with ThreadPoolExecutor(2) as pool:
+        begun = pool.submit(first, old)
+        assert there.wait(60)
+        old.stop.set()
+        again = pool.submit(work, job, new)
+        time.sleep(0.3)
+        go.set()
+        begun.result(60)
+        _, result = again.result(60)
+    assert [row["id"] for row in result["many"]["rows"]] == ["g0000", "g0001"]
+
+
+def test_a_job_that_was_deleted_meanwhile_is_named(make):
+    _, app = make()
+    asked = {"dataset": "study", "classifier": "sf-knn", "subject": "g0001", "of": "0" * 16}
+    job = app.state.store.add("explain", JobRequest(**asked).model_dump())
+    with pytest.raises(InvalidParameterError, match="no finished job '0000"):
+        app.state.work(job, Live(job.id))
 
 
 def test_files(client, done):

@@ -17,6 +17,7 @@ from denseflip.errors import InvalidParameterError
 from denseflip.web import api, uploads
 from denseflip.web.app import create_app
 from denseflip.web.config import Settings
+from denseflip.web.many import FOLDER
 from serving import Visitor
 
 pytestmark = pytest.mark.filterwarnings("default")
@@ -243,3 +244,26 @@ def test_full_is_full():
     assert not uploads.is_full(OSError(errno.EACCES, ""))
     assert not uploads.is_full(None)
     assert not uploads.is_full(sqlite3.OperationalError("locked"))
+
+
+def test_what_is_not_finished_counts_and_goes_with_its_job(make, tmp_path):
+    client, app = make()
+    store, quota, folder = app.state.store, app.state.quota, tmp_path / "data" / FOLDER
+    before = quota.used()["bytes"]
+    ids = {}
+    for status in ("cancelled", "done", "failed"):
+        ids[status] = store.add("many", {"dataset": "study"}).id
+        (folder / ids[status] / "parts").mkdir(parents=True)
+        (folder / ids[status] / "parts" / "x").write_bytes(b"x" * 100_000)
+    store.finish(ids["done"], {}, {})
+    store.end(ids["cancelled"], "cancelled")
+    store.end(ids["failed"], "failed", {})
+    assert quota.used()["bytes"] >= before + 300_000
+    quota.check_job()
+    assert not (folder / ids["done"]).exists()  # it is in the result
+    assert client.delete(f"/api/jobs/{ids['cancelled']}").status_code == 204
+    assert [place.name for place in folder.iterdir()] == [ids["failed"]]  # it may be run again
+    quota.most_size = store.size() + 50_000
+    assert client.post("/api/jobs", json={"dataset": "study", "kind": "many"}).status_code == 507
+    assert client.delete(f"/api/jobs/{ids['failed']}").status_code == 204
+    quota.check_job()

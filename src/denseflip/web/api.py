@@ -19,7 +19,7 @@ from denseflip.search.methods import methods
 from denseflip.web.app import page_text, static_file
 from denseflip.web.events import follow, knows_the_end
 from denseflip.web.library import Classifier, Library
-from denseflip.web.many import KEPT
+from denseflip.web.many import KEPT, tidy
 from denseflip.web.payload import judged_words, surface_of
 from denseflip.web.runner import MOST_WAITING, said
 from denseflip.web.schemas import (
@@ -261,10 +261,10 @@ def submit(request: Request, asked: JobRequest) -> dict[str, Any]:
 
     One explanation out of a job of many (`of`) that was asked for before is given as it is.
     """
-    _room(request)
     request.app.state.work.check(asked)
     if asked.of is not None and (known := _store(request).one_of(asked.of, asked.subject)):
         return known.to_dict()
+    _room(request)
     job: Job = request.app.state.runner.submit(asked.kind, asked.model_dump())
     return job.to_dict()
 
@@ -289,6 +289,7 @@ def drop_job(request: Request, id: JobPath) -> Response:
     job = _job(request, id)
     if not _store(request).remove(id):
         raise HTTPException(409, f"This job has not ended ({job.status}); cancel it first")
+    tidy(_library(request).folder, _store(request))
     return Response(status_code=204)
 
 

@@ -7,9 +7,10 @@ goes on from there when it is run again. A finished job has its stories in its r
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,16 @@ def tidy(folder: Path, store: Store) -> None:
         job = store.get(place.name)
         if job is None or job.status == "done":
             shutil.rmtree(place, ignore_errors=True)
+
+
+def size(folder: Path) -> int:
+    """Bytes that jobs which are not finished have kept."""
+    total = 0
+    for place, _, names in os.walk(folder / FOLDER):
+        for name in names:
+            with suppress(FileNotFoundError):  # dropped this moment
+                total += os.stat(os.path.join(place, name)).st_size
+    return total
 
 
 # ---- what came of it ----------------------------------------------------------------------
@@ -149,8 +160,15 @@ def check_of(asked: JobRequest, store: Store) -> None:
         raise InvalidParameterError(msg, parameter="of")
 
 
-def story_in(result: Any, subject: str, dataset: Dataset, oracle: Any) -> Story:
+def story_in(result: Any, subject: str, dataset: Dataset, words: str, oracle: Any) -> Story:
     """The story of one graph, out of the result of a job of many.
+
+    Parameters
+    ----------
+    result : of that job.
+    subject : the id of the graph.
+    dataset : the data set, as it is now.
+    words, oracle : the classifier, as `open_oracle` takes it, and opened, as it is now.
 
     Raises
     ------
@@ -163,10 +181,18 @@ def story_in(result: Any, subject: str, dataset: Dataset, oracle: Any) -> Story:
     if subject not in records:
         raise UnknownNameError("explained graph", subject, sorted(records), parameter="subject")
     story = read_story(records[subject], dataset)
+    then, now = records[subject]["spec"], plan_many(dataset, words, [subject])[0].identity
+    for what, key in (("data set", "data"), ("classifier", "oracle")):
+        if then[key] != now[key]:  # it may say the same of this graph, and yet be another one
+            raise _another(what)
     found = story.result
     graphs = [found.original, found.counterfactual] if found.found else [found.original]
     said = [answer.label for answer in map(Session(oracle).peek, graphs)]
     if said != [found.label_before, found.label_after][: len(said)]:
-        msg = "The classifier is another one than when this was found. Explain the graph anew."
-        raise InvalidParameterError(msg, parameter="of")
+        raise _another("classifier")
     return story
+
+
+def _another(what: str) -> InvalidParameterError:
+    msg = f"The {what} is another one than when this was found. Explain the graph anew."
+    return InvalidParameterError(msg, parameter="of")

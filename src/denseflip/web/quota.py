@@ -15,6 +15,7 @@ from denseflip.errors import StoreError
 from denseflip.limits import show_size
 from denseflip.web.config import Settings
 from denseflip.web.library import Library
+from denseflip.web.many import size, tidy
 from denseflip.web.store import Store
 
 
@@ -24,7 +25,8 @@ class Quota:
     Parameters
     ----------
     settings : with `max_uploads` and `max_kept`.
-    library, store : what is counted: uploaded data sets and graphs, and jobs with their results.
+    library, store : what is counted: uploaded data sets and graphs, jobs with their results, and
+        what jobs of many graphs have done so far.
     """
 
     def __init__(self, settings: Settings, library: Library, store: Store) -> None:
@@ -37,7 +39,7 @@ class Quota:
         files = self.library.uploads()
         return {
             "uploads": len(files) + self.store.count("brought"),
-            "bytes": sum(files.values()) + self.store.size(),
+            "bytes": sum(files.values()) + self.store.size() + size(self.library.folder),
             "max_uploads": self.most_uploads,
             "max_bytes": self.most_size,
         }
@@ -52,6 +54,7 @@ class Quota:
             If there is no room, with the remedy.
         """
         with self._lock:
+            tidy(self.library.folder, self.store)
             used = self.used()
             if used["uploads"] >= self.most_uploads:
                 msg = (
@@ -65,6 +68,7 @@ class Quota:
 
     def check_job(self) -> None:
         """Say so if no answer can be kept any more."""
+        tidy(self.library.folder, self.store)
         self._check(self.used()["bytes"], 1)
 
     def _check(self, used: int, more: int) -> None:

@@ -11,12 +11,13 @@ from denseflip.classifiers.presets import PRESETS
 from denseflip.cohort.stats import check_permutations
 from denseflip.errors import InvalidParameterError, UnknownNameError, nearest
 from denseflip.experiments.cohort import explain_cohort
+from denseflip.experiments.many import Explanations
 from denseflip.oracles.session import Event, Session
 from denseflip.search.constraints import Constraints
 from denseflip.search.methods import ALIASES, METHODS
 from denseflip.search.refine import REFINERS
 from denseflip.web.library import Library
-from denseflip.web.many import FOLDER, check_of, plan, result_of, run, story_in, tidy
+from denseflip.web.many import FOLDER, check_of, plan, result_of, run, story_in
 from denseflip.web.once import Once
 from denseflip.web.payload import cohort_of, judged_words, replay_of, row_of, view_of
 from denseflip.web.quota import Quota
@@ -52,6 +53,7 @@ class Work:
     def __init__(self, library: Library, store: Store, quota: Quota) -> None:
         self.library, self.store, self.quota = library, store, quota
         self._judging: Once[tuple[str, str], dict[str, Any] | None] = Once(0)  # the store keeps it
+        self._many: Once[str, Explanations] = Once(0)  # by job; its result is kept by the store
 
     def __call__(self, job: Job, live: Live) -> Done:
         """Do one job."""
@@ -68,6 +70,9 @@ class Work:
 
     def check(self, asked: JobRequest) -> None:
         """Say what is wrong with a request before it waits."""
+        if asked.of is not None and asked.kind != "explain":
+            msg = f"`of` is for one out of many (kind 'explain'), not for {asked.kind!r}."
+            raise InvalidParameterError(msg, parameter="of")
         if asked.classifier not in (known := self.library.classifiers(asked.dataset)):
             raise UnknownNameError("classifier", asked.classifier, known, parameter="classifier")
         dataset = self.library.dataset(asked.dataset)
@@ -115,8 +120,9 @@ class Work:
         with lock:
             if asked.of is not None:
                 assert subject.dataset is not None
-                kept = self.store.result(asked.of)
-                story = story_in(kept, str(asked.subject), subject.dataset, oracle)
+                check_of(asked, self.store)  # it may have been deleted meanwhile
+                kept, words = self.store.result(asked.of), self.library.words_of(asked.classifier)
+                story = story_in(kept, str(asked.subject), subject.dataset, words, oracle)
             else:
                 story = tell(
                     subject,
@@ -197,7 +203,6 @@ class Work:
     def many(self, id: str, asked: JobRequest, live: Live) -> Done:
         """Every graph of a data set, or those of some classes, one by one: an index of them."""
         live.tell(now=True, stage="training")
-        tidy(self.library.folder, self.store)
         dataset = self.library.dataset(asked.dataset)
         got = self.library.classifier(asked.dataset, asked.classifier, waiting=live.tell)
         evaluation = self._judged(asked.dataset, asked.classifier, live)
@@ -210,7 +215,12 @@ class Work:
             live.tell(now=True, stage="explaining", done=done, of=of)
 
         where = self.library.folder / FOLDER / id
-        found = run(specs, where, progress=progress, on_event=heard, lock=got.lock)
+        # One that was cancelled and is run again waits until the last thread has heard of it.
+        found = self._many.get(
+            id,
+            lambda: run(specs, where, progress=progress, on_event=heard, lock=got.lock),
+            waiting=live.tell,
+        )
         live.tell(now=True, stage="saving")
         card = dict(getattr(got.oracle, "card", {}) or {})
         result = result_of(found, asked, evaluation, card)

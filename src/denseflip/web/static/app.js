@@ -143,9 +143,23 @@
       const item = make("li", {}, `${what} · ${job.status} `);
       if (job.status === "done" && job.kind !== "judge") item.append(make("button", { type: "button", text: "open", "aria-label": `open ${what}`, onclick: guarded(() => open(job.id, { fill: true })) }));
       if (["interrupted", "failed", "cancelled"].includes(job.status)) item.append(make("button", { type: "button", text: "run again", "aria-label": `run again ${what}`, onclick: guarded(async () => { await post(`/api/jobs/${job.id}/again`, {}); await follow(job.id); }) }));
-      if (["queued", "running"].includes(job.status)) item.append(make("button", { type: "button", text: "watch", onclick: guarded(() => follow(job.id)) }));
+      if (["queued", "running"].includes(job.status)) item.append(make("button", { type: "button", text: "watch", "aria-label": `watch ${what}`, onclick: guarded(() => follow(job.id)) }));
+      else item.append(" ", make("button", { type: "button", text: "delete", "aria-label": `delete ${what}`, onclick: guarded(() => drop(job.id, what)) }));
       return item;
     }));
+  }
+
+  /** Delete an answer for good; if it is the one that is shown, nothing is. */
+  async function drop(id, what) {
+    if (!confirm(`Delete “${what}” with its result? This cannot be undone.`)) return;
+    await api(`/api/jobs/${id}`, { method: "DELETE" });
+    if (app.job === id) {
+      for (const part of ["story", "index", "comparison", "together"]) find(part).hidden = true;
+      find("welcome").hidden = false;
+      app.job = null;
+      window.history.replaceState(null, "", location.pathname);
+    }
+    await history();
   }
 
   // ---- showing --------------------------------------------------------------------------------
@@ -208,8 +222,10 @@
 
   /** One patient of an index: told from what was found, so nothing is searched again. */
   async function openOne(id, subject) {
+    const order = (app.ones = (app.ones ?? 0) + 1);
     const many = await api(`/api/jobs/${id}`);
     const job = await post("/api/jobs", { ...many.request, kind: "explain", subject, of: id });
+    if (order !== app.ones) return; // another one was asked for later
     await fill(job.request);
     await follow(job.id);
   }
