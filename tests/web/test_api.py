@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import time
 
@@ -214,6 +215,10 @@ def test_what_a_cohort_has_in_common(client):
     assert cohort["verdict"] in {"named", "nothing", "chance", "untested"}
     table = client.get(f"/api/jobs/{job['id']}/files/cohort.tsv").text
     assert "\t" in table.splitlines()[0]
+    page = client.get(f"/api/jobs/{job['id']}/files/cohort.html")
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    assert "what the explanations have in common" in page.text
+    assert html.escape(cohort["sentences"][0], quote=False)[:60] in page.text
     few = client.post("/api/jobs", json=asked | {"permutations": 3})
     assert few.status_code == 400
     assert "permutations" in error_of(few)

@@ -333,7 +333,8 @@ def job_file(
     answer: Annotated[int | None, Query(ge=0, le=1000)] = None,
 ) -> Response:
     """A file to take away: report.html, result.json, edits.csv, brain.node, brain.edge; of many
-    graphs index.html, explanations.csv, edits.csv, result.json; of a cohort cohort.tsv.
+    graphs index.html, explanations.csv, edits.csv, result.json; of a cohort cohort.html,
+    cohort.tsv, result.json.
     """
     job = _job(request, id)
     if name not in FILES:

@@ -8,9 +8,11 @@ import json
 from dataclasses import replace
 from typing import Any
 
+from denseflip.cohort.cohort import Cohort
 from denseflip.errors import InvalidParameterError, MissingInputError
 from denseflip.experiments.tables import Table
 from denseflip.limits import check_dense
+from denseflip.report.cohort_page import make_cohort_page
 from denseflip.report.page import make_page
 from denseflip.story.story import Story
 
@@ -20,11 +22,12 @@ FILES = {
     "edits.csv": "text/csv; charset=utf-8",
     "explanations.csv": "text/csv; charset=utf-8",
     "index.html": "text/html; charset=utf-8",
+    "cohort.html": "text/html; charset=utf-8",
     "cohort.tsv": "text/tab-separated-values; charset=utf-8",
     "brain.node": "text/plain; charset=utf-8",
     "brain.edge": "text/plain; charset=utf-8",
 }
-_OF_MANY = ("cohort.tsv", "explanations.csv", "index.html")
+_OF_MANY = ("cohort.html", "cohort.tsv", "explanations.csv", "index.html")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would take for a formula
 
 
@@ -46,6 +49,8 @@ def make_file(
         return json.dumps(result.get("record") or result, ensure_ascii=False)
     if name == "cohort.tsv" and "tsv" in result:
         return str(result["tsv"])
+    if name == "cohort.html" and "cohort" in result:
+        return make_cohort_page(Cohort.from_dict(result["record"]))
     if "story" not in result or name in _OF_MANY:
         msg = f"This job gives no {name}: it is not an explanation of one graph."
         raise InvalidParameterError(msg)

@@ -38,7 +38,7 @@
         make("tbody", {}, ...cohort.rows.map((row) => make("tr", {},
           make("th", { scope: "row", text: row.named ? `✓ ${row.name}` : row.name }),
           ...[row.direction, `${row.patients} (${(100 * row.share).toFixed(0)} %)`, count(row.amount), p(row.p), row.difference.toFixed(2), p(row.p_difference)].map((text) => make("td", { text }))))))));
-    find("together-files").replaceChildren(...[["cohort.tsv", "TSV"], ["result.json", "JSON"]].map(([name, text]) => make("a", { href: `/api/jobs/${job.id}/files/${name}`, download: name, text })));
+    find("together-files").replaceChildren(...[["cohort.html", "page with pictures"], ["cohort.tsv", "TSV"], ["result.json", "JSON"]].map(([name, text]) => make("a", { href: `/api/jobs/${job.id}/files/${name}`, download: name, text })));
   }
 
   window.denseflipSides = { worth, showComparison, showCohort };
