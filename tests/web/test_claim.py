@@ -31,9 +31,13 @@ store.finish(done.id, {}, {"n": 0})
 running = store.add("explain", {"n": 1})
 store.start(running.id)
 queued = store.add("explain", {"n": 2})
-if "fork" in sys.argv[2:] and os.fork() == 0:
-    sys.stdin.read()  # outlives its parent
-    os._exit(0)
+if "fork" in sys.argv[2:]:
+    ready, tell = os.pipe()
+    if os.fork() == 0:
+        os.write(tell, b"1")
+        sys.stdin.read()  # outlives its parent
+        os._exit(0)
+    os.read(ready, 1)
 print(os.getpid(), done.id, running.id, queued.id, flush=True)
 sys.stdin.read()
 """
@@ -78,10 +82,12 @@ def test_a_second_server_is_told_where_the_first_is_and_a_killed_one_is_forgotte
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_process_that_a_classifier_forked_does_not_keep_the_folder(tmp_path):
     server, _ = hold(tmp_path, "fork")
-    os.kill(server.pid, signal.SIGKILL)
-    server.wait()
-    Claim(tmp_path, "http://here/").release()  # though the child still runs
-    server.communicate()
+    try:
+        os.kill(server.pid, signal.SIGKILL)
+        server.wait()
+        Claim(tmp_path, "http://here/").release()  # though the child still runs
+    finally:
+        server.communicate()
 
 
 def test_in_one_process_too_and_free_when_it_is_released(tmp_path):
