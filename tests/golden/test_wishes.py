@@ -105,6 +105,11 @@ RUNS: dict[str, dict[str, Any]] = {
         for method in ("con+min", "tri", "tight", "brief")
         for wish, given in WISHES.items()
     },
+    **{
+        f"{method}, {wish}": {"method": method, **WISHES[wish]}
+        for method in ("auto", "best", "race", "blocks")
+        for wish in ("robust", "plausible", "three", "sure", "a budget", "few edits", "only add")
+    },
     **OF_AUTO,
     **{f"odd, {m}": {"method": m, "oracle": odd} for m in ("race", "best", "tight", "con+min")},
     **{
@@ -121,6 +126,8 @@ def told(result: Counterfactual) -> dict[str, Any]:
         "edits": [list(pair) for pair in (*result.added, *result.removed)],
         "calls": [result.search_calls, result.refine_calls, result.distinct_calls],
     }
+    if result.notes:
+        facts["notes"] = list(result.notes)
     if result.minimal is not None:
         facts["minimal"] = result.minimal
     if result.as_read is not None:
