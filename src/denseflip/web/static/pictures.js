@@ -28,7 +28,8 @@
 
   const count = (n) => n.toLocaleString("en");
   const titled = (text) => { const t = svg("title"); t.textContent = text; return t; };
-  const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+  // In the middle: names of regions often differ at their ends only.
+  const cut = (text, most) => (text.length > most ? `${text.slice(0, Math.ceil((most - 1) / 2))}…${text.slice(text.length - Math.floor((most - 1) / 2))}` : text);
 
   /** Nodes on a circle, by region; edits as curves through the inside. */
   function circle(root, view, removed, added, { frozen = new Set(), frozenNodes = new Set(), onRegion, onNode, first } = {}) {
