@@ -41,7 +41,7 @@ bench: $(VENV)/.test ## Measure speed, as ratios to a reference in the same run
 	@for file in benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
 golden: $(VENV)/.test ## Write the golden files anew (review the difference before you commit it)
-	$(BIN)/python -m pytest -q tests/golden/test_toy.py tests/golden/test_wishes.py tests/golden/test_many.py --regenerate-golden
+	$(BIN)/python -m pytest -q $(patsubst %,tests/golden/test_%.py,toy wishes many values) --regenerate-golden
 	@git diff --stat -- tests/golden
 
 audit: $(VENV)/.test ## Ask the public databases for known holes in what we depend on (needs the network)

@@ -43,6 +43,7 @@ PACKAGES = ("graph", "search", "oracles", "story", "metrics")
 SUITE = ("unit", "property", "contract", "golden", "edges", "web", "cli", "docs", "e2e")
 JUDGES = ("unit", "property", "contract", "golden", "edges")  # and doctests: within one process
 MOST_TESTS = 150  # per mutant
+VALUES = "tests/golden/test_values.py"  # looks at defaults and fields, and runs no line of them
 COMPARISONS = {
     ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==",
     ast.Is: "is not", ast.IsNot: "is", ast.In: "not in", ast.NotIn: "in",
@@ -294,7 +295,7 @@ def choose(
             ranked.append((cases[function], not near, tests[test]["seconds"], test))
             cases[function] += 1
         ordered += [test for *_, test in sorted(ranked)]
-    chosen: list[str] = []
+    chosen = [t for t in tests if t.startswith(VALUES)] if seen[1] else []
     for test in ordered[:MOST_TESTS]:
         seconds -= tests[test]["seconds"]
         if seconds < 0 and chosen:
