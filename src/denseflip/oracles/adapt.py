@@ -48,16 +48,18 @@ class CallableOracle:
     @property
     def given(self) -> str:
         """What the function is given, in words, for messages."""
-        one = {
-            "adjacency": "one NumPy adjacency array of shape (n, n)",
-            "networkx": "one networkx graph",
-            "sparse": "one SciPy sparse matrix",
-            "graph": "one denseflip Graph",
+        one, many = {
+            "adjacency": (
+                "NumPy adjacency array of shape (n, n)",
+                "NumPy array of shape (k, n, n)",
+            ),
+            "networkx": ("networkx graph", "networkx graphs"),
+            "sparse": ("SciPy sparse matrix", "SciPy sparse matrices"),
+            "graph": ("denseflip Graph", "denseflip Graphs"),
         }[self.input]
         if not self.batch:
-            return one
-        many = "one NumPy array of shape (k, n, n)"
-        return many if self.input == "adjacency" else one.replace("one", "a list of", 1)
+            return f"one {one}"
+        return f"one {many}" if self.input == "adjacency" else f"a list of {many}"
 
     def predict(self, graphs: Sequence[Graph]) -> Any:
         """One label per graph."""

@@ -5,7 +5,15 @@ import pytest
 
 from denseflip.errors import InvalidGraphError
 from denseflip.graph import Graph
-from denseflip.graph.pairs import are_among, count_each, decode, encode_pairs, toggled
+from denseflip.graph.pairs import (
+    are_among,
+    count_each,
+    decode,
+    encode_pairs,
+    key_of,
+    random_codes,
+    toggled,
+)
 
 
 @pytest.mark.parametrize("n", [-1, 2.5, "4", None, True, float("nan"), 10**10, [4]])
@@ -77,3 +85,25 @@ def test_which_codes_are_among_others():
     assert are_among(np.array([7, 1, 2, 9]), others).tolist() == [True, False, True, False]
     assert are_among(np.array([3]), np.empty(0, dtype=np.int64)).tolist() == [False]
     assert are_among(np.empty(0, dtype=np.int64), others).tolist() == []
+
+
+def test_keys_are_the_same_on_every_machine():
+    """Stores and logs know graphs by them."""
+    assert key_of([]) == 0
+    assert key_of([3, 8]) == 174613157213369040710875425525610529265
+    assert key_of(range(100)) == 270344278772946568826858268771376980096
+    assert key_of(np.arange(100)) == key_of(list(range(100)))
+
+
+@pytest.mark.parametrize("k", [63, 64, 65, 66])
+def test_keys_of_few_and_of_many_are_of_one_kind(k):
+    one_by_one = 0
+    for code in range(k):
+        one_by_one ^= key_of([code])
+    assert key_of(np.arange(k)) == key_of(list(range(k))) == one_by_one
+
+
+def test_every_pair_can_be_drawn_by_chance():
+    n = 40
+    codes = random_codes(n, n * (n - 1) // 2, np.random.default_rng(0))
+    assert sorted(codes.tolist()) == [u * n + v for u in range(n) for v in range(u + 1, n)]

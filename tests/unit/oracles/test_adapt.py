@@ -103,9 +103,9 @@ def test_what_a_function_is_given_is_said_in_words():
     assert told("adjacency", False) == "one NumPy adjacency array of shape (n, n)"
     assert told("adjacency", True) == "one NumPy array of shape (k, n, n)"
     assert told("graph", False) == "one denseflip Graph"
-    assert told("graph", True) == "a list of denseflip Graph"
-    assert told("networkx", True) == "a list of networkx graph"
-    assert told("sparse", True) == "a list of SciPy sparse matrix"
+    assert told("graph", True) == "a list of denseflip Graphs"
+    assert told("networkx", True) == "a list of networkx graphs"
+    assert told("sparse", True) == "a list of SciPy sparse matrices"
 
 
 def test_a_batch_that_is_too_large_at_once_is_given_in_parts(monkeypatch):

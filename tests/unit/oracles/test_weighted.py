@@ -258,3 +258,19 @@ def test_an_estimator_of_ones_own(fitted):
 def test_bad_input_is_told(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_weights_are_those_of_the_pair_wherever_it_is_in_the_row():
+    """Six nodes, a weight of its own for each of the 15 pairs; one of them decides."""
+    rows = np.array([0.5 + np.arange(15) / 100, np.arange(15) / 100])
+    graphs = [Keep(threshold=0.5).apply(m) for m in to_matrices(rows, 6)]
+    data = Dataset("six", tuple(graphs), (1, 0), ("a", "b"), weights=rows)
+    for place in range(15):
+        oracle = weighted_oracle(
+            lambda some, place=place: (some[:, place] > 0.3).astype(int), data, input="rows"
+        )
+        result = explain(graphs[0], oracle, "obs+min", seed=1)
+        u, v = (int(end[place]) for end in np.triu_indices(6, 1))
+        assert [(a, b, before) for a, b, before, _ in result.weights] == [(u, v, rows[0, place])]
+        assert result.weights[0][3] < 0.3
+        assert not any("its own weights" in note for note in result.notes)

@@ -313,3 +313,30 @@ def test_a_background_without_the_other_class_is_a_result_that_says_so(method):
     targeted = explain(GOOD, lambda a: int(a.sum()) % 2, method, target=5, **given)
     assert targeted.status is Status.EXHAUSTED
     assert "graphs of the class 5" in targeted.notes[0]
+
+
+class Words:
+    """Classes by name; says of itself which, or does not."""
+
+    def __init__(self, classes=None):
+        if classes is not None:
+            self.classes = classes
+
+    def predict(self, graphs):
+        """Many edges or few."""
+        return ["many" if g.n_edges > 3 else "few" for g in graphs]
+
+
+def test_a_class_that_nobody_of_the_background_is_in_is_refused_by_its_name():
+    with pytest.raises(UnknownNameError, match="gives it to no graph of the background"):
+        explain(GOOD, Words(), "tri", target="meny", background=[complete(4)])
+    with pytest.raises(UnknownNameError, match="target"):
+        explain(GOOD, Words(("few", "many")), "tri", target="meny", background=[complete(4)])
+
+
+def test_a_class_that_somebody_is_in_or_that_cannot_be_judged_is_not():
+    assert explain(GOOD, Words(), "edg", target="many", background=[complete(4)]).status
+    assert explain(GOOD, Words(), "edg", target="meny").status is not Status.FOUND
+    assert explain(GOOD, Words(), "edg", target="meny", background=[]).status is not Status.FOUND
+    known = Words(("few", "many", "all"))
+    assert explain(GOOD, known, "edg", target="all", background=[complete(4)]).status
