@@ -61,9 +61,14 @@ def defaults(called: Any) -> dict[str, str]:
 
 
 def all_defaults() -> dict[str, dict[str, str]]:
-    """Of every function, class and method."""
+    """Of every function, class and method; and the numbers that a module names for all to see."""
     found: dict[str, dict[str, str]] = {}
     for module in modules():
+        found[module.__name__] = {
+            name: repr(value)
+            for name, value in vars(module).items()
+            if name.isupper() and name[0] != "_" and type(value) in (int, float)
+        }
         for name, value in own(module):
             if inspect.isfunction(value) or is_dataclass(value):
                 found[name] = defaults(value)
