@@ -23,6 +23,7 @@ from denseflip.search.methods import make_method
 from denseflip.search.problem import CONFIDENCE
 
 FILE = Path(__file__).parent / "toy" / "many.json"
+PARTS = ("Front", "Mid", "Back", "Deep")
 Rule = Callable[[np.ndarray[Any, Any]], int]
 
 
@@ -37,8 +38,7 @@ def drawn(n: int, seed: int, p: float = 0.35) -> Graph:
 
 def named(n: int) -> Nodes:
     """Regions of unequal sizes, in two taxonomies."""
-    parts = ("Front", "Mid", "Back", "Deep")
-    part = tuple(parts[(v * v // 3 + v) % 4] for v in range(n))
+    part = tuple(PARTS[(v * v // 3 + v) % 4] for v in range(n))
     side = tuple("Left" if 5 * v < 2 * n else "Right" for v in range(n))
     return Nodes(tuple(f"v{v}" for v in range(n)), regions={"part": part, "side": side})
 
@@ -104,6 +104,14 @@ def across(a: np.ndarray[Any, Any]) -> int:
     return int(a[:h, h:].sum())
 
 
+def parts(a: np.ndarray[Any, Any]) -> int:
+    """Front with Back counts twice, Mid against it."""
+    table = named(len(a)).taxonomy("part")
+    of = {name: np.array([table.region_of(v) == name for v in range(len(a))]) for name in PARTS}
+    front = 2 * a[np.ix_(of["Front"], of["Back"])].sum()
+    return int(front - a[np.ix_(of["Mid"], of["Mid"])].sum())
+
+
 @dataclass(frozen=True)
 class Question:
     """A graph, a rule and what else is given."""
@@ -140,6 +148,10 @@ QUESTIONS = {
     "alone": Question(9, 9, weights, 3, alone=True),
     "alone, sure": Question(10, 10, triangles, surely=True, alone=True),
     "little": Question(12, 11, ends, 0, given={"budget": 40}),
+    "parts": Question(20, 13, parts, -3),
+    "parts, other way": Question(20, 14, parts, -11, surely=True),
+    "parts, robust": Question(16, 15, parts, 1, given={"robust": 0.8, "noise": 0.04}),
+    "weights, two": Question(14, 16, weights, 0, given={"n": 2, "plausible": True}),
     "bound": Question(12, 12, ends, 0, given={"constraints": {"max_edits": 9, "freeze": [1]}}),
 }
 OPTIONS: dict[str, dict[str, Any]] = {
