@@ -80,6 +80,8 @@ WISHES: dict[str, dict[str, Any]] = {
     "robust": {"robust": 0.9, "noise": 0.05},
     "plausible": {"plausible": True},
     "not implausible": {"max_implausible": 0.9},
+    "hardly implausible": {"max_implausible": 0.4},
+    "a little implausible": {"max_implausible": 0.7, "plausible": True},
     "robust and plausible": {"robust": 0.8, "noise": 0.03, "plausible": True},
     "three": {"n": 3},
     "sure": {"confidence": 0.8},

@@ -166,7 +166,7 @@ def make_plausible(
         if most is not None:
             _approach(candidate, real, holds, most)
         if swap:
-            swapped = _exchange(candidate, real, holds)
+            swapped = _exchange(candidate, real, holds, most)
     except BudgetSpentError:
         problem.note("The budget was spent while the answer was made more plausible.")
     figure = real.figure(candidate.graph, swapped=swapped, most=most)
@@ -220,8 +220,19 @@ def _approach(
 # ---- as an objective ----------------------------------------------------------------------------
 
 
-def _exchange(candidate: Candidate, real: Realism, holds: Callable[[Graph], Any]) -> int:
-    """Exchange edits for more plausible ones of the same cell; gives how many were."""
+def _exchange(
+    candidate: Candidate, real: Realism, holds: Callable[[Graph], Any], most: float | None
+) -> int:
+    """Exchange edits for more plausible ones of the same cell; gives how many were.
+
+    With a bound, none that leads out of it, or further out: pairs that are likely one by one may
+    be far from every real graph together.
+    """
+
+    def far(graph: Graph) -> float:
+        return real.implausible(graph) or 0.0
+
+    bound = None if most is None else max(most, far(candidate.graph))
     swaps = list(_wishes(candidate, real))
     swaps.sort(key=lambda swap: (-swap[0], swap[1], swap[2]))
     left, done = QUESTIONS, 0
@@ -230,8 +241,10 @@ def _exchange(candidate: Candidate, real: Realism, holds: Callable[[Graph], Any]
         part = parts.pop()
         toggled = np.array(sorted(code for _, *pair in part for code in pair), dtype=np.int64)
         graph = candidate.graph.toggle_codes(toggled)
-        left -= 1
-        label = holds(graph)
+        label = None
+        if bound is None or far(graph) <= bound:
+            left -= 1
+            label = holds(graph)
         if label is not None:
             candidate.move(graph, label, "plausible")
             done += len(part)

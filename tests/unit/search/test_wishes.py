@@ -216,6 +216,26 @@ def test_a_bound_on_how_implausible_an_answer_may_be_is_kept() -> None:
     assert result.distance > free.distance
 
 
+@pytest.mark.parametrize("part", [0.5, 0.7, 0.9])
+@pytest.mark.parametrize("number", [1, 3, 5])
+def test_a_bound_that_can_be_kept_is_kept_when_edits_are_exchanged_too(
+    number: int, part: float
+) -> None:
+    """What is likely pair by pair may be far from every real graph: the bound comes first."""
+    given = {"nodes": NODES, "background": BACKGROUND}
+    free = explain(BACKGROUND[number], left_count, "con+min", plausible=True, **given)
+    assert free.plausibility is not None
+    assert free.plausibility.implausible is not None
+    given["max_implausible"] = part * free.plausibility.implausible
+    alone = explain(BACKGROUND[number], left_count, "con+min", **given)
+    both = explain(BACKGROUND[number], left_count, "con+min", plausible=True, **given)
+    assert alone.plausibility is not None
+    assert both.plausibility is not None
+    assert alone.plausibility.reached
+    assert both.plausibility.reached
+    assert not any("Out of reach" in note for note in both.notes)
+
+
 def test_a_bound_that_the_terms_put_out_of_reach_is_said() -> None:
     result = explain(
         BACKGROUND[1],
