@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from denseflip.oracles.pace import Odds, Pace
+from denseflip.oracles.pace import Odds, Pace, pace_of
 
 
 def timed(call, graph, sizes=(1, 2, 1, 3, 4, 2, 8, 6)):
@@ -77,3 +77,81 @@ def test_old_answers_are_forgotten_where_asked():
     assert odds.chance > 0.9
     odds.count(200)
     assert odds.chance < 0.1
+
+
+@pytest.mark.parametrize(("call", "graph"), [(0.0, 2.0), (10.0, 1.0), (3.0, 0.5)])
+def test_a_graph_more_costs_what_the_line_says(call, graph):
+    pace = timed(call, graph)
+    assert pace.graph == pytest.approx(graph)
+    pace.record_making(2, 4.0)
+    assert pace.making == pytest.approx(0.2)  # a tenth of what was measured, the rest to come
+    assert pace.graph == pytest.approx(graph + 0.2)
+
+
+def test_where_all_sizes_are_alike_a_graph_costs_its_share():
+    assert Pace().graph == float("inf")
+    assert timed(6.0, 1.0, sizes=(4,) * 6).graph == pytest.approx(2.5)
+
+
+def test_batches_and_calls_alone_are_counted():
+    pace = timed(1.0, 1.0, sizes=(1, 1, 2, 1, 3, 1, 1, 1))
+    assert (pace.batches, pace.alone) == (2, 3)
+    pace.record(2, 1.0)
+    assert (pace.batches, pace.alone) == (3, 0)
+
+
+def test_a_hiccup_counts_for_no_more_than_twice_the_usual():
+    calm, troubled = timed(0.0, 1.0), timed(0.0, 1.0)
+    calm.record(4, 8.0)
+    troubled.record(4, 8000.0)
+    assert (troubled.graph, troubled.ratio) == (calm.graph, calm.ratio)
+    early, late = Pace(), Pace()
+    for pace in (early, late):
+        pace.record(2, 2.0)
+    early.record(2, 200.0)  # too early to know what is usual
+    assert early.graph > 10 * late.graph
+
+
+def test_after_many_calls_alone_two_are_tried_once_more():
+    pace, odds = timed(0.0, 1.0, sizes=(2, 2, 2, 2, 2)), Odds()
+    odds.count(100)
+    sizes = []
+    for _ in range(70):
+        sizes.append(odds.best_batch(pace))
+        pace.record(sizes[-1], 1.0 * sizes[-1])
+    assert sizes[0] > 2  # all sizes were alike so far: what a call costs is not known
+    assert [i for i, size in enumerate(sizes) if size == 2] == [33, 66]
+    certain = Odds()
+    certain.count(10, yes=9)
+    for _ in range(40):
+        pace.record(1, 1.0)
+    assert certain.best_batch(pace) == 1
+
+
+def test_a_batch_that_nobody_notices_is_free():
+    pace = timed(0.0, 1e-4)
+    assert Odds().best_batch(pace) == 1
+    assert Odds(freely=32).best_batch(pace) == 10
+    assert Odds(freely=5).best_batch(pace) == 5
+    assert Odds(freely=32).best_batch(timed(0.0, 1.0)) == 1
+
+
+def test_a_walk_begins_where_usual_walks_lead():
+    pace = Pace()
+    assert pace.walk_odds().asked == 0
+    for _ in range(200):
+        pace.record_walk(80)
+    assert pace.usual == pytest.approx(80)
+    assert pace.walk_odds().asked == pytest.approx(20, abs=1)
+    once = Pace()
+    once.record_walk(16)
+    assert once.usual == 2.0
+
+
+def test_what_is_known_of_an_oracle_is_kept_as_long_as_it_lives():
+    def oracle(a):
+        return 0
+
+    pace = pace_of(oracle)
+    assert pace_of(oracle) is pace
+    assert pace_of(3) is not pace_of(3)
