@@ -7,14 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from denseflip import Background, describe, explain, make_method
+from denseflip import Background, Constraints, describe, explain, make_method
 from denseflip.counterfactual import AsRead, Status
 from denseflip.errors import InvalidParameterError, UnknownNameError
 from denseflip.graph import Graph, Nodes
 from denseflip.oracles.background import Frequencies
-from denseflip.search.brief import unfit
+from denseflip.search.brief import _most_cells, unfit
 from denseflip.search.claims import Amount, Places, Redraw
 from denseflip.search.hunt import Told, beats, front_of, shortest
+from denseflip.search.problem import Problem
+from graphs import halves, path
 
 N = 24
 NODES = Nodes(
@@ -326,3 +328,21 @@ def test_notes_on_a_full_place_are_those_of_the_answer_that_fills_it():
         cell = one.counterfactual.to_adjacency()[:8, 8:16]
         full = "A – B is full then: every pair there is joined."
         assert (full in one.notes) == (bool(cell.all()) and any(u < 8 for u, _ in one.added))
+
+
+@pytest.mark.parametrize(
+    ("bounds", "told", "most"),
+    [
+        ({}, "side", 5),
+        ({"max_cells": 2}, "side", 2),
+        ({"max_cells": 9}, "side", 5),
+        ({"max_cells": 2, "regions": "parity"}, "side", 5),  # counts other places
+        ({"max_cells": 2, "regions": "parity"}, "parity", 2),
+        ({"max_cells": 2}, None, 5),
+    ],
+)
+def test_the_terms_bound_the_places_of_a_sentence_where_they_count_the_same(bounds, told, most):
+    nodes, graph = halves(8), path(8)
+    terms = Constraints(**bounds).bind(graph, nodes) if bounds else None
+    problem = Problem(graph, 0, nodes=nodes, terms=terms)
+    assert _most_cells(problem, told and nodes.taxonomy(told), 5) == most

@@ -340,3 +340,12 @@ def test_a_class_that_somebody_is_in_or_that_cannot_be_judged_is_not():
     assert explain(GOOD, Words(), "edg", target="meny", background=[]).status is not Status.FOUND
     known = Words(("few", "many", "all"))
     assert explain(GOOD, known, "edg", target="all", background=[complete(4)]).status
+
+
+def test_events_tell_every_step_and_every_question():
+    seen = []
+    result = explain(path(6), first_pair, "edg", seed=4, on_event=seen.append)
+    assert result.iterations > 0
+    kinds = [event.kind for event in seen]
+    assert kinds.count("step") == result.iterations
+    assert kinds.count("answer") >= result.distinct_calls

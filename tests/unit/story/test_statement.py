@@ -9,6 +9,7 @@ import pytest
 from denseflip import Counterfactual, Edits, Graph, Nodes, Story, Vocabulary, describe
 from denseflip.counterfactual import AsRead, Status
 from denseflip.errors import RenamedError
+from denseflip.shares import Robustness
 from denseflip.story import statement
 from denseflip.story.phrases import read_statement
 
@@ -483,3 +484,33 @@ def test_detailed_gives_counts_distance_and_calls() -> None:
 def test_old_names_point_to_the_new_ones() -> None:
     with pytest.raises(RenamedError, match="Telling is called Sentences now"):
         statement.Telling  # noqa: B018
+
+
+def footnotes(**facts: object) -> str:
+    result = make_result({(F, F): (2, 0)}, **facts)
+    return "\n".join(describe(result, NODES, class_names=CLASSES).footnotes)
+
+
+def test_how_much_noise_a_change_survives_is_said() -> None:
+    assert "noise" not in footnotes()
+    unknown = footnotes(robustness=Robustness(0.9, 0.01, draws=0, flips=0))
+    assert "was asked for and could not be measured" in unknown
+    enough = footnotes(robustness=Robustness(0.9, 0.01, draws=100, flips=94))
+    assert "All 2 changes together survive" in enough
+    assert "less than" not in enough
+    short = footnotes(robustness=Robustness(0.9, 0.01, draws=100, flips=40))
+    assert "less than the 90 % that were asked for" in short
+
+
+def test_what_is_named_is_a_list_from_two_on_where_the_sentence_is_long(monkeypatch) -> None:
+    two = describe(make_result({(F, F): (2, 0), (T, P): (0, 3)}), NODES, class_names=CLASSES)
+    assert two.items == ()
+    whole = two.statement.split(". ", 1)[1]
+    words = sum(any(c.isalpha() for c in word) for word in whole.split())
+    for longest, n in ((words, 0), (words - 1, 2)):
+        monkeypatch.setattr(statement, "LONG", longest)
+        again = describe(make_result({(F, F): (2, 0), (T, P): (0, 3)}), NODES, class_names=CLASSES)
+        assert len(again.items) == n
+    one = describe(make_result({(F, F): (2, 0)}), NODES, class_names=CLASSES)
+    monkeypatch.setattr(statement, "LONG", 1)
+    assert one.items == ()
