@@ -8,7 +8,7 @@ from denseflip.errors import InvalidParameterError, UnknownNameError
 from denseflip.oracles.background import Background
 from denseflip.search.problem import Problem
 from denseflip.search.schedule import as_schedule, densify_share
-from graphs import complete, empty, path
+from graphs import clique, complete, empty, graph, path
 
 
 def turns(g, n, background=None):
@@ -57,3 +57,14 @@ def test_an_unknown_schedule_is_refused():
         as_schedule("alternating")
     with pytest.raises(InvalidParameterError, match="schedule must be"):
         as_schedule(None)
+
+
+def test_the_share_is_that_of_the_usual_density_in_both():
+    """Half and a quarter of the pairs are usual by turns; the graph has three of ten."""
+    g = graph(5, [(0, 1), (1, 2), (2, 3)])
+    background = Background([graph(5, clique(0, 1, 2), [(3, 4), (2, 3)]), graph(5, [(0, 1)])])
+    assert densify_share(Problem(g, 0, background=background)) == pytest.approx(0.3 / (0.3 + 0.3))
+    thicker = Background([complete(5), graph(5, clique(0, 1, 2), [(3, 4), (2, 3)])])
+    assert densify_share(Problem(g, 0, background=thicker)) == pytest.approx(0.75 / (0.75 + 0.3))
+    nothing = Background([empty(5), empty(5)])
+    assert densify_share(Problem(empty(5), 0, background=nothing)) == 0.5

@@ -11,6 +11,7 @@ import pytest
 from denseflip import Graph, Nodes, explain, make_method
 from denseflip.counterfactual import Status
 from denseflip.errors import InvalidParameterError, OracleError
+from denseflip.search.tight import _Talk
 
 
 class Rule:
@@ -222,3 +223,34 @@ def test_bad_parameters():
     (graph,) = cohort(6, 1, 0)
     with pytest.raises(OracleError, match="gives no confidence"):
         explain(graph, lambda a: int(a[0, 1]), make_method("tight", guided=True))
+
+
+@pytest.mark.parametrize("guided", [False, True])
+@pytest.mark.parametrize("alone", [False, True])
+def test_of_very_many_pairs_those_are_weighed_that_graphs_have(monkeypatch, guided, alone):
+    """Where not all pairs can be: those of the nearest flip, then the commonest, then by chance."""
+    monkeypatch.setattr("denseflip.search.tight.MOST_PAIRS", 40)
+    graphs = cohort(14, 12, seed=3)
+    rule = Rule(14, seed=5)
+    background = None if alone else graphs[1:]
+    seen = {}
+    plain = _Talk._candidates
+
+    def watched(talk):
+        seen["codes"], seen["best"] = plain(talk), talk.best
+        return seen["codes"]
+
+    monkeypatch.setattr(_Talk, "_candidates", watched)
+    method = make_method("tight", guided=guided)
+    result = explain(graphs[0], rule, method, background=background, seed=2)
+    codes = seen["codes"]
+    u, v = np.divmod(codes, 14)
+    assert (u < v).all()
+    assert (np.diff(codes) > 0).all()
+    if alone:
+        assert seen["best"] is None
+        assert np.isin(graphs[0].codes[:10], codes).any()
+    else:
+        assert np.isin(seen["best"], codes).all()
+        assert result.found
+    assert len(codes) <= max(40, 0 if seen["best"] is None else len(seen["best"]))

@@ -235,3 +235,11 @@ def test_old_names_point_to_the_new_ones() -> None:
         phrases.Said  # noqa: B018
     with pytest.raises(InvalidParameterError, match="taxonomy is called regions now"):
         read_statement("x", taxonomy=parts("North"))
+
+
+def test_phrases_come_in_the_order_in_which_their_first_pair_was_given() -> None:
+    star, whole = [(0, 1), (0, 2)], [(4, 5), (5, 6), (4, 6)]
+    assert [g.star for g in group([*star, *whole])] == [True, False]
+    assert [g.star for g in group([*whole, *star])] == [False, True]
+    assert [g.star for g in group([whole[0], *star, *whole[1:]])] == [False, True]
+    assert [g.star for g in group([star[0], *whole, star[1]])] == [True, False]
