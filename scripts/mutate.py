@@ -42,7 +42,7 @@ MAP, TESTS = FOLDER / "coverage", FOLDER / "tests.json"
 PACKAGES = ("graph", "search", "oracles", "story", "metrics")
 SUITE = ("unit", "property", "contract", "golden", "edges", "web", "cli", "docs", "e2e")
 JUDGES = ("unit", "property", "contract", "golden", "edges")  # and doctests: within one process
-MOST_TESTS = 150  # per mutant
+MOST_TESTS = 400  # per mutant
 VALUES = "tests/golden/test_values.py"  # looks at defaults and fields, and runs no line of them
 COMPARISONS = {
     ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==",
@@ -323,7 +323,12 @@ def run(options: argparse.Namespace) -> None:
         chosen = [m for m in chosen if m.key in known and not known[m.key]["killed"]]
     else:
         chosen = [m for m in chosen if m.key not in known]
-    judges = {m: choose(m, seen[m.path].at(m.line), tests, options.seconds) for m in chosen}
+    judges = {}
+    for mutant in chosen:
+        sight = seen[mutant.path].at(mutant.line)
+        before = choose(mutant, sight, tests, options.after) if options.after else ()
+        some = choose(mutant, sight, tests, options.after + options.seconds)
+        judges[mutant] = [test for test in some if test not in before]
     also = options.also.split(",") if options.also else []
     ends = time.monotonic() + 60 * options.minutes
 
@@ -416,6 +421,7 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=400)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=10, help="of tests per mutant")
+    parser.add_argument("--after", type=float, default=0, help="without these seconds of tests")
     parser.add_argument("--quick", action="store_true", help="leave second looks to `again`")
     parser.add_argument("--minutes", type=float, default=600, help="after which no other begins")
     parser.add_argument("--brief", action="store_true", help="a report without coverage")
