@@ -94,3 +94,16 @@ def test_an_oracle_is_whatever_predicts():
 def test_one_number_is_no_row_of_probabilities(row):
     with pytest.raises(OracleError, match="expected 2 probabilities, one per class"):
         clean_probabilities([row], 1, (0, 1))
+
+
+@pytest.mark.parametrize(
+    "row", [(-0.4, 0.7, 0.7), (1.2, 0.0, -0.2), (0.2, 0.2, 0.2), (0.5, 0.5, 0.01), (2.0, 0.0, 0.0)]
+)
+def test_probabilities_lie_between_0_and_1_and_sum_to_1(row):
+    with pytest.raises(OracleError, match="lie between 0 and 1 and sum to 1"):
+        clean_probabilities([row], 1, (0, 1, 2))
+
+
+@pytest.mark.parametrize("row", [(1.0, 0.0, 0.0), (0.3333, 0.3333, 0.3333), (-1e-12, 1.0, 0.0)])
+def test_what_rounding_does_to_them_is_forgiven(row):
+    assert len(clean_probabilities([row], 1, (0, 1, 2))) == 1

@@ -78,9 +78,11 @@ def test_only_add_only_remove_a_mask_and_what_was_seen():
     mask[0, 1] = mask[1, 0] = True
     assert allowed_codes(Constraints(allowed=mask)) == {(0, 1)}
     shares = np.mean([g.to_adjacency() for g in GRAPHS], axis=0)
-    assert allowed_codes(Constraints(allow_seen=50)) == {
-        (u, v) for u, v in everything if shares[u, v] >= 0.5
-    }
+    n = len(GRAPHS)
+    for k in range(round(n * shares.max()) + 1):  # exactly so many graphs have it
+        assert allowed_codes(Constraints(allow_seen=100 * k / n)) == {
+            (u, v) for u, v in everything if round(n * shares[u, v]) >= k
+        }
 
 
 def test_a_large_graph_needs_no_table(monkeypatch):

@@ -345,6 +345,9 @@ def test_a_broken_dictionary_is_refused() -> None:
         Story.from_dict({k: v for k, v in data.items() if k != "subject"})
     with pytest.raises(FileFormatError, match="has format 99"):
         Story.from_dict({**data, "format": 99})
+    for odd in ("a", [1] * 8, None if data["node_regions"] else [None]):
+        with pytest.raises(FileFormatError, match="node_regions"):
+            Story.from_dict({**data, "node_regions": odd})
 
 
 def test_public_names() -> None:
