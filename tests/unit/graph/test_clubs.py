@@ -67,3 +67,14 @@ def test_a_star_makes_any_nodes_a_club(g):
     assert all(u < v and not g.has_edge(u, v) for u, v in new)
     assert is_club(range(g.n_nodes), g.toggle(new), 2)
     assert len(new) == g.n_nodes - 1 - g.degrees().max()
+
+
+@pytest.mark.parametrize(("node", "branches"), [(0, 17), (1, 7), (2, 1)])
+def test_the_search_ends_after_so_many_branches_and_says_so(node, branches):
+    drawn = nx.gnp_random_graph(14, 0.25, seed=3)
+    near = [set(drawn[v]) for v in range(14)]
+    whole = largest_club(node, near)
+    assert whole.exact
+    assert largest_club(node, near, max_branches=branches) == whole
+    if branches > 1:
+        assert not largest_club(node, near, max_branches=branches - 1).exact

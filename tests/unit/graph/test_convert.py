@@ -111,3 +111,7 @@ def _interrupted_at_the_second():
         return divmod(a, b)
 
     return interrupted
+
+
+def test_a_stack_of_nothing_has_no_nodes():
+    assert stack_adjacency([]).shape == (0, 0, 0)

@@ -178,3 +178,9 @@ def test_parts_say_which_node_was_meant():
         assert len(np.unique(np.concatenate(parts))) == 7
         assert all(0 in divmod(code, 6) for code in parts[0].tolist())
         assert all(1 in divmod(code, 6) for code in parts[1].tolist())
+
+
+def test_places_without_regions_are_the_nodes_of_a_pair_or_more():
+    assert Places(Graph.from_edges(1, [])).units == ()
+    assert Places(Graph.from_edges(2, [])).units == ((0, None), (1, None))
+    assert len(Places(Graph.from_edges(3, [(0, 1)])).units) == 3

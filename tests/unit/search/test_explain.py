@@ -331,13 +331,18 @@ def test_a_class_that_nobody_of_the_background_is_in_is_refused_by_its_name():
     with pytest.raises(UnknownNameError, match="gives it to no graph of the background"):
         explain(GOOD, Words(), "tri", target="none of them", background=[complete(4)])
     with pytest.raises(UnknownNameError, match="target"):
-        explain(GOOD, Words(("few", "many")), "tri", target="none of them", background=[complete(4)])
+        explain(
+            GOOD, Words(("few", "many")), "tri", target="none of them", background=[complete(4)]
+        )
 
 
 def test_a_class_that_somebody_is_in_or_that_cannot_be_judged_is_not():
     assert explain(GOOD, Words(), "edg", target="many", background=[complete(4)]).status
     assert explain(GOOD, Words(), "edg", target="none of them").status is not Status.FOUND
-    assert explain(GOOD, Words(), "edg", target="none of them", background=[]).status is not Status.FOUND
+    assert (
+        explain(GOOD, Words(), "edg", target="none of them", background=[]).status
+        is not Status.FOUND
+    )
     known = Words(("few", "many", "all"))
     assert explain(GOOD, known, "edg", target="all", background=[complete(4)]).status
 

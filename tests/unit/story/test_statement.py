@@ -514,3 +514,12 @@ def test_what_is_named_is_a_list_from_two_on_where_the_sentence_is_long(monkeypa
     one = describe(make_result({(F, F): (2, 0)}), NODES, class_names=CLASSES)
     monkeypatch.setattr(statement, "LONG", 1)
     assert one.items == ()
+
+
+def test_a_sentence_by_node_says_so_where_there_are_regions() -> None:
+    said = AsRead("nodes", None, "any", draws=20, flips=20)
+    result = make_result({(F, F): (2, 0)}, as_read=said)
+    told = "This is told by node, not by region."
+    assert told in describe(result, NODES, class_names=CLASSES).footnotes
+    plain = Nodes(NODES.names)
+    assert told not in describe(result, plain, class_names=CLASSES).footnotes
