@@ -24,6 +24,7 @@ from denseflip.graph import Graph
 from denseflip.oracles.networks import compare_outputs
 from denseflip.oracles.scores import as_array, kind_of, margins, positions, shares_of
 from denseflip.oracles.tensors import inputs_of, node_features, roles_of, together
+from graphs import path
 
 GRAPHS = models.GRAPHS
 PATH = Graph.from_edges(3, [(0, 1), (1, 2)])
@@ -524,3 +525,13 @@ def test_without_torch_geometric_the_line_to_type_is_told(networks, monkeypatch)
     oracle = as_oracle(networks.OfData(networks.Sage()).eval(), features="degree")
     with pytest.raises(MissingExtraError, match=r'pip install "denseflip\[gnn\]"'):
         oracle.predict(GRAPHS[:1])
+
+
+@pytest.mark.parametrize("features", [None, "degree"])
+def test_graphs_of_two_sizes_do_not_fit_into_one_array(features):
+    made = None if features is None else node_features(features)
+    roles = {"input": "x or adjacency"}
+    alike = inputs_of([path(4), path(4)], roles, made)["input"]
+    assert alike.shape[:2] == (2, 4)
+    with pytest.raises(InvalidGraphError, match="Graphs of 4 to 5 nodes do not fit"):
+        inputs_of([path(4), path(5)], roles, made)
