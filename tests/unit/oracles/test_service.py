@@ -83,8 +83,12 @@ def test_the_question_is_the_one_of_the_docs():
         lambda h, q: h.give({}, status=503),
         lambda h, q: h.give({}, status=429, Retry_After="0"),
         lambda h, q: h.give({}, status=500),
+        lambda h, q: h.give({}, status=408),
+        lambda h, q: h.give({}, status=425),
+        lambda h, q: h.give({}, status=502),
+        lambda h, q: h.give({}, status=504),
     ],
-    ids=["drops", "breaks off", "503", "429", "500"],
+    ids=["drops", "breaks off", "503", "429", "500", "408", "425", "502", "504"],
 )
 def test_it_is_asked_again_and_the_answers_are_right(wrong):
     with served(first_then(2, wrong)) as server:
