@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import conftest
 from denseflip import __version__
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -70,3 +72,16 @@ def test_citation_names_the_paper() -> None:
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     for words in ("cff-version: 1.2.0", "Abrate", "Preti", "Bonchi", "Lenses of Density"):
         assert words in citation
+
+
+def test_helpers_that_need_an_extra_are_not_collected() -> None:
+    """`make test` installs no torch: what imports it at its head would end the run there."""
+    heavy = {"torch", "torch_geometric", "onnx", "onnxruntime", "igraph"}
+    needing = set()
+    for path in (ROOT / "tests").rglob("*.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            if heavy & {name.split(".")[0] for name in names}:
+                needing.add(path.relative_to(ROOT / "tests").as_posix())
+    assert needing == set(conftest.collect_ignore)

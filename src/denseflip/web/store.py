@@ -15,6 +15,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from weakref import finalize
 
 from denseflip.errors import StoreError
 
@@ -65,6 +66,7 @@ class Store:
         self._lock = threading.Lock()
         try:
             self._db = sqlite3.connect(folder / FILE, check_same_thread=False, timeout=30)
+            finalize(self, self._db.close)  # whoever forgets it; Python 3.13 minds
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=FULL")
             version = self._db.execute("PRAGMA user_version").fetchone()[0]
