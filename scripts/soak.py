@@ -548,7 +548,7 @@ PARTS: dict[str, tuple[Callable[[int, random.Random, Path], list[Row]], int, int
     "readers": (readers, 100_000, 2_000),
     "results": (results, 100_000, 200),
     "kills": (kills, 207, 3),
-    "disk": (disk, 96, 4),
+    "disk": (disk, 96, 2),
     "clock": (clock, 20, 1),
     "writers": (writers, 20, 1),
 }
