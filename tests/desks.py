@@ -44,7 +44,9 @@ class Desk:
         )
         page.select_option("#subject", subject)
         page.select_option("#classifier", classifier)
+        shown = page.evaluate("denseflipApp.opened ?? 0")  # an older answer may still be there
         page.click("#explain")
+        page.wait_for_function("old => (denseflipApp.opened ?? 0) > old", arg=shown)
         page.wait_for_selector("#story:not([hidden])")
         page.wait_for_selector("#progress", state="hidden")
         return page

@@ -149,6 +149,29 @@ def test_regions_and_nodes_are_frozen_by_click(desk):
     window.quiet()
 
 
+def test_a_late_word_about_the_classifiers_does_not_take_the_keyboard(desk):
+    window = desk()
+    page = window.open()
+    window.explain("small", "g0000", "edges-logistic")
+    page.click("#tab-circle")
+    click_band(page, 1)
+    held = []
+    page.route("**/api/datasets/small", lambda route: held.append(route))  # asked anew, no answer
+    before = page.evaluate("denseflipApp.job")
+    with page.expect_request("**/api/datasets/small"):
+        page.click("#newer-explain")
+        page.wait_for_function("old => denseflipApp.job !== old", arg=before)
+    assert page.evaluate("document.activeElement.id") == "answer"
+    page.focus("#chosen button")
+    with page.expect_response("**/api/datasets/small"):
+        for route in held:
+            route.continue_()
+    page.wait_for_function("new Promise(done => setTimeout(() => done(true), 200))")
+    page.keyboard.press("Enter")
+    assert chips(page) == []
+    window.quiet()
+
+
 def test_a_node_of_the_brain_is_frozen_with_its_region(desk):
     window = desk()
     page = window.open()

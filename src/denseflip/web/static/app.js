@@ -195,14 +195,16 @@
     else if (result.many) showIndex(job, result.many, state);
     else showStory(result.view, state);
     if (result.rows || result.cohort) window.history.replaceState(null, "", `#${new URLSearchParams({ job: id })}`);
+    if (!state.quiet) beginAnswer(); // at once: whoever has gone on meanwhile keeps the keyboard
     history();
-    if (app.set && app.set.key === job.request.dataset) {
-      await refresh();
-    }
-    if (state.quiet) return;
+    if (app.set && app.set.key === job.request.dataset) await refresh();
+  }
+
+  /** The keyboard and the eye go to where the answer begins. */
+  function beginAnswer() {
     const answer = find("answer");
     answer.focus({ preventScroll: true });
-    if (innerWidth <= 830 || answer.getBoundingClientRect().top < 0) answer.scrollIntoView({ block: "start" }); // its beginning
+    if (innerWidth <= 830 || answer.getBoundingClientRect().top < 0) answer.scrollIntoView({ block: "start" });
   }
 
   // ---- many patients ----------------------------------------------------------------------------
