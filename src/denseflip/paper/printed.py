@@ -94,6 +94,7 @@ class Reason:
     text: str
 
 
+SOME_GRAPHS = Reason("", "only some of the graphs were explained")
 _BIP_FILE = Reason(
     "D11", "the published file of BIP is another one (1334 edges a graph, the table says 667)"
 )

@@ -63,7 +63,7 @@ def write_paper(
         table.write(folder)
     write_rows(rows, folder)
     missing = len(plan.specs) - sum(s.id in outcome.records for s in plan.specs)
-    part = [s.spec.name.upper() for s in plan.sources if len(s.ids) < len(s.dataset)]
+    part = [name.upper() for name in plan.partial]
     intro = [
         f"Profile {plan.profile}, denseflip {__version__}. Each cell shows ours and, in brackets, "
         "the printed value; D1 … D13 name the decision that explains a difference "

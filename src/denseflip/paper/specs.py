@@ -39,6 +39,11 @@ class PaperPlan:
         """Everything to run."""
         return [*self.classifiers, *self.runs.specs]
 
+    @property
+    def partial(self) -> list[str]:
+        """The data sets of which only some graphs are explained."""
+        return [s.spec.name for s in self.sources if len(s.ids) < len(s.dataset)]
+
 
 def plan_paper(
     profile: str = "published",

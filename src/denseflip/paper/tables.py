@@ -15,7 +15,9 @@ from denseflip.experiments.results import Row, group_table, sentence_table, to_r
 from denseflip.experiments.store import Record
 from denseflip.experiments.tables import MISSING, Table
 from denseflip.paper.printed import (
+    SOME_GRAPHS,
     TABLE_1,
+    Reason,
     flip_reason,
     printed_flip_rate,
     supplement,
@@ -165,7 +167,7 @@ def table_2(plan: PaperPlan, rows: Sequence[Row]) -> Table:
             text = "/".join(MISSING if x is None else _percent(x) for x in ours)
             theirs = "/".join(MISSING if x is None else str(x) for x in printed)
             same = all(_same_rate(a, b) for a, b in zip(counts, printed, strict=True))
-            reason = "" if same else flip_reason(name, method, plan.profile).decisions
+            reason = "" if same else _why(plan, name, method).decisions
             line.append(f"{text} [{theirs}]" + (f" {reason}" if reason else ""))
         body.append(tuple(line))
     title = (
@@ -176,8 +178,12 @@ def table_2(plan: PaperPlan, rows: Sequence[Row]) -> Table:
     classes = "; ".join(
         f"{s.spec.name.upper()}: {'/'.join(s.dataset.class_names[:2])}" for s in plan.sources
     )
-    notes = (f"Classes: {classes}.",)
-    return Table("table2", title, ("Method", *(n.upper() for n in names)), tuple(body), notes)
+    notes = [f"Classes: {classes}."]
+    if plan.partial:
+        some = ", ".join(name.upper() for name in plan.partial)
+        notes.append(f"Differences have no decision where only some graphs were explained: {some}.")
+    columns = ("Method", *(n.upper() for n in names))
+    return Table("table2", title, columns, tuple(body), tuple(notes))
 
 
 def differences(plan: PaperPlan, rows: Sequence[Row]) -> Table:
@@ -187,7 +193,7 @@ def differences(plan: PaperPlan, rows: Sequence[Row]) -> Table:
         printed = printed_flip_rate(name, method, label)
         rate = 100 * found / total
         same = _same_rate((found, total), printed)
-        reason = None if same else flip_reason(name, method, plan.profile)
+        reason = None if same else _why(plan, name, method)
         body.append(
             (
                 name,
@@ -218,6 +224,11 @@ def _sums(body: Sequence[tuple[Any, ...]]) -> tuple[str, ...]:
             totals[row[1]] = totals.get(row[1], 0.0) + abs(round(row[5]) - row[6])
     listed = ", ".join(f"{method.upper()} {total:.0f}" for method, total in totals.items())
     return (f"Sums of absolute differences, in rounded points: {listed}.",) if listed else ()
+
+
+def _why(plan: PaperPlan, name: str, method: str) -> Reason:
+    """Why a cell differs; where only some graphs were explained, that alone may be why."""
+    return SOME_GRAPHS if name in plan.partial else flip_reason(name, method, plan.profile)
 
 
 def _rate(cell: tuple[int, int] | None) -> float | None:
@@ -255,7 +266,7 @@ def distributions(plan: PaperPlan, rows: Sequence[Row]) -> Table:
         same = None
         if printed is not None:
             same = _near(ours[0], printed[0], 0.0006, 0) and _near(ours[1], printed[1], 0.51, 0.01)
-        reason = "" if same in (None, True) else flip_reason(name, method, plan.profile).decisions
+        reason = "" if same in (None, True) else _why(plan, name, method).decisions
         cells: list[Any] = [name, method, _class_name(plan, name, label), len(members)]
         for i in (0, 1):
             cells += [_three_numbers(ours[i]), _three_numbers(printed[i] if printed else None)]
