@@ -125,6 +125,16 @@ def check_file_name(
     return name
 
 
+def check_no_pipe(path: Path, *, error: type[DenseflipError] = InvalidParameterError) -> None:
+    """Say so if a path that is to be read is there and no file: a pipe hangs, a device never ends.
+
+    What is not there at all is left to whoever opens it.
+    """
+    if path.exists() and not path.is_file():
+        msg = f"{path}: cannot be read, for it is no file but a folder, a pipe or a device."
+        raise error(msg)
+
+
 def check_new_file(
     path: str | Path, *, force: bool = False, error: type[DenseflipError] = InvalidParameterError
 ) -> Path:

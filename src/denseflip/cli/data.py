@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -263,7 +264,7 @@ def import_(
     from denseflip.datasets.store import SUFFIX
     from denseflip.errors import DatasetError
 
-    given = folder.resolve()
+    given = Path(os.path.realpath(folder))  # a link to itself is told when it is read
     target = out or Path(f"{given.stem if given.is_file() else given.name}{SUFFIX}")
     check_new_file(target, force=force, error=DatasetError)
     keep = make_keep(percentile, threshold, edges)

@@ -7,6 +7,7 @@ left out of the data set, and why, is in its report. Which files are graphs is t
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -152,7 +153,7 @@ def import_folder(
     if whole is not None:
         graphs, given, order = _read_whole(job, whole, labels, asked, classes, single)
     else:
-        skip = {Path(x).resolve() for x in (labels, nodes) if isinstance(x, (str, Path))}
+        skip = {Path(os.path.realpath(x)) for x in (labels, nodes) if isinstance(x, (str, Path))}
         found = find_graphs(
             job,
             skip=skip,

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from denseflip.checks import check_no_pipe
 from denseflip.errors import ConfigError, DenseflipError, TooLargeError, nearest
 from denseflip.experiments.plan import Matrix, Source, choose_graphs
 from denseflip.experiments.refs import (
@@ -160,6 +161,7 @@ def read_config(path: str | Path) -> BenchConfig:
         With every problem of the file, one line each.
     """
     source = Path(path)
+    check_no_pipe(source, error=ConfigError)
     try:
         check_size(float(PER_CHARACTER) * source.stat().st_size, f"{source}: what it says")
         data = tomllib.loads(source.read_text(encoding="utf-8"))

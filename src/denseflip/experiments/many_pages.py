@@ -183,7 +183,8 @@ class _Written:
     def __init__(self, out: Path) -> None:
         self.out, self.last = out, time.monotonic()
         try:
-            data = json.loads((out / _MANIFEST).read_text(encoding="utf-8"))
+            there = (out / _MANIFEST).is_file()  # and no pipe, which would be waited for
+            data = json.loads((out / _MANIFEST).read_text(encoding="utf-8")) if there else {}
         except (OSError, ValueError, RecursionError):
             data = {}
         self.keys: dict[str, Any] = data if isinstance(data, dict) else {}

@@ -30,6 +30,7 @@ from denseflip.limits import PER_CHARACTER, max_size, show_size
 FORMAT = "denseflip-results"
 VERSION = 1
 _SUFFIX = ".jsonl.gz"
+_LONGEST_HEAD = 10_000  # bytes of store.json; ours has fifty
 _NUMBER = re.compile("[0-9]{8}")
 _ODD = re.compile(rb"\\(u(00|06|18|20|f[ef]|d[89a-f])|[bfnrt])|\x7f", re.IGNORECASE)
 _TIMES = ("search", "search_oracle", "measures", "oracle", "evaluations")  # of an explanation
@@ -112,7 +113,8 @@ class Store:
 
     def _check_head(self, head: Path) -> None:
         try:
-            data = json.loads(head.read_text(encoding="utf-8"))
+            with head.open("rb") as file:
+                data = json.loads(file.read(_LONGEST_HEAD))
             kind, version = data["format"], data["version"]
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             msg = (
@@ -194,6 +196,9 @@ def _read_part(path: Path) -> list[Record]:
 
 def _unpack(path: Path) -> bytes:
     most = max_size() // PER_CHARACTER
+    if not path.is_file():  # to open a pipe is to wait for who writes to it
+        msg = "it is no file"
+        raise DamagedPartError(msg)
     try:
         with gzip.open(path) as packed:
             data = packed.read(most + 1)

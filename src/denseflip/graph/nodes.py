@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.checks import text_of
+from denseflip.checks import check_no_pipe, text_of
 from denseflip.errors import (
     InvalidNodesError,
     MissingInputError,
@@ -226,6 +226,7 @@ class Nodes:
         A column ``index``, if there, must count 0, 1, 2 …
         """
         path = Path(path)
+        check_no_pipe(path, error=InvalidNodesError)
         try:
             check_size(20.0 * path.stat().st_size, f"{path}: its rows")
             with path.open(newline="", encoding="utf-8-sig") as handle:
