@@ -96,6 +96,11 @@ def test_the_paper_on_a_few_graphs(brain_data, tmp_path):
     kki, aut = tables["table1"].rows
     assert kki[5] == "0.6627 [0.66]"
     assert aut[5] == "0.9109 [0.92] D11"
+    assert aut[6] == "0.9053 [0.90]"  # as printed, not 0.9
+    edges = "AUT, avg |E|: ours 655.6, printed 665: the published file has this mean"
+    assert any(note.startswith(edges) for note in tables["table1"].notes)
+    assert not any("0/1" in name or "class 1" in name for name in tables["table1"].columns)
+    assert "AUT: Typically Developed/Autism Spectrum Disorder" in tables["table1"].notes[0]
     assert tables["table2"].rows[1][1] == "–"
     _some_graphs_explain_every_difference(tables)
     assert tables["table2"].rows[2][1].startswith("100/100 [100/100]")
