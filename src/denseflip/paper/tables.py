@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -52,14 +53,25 @@ def paper_tables(plan: PaperPlan, records: Mapping[str, Record]) -> list[Table]:
         title="Medians (of shares: means) over found counterfactuals of all measures",
     )
     said = [sentence_table(rows, ("data", "method"))] if _told(rows) else []
+    measured = [_as_in_the_paper(plan, table) for table in (further, *said)]
     return [
         table_1(plan, records),
         table_2(plan, rows),
         differences(plan, rows),
         distributions(plan, rows),
-        further,
-        *said,
+        *measured,
     ]
+
+
+def _as_in_the_paper(plan: PaperPlan, table: Table) -> Table:
+    """Data sets and methods, the first two columns, in the paper's order and spelling."""
+    rows = sorted(table.rows, key=lambda r: (_at(plan, r[0]), plan.methods.index(r[1])))
+    called = {"d": "d%"}
+    return replace(
+        table,
+        columns=tuple(called.get(c, c) for c in table.columns),
+        rows=tuple((row[0].upper(), row[1].upper(), *row[2:]) for row in rows),
+    )
 
 
 def _told(rows: Sequence[Row]) -> bool:
@@ -224,7 +236,10 @@ def differences(plan: PaperPlan, rows: Sequence[Row]) -> Table:
         )
     order = [s.spec.name for s in plan.sources]
     body.sort(key=lambda r: (order.index(r[0]), plan.methods.index(r[1]), r[2]))
-    named = [(*row[:2], _class_name(plan, row[0], row[2]), *row[3:]) for row in body]
+    named = [
+        (row[0].upper(), row[1].upper(), _class_name(plan, row[0], row[2]), *row[3:])
+        for row in body
+    ]
     columns = ("data", "method", "class", "found", "graphs", "rate", "printed", "difference")
     title = f"Flip rates, profile {plan.profile}, cell by cell"
     return Table("flips", title, (*columns, "decision", "why"), tuple(named), _sums(named))
@@ -236,7 +251,7 @@ def _sums(body: Sequence[tuple[Any, ...]]) -> tuple[str, ...]:
     for row in body:
         if row[7] is not None and "+" not in row[1]:
             totals[row[1]] = totals.get(row[1], 0.0) + abs(round(row[5]) - row[6])
-    listed = ", ".join(f"{method.upper()} {total:.0f}" for method, total in totals.items())
+    listed = ", ".join(f"{method} {total:.0f}" for method, total in totals.items())
     return (f"Sums of absolute differences, in rounded points: {listed}.",) if listed else ()
 
 
@@ -281,7 +296,8 @@ def distributions(plan: PaperPlan, rows: Sequence[Row]) -> Table:
         if printed is not None:
             same = _near(ours[0], printed[0], 0.0006, 0) and _near(ours[1], printed[1], 0.51, 0.01)
         reason = "" if same in (None, True) else _why(plan, name, method).decisions
-        cells: list[Any] = [name, method, _class_name(plan, name, label), len(members)]
+        who = (name.upper(), method.upper(), _class_name(plan, name, label))
+        cells: list[Any] = [*who, len(members)]
         for i in (0, 1):
             cells += [_three_numbers(ours[i]), _three_numbers(printed[i] if printed else None)]
         body.append((*cells, same, reason))

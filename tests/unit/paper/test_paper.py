@@ -104,7 +104,11 @@ def test_the_paper_on_a_few_graphs(brain_data, tmp_path):
     assert tables["table2"].rows[1][1] == "–"
     _some_graphs_explain_every_difference(tables)
     assert tables["table2"].rows[2][1].startswith("100/100 [100/100]")
-    dat = [r for r in tables["distributions"].rows if r[1] == "dat"]
+    order = [("KKI", "TRI"), ("KKI", "DAT"), ("AUT", "TRI"), ("AUT", "RCLI"), ("AUT", "DAT")]
+    for name in ("flips", "distributions", "measures", "sentences"):
+        assert list(dict.fromkeys(row[:2] for row in tables[name].rows)) == order
+    assert "d%" in tables["measures"].columns
+    dat = [r for r in tables["distributions"].rows if r[1] == "DAT"]
     assert all(row[6].startswith(("84", "102")) for row in dat)
     remarks = write_paper(plan, outcome, tmp_path / "out", figures=False)
     assert remarks == []
