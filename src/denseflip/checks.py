@@ -15,10 +15,12 @@ R = TypeVar("R")
 
 
 # What a terminal obeys, what turns the direction of what follows, what cannot be seen, and what
-# cannot be written: C0 and C1 controls, bidirectional controls, zero widths, tags, surrogates.
+# cannot be written: C0 and C1 controls, bidirectional controls, zero widths, fillers, tags,
+# surrogates. What joins letters, or chooses the form of a sign, stays.
 _UNSEEN = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
-    "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+    "[\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f"
+    "\u2028-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e00ff\U000e01f0-\U000e0fff]"
 )
 
 
@@ -38,7 +40,7 @@ def visible(text: str, *, lines: bool = False) -> str:
     >>> print(visible("left\\x1b[31m \\u202egnp.exe"))
     left\\x1b[31m \\u202egnp.exe
     """
-    if text.isprintable():
+    if text.isascii() and text.isprintable():
         return text
     return _UNSEEN.sub(
         lambda found: (

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from benches import write_bench
 from cohorts import make_cohort
 from denseflip import explain, fit_oracle, load_oracle
 from denseflip.checks import check_file_name, visible, visible_tree
@@ -93,6 +94,9 @@ def is_safe(text: str) -> bool:
         ("zero\u200bwidth\ufeff", "zero\\u200bwidth\\ufeff"),
         ("a\nb\tc\rd", "a\\nb\\tc\\rd"),
         ("tag\U000e0041", "tag\\U000e0041"),
+        ("fill\u3164ed\u115f\uffa0\u2800", "fill\\u3164ed\\u115f\\uffa0\\u2800"),
+        ("joined\u034f\U0001d173", "joined\\u034f\\U0001d173"),
+        ("☎️ ㅎ한글 葛\U000e0100", "☎️ ㅎ한글 葛\U000e0100"),
     ],
 )
 def test_what_is_obeyed_or_unseen_is_written_as_its_code(text, seen):
@@ -211,6 +215,20 @@ def test_a_file_s_name_in_a_progress_bar_is_no_markup(tmp_path, monkeypatch):
         task = bars.add_task("[/nothing] [red]", total=2)
         bars.update(task, description="[/nothing]", advance=1)
         assert bars.get_renderable()
+
+
+def test_a_configuration_writes_on_no_terminal_and_in_no_file(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    config = write_bench(tmp_path, methods=["edg"])
+    odd = "\\u001b[31m\\u202e<script>alert(1)</script>"
+    text = config.read_text().replace('"own"', f'"{odd}"')
+    config.write_text(f'title = "{odd}"\n{text}')
+    assert run(app, ["bench", "--config", str(config), "--out", "out"]) == 0
+    said = capsys.readouterr()
+    assert is_safe(said.out)
+    assert is_safe(said.err)
+    assert "\\x1b[31m\\u202e" in said.out
+    assert check_folder(tmp_path / "out") == 1
 
 
 # ---- in files ---------------------------------------------------------------------------

@@ -169,18 +169,28 @@ def test_a_part_of_a_newer_denseflip_is_an_error_and_stays(store):
     assert place.exists()
 
 
-def test_hostile_names_in_a_store_are_visible(tmp_path):
+@pytest.mark.parametrize("escaped", [True, False])
+def test_hostile_names_in_a_store_are_visible(escaped, tmp_path):
     store = Store(tmp_path)
+    lone = "\ud800" if escaped else ""  # cannot be written but as a code
     bad = with_id(
         {
             **RUN,
-            "spec": {**RUN["spec"], "data": {"name": "\x1b[31m"}, "graph": "\ud800\u202e"},
+            "spec": {
+                **RUN["spec"],
+                "data": {"name": "\x1b[31m"},
+                "graph": f"\x9b\u202e\u3164{lone}",
+            },
             "result": {"calls": 1, "notes": ["\x1b]0;x\x07"]},
         }
     )
-    (tmp_path / "parts" / "00000000-x.jsonl.gz").write_bytes(part(lines(bad)))
+    body = json.dumps(bad, ensure_ascii=escaped).encode() + b"\n"
+    (tmp_path / "parts" / "00000000-x.jsonl.gz").write_bytes(part(body))
     rows = to_rows(store.records())
-    assert (rows[0]["data"], rows[0]["graph"]) == ("\\x1b[31m", "\\ud800\\u202e")
+    assert (rows[0]["data"], rows[0]["graph"]) == (
+        "\\x1b[31m",
+        "\\x9b\\u202e\\u3164" + lone.replace("\ud800", "\\ud800"),
+    )
     for table in (list_table(rows), group_table(rows)):
         table.to("csv").encode("utf-8")
 

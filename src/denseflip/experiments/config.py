@@ -11,9 +11,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
-from denseflip.checks import check_no_pipe
+from denseflip.checks import check_no_pipe, visible
 from denseflip.errors import ConfigError, DenseflipError, TooLargeError, nearest
 from denseflip.experiments.plan import Matrix, Source, choose_graphs
 from denseflip.experiments.refs import (
@@ -130,7 +138,7 @@ class RunConfig(_Model):
 class BenchConfig(_Model):
     """The whole file."""
 
-    title: str = "Comparison"
+    title: Annotated[str, AfterValidator(visible)] = "Comparison"
     datasets: list[Annotated[DataConfig, BeforeValidator(_named)]] = Field(min_length=1)
     oracles: list[Annotated[OracleConfig, BeforeValidator(_oracle)]] = Field(min_length=1)
     methods: list[Annotated[MethodConfig, BeforeValidator(_named)]] = Field(min_length=1)

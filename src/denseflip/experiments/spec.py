@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from denseflip._version import __version__
+from denseflip.checks import visible
 from denseflip.counterfactual import Label
 from denseflip.datasets import Dataset
 
@@ -168,6 +169,9 @@ class OracleSpec:
     ref: str = field(default="", compare=False)
     given: Any = field(default=None, compare=False, repr=False)
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", visible(self.name))
+
 
 @dataclass(frozen=True)
 class MethodSpec:
@@ -188,6 +192,9 @@ class MethodSpec:
     ref: str = ""
     constraints: Mapping[str, Any] = field(default_factory=dict)
     given: Any = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", visible(self.name))
 
     @property
     def identity(self) -> dict[str, Any]:

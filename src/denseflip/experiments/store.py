@@ -32,7 +32,7 @@ VERSION = 1
 _SUFFIX = ".jsonl.gz"
 _LONGEST_HEAD = 10_000  # bytes of store.json; ours has fifty
 _NUMBER = re.compile("[0-9]{8}")
-_ODD = re.compile(rb"\\(u(00|06|18|20|f[ef]|d[89a-f])|[bfnrt])|\x7f", re.IGNORECASE)
+_ODD = re.compile(rb"\\[ubfnrt]|[\x7f-\xff]")  # beyond plain ASCII, escaped or as it is
 _TIMES = ("search", "search_oracle", "measures", "oracle", "evaluations")  # of an explanation
 Record = dict[str, Any]
 
