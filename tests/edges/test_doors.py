@@ -10,7 +10,16 @@ import pytest
 
 import bombs
 from cohorts import make_cohort
-from denseflip import Counterfactual, Graph, Story, describe, explain, fit_oracle, load_oracle
+from denseflip import (
+    Counterfactual,
+    Graph,
+    Story,
+    describe,
+    explain,
+    fit_oracle,
+    load_oracle,
+    make_method,
+)
 from denseflip.classifiers.evaluation import Evaluation
 from denseflip.cli.app import app
 from denseflip.cli.common import run
@@ -409,6 +418,20 @@ def test_values_that_cannot_be_shown_are_said_to_be():
     assert len(shown("x" * 500)) == 60
     with pytest.raises(InvalidParameterError, match="got an int that cannot be shown"):
         explain(Graph.from_edges(3, [(0, 1)]), lambda a: 0, "edg", seed=-HUGE)
+
+
+@pytest.mark.parametrize("method", ["auto", "tri+min", "edg"])
+@pytest.mark.parametrize("budget", [10**30, HUGE], ids=["10**30", "huge"])
+def test_a_budget_beyond_all_counting_is_none(method, budget):
+    graph = Graph.from_edges(6, [(0, 1), (1, 2), (0, 2), (3, 4)])
+    results = [explain(graph, lambda a: int(a[0, 1]), method, budget=x) for x in (budget, 10**6)]
+    assert results[0].edits == results[1].edits
+
+
+def test_iterations_beyond_all_counting_are_no_limit():
+    graph = Graph.from_edges(6, [(0, 1), (1, 2), (0, 2), (3, 4)])
+    method = make_method("edg", max_iterations=10**30)
+    assert explain(graph, lambda a: int(a[0, 1]), method).found
 
 
 # ---- at random --------------------------------------------------------------------------

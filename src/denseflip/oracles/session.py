@@ -7,6 +7,7 @@ costs and how far it goes is in `pace`.
 from __future__ import annotations
 
 import math
+import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from itertools import islice
@@ -124,7 +125,9 @@ class Session:
             raise InvalidParameterError(msg)
         self.oracle = oracle
         self.on_event = on_event
-        self._budget = None if budget is None else whole_number("budget", budget, minimum=1)
+        self._budget = None
+        if budget is not None:  # more than Python counts to is as good as none
+            self._budget = min(whole_number("budget", budget, minimum=1), sys.maxsize)
         self._deadline = None if time_limit is None else time.monotonic() + time_limit
         self._max_batch = whole_number("batch", max_batch, minimum=1)
         self._classes = classes_of(oracle) if confidence else None

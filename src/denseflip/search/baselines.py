@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -69,7 +70,7 @@ class EdgeSwap:
         pairs: Iterator[tuple[Pair, ...]] = zip(removals, additions, strict=False)
         if problem.one_way:
             pairs = ((pair,) for pair in chain(removals, additions))
-        for i, swap in enumerate(islice(pairs, self.max_iterations), start=1):
+        for i, swap in enumerate(islice(pairs, min(self.max_iterations, sys.maxsize)), start=1):
             yield Step("swap", "edge", swap, Ask.YES, (), "", i)
         if next(pairs, None) is not None:
             problem.note(f"The iteration limit of {self.max_iterations} was reached.")
@@ -103,7 +104,7 @@ class Bidirectional:
         removals, additions = _drawn_by_contrast(problem) if self.data_driven else shuffled(problem)
         pairs = _in_turn(removals, additions)
         for i in range(1, self.max_iterations + 1):
-            handful = tuple(islice(pairs, self.batch))
+            handful = tuple(islice(pairs, min(self.batch, sys.maxsize)))
             if not handful:
                 return
             yield Step("swap", "edges", handful, iteration=i)
