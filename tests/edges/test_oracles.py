@@ -35,6 +35,51 @@ def test_what_has_no_order_is_no_batch_of_answers(answers):
         clean_labels(answers, 2)
 
 
+def test_a_series_in_the_order_of_the_graphs_is_a_batch_of_answers_and_no_other():
+    pd = pytest.importorskip("pandas")
+    for index in ([0, 1], ["b", "a"], [7, 3], [0, "a"]):
+        assert clean_labels(pd.Series([4, 5], index=index), 2) == [4, 5]
+    with pytest.raises(OracleError, match="returned a Series"):
+        clean_labels(pd.Series([4, 5])[::-1], 2)
+
+
+def test_a_column_of_answers_is_not_labelled_by_its_header():
+    pd = pytest.importorskip("pandas")
+    oracle = as_oracle(lambda a: pd.DataFrame({"label": [x[0, 1] for x in a]}), batch=True)
+    with pytest.raises(OracleError, match="returned a DataFrame"):
+        explain(GRAPH, oracle, "edg")
+
+
+class Unlisted(list):
+    def __iter__(self):
+        raise RuntimeError
+
+    def __repr__(self):
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    ("answers", "message"),
+    [
+        ([10**5000], "more than 100 digits"),
+        ([-(10**5000)], "more than 100 digits"),
+        ([Unlisted()], "Unlisted that cannot be shown"),
+        (Unlisted([1]), "cannot be listed"),
+        (bytearray(b"1"), "expected a sequence of 1 label"),
+        ((x for x in [1]), "expected a sequence of 1 label"),
+        (np.array(1), "expected a sequence of 1 label"),
+        (np.array([[1]]), "as a label"),
+        (np.array([(1,)], dtype=[("a", int)]), "as a label"),
+        (({"a": 1},), "as a label"),
+        (np.ma.array([1], mask=[True]), "returned None as a label"),
+    ],
+    ids=range(11),
+)
+def test_what_is_no_label_is_told(answers, message):
+    with pytest.raises(OracleError, match=message):
+        clean_labels(answers, 1)
+
+
 def test_a_constant_classifier_that_answers_by_a_dict_does_not_flip():
     oracle = as_oracle(lambda stack: dict.fromkeys(range(len(stack)), "ill"), batch=True)
     with pytest.raises(OracleError, match="returned a dict"):

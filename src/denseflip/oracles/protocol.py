@@ -15,6 +15,7 @@ from denseflip.graph import Graph
 ClassNames = Mapping[Label, str] | Sequence[str]
 
 _PLAIN = (int, bool)
+_LARGEST = 10**100  # of a label; one of 5,000 digits cannot be written
 
 
 class Answer(NamedTuple):
@@ -72,39 +73,63 @@ def check_answers(answers: Any, n_graphs: int) -> Sequence[Any]:
     if answers is None:
         msg = f"The oracle returned None; expected {n_graphs} label(s), one per graph."
         raise OracleError(msg)
+    kind = type(answers).__name__
+    ordered = not _is_shuffled(answers)
     if hasattr(answers, "tolist"):
         answers = answers.tolist()
-    if isinstance(answers, (Mapping, Set)):
-        kind = type(answers).__name__
+    # What has keys gives these when it is listed, as a table of pandas gives its columns.
+    if not ordered or isinstance(answers, (Mapping, Set)) or hasattr(answers, "keys"):
         msg = (
-            f"The oracle returned a {kind}, {answers!r:.60}, whose entries have no order that goes "
-            f"with the graphs; expected a sequence of {n_graphs} label(s), in the order of the "
-            "graphs."
+            f"The oracle returned a {kind}, {shown(answers)}, whose entries have no order that "
+            f"goes with the graphs; expected a sequence of {n_graphs} label(s), in the order of "
+            "the graphs."
         )
         raise OracleError(msg)
-    if isinstance(answers, (str, bytes)) or not hasattr(answers, "__len__"):
-        msg = f"The oracle returned {answers!r:.60}; expected a sequence of {n_graphs} label(s)."
+    if isinstance(answers, (str, bytes, bytearray)) or not hasattr(answers, "__len__"):
+        msg = f"The oracle returned {shown(answers)}; expected a sequence of {n_graphs} label(s)."
         raise OracleError(msg)
-    if len(answers) != n_graphs:
-        msg = f"The oracle returned {len(answers)} label(s) for {n_graphs} graph(s)."
+    try:
+        n_answers = len(answers)
+        listed = list(answers) if n_answers == n_graphs else []
+    except Exception as error:
+        msg = f"The oracle returned a {kind} that cannot be listed ({type(error).__name__})."
+        raise OracleError(msg) from error
+    if n_answers != n_graphs:
+        msg = f"The oracle returned {n_answers} label(s) for {n_graphs} graph(s)."
         raise OracleError(msg)
-    return list(answers)
+    return listed
+
+
+def _is_shuffled(answers: Any) -> bool:
+    """Whether a series has the positions of the graphs for its index, in another order."""
+    index = getattr(answers, "index", None)
+    if index is None or callable(index) or not hasattr(index, "tolist"):
+        return False
+    listed = index.tolist()
+    places = list(range(len(listed)))
+    try:
+        return listed != places and sorted(listed) == places
+    except TypeError:  # names of several kinds
+        return False
 
 
 def clean_label(answer: Any) -> Label:
     """One answer as a plain number or string."""
     if type(answer) is str:
         return visible(answer)
-    if type(answer) in _PLAIN:
+    if type(answer) in _PLAIN and -_LARGEST < answer < _LARGEST:
         return answer  # type: ignore[no-any-return]
     if hasattr(answer, "item") and not isinstance(answer, (str, int, float)):
         try:
             answer = answer.item()
         except (ValueError, RuntimeError) as error:
-            msg = f"The oracle returned {answer!r:.60} for one graph; expected one label."
+            msg = f"The oracle returned {shown(answer)} for one graph; expected one label."
             raise OracleError(msg) from error
     if answer is None or not isinstance(answer, (int, float, str)):
-        msg = f"The oracle returned {answer!r:.60} as a label; a label is a number or a string."
+        msg = f"The oracle returned {shown(answer)} as a label; a label is a number or a string."
+        raise OracleError(msg)
+    if isinstance(answer, int) and abs(answer) >= _LARGEST:
+        msg = "The oracle returned a whole number of more than 100 digits as a label."
         raise OracleError(msg)
     if isinstance(answer, float) and not math.isfinite(answer):
         msg = f"The oracle returned {answer} as a label; a label must be a finite number."
