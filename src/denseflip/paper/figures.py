@@ -15,7 +15,7 @@ from denseflip.experiments.tables import Table
 from denseflip.paper.printed import PATIENTS
 from denseflip.paper.specs import PaperPlan
 from denseflip.report.canvas import NARROW, need, new_figure, save_figure, style
-from denseflip.report.comparison import plot_comparison
+from denseflip.report.comparison import COLUMNS, plot_comparison
 from denseflip.report.palette import CLASSES, GRID, INK
 from denseflip.story.describe import describe
 from denseflip.story.story import Story
@@ -155,8 +155,17 @@ def patient_table(stories: Mapping[str, Mapping[str, Story]]) -> Table:
 def plot_patient(
     patient: str, stories: Mapping[str, Story], path: Path | None = None, *, narrow: bool = False
 ) -> Any:
-    """All methods side by side, bars divided by the size of the lobes."""
-    title = "" if narrow else patient
+    """All methods side by side, bars divided by the size of the lobes.
+
+    Three in a row, or four where the last would else stand in a row by itself.
+    """
+    columns = COLUMNS + 1 if len(stories) % COLUMNS == 1 else COLUMNS
     return plot_comparison(
-        dict(stories), title=title, path=path, force=True, by_size=True, narrow=narrow
+        dict(stories),
+        columns=columns,
+        title="" if narrow else patient,
+        path=path,
+        force=True,
+        by_size=True,
+        narrow=narrow,
     )

@@ -148,6 +148,20 @@ def _same_result_as_explain(plan, outcome):
     assert stored.status == direct.status
 
 
+@pytest.mark.parametrize(("count", "columns", "rows"), [(3, 3, 1), (4, 4, 1), (6, 3, 2), (7, 4, 2)])
+def test_no_method_stands_in_a_row_by_itself(count, columns, rows):
+    pytest.importorskip("matplotlib")
+    from denseflip.paper.figures import plot_patient
+    from stories import make_story, sided_nodes
+
+    story = make_story(sided_nodes(), [(0, 1)], [(0, 2)])
+    figure = plot_patient("AUT 9", {f"M{i}": story for i in range(count)})
+    names = [text for text in figure.texts if text.get_text().startswith("M")]
+    places = [text.get_position() for text in names]
+    assert len({round(x, 6) for x, _ in places}) == columns
+    assert len({round(y, 6) for _, y in places}) == rows
+
+
 def test_box_plots_are_the_same_bytes_each_time(tmp_path):
     pytest.importorskip("matplotlib")
     from denseflip.paper.figures import plot_distributions
