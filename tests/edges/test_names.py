@@ -252,6 +252,37 @@ def test_exported_and_imported_again_it_is_the_same(format, turn, tmp_path):
     ]
 
 
+NUMBERED = {
+    "from 1": lambda i: str(i + 1),
+    "backwards": lambda i: str(11 - i),
+    "some": lambda i: ("nan", "1e5", "n/a", "0x1", "-1", "+1", "1", "0", "inf", "a", "b", "c")[i],
+    "comments": lambda i: f"#{i}",
+}
+
+
+@pytest.mark.parametrize("format", ["csv", "tsv", "npy", "npz", "edges", "graphml"])
+@pytest.mark.parametrize("name", NUMBERED)
+def test_names_that_are_numbers_or_look_like_comments_come_back_as_they_were(
+    name, format, tmp_path
+):
+    data = make_cohort(2)
+    nodes = replace(data.nodes, names=tuple(map(NUMBERED[name], range(12))))
+    ids = tuple(f"#{i}" for i in range(len(data))) if name == "comments" else data.ids
+    data = replace(data, nodes=nodes, ids=ids)
+    again = import_folder(export_dataset(data, tmp_path / "out", format=format), name=data.name)
+    assert again.nodes == data.nodes
+    assert (again.ids, again.labels, again.graphs) == (data.ids, data.labels, data.graphs)
+
+
+def test_an_edge_list_that_could_not_be_read_again_is_not_written(tmp_path):
+    data = make_cohort(2)
+    names = ("1", "two words", *data.nodes.names[2:])
+    data = replace(data, nodes=replace(data.nodes, names=names))
+    with pytest.raises(DatasetError, match="could not tell which is meant"):
+        export_dataset(data, tmp_path / "out", format="edges")
+    assert not (tmp_path / "out").exists()
+
+
 NOT_FILES = (
     "../../elsewhere", "/etc/passwd", "..", ".", "", "  ", "a/b", "a\\b", "C:evil", "con", "NUL.x",
     "lpt1", ".hidden", "end.", "end ", "a?b", "a*b", 'a"b', "a<b>", "pipe|", "n\0ul", "x" * 121,

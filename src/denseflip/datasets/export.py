@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import shutil
 import tempfile
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from denseflip.datasets.base import Card, Dataset
 from denseflip.datasets.importers import suffixes
 from denseflip.datasets.job import ending_of
 from denseflip.datasets.store import SUFFIX
-from denseflip.errors import DatasetError, FileFormatError, UnknownNameError
+from denseflip.errors import DatasetError, FileFormatError, UnknownNameError, shown
 from denseflip.files import write_whole
 from denseflip.graph import Graph, Nodes
 from denseflip.limits import check_size, read_json
@@ -36,10 +37,17 @@ def _write_tsv(graph: Graph, nodes: Nodes, path: Path) -> None:
 
 def _write_matrix(graph: Graph, nodes: Nodes, path: Path, delimiter: str) -> None:
     with path.open("w", newline="", encoding="utf-8") as handle:
-        writer = csv.writer(handle, delimiter=delimiter, lineterminator="\n")
-        writer.writerow(["", *nodes.names])
-        for name, row in zip(nodes.names, graph.to_adjacency(np.uint8).tolist(), strict=True):
-            writer.writerow([name, *row])
+        rows = zip(nodes.names, graph.to_adjacency(np.uint8).tolist(), strict=True)
+        _write_rows(handle, [["", *nodes.names]], delimiter)
+        _write_rows(handle, ([name, *row] for name, row in rows), delimiter)
+
+
+def _write_rows(handle: TextIO, rows: Iterable[Sequence[object]], delimiter: str = ",") -> None:
+    """Write rows of a table; one that would pass for a comment has its cells in quotes."""
+    plain = csv.writer(handle, delimiter=delimiter, lineterminator="\n")
+    quoted = csv.writer(handle, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    for row in rows:
+        (quoted if str(row[0]).startswith("#") else plain).writerow(row)
 
 
 def _write_npy(graph: Graph, nodes: Nodes, path: Path) -> None:
@@ -51,9 +59,28 @@ def _write_npz(graph: Graph, nodes: Nodes, path: Path) -> None:
 
 
 def _write_edges(graph: Graph, nodes: Nodes, path: Path) -> None:
-    lines = [f"# {graph.n_nodes} nodes, numbered from 0\n"]
-    lines += [f"{u} {v}\n" for u, v in graph.edges()]
+    words, how = _edge_words(nodes)
+    lines = [f"# {graph.n_nodes} nodes, {how}\n"]
+    lines += [f"{words[u]} {words[v]}\n" for u, v in graph.edges()]
     write_whole(path, "".join(lines))
+
+
+def _edge_words(nodes: Nodes) -> tuple[Sequence[str], str]:
+    """What edges call the nodes: their numbers, or their names where numbers name other nodes."""
+    numbers = [str(i) for i in range(nodes.n_nodes)]
+    if all(nodes.names[i] == x for i, x in enumerate(numbers)) or not set(numbers) & set(
+        nodes.names
+    ):
+        return numbers, "numbered from 0"
+    odd = [name for name in nodes.names if not name or re.search(r"[\s,;\"]|^#", name)]
+    if odd:
+        msg = (
+            f"Some nodes are called by numbers that are not theirs, and {shown(odd[0])} cannot "
+            "stand in an edge list: who reads one could not tell which is meant. Choose another "
+            "format."
+        )
+        raise DatasetError(msg, parameter="format")
+    return nodes.names, "by name"
 
 
 def _write_graphml(graph: Graph, nodes: Nodes, path: Path) -> None:
@@ -136,11 +163,10 @@ def _fill(dataset: Dataset, folder: Path, format: str, on_file: Callable[[str], 
             on_file(name)
             write(graph, dataset.nodes, folder / GRAPHS / f"{name}{ending}")
     with (folder / LABELS).open("w", newline="", encoding="utf-8") as handle:
-        writer = csv.writer(handle, lineterminator="\n")
-        writer.writerow(["id", "label", *dataset.subjects])
         labels = (dataset.class_names[x] for x in dataset.labels)
         columns = (map(_cell, column) for column in dataset.subjects.values())
-        writer.writerows(zip(names, labels, *columns, strict=True))
+        _write_rows(handle, [["id", "label", *dataset.subjects]])
+        _write_rows(handle, zip(names, labels, *columns, strict=True))
     dataset.nodes.write_csv(folder / NODES)
     card = {
         "name": dataset.name,
