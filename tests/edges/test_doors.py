@@ -167,6 +167,12 @@ TABLES = {
     "null byte": ("a.csv", "0,1\n1,\0\n", "no number"),
     "no UTF-8": ("a.csv", "0,1\n1,\udcff\n", "not a text file in UTF-8"),
     "nothing": ("a.csv", "", "empty"),
+    "name that Python takes for a number": ("a.csv", "0,1_0\n1_0,0\n", "'1_0', which is no number"),
+    "edge of such names": (
+        "a.edgelist",
+        "1_0 2_0\n2_0 3_0\n",
+        "neither a number nor in the node table",
+    ),
     "GraphML id of 5,000 digits": (
         "a.graphml",
         "<graphml><graph edgedefault='undirected'>"
@@ -205,6 +211,8 @@ NODE_TABLES = {
     "coordinates are infinite": ("name,x,y,z\na,1,2,1e999\n", "three finite numbers"),
     "index of 5,000 digits": (f"index,name\n{DIGITS},a\n", "index must be 0"),
     "no UTF-8": ("name\n\udcff\n", "cannot read the node table"),
+    "two columns of regions": ("name,lobe,lobe\na,x,y\n", "two columns are called 'lobe'"),
+    "two columns of names": ("name,name\na,b\n", "two columns are called 'name'"),
     "null byte": ("name\na\0b\n", None),
 }
 
@@ -221,6 +229,8 @@ def test_odd_node_tables_are_told(name, tmp_path):
 
 
 LABELS = {
+    "two columns of classes": "id,label,label\na,x,y\nb,y,x\n",
+    "two columns of ids": "id,id,label\na,b,x\nb,a,y\n",
     "over-long row": "id,label\na,x,y,z\nb,y\n",
     "huge cell": "id,label\na," + "x" * 140_000,
     "5,000 digits": f"id,label\na,{DIGITS}\nb,1\n",
@@ -234,12 +244,14 @@ def test_odd_labels_files_are_told_or_read(name, tmp_path):
         written(tmp_path, f"{graph}.edgelist", "0 1\n1 2\n")
     path = written(tmp_path, "labels.csv", LABELS[name])
     said = ""
+    twice = "two columns" in name
     try:
         data = import_folder(tmp_path, path, allow_single=True)
         assert len(data) == len(read_labels(path).classes) == 2
     except DenseflipError as error:
         said = str(error)
     assert not said or "labels.csv" in said
+    assert ("two columns are called" in said) == twice
 
 
 @pytest.mark.parametrize(

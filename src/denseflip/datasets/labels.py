@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from denseflip.datasets.tables import is_number, read_lines
-from denseflip.errors import FileFormatError, InvalidParameterError, UnknownNameError
+from denseflip.errors import FileFormatError, InvalidParameterError, UnknownNameError, shown
 
 _ID_COLUMNS = ("id", "file", "filename", "file_name", "file_id", "graph", "subject", "subject_id",
                "sub_id", "participant_id", "participant", "name")  # fmt: skip
@@ -75,6 +75,10 @@ def read_labels(
     if has_header:
         id_at = _id_column(rows, id_column, known)
         label_at = _label_column(rows[0], label_column, id_at, source)
+        for name in (rows[0][at] for at in (id_at, label_at) if at < len(rows[0])):
+            if name and rows[0].count(name) > 1:
+                msg = f"{source}: two columns are called {shown(name)}; rename or remove one."
+                raise FileFormatError(msg)
         lines = lines[1:]
     else:
         id_at, label_at = 0, 1

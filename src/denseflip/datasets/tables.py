@@ -148,6 +148,8 @@ def parse_table(rows: list[list[str]], source: str) -> NumberTable:
     try:
         cells = [["nan" if x.lower() in ("", *NO_NUMBER) else x for x in r[first:]] for r in rows]
         values = np.array(cells, dtype=np.float64)
+        if any("_" in x for row in cells for x in row):
+            raise ValueError
     except ValueError as error:
         r, c = next(
             (i, j) for i, row in enumerate(rows) for j, x in enumerate(row[first:])
@@ -177,6 +179,8 @@ def is_number(cell: str) -> bool:
     try:
         float(cell)
     except ValueError:
+        return False
+    if "_" in cell:  # Python takes 1_2 for 12; here it is a name
         return False
     return not re.fullmatch(r"[A-Za-z]+", cell) or cell.lower() in {"nan", "inf", "infinity"}
 

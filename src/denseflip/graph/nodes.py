@@ -230,7 +230,9 @@ class Nodes:
         try:
             check_size(20.0 * path.stat().st_size, f"{path}: its rows")
             with path.open(newline="", encoding="utf-8-sig") as handle:
-                rows = list(csv.DictReader(handle))
+                reader = csv.DictReader(handle)
+                rows = list(reader)
+                columns = reader.fieldnames or ()
         except TooLargeError:
             raise
         except (OSError, ValueError, csv.Error) as error:
@@ -239,6 +241,10 @@ class Nodes:
         if not rows or "name" not in rows[0]:
             got = ", ".join(map(str, rows[0])) if rows else "an empty file"
             msg = f"{path}: a node table needs a header line with a column 'name'; got {got}."
+            raise InvalidNodesError(msg)
+        twice = [name for name, times in Counter(columns).items() if times > 1]
+        if twice:
+            msg = f"{path}: two columns are called {shown(twice[0])}; rename or remove one."
             raise InvalidNodesError(msg)
         for i, row in enumerate(rows):
             if None in row or None in row.values():
