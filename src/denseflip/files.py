@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
+_TORN = re.compile(r"\..+\.[a-z0-9_]{8}")  # as mkstemp names them
 _HELD = {errno.EAGAIN, errno.EACCES, errno.EDEADLK}  # what a lock of somebody else is told by
 
 
@@ -47,6 +49,13 @@ def write_whole(path: str | Path, content: str | bytes, *, sync: bool = False) -
     with whole_file(path, sync=sync) as out:
         out.write(content.encode("utf-8") if isinstance(content, str) else content)
     return Path(path)
+
+
+def clear_torn(folder: Path) -> None:
+    """Remove what killed writers of `whole_file` left in a folder, and nothing else."""
+    for path in folder.glob(".*"):
+        if _TORN.fullmatch(path.name) and path.is_file() and not path.is_symlink():
+            path.unlink()
 
 
 def try_lock(handle: IO[Any]) -> bool:

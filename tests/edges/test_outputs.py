@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from benches import write_bench
+from cohorts import make_cohort
 from denseflip.cli.app import app
 from denseflip.cli.common import run
+from denseflip.files import clear_torn, whole_file
 
 
 @pytest.fixture
@@ -50,6 +52,36 @@ def test_a_folder_of_ours_is_gone_on_with_and_others_only_by_force(folder, capsy
     assert code == 0
     assert "0 new" in said
     assert (folder / "home" / "notes.txt").read_text() == "mine"
+
+
+def test_only_what_a_killed_writer_left_is_cleared(folder):
+    torn = folder / ".a.html.x1y2z3_9"
+    kept = [folder / name for name in (".notes", ".DS_Store", ".git", ".a.html", "a.x1y2z3_9")]
+    for path in (torn, *kept):
+        path.write_text("x")
+    (folder / ".b.html.abcdefgh").mkdir()
+    (folder / ".c.html.abcdefgh").symlink_to("a.x1y2z3_9")
+    with whole_file(folder / "p.html"):  # so are they named
+        half = next(folder.glob(".p.html.*"))
+        (folder / half.name.replace(".p.", ".q.")).write_text("x")
+    clear_torn(folder)
+    assert not list(folder.glob(".q.*"))
+    assert not torn.exists()
+    assert all(path.exists() for path in kept)
+    assert (folder / ".b.html.abcdefgh").is_dir()
+    assert (folder / ".c.html.abcdefgh").is_symlink()
+
+
+def test_hidden_files_among_pages_are_not_taken_away(folder, capsys):
+    make_cohort(2).save("a.dfd")
+    words = ("explain", "a.dfd", "--class", "A", "--oracle", "edges-svm", "--method", "edg")
+    words = (*words, "--pages", "still", "--out", "out")
+    assert ends(capsys, *words)[0] == 0
+    (folder / "out" / "pages" / ".notes").write_text("mine")
+    (folder / "out" / "pages" / ".git").mkdir()
+    code, said = ends(capsys, *words)
+    assert code == 0, said
+    assert (folder / "out" / "pages" / ".notes").read_text() == "mine"
 
 
 def test_results_do_not_replace_a_file_unasked(folder, capsys):

@@ -20,7 +20,7 @@ from denseflip.errors import DenseflipError, UnknownNameError
 from denseflip.experiments.many import Explained, Explanations
 from denseflip.experiments.spec import TellSpec, content_id
 from denseflip.experiments.work import get_context
-from denseflip.files import write_whole
+from denseflip.files import clear_torn, write_whole
 from denseflip.report.many import make_index
 from denseflip.report.page import write_page
 from denseflip.workflow.tell import record
@@ -80,8 +80,7 @@ def write_many(
     links: dict[str, str] = {}
     if pages != "none":
         (out / PAGES).mkdir(exist_ok=True)
-        for torn in (out / PAGES).glob(".*"):
-            torn.unlink()  # what a killed process left
+        clear_torn(out / PAGES)
         links = {one.id: f"{PAGES}/{names[one.id]}.html" for one in many if one.story is not None}
         said = content_id([__version__, dict(job.versions), pages, command, _plain(card)])
         with _manifest(out) as written:

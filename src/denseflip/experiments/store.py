@@ -24,7 +24,7 @@ from typing import Any
 from denseflip.checks import visible, visible_tree
 from denseflip.errors import StoreError
 from denseflip.experiments.spec import canonical_json, content_id, plain_json
-from denseflip.files import try_lock, write_whole
+from denseflip.files import clear_torn, try_lock, write_whole
 from denseflip.limits import PER_CHARACTER, max_size, show_size
 
 FORMAT = "denseflip-results"
@@ -152,8 +152,7 @@ class Store:
                 raise StoreError(msg, parameter="folder")
             with _disk_errors(self.folder):
                 self._parts.mkdir(exist_ok=True)
-                for torn in self._parts.glob(".tmp-*"):
-                    torn.unlink()  # what a killed process left; it was never part of the store
+                clear_torn(self._parts)  # what a killed process left was never part of the store
             yield
 
     def append(self, records: Iterable[Record]) -> Path | None:

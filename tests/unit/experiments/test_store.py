@@ -118,7 +118,7 @@ def test_two_damaged_parts_of_one_name_are_both_kept(store):
 
 
 def test_what_a_killed_process_left_half_written_is_swept_away(store):
-    torn = store.folder / "parts" / ".tmp-abc"
+    torn = store.folder / "parts" / ".00000000-abc.jsonl.gz.a1b2c3d_"
     torn.write_bytes(b"half")
     assert numbers(store) == list(range(9))
     with store.writing():
@@ -173,7 +173,7 @@ def test_a_full_disk_loses_nothing(store, monkeypatch):
             store.append([record(50)])
         monkeypatch.undo()
         assert numbers(store) == list(range(9))
-        assert not list((store.folder / "parts").glob(".tmp-*"))
+        assert not list((store.folder / "parts").glob(".*"))
         store.append([record(50)])
     assert 50 in numbers(store)
 
