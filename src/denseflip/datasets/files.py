@@ -8,13 +8,14 @@ from __future__ import annotations
 import io
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 
 from denseflip.checks import renamed_names
 from denseflip.datasets.connectome import Keep, Matrix
 from denseflip.datasets.tables import BINARY, is_number, parse_table, read_lines, read_table
-from denseflip.errors import FileFormatError, TooLargeError, nearest
+from denseflip.errors import FileFormatError, TooLargeError, nearest, shown
 from denseflip.graph import Graph, Nodes
 from denseflip.graph.intake import tell_difference
 from denseflip.limits import PER_NODE, check_dense, check_size
@@ -188,7 +189,9 @@ def read_graphml(
 
 def are_numbers(names: list[str]) -> bool:
     """Whether all names are numbers, perhaps after an n; thousands of digits are no number here."""
-    return all(x.lstrip("n").isdecimal() and len(x) <= _LONGEST for x in names)
+    if not all(x.lstrip("n").isdecimal() and len(x) <= _LONGEST for x in names):
+        return False
+    return len({int(x.lstrip("n")) for x in names}) == len(names)  # 1, 01 and n1 are names
 
 
 def _parse_graphml(path: Path) -> Any:
@@ -198,12 +201,42 @@ def _parse_graphml(path: Path) -> Any:
         content = path.read_bytes()
         tags = content.count(b"<")
         check_size(len(content) + float(tags) * _PER_TAG, f"{path.name}: what its XML says")
+        _check_graphml(content, path.name)
         return nx.read_graphml(io.BytesIO(content))
-    except TooLargeError:
+    except (TooLargeError, FileFormatError):
         raise
     except Exception as error:  # the XML parser raises kinds of its own
         msg = f"{path.name}: cannot be read as GraphML ({type(error).__name__}: {error!s:.200})."
         raise FileFormatError(msg) from error
+
+
+def _check_graphml(content: bytes, source: str) -> None:
+    """Say so where networkx would make nodes that the file does not list, or leave some out."""
+    listed: set[str] = set()
+    ends: dict[str, None] = {}
+    wrong, graphs = "", 0
+    for _, tag in ElementTree.iterparse(io.BytesIO(content)):
+        kind = tag.tag.rpartition("}")[2]
+        graphs += kind == "graph"
+        if kind == "node":
+            name = tag.get("id")
+            if name is None or name in listed:
+                wrong = wrong or ("a node has no id" if name is None else f"two nodes are {name!r}")
+            listed.add(name or "")
+        elif kind == "edge":
+            pair = tag.get("source"), tag.get("target")
+            wrong = wrong or ("an edge lacks an end" if None in pair else "")
+            ends |= dict.fromkeys(x for x in pair if x is not None)
+        if kind in ("node", "edge", "data"):
+            tag.clear()
+    unlisted = next((x for x in ends if x not in listed), None)
+    if graphs > 1:
+        wrong = f"it holds {graphs} graphs, and one is read"
+    elif not wrong and unlisted is not None:
+        wrong = f"an edge leads to {shown(unlisted)}, which is no node of it"
+    if wrong:
+        msg = f"{source}: cannot be read as GraphML: {wrong}."
+        raise FileFormatError(msg)
 
 
 def graphml_names(path: Path) -> list[str]:
