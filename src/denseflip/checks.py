@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -152,7 +153,10 @@ def check_new_file(
     if target.is_dir():
         msg = f"{target} is a folder; give the name of a file to write."
         raise error(msg)
-    if target.exists() and not force:
+    if target.exists() and not target.is_file():
+        msg = f"{target} is a pipe or a device, which would be replaced; give the name of a file."
+        raise error(msg)
+    if os.path.lexists(target) and not force:  # a link to nowhere is somebody's, too
         msg = (
             f"{target} exists already and is left as it is. Choose another name, or allow "
             "overwriting (force=True)."

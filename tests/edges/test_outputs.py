@@ -9,8 +9,11 @@ import pytest
 
 from benches import write_bench
 from cohorts import make_cohort
+from denseflip.checks import check_new_file
 from denseflip.cli.app import app
 from denseflip.cli.common import run
+from denseflip.datasets import export_dataset
+from denseflip.errors import InvalidParameterError
 from denseflip.files import clear_torn, whole_file
 
 
@@ -52,6 +55,35 @@ def test_a_folder_of_ours_is_gone_on_with_and_others_only_by_force(folder, capsy
     assert code == 0
     assert "0 new" in said
     assert (folder / "home" / "notes.txt").read_text() == "mine"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with a name")
+@pytest.mark.parametrize("force", [True, False])
+def test_no_device_and_no_pipe_is_replaced_even_by_force(folder, force):
+    os.mkfifo(folder / "pipe")
+    (folder / "link").symlink_to("pipe")
+    for name in ("pipe", "link"):
+        with pytest.raises(InvalidParameterError, match="is a pipe or a device"):
+            check_new_file(folder / name, force=force)
+
+
+def test_a_link_is_somebody_s_wherever_it_leads(folder):
+    (folder / "link").symlink_to("nowhere")
+    with pytest.raises(InvalidParameterError, match="exists already"):
+        check_new_file(folder / "link")
+    assert check_new_file(folder / "link", force=True)
+
+
+def test_an_export_by_force_replaces_links_and_not_what_they_lead_to(folder):
+    (folder / "mine").mkdir()
+    (folder / "mine" / "notes").write_text("mine")
+    (folder / "out").mkdir()
+    (folder / "out" / "graphs").symlink_to("../mine")
+    (folder / "out" / "labels.csv").symlink_to("../mine/notes")
+    export_dataset(make_cohort(2), "out", force=True)
+    assert (folder / "mine" / "notes").read_text() == "mine"
+    assert os.listdir(folder / "mine") == ["notes"]
+    assert len(os.listdir(folder / "out" / "graphs")) == 4
 
 
 def test_only_what_a_killed_writer_left_is_cleared(folder):

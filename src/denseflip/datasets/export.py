@@ -143,7 +143,9 @@ def export_dataset(
         target.mkdir(exist_ok=True)
         for part in fresh.iterdir():
             old = target / part.name
-            if old.is_dir():
+            if old.is_symlink():
+                old.unlink()  # the link, not what it leads to
+            elif old.is_dir():
                 shutil.rmtree(old)
             part.replace(old)
     return target
