@@ -7,11 +7,12 @@ the table. What it says of the patients of its figures is in `patients`.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from denseflip.experiments.results import Row
 from denseflip.experiments.tables import Table
+from denseflip.paper.networks import Networks
 from denseflip.paper.printed import DATASETS
 
 SPARSE = ("ohsu", "pek", "kki")
@@ -22,9 +23,10 @@ Held = tuple[bool, str]
 
 @dataclass(frozen=True)
 class Figures:
-    """Results to judge by: medians over found counterfactuals, and flip rates."""
+    """Results to judge by: medians over found counterfactuals, flip rates, and networks."""
 
     rows: Sequence[Row]
+    networks: Mapping[str, Networks] = field(default_factory=dict)
 
     def has(self, *methods: str) -> bool:
         """Whether there are results of all these methods."""
@@ -35,9 +37,9 @@ class Figures:
         """Those of the methods that there are results of."""
         return [m for m in methods if self.has(m)]
 
-    def found(self, methods: Sequence[str]) -> list[str]:
-        """Those of the methods that found a counterfactual."""
-        there = {r["method"] for r in self.rows if r["found"]}
+    def found(self, methods: Sequence[str], column: str = "found") -> list[str]:
+        """Those of the methods that found a counterfactual, with a value of a column."""
+        there = {r["method"] for r in self.rows if r["found"] and r[column] is not None}
         return [m for m in methods if m in there]
 
     def median(self, method: str, column: str) -> float:
@@ -51,6 +53,15 @@ class Figures:
             if r["method"] == method and r["found"] and _known(r, column)
         ]
         return statistics.median(values) if values else float("inf")
+
+    def mean(self, method: str, column: str) -> float:
+        """The mean of a share over what a method found, in percent."""
+        values = [r[column] for r in self.rows if r["method"] == method and r["found"]]
+        return 100 * statistics.fmean(v for v in values if v is not None)
+
+    def taken(self, method: str) -> float:
+        """Which share of a method's median d% the backward search takes, in percent."""
+        return 100 * (1 - self.median(f"{method}+bw", "d") / self.median(method, "d"))
 
     def rate(self, method: str) -> float:
         """Flip rate in percent, both classes together."""
@@ -75,11 +86,13 @@ class Claim:
     text : what it says, and what that is taken to mean.
     where : the place in the paper.
     methods : of which results are needed; what is no rate needs counterfactuals of them.
+        None for what is about the networks themselves.
     check : whether it holds, and our figures in words.
     only : the data sets that it is about; all if empty.
     but : those that it is not about.
     whole : whether it is about all data sets together.
     rate : whether it is about flip rates, which methods that found nothing have as well.
+    column : a measure that it needs, and that may not have been taken.
     """
 
     text: str
@@ -90,6 +103,7 @@ class Claim:
     but: tuple[str, ...] = ()
     whole: bool = False
     rate: bool = False
+    column: str = "found"
 
 
 def _listed(figures: Figures, methods: Sequence[str], column: str, digits: str) -> str:
@@ -144,6 +158,35 @@ def _rates(
         return held(rates), ", ".join(words)
 
     return check
+
+
+def _shares(
+    figure: Callable[[Figures, str], float], less: str, more: str
+) -> Callable[[Figures], Held]:
+    """That a share of one method is below that of another."""
+
+    def check(figures: Figures) -> Held:
+        a, b = figure(figures, less), figure(figures, more)
+        return a < b, f"{less.upper()} {_percent(a)} %, {more.upper()} {_percent(b)} %"
+
+    return check
+
+
+def _less_seen(column: str) -> Callable[[Figures], Held]:
+    """That the sparsest networks have less of something than all others."""
+
+    def check(figures: Figures) -> Held:
+        every = {name: getattr(of, column) for name, of in figures.networks.items()}
+        low = max(every[name] for name in SPARSE)
+        held = low < min(x for name, x in every.items() if name not in SPARSE)
+        return held, ", ".join(f"{name.upper()} {_percent(x)} %" for name, x in every.items())
+
+    return check
+
+
+def _just_edges(figures: Figures) -> Held:
+    (share,) = (of.edges for of in figures.networks.values())
+    return share > 50, f"{_percent(share)} % of the maximal cliques"
 
 
 def _percent(rate: float) -> str:
@@ -201,7 +244,7 @@ CLAIMS = (
         _order("d", ".3f", ("edg", "tri"), ("dat",)),
     ),
     Claim(
-        "DAT+BW comes closer to the input than the other methods (median d%)",
+        "DAT+BW comes much closer to the input than the other methods (smallest median d%)",
         NEAR,
         ("edg", "tri", "cli", "dat", "dat+bw"),
         _order("d", ".3f", ("dat+bw",), ("edg", "tri", "cli", "rcli", "rcli+bw", "dat")),
@@ -211,6 +254,21 @@ CLAIMS = (
         NEAR,
         ("rcli", "rcli+bw"),
         _near("d", "rcli", "rcli+bw", 1 / 0.9),
+    ),
+    Claim(
+        "RCLI's counterfactuals are more robust than DAT's (the backward search takes a smaller "
+        "share of their median d%)",
+        NEAR,
+        ("rcli", "rcli+bw", "dat", "dat+bw"),
+        _shares(Figures.taken, less="rcli", more="dat"),
+    ),
+    Claim(
+        "RCLI's counterfactuals are more robust than DAT's, in the sense of §6 (random flips of "
+        "1 % of the pairs keep the class more often, mean)",
+        NEAR,
+        ("rcli", "dat"),
+        _shares(lambda f, m: f.mean(m, "robustness_1"), less="dat", more="rcli"),
+        column="robustness_1",
     ),
     Claim(
         "The distances of TRI and EDG are comparable (median d%, within a factor of two)",
@@ -229,6 +287,22 @@ CLAIMS = (
         CLIQUES,
         ("edg", "tri", "rcli"),
         _order("d", ".3f", ("edg", "tri"), ("rcli",)),
+    ),
+    Claim(
+        "The changes of CLI and RCLI are concentrated in regions (median entropy of the edits "
+        "over the regions lower than those of EDG and TRI)",
+        CLIQUES,
+        ("edg", "tri", "cli"),
+        _order("region_entropy", ".2f", ("cli", "rcli"), ("edg", "tri")),
+        column="region_entropy",
+    ),
+    Claim(
+        "The baselines speak less in the terms of the brain's organisation (median entropy of the "
+        "edits over the regions higher for EDG, DAT and DAT+BW than for TRI and CLI)",
+        "§5.4, BIP Dataset",
+        ("edg", "tri", "cli", "dat", "dat+bw"),
+        _order("region_entropy", ".2f", ("tri", "cli"), ("edg", "dat", "dat+bw")),
+        column="region_entropy",
     ),
     Claim(
         "RCLI changes edges in fewer regions than CLI (median regions touched)",
@@ -278,12 +352,35 @@ CLAIMS = (
         rate=True,
     ),
     Claim(
+        "In the sparsest networks triadic closure is less observable (share of nodes in a "
+        "triangle, below all others)",
+        RATES,
+        (),
+        _less_seen("in_triangles"),
+        whole=True,
+    ),
+    Claim(
+        "In the sparsest networks triadic closure is less observable (share of paths of two edges "
+        "that are closed, as §1 has it, below all others)",
+        RATES,
+        (),
+        _less_seen("closed"),
+        whole=True,
+    ),
+    Claim(
         "In the sparsest networks CLI strikes a balance between EDG and TRI (flip rate)",
         RATES,
         ("edg", "tri", "cli"),
         _rates(("edg", "tri", "cli"), _between),
         only=SPARSE,
         rate=True,
+    ),
+    Claim(
+        "In the sparsest networks cliques are just edges (more than half of the maximal ones)",
+        RATES,
+        (),
+        _just_edges,
+        only=SPARSE,
     ),
     Claim(
         "DAT+BW and RCLI+BW flip as often as DAT and RCLI",
@@ -305,12 +402,18 @@ class Judged:
     words: str
 
 
-def judge_claims(rows: Sequence[Row], datasets: Sequence[str]) -> list[Judged]:
+def judge_claims(
+    rows: Sequence[Row],
+    datasets: Sequence[str],
+    networks: Mapping[str, Networks] | None = None,
+) -> list[Judged]:
     """Every claim, data set by data set, wherever the methods that it is about were run.
 
     Where one of them found nothing there is no median of it, and only flip rates can be judged.
+    What is said of the networks themselves is judged where they are given.
     """
     judged = []
+    known = networks or {}
     for claim in CLAIMS:
         if claim.whole:
             scopes = [("all", list(rows))] if set(DATASETS) <= set(datasets) else []
@@ -321,16 +424,23 @@ def judge_claims(rows: Sequence[Row], datasets: Sequence[str]) -> list[Judged]:
                 if name in datasets and name not in claim.but
             ]
         for name, members in scopes:
-            figures = Figures(members)
-            there = figures.run if claim.rate else figures.found
-            if len(there(claim.methods)) == len(claim.methods):
+            figures = Figures(members, {k: v for k, v in known.items() if name in (k, "all")})
+            if claim.rate:
+                there = figures.run(claim.methods)
+            else:
+                there = figures.found(claim.methods, claim.column)
+            if len(there) == len(claim.methods) and (claim.methods or figures.networks):
                 judged.append(Judged(claim, name.upper(), *claim.check(figures)))
     return judged
 
 
-def claims_tables(rows: Sequence[Row], datasets: Sequence[str]) -> list[Table]:
+def claims_tables(
+    rows: Sequence[Row],
+    datasets: Sequence[str],
+    networks: Mapping[str, Networks] | None = None,
+) -> list[Table]:
     """The claims of the comparison: one line each, and data set by data set with our figures."""
-    judged = judge_claims(rows, datasets)
+    judged = judge_claims(rows, datasets, networks)
     if not judged:
         return []
     by_claim: dict[Claim, list[Judged]] = {}

@@ -23,6 +23,7 @@ from denseflip.paper.figures import (
     plot_distributions,
     plot_patient,
 )
+from denseflip.paper.networks import Networks
 from denseflip.paper.patients import patient_claims
 from denseflip.paper.specs import PaperPlan
 from denseflip.paper.tables import paper_rows, paper_tables
@@ -50,7 +51,8 @@ def write_paper(
     rows = paper_rows(plan, outcome.records)
     stories = patient_stories(plan, outcome.records)
     tables = paper_tables(plan, outcome.records)
-    tables[2:2] = claims_tables(rows, [source.spec.name for source in plan.sources])
+    networks = {source.spec.name: Networks(source.dataset.graphs) for source in plan.sources}
+    tables[2:2] = claims_tables(rows, list(networks), networks)
     if stories:
         tables += [patient_claims(stories, patient_classes(plan)), patient_table(stories)]
     pictures, remarks = [], []

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from denseflip.experiments.tables import Table
-from denseflip.paper.claims import CLAIMS, claims_tables
+from denseflip.graph import Graph
+from denseflip.paper.claims import CLAIMS, SPARSE, claims_tables
+from denseflip.paper.networks import Networks
 from denseflip.paper.printed import DATASETS
 
 METHODS = ("edg", "tri", "cli", "rcli", "rcli+bw", "dat", "dat+bw")
@@ -23,6 +25,8 @@ def rows(data="aut", **changes):
         {
             "data": data, "method": m, "found": True, "label_before": 0,
             "regions_touched": 3 if m == "rcli" else 5, "density_drift": 1.05,
+            "region_entropy": 0.6 if m in clique or m == "tri" else 0.7,
+            "robustness_1": 0.4 if m == "dat" else 0.5,
             "distance": 60 if m in clique else 20, "iterations": 2 if m in clique else 10,
             **figures[m],
             **changes.get(m.replace("+", "_"), {}),
@@ -62,7 +66,11 @@ def test_rows_as_the_paper_says_hold():
         ({"dat": {"found": False}}, "always flips"),
         ({"dat_bw": {"found": False}}, "flip as often as"),
         ({"tri": {"found": False}}, "TRI flips more often"),
-        ({"dat_bw": {"d": 0.11}}, "comes closer"),
+        ({"dat_bw": {"d": 0.11}}, "comes much closer"),
+        ({"rcli": {"d": 9.0}}, "takes a smaller share"),
+        ({"dat": {"robustness_1": 0.6}}, "in the sense of §6"),
+        ({"tri": {"region_entropy": 0.5}}, "are concentrated in regions"),
+        ({"dat_bw": {"region_entropy": 0.5}}, "terms of the brain's organisation"),
         ({"cli": {"distance": 3}}, "CLI makes larger changes"),
         ({"rcli": {"density_drift": 1.2}}, "is similar to that of the input"),
     ],
@@ -98,6 +106,46 @@ def test_a_claim_about_the_whole_table_needs_all_of_it():
     missed = [{**row, "found": row["data"] != "pek" or row["method"] == "dat"} for row in every]
     (perfect,) = [row for row in details(missed, DATASETS).rows if "perfect score" in row[0]]
     assert perfect[3]
+
+
+def test_what_was_not_measured_is_not_judged():
+    bare = [{**row, "region_entropy": None, "robustness_1": None} for row in rows()]
+    left = {row[0] for row in details(rows(), ["aut"]).rows} - {
+        row[0] for row in details(bare, ["aut"]).rows
+    }
+    assert len(left) == 3
+    assert all("entropy" in text or "§6" in text for text in left)
+
+
+LINE = Graph.from_edges(4, [(0, 1), (1, 2), (2, 3)])
+KITE = Graph.from_edges(4, [(0, 1), (1, 2), (0, 2), (2, 3)])
+WHOLE = Graph.from_edges(4, [(0, 1), (1, 2), (0, 2), (0, 3), (1, 3), (2, 3)])
+
+
+def test_networks_by_hand():
+    kite = Networks([KITE])
+    assert (kite.in_triangles, kite.closed, kite.edges) == (75, 60, 50)
+    both = Networks([LINE, KITE, Graph.from_edges(4, [])])
+    assert both.in_triangles == 25  # 0, 75 and 0 %
+    assert (both.closed, both.edges) == (30, 75)  # a graph without edges has none to count
+
+
+def test_claims_about_the_networks_are_judged_by_their_graphs():
+    every = [row for name in DATASETS for row in rows(name)]
+    sparse = {name: Networks([LINE if name in SPARSE else WHOLE]) for name in DATASETS}
+    _, each = claims_tables(every, DATASETS, sparse)
+    found = {(row[0], row[2]): row[3:] for row in each.rows if "sparsest networks t" in row[0]}
+    assert {key[1] for key in found} == {"ALL"}
+    assert {holds for holds, _ in found.values()} == {True}
+    assert all("AUT 100 %" in words and "KKI 0 %" in words for _, words in found.values())
+    cliques = {row[2]: row[3:] for row in each.rows if "just edges" in row[0]}
+    assert set(cliques) == {"OHSU", "PEK", "KKI"}
+    assert cliques["KKI"] == (True, "100 % of the maximal cliques")
+    kites = {**sparse, "kki": Networks([KITE]), "aut": Networks([LINE])}
+    _, each = claims_tables(every, DATASETS, kites)
+    assert [row[3] for row in each.rows if "sparsest networks t" in row[0]] == [False, False]
+    assert [row[3] for row in each.rows if "just edges" in row[0]] == [True, True, False]
+    assert not any("just edges" in row[0] for row in details(every, DATASETS).rows)
 
 
 def test_a_method_that_was_not_run_is_not_judged():
