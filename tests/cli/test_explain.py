@@ -230,6 +230,16 @@ def test_bad_words_get_one_clear_message_and_exit_code_1(
     assert message in err
 
 
+def test_the_papers_b_is_set_by_its_name(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("explain", "g.csv", "--oracle", "box:first", "-m", "cli", "--json", "--set")
+    code, out, _ = call(capsys, *words, "slack=3")
+    assert code == 0
+    assert json.loads(out)["parameters"]["search"]["densify"]["slack"] == 3
+    code, _, err = call(capsys, *words, "slack=-1")
+    assert code == 1
+    assert "slack must be a whole number, at least 0; got -1" in err
+
+
 def test_terms_are_kept_and_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     terms = ("--freeze", "0", "--only-remove", "--max-edits", "2", "--min-degree", "0")
     code, out, _ = call(capsys, "explain", "g.csv", "--oracle", "box:edges", "--input", "networkx",
