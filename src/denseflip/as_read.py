@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import NoneType
 from typing import Any, Literal, get_args
 
-from denseflip.checks import typed
+from denseflip.checks import taken_as, typed
 from denseflip.errors import InvalidParameterError
 
 TRUE_AS_READ = 0.9  # the share of redraws that must flip before a sentence speaks of regions
@@ -126,11 +126,12 @@ class AsRead(Drawn):
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> AsRead:
         """Inverse of `to_dict`."""
-        return cls(
-            typed(data, "language", str),
-            typed(data, "regions", str, NoneType),
-            typed(data, "reading", str),
-            typed(data, "draws", int),
-            typed(data, "flips", int),
-            typed(data, "only", bool) if "only" in data else False,
-        )
+        with taken_as("a test of a sentence as read"):
+            return cls(
+                typed(data, "language", str),
+                typed(data, "regions", str, NoneType),
+                typed(data, "reading", str),
+                typed(data, "draws", int),
+                typed(data, "flips", int),
+                typed(data, "only", bool) if "only" in data else False,
+            )

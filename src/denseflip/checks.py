@@ -5,11 +5,22 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import MISSING, fields
+from numbers import Integral, Real
 from pathlib import Path
+from types import NoneType
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
-from denseflip.errors import DenseflipError, InvalidParameterError, RenamedError, shown
+from denseflip.errors import (
+    DenseflipError,
+    FileFormatError,
+    InvalidParameterError,
+    RenamedError,
+    said,
+    shown,
+)
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -68,21 +79,62 @@ def text_of(value: object) -> str:
     """A value as a visible text; one that has none (an int of 5,000 digits) is said so."""
     try:
         return visible(str(value))
-    except ValueError as error:
+    except (RecursionError, ValueError) as error:
         raise InvalidParameterError(f"{shown(value)}.") from error
 
 
 def typed(data: Mapping[str, Any], name: str, *kinds: type) -> Any:
     """A field of a dictionary that must be of one of these kinds; True is no number here.
 
-    For `from_dict`, which turns a `KeyError` or a `TypeError` into its own error.
+    A text is made `visible`. For `from_dict`, which turns a `KeyError` or a `TypeError` into its
+    own error (`taken_as`).
     """
     value = data[name]
     wrong = not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds)
     if wrong or (isinstance(value, int) and abs(value) > _LARGEST):
         msg = f"{name} cannot be {shown(value)}"
         raise TypeError(msg)
-    return value
+    return visible(value) if isinstance(value, str) else value
+
+
+_PLAIN = {"str": str, "int": Integral, "float": Real, "bool": bool, "None": NoneType}
+
+
+def plain_fields(kind: Any, data: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a dataclass that are texts, numbers or yes and no, `typed`, from a dictionary.
+
+    Those that have a default may be missing.
+    """
+    found = {}
+    for field in fields(kind):
+        kinds = [_PLAIN.get(word) for word in str(field.type).split(" | ")]
+        if None in kinds or (field.name not in data and field.default is not MISSING):
+            continue
+        found[field.name] = typed(data, field.name, *filter(None, kinds))
+    return found
+
+
+@contextmanager
+def taken_as(what: str) -> Iterator[None]:
+    """Say of a dictionary whose parts are wrong, whatever that leads to, that it is not `what`.
+
+    >>> with taken_as("a step"):
+    ...     typed({}, "name", str)
+    Traceback (most recent call last):
+    denseflip.errors.FileFormatError: Not a step: KeyError: 'name'.
+    """
+    try:
+        yield
+    except FileFormatError as error:  # of a part
+        if str(error).startswith(f"Not {what}: "):
+            raise
+        msg = f"Not {what}: {error}"
+        raise FileFormatError(msg) from error
+    except (
+        ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError,
+    ) as error:  # fmt: skip
+        msg = f"Not {what}: {said(error)}."
+        raise FileFormatError(msg) from error
 
 
 _LARGEST = 10**100  # of a whole number in a file; one of 5,000 digits cannot be written

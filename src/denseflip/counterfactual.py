@@ -19,8 +19,8 @@ from denseflip.as_read import AsRead as AsRead
 from denseflip.as_read import Language as Language
 from denseflip.as_read import Reading as Reading
 from denseflip.as_read import wilson_interval as wilson_interval
-from denseflip.checks import typed
-from denseflip.errors import FileFormatError, said, shown
+from denseflip.checks import taken_as, text_of, typed, visible_tree
+from denseflip.errors import FileFormatError, shown
 from denseflip.graph import Edits, Graph, Nodes, Pair
 from denseflip.shares import Plausibility, Robustness
 
@@ -100,15 +100,16 @@ class Step(NamedTuple):
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Step:
         """Inverse of `to_dict`."""
-        return cls(
-            typed(data, "block", str),
-            typed(data, "structure", str),
-            tuple((index(u), index(v)) for u, v in typed(data, "toggled", list, tuple)),
-            _read_ask(data["ask"]),
-            tuple(index(v) for v in typed(data, "nodes", list, tuple)),
-            typed(data, "name", str),
-            typed(data, "iteration", int),
-        )
+        with taken_as("a step of a search"):
+            return cls(
+                typed(data, "block", str),
+                typed(data, "structure", str),
+                tuple((index(u), index(v)) for u, v in typed(data, "toggled", list, tuple)),
+                _read_ask(data["ask"]),
+                tuple(index(v) for v in typed(data, "nodes", list, tuple)),
+                typed(data, "name", str),
+                typed(data, "iteration", int),
+            )
 
 
 _SHARES = ("confidence_before", "confidence_after", "confidence")
@@ -357,7 +358,7 @@ class Counterfactual:
         if not isinstance(version, int) or version > FORMAT:
             msg = f"This result has format {shown(version)}; this version reads up to {FORMAT}. "
             raise FileFormatError(msg + "Update denseflip.")
-        try:
+        with taken_as("a denseflip result"):
             result = cls(
                 status=Status(data["status"]),
                 original=Graph.from_dict(data["original"]),
@@ -366,13 +367,13 @@ class Counterfactual:
                     tuple((u, v) for u, v in data["removed"]),
                 ),
                 trace=tuple(Step.from_dict(s) for s in typed(data, "trace", list, tuple)),
-                notes=tuple(str(x) for x in typed(data, "notes", list, tuple)),
+                notes=tuple(text_of(x) for x in typed(data, "notes", list, tuple)),
                 as_read=AsRead.from_dict(test) if (test := data.get("as_read")) else None,
-                chosen=str(data.get("chosen", "")),
+                chosen=text_of(data.get("chosen", "")),
                 front=tuple(cls.from_dict(part) for part in data.get("front", ())),
                 target=_read_target(data),
-                constraints=dict(data.get("constraints", {})),
-                refused={str(k): index(n) for k, n in data.get("refused", {}).items()},
+                constraints=visible_tree(dict(data.get("constraints", {}))),
+                refused={text_of(k): index(n) for k, n in data.get("refused", {}).items()},
                 weights=tuple(
                     (index(u), index(v), float(a), float(b))
                     for u, v, a, b in data.get("weights", ())
@@ -381,13 +382,10 @@ class Counterfactual:
                 plausibility=Plausibility.read(data.get("plausibility")),
                 diverse=tuple(cls.from_dict(part) for part in data.get("diverse", ())),
                 **{key: _read_share(data, key) for key in _SHARES},
-                **{key: typed(data, key, *kinds) for key, kinds in _SAME.items()},
+                **{key: visible_tree(typed(data, key, *kinds)) for key, kinds in _SAME.items()},
             )
             _ = result.counterfactual  # edits that do not fit the graph are told here
             return result
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            msg = f"Not a denseflip result: {said(error)}."
-            raise FileFormatError(msg) from error
 
     # ---- display ------------------------------------------------------------------------
 

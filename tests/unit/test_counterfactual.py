@@ -98,7 +98,7 @@ def test_numbers_of_other_makes_become_plain_in_a_step():
         ({"original": {}}, "Not a denseflip result: InvalidGraphError"),
         ({"added": [[0, 3], [3, 0]]}, "Not a denseflip result: InvalidGraphError"),
         ({"added": 5}, "Not a denseflip result: TypeError"),
-        ({"trace": [{"block": "x"}]}, "Not a denseflip result: KeyError"),
+        ({"trace": [{"block": "x"}]}, "Not a denseflip result: Not a step of a search: KeyError"),
     ],
 )
 def test_what_is_no_result_is_refused(change, message):

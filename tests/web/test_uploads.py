@@ -180,7 +180,7 @@ def test_a_saved_result_is_shown_again(client):
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("method", "a\ud800"),
+        ("method", 7),
         ("label_after", float("nan")),
         ("confidence_before", float("inf")),
         ("constraints", {"a": 1}),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
-from denseflip.errors import FileFormatError, shown
+from denseflip.checks import plain_fields, taken_as, text_of, typed
 
 
 @dataclass(frozen=True)
@@ -97,9 +97,9 @@ class Confounding:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Inverse of `to_dict`."""
-        try:
-            values = {f.name: data[f.name] for f in fields(cls)}
-            values["columns"] = tuple(str(x) for x in values["columns"])
+        with taken_as("the confounds of an evaluation"):
+            values = {f.name: data[f.name] for f in fields(cls)} | plain_fields(cls, data)
+            values["columns"] = tuple(text_of(x) for x in typed(data, "columns", list, tuple))
             for name in ("interval", "alone_interval", "leave_site_out_interval"):
                 pair = values[name]
                 values[name] = None if pair is None else (float(pair[0]), float(pair[1]))
@@ -107,10 +107,9 @@ class Confounding:
                 values[name] = float(values[name])
             for name in ("p_value", "null_mean", "leave_site_out"):
                 values[name] = None if values[name] is None else float(values[name])
-        except (KeyError, TypeError, ValueError, LookupError, OverflowError) as error:
-            msg = f"Not the confounds of an evaluation: {shown(data)} ({type(error).__name__})."
-            raise FileFormatError(msg) from error
-        return cls(**values)
+            found = cls(**values)
+            found.verdict("better")  # what cannot be told is none
+            return found
 
 
 def _listed(names: tuple[str, ...]) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from numbers import Integral
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
-from denseflip.checks import visible_tree
+from denseflip.checks import plain_fields, taken_as, typed, visible, visible_tree
 from denseflip.classifiers.confounding import Confounding
 from denseflip.errors import FileFormatError, shown
 from denseflip.limits import check_size, read_json
@@ -245,13 +246,16 @@ class Evaluation:
         if missing:
             msg = f"Not an evaluation: the entries {', '.join(missing)} are missing."
             raise FileFormatError(msg)
-        values = {name: data[name] for name in names}
-        try:
+        with taken_as("an evaluation"):
+            values = {name: data[name] for name in names} | plain_fields(cls, data)
             values["interval"] = (float(data["interval"][0]), float(data["interval"][1]))
             values["confusion"] = tuple(tuple(int(x) for x in row) for row in data["confusion"])
             values["repeat_accuracies"] = tuple(float(x) for x in data["repeat_accuracies"])
-            values["class_counts"] = {str(k): int(v) for k, v in data["class_counts"].items()}
-            values["chosen"] = {str(k): dict(v) for k, v in data["chosen"].items()}
+            values["class_counts"] = {
+                visible(str(k)): typed(data["class_counts"], k, Integral)
+                for k in data["class_counts"]
+            }
+            values["chosen"] = {str(k): dict(visible_tree(v)) for k, v in data["chosen"].items()}
             for name in _SHARES:
                 values[name] = float(data[name])
             for name in ("p_value", "null_mean"):
@@ -260,12 +264,9 @@ class Evaluation:
                 raise ValueError(f"the protocol {shown(values['protocol'])}")
             if values.get("confounds") is not None:
                 values["confounds"] = Confounding.from_dict(values["confounds"])
-        except FileFormatError:
-            raise
-        except (TypeError, ValueError, LookupError, AttributeError, OverflowError) as error:
-            msg = f"Not an evaluation: {error}."
-            raise FileFormatError(msg) from error
-        return cls(**values)
+            found = cls(**values)
+            repr(found), found.verdict, found.warning  # what cannot be told is none
+            return found
 
 
 def read_evaluation(path: str | Path) -> Evaluation:

@@ -11,16 +11,17 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from denseflip.checks import plain_fields, taken_as, typed
 from denseflip.classifiers.presets import DEFAULT_PRESET, check_classes, fit_oracle
 from denseflip.classifiers.recipes import Positions, stratified_folds
 from denseflip.counterfactual import wilson_interval
 from denseflip.datasets import Dataset
-from denseflip.errors import FileFormatError, InvalidParameterError, counted, whole_number
+from denseflip.errors import InvalidParameterError, counted, whole_number
 from denseflip.oracles.background import Background
 from denseflip.oracles.protocol import Oracle, about_graph
 from denseflip.oracles.session import Session
@@ -158,13 +159,12 @@ class Tellability:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Inverse of `to_dict`."""
-        try:
-            values = {f.name: data[f.name] for f in fields(cls)}
-            values["decisions"] = tuple(ToldDecision(**d) for d in values["decisions"])
-        except (KeyError, TypeError) as error:
-            msg = f"Not a tellability: {type(error).__name__}: {error}."
-            raise FileFormatError(msg) from error
-        return cls(**values)
+        with taken_as("a tellability"):
+            listed = typed(data, "decisions", list, tuple)
+            told = tuple(ToldDecision(**plain_fields(ToldDecision, one)) for one in listed)
+            found = cls(**plain_fields(cls, data), decisions=told)
+            found.to_dict()  # what cannot be told is none
+            return found
 
 
 def tellability(

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
-from denseflip.checks import check_new_file
+from denseflip.checks import check_new_file, plain_fields, taken_as, visible_tree
 from denseflip.classifiers.evaluation import Evaluation
 from denseflip.cohort.labelling import CohortSettings, Labelling, cells_of, held_by, spoken_of
 from denseflip.cohort.shared import SharedChange
@@ -24,7 +24,7 @@ from denseflip.cohort.stats import (
 )
 from denseflip.cohort.words import Words, statement
 from denseflip.datasets import Dataset
-from denseflip.errors import FileFormatError, UnknownNameError
+from denseflip.errors import FileFormatError, UnknownNameError, shown
 from denseflip.files import write_whole
 from denseflip.story.vocabulary import Vocabulary
 
@@ -251,10 +251,11 @@ class Cohort:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Inverse of `to_dict`."""
-        try:
+        with taken_as("a cohort of denseflip"):
+            data = visible_tree(data, lines=False)
             if data.get("format") != FORMAT:
-                msg = f"it has format {data.get('format')!r}; this version reads {FORMAT}"
-                raise ValueError(msg)
+                msg = f"it has format {shown(data.get('format'))}; this version reads {FORMAT}"
+                raise FileFormatError(f"{msg}.")
             given = {
                 k: data.get(k, ()) if k == "held" else data[k] for k in cls.__dataclass_fields__
             }
@@ -266,10 +267,9 @@ class Cohort:
             given["observed"] = Labelling.from_dict(data["observed"])
             given["shared"] = tuple(SharedChange.from_dict(part) for part in data["shared"])
             given["densities"] = {k: tuple(v) for k, v in data["densities"].items()}
-            return cls(**given)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            msg = f"Not a cohort of denseflip: {error}."
-            raise FileFormatError(msg) from error
+            found = cls(**{**given, **plain_fields(cls, data)})
+            found.to_dict(), repr(found)  # what cannot be told is no cohort
+            return found
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Cohort) and self.to_dict() == other.to_dict()

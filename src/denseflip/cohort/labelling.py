@@ -10,16 +10,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from denseflip.checks import plain_fields, taken_as, typed
 from denseflip.cohort.scan import Scan, spreads_of
 from denseflip.cohort.stats import group_difference
 from denseflip.counterfactual import Counterfactual
 from denseflip.datasets import Dataset
-from denseflip.errors import DatasetError, InvalidParameterError, UnknownNameError, whole_number
+from denseflip.errors import (
+    DatasetError,
+    InvalidParameterError,
+    UnknownNameError,
+    shown,
+    whole_number,
+)
 from denseflip.graph import Cells
 from denseflip.oracles.background import Background
 from denseflip.oracles.protocol import Oracle
@@ -83,7 +91,7 @@ class CohortSettings:
             whole_number("patients", self.patients, minimum=2)
         share = isinstance(self.cover, (int, float)) and not isinstance(self.cover, bool)
         if not share or not 0 < self.cover <= 1:
-            msg = f"cover must be a share above 0 and at most 1; got {self.cover!r}."
+            msg = f"cover must be a share above 0 and at most 1; got {shown(self.cover)}."
             raise InvalidParameterError(msg, parameter="cover")
         if self.method != SCAN:
             make_method(self.method)  # an unknown name is told here
@@ -139,8 +147,9 @@ class Patient:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Patient:
         """Inverse of `to_dict`."""
-        changes = {int(k): int(v) for k, v in data["changes"].items()}
-        return cls(**{**data, "changes": changes})
+        with taken_as("a patient of a cohort"):
+            changes = {int(k): typed(data["changes"], k, Integral) for k in data["changes"]}
+            return cls(**plain_fields(cls, data), changes=changes)
 
 
 @dataclass(frozen=True)
@@ -184,16 +193,22 @@ class Labelling:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Labelling:
         """Inverse of `to_dict`."""
-        return cls(
-            np.asarray(data["more"], dtype=np.int64),
-            np.asarray(data["fewer"], dtype=np.int64),
-            np.asarray(data["difference"], dtype=np.float64),
-            data["explained"],
-            data["right"],
-            data["told"],
-            data["questions"],
-            tuple(Patient.from_dict(p) for p in data["patients"]),
-        )
+        with taken_as("what was counted in a cohort"):
+            return cls(
+                **plain_fields(cls, data),
+                more=_by_cell(data["more"], np.int64),
+                fewer=_by_cell(data["fewer"], np.int64),
+                difference=_by_cell(data["difference"], np.float64),
+                patients=tuple(Patient.from_dict(p) for p in data["patients"]),
+            )
+
+
+def _by_cell(values: Any, kind: type) -> npt.NDArray[Any]:
+    found: npt.NDArray[Any] = np.asarray(values, dtype=kind)
+    if found.ndim != 1:
+        msg = "a number by cell is expected"
+        raise ValueError(msg)
+    return found
 
 
 # ---- checks --------------------------------------------------------------------------------

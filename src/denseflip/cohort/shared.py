@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
+from denseflip.checks import plain_fields, taken_as, text_of, typed
 from denseflip.cohort.labelling import CohortSettings, Fit, cells_of, group_of, terms_of
 from denseflip.cohort.scan import most_pairs, spreads_of
 from denseflip.cohort.stats import group_difference
@@ -64,9 +66,17 @@ class HalfChange:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> HalfChange:
         """Inverse of `to_dict`."""
-        amounts = {int(cell): int(n) for cell, n in data["amounts"].items()}
-        listed = {key: tuple(data[key]) for key in ("flipped", "counted")}
-        return cls(**{**data, "amounts": amounts, **listed})
+        with taken_as("a change that was chosen on half a cohort"):
+            amounts = {int(k): typed(data["amounts"], k, Integral) for k in data["amounts"]}
+            listed: dict[str, Any] = {
+                key: tuple(text_of(x) for x in typed(data, key, list, tuple))
+                for key in ("flipped", "counted")
+            }
+            if not set(listed["flipped"]) <= set(listed["counted"]):
+                msg = "somebody is flipped who was not counted"
+                raise ValueError(msg)
+            said = typed(data, "reading", str)
+            return cls(**plain_fields(cls, data), amounts=amounts, reading=said, **listed)
 
 
 @dataclass(frozen=True)
@@ -140,8 +150,9 @@ class SharedChange:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> SharedChange:
         """Inverse of `to_dict`."""
-        halves = tuple(HalfChange.from_dict(half) for half in data["halves"])
-        return cls(data["source"], halves, data["unseen"])
+        with taken_as("a change that a cohort shares"):
+            halves = tuple(HalfChange.from_dict(half) for half in data["halves"])
+            return cls(**plain_fields(cls, data), halves=halves)
 
 
 def find_shared(

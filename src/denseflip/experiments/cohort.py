@@ -26,7 +26,7 @@ from denseflip.cohort.labelling import (
     group_of,
     run_labelling,
 )
-from denseflip.cohort.shared import SharedChange, find_shared
+from denseflip.cohort.shared import find_shared
 from denseflip.cohort.stats import check_permutations
 from denseflip.datasets import Dataset
 from denseflip.errors import EngineError, InvalidParameterError, UnknownNameError, whole_number
@@ -37,6 +37,7 @@ from denseflip.experiments.cohort_oracles import (
     fit_of,
     spec_of,
 )
+from denseflip.experiments.cohort_parts import read_judged, read_labellings, read_shared
 from denseflip.experiments.engines import make_engine
 from denseflip.experiments.many import data_of, open_store
 from denseflip.experiments.refs import evaluate_oracle_of, load_data, load_oracle_of
@@ -282,8 +283,7 @@ def explain_cohort(
             return {s.id: outcome.records[s.id]["result"] for s in specs}
 
         judge = CohortSpec(data, spec, part="judge", **shared)
-        judged = run([judge], None)[judge.id]["evaluation"]
-        evaluation = None if judged is None else Evaluation.from_dict(judged)
+        evaluation = read_judged(run([judge], None)[judge.id], kept.folder)
         facts: dict[str, Any] = {
             "oracle": spec.name,
             "refitted": refit,
@@ -304,13 +304,16 @@ def explain_cohort(
                     loaded, settings, facts, ("Nobody was explained: it was declined.",)
                 )
         results = run([true, change, *null], progress)
+        fits = (loaded, len(cells_of(loaded, settings)), kept.folder)
+        labellings = read_labellings([results[x.id] for x in (true, *null)], *fits)
+        changes, asked = read_shared(results[change.id], *fits)
     return assemble(
         loaded,
         settings,
-        observed=Labelling.from_dict(results[true.id]),
-        null=[Labelling.from_dict(results[x.id]) for x in null],
-        shared=[SharedChange.from_dict(x) for x in results[change.id]["shared"]],
-        questions=sum(result["questions"] for result in results.values()),
+        observed=labellings[0],
+        null=labellings[1:],
+        shared=changes,
+        questions=sum(labelling.questions for labelling in labellings) + asked,
         notes=_notes(settings, loaded, refit, permutations),
         **facts,
     )

@@ -9,9 +9,9 @@ from functools import cached_property
 from types import NoneType
 from typing import Any, Literal, Self
 
-from denseflip.checks import renamed, typed, visible
+from denseflip.checks import renamed, taken_as, typed, visible_tree
 from denseflip.counterfactual import AsRead, Counterfactual, Label, Language, Reading
-from denseflip.errors import FileFormatError, MissingInputError, said, shown
+from denseflip.errors import FileFormatError, MissingInputError, shown
 from denseflip.graph import Edits, Nodes, Taxonomy
 from denseflip.graph.listing import list_edits, make_frame
 from denseflip.story.notes import footnotes, shape_advice
@@ -274,26 +274,23 @@ class Story:
         if not isinstance(version, int) or version > FORMAT:
             msg = f"This story has format {shown(version)}; this version reads up to {FORMAT}. "
             raise FileFormatError(msg + "Update denseflip.")
-        try:
+        with taken_as("a denseflip story"):
             name = typed(data, "taxonomy", str, NoneType)
             story = cls(
                 result=Counterfactual.from_dict(data["result"]),
                 nodes=Nodes.from_dict(data["nodes"]),
                 taxonomy=None if name is None else _read_taxonomy(name, data["node_regions"]),
-                subject=visible(typed(data, "subject", str)),
-                class_names=dict(data["class_names"]),
+                subject=typed(data, "subject", str),
+                class_names=visible_tree(dict(data["class_names"])),
                 verification=Verification.from_dict(data["verification"]),
                 vocabulary=Vocabulary.from_dict(data["vocabulary"]),
-                evaluation=typed(data, "evaluation", Mapping, NoneType),
+                evaluation=visible_tree(typed(data, "evaluation", Mapping, NoneType)),
                 form=data["form"],
                 as_read=AsRead.from_dict(test) if (test := data.get("as_read")) else None,
-                language=data.get("language"),
+                language=typed(data, "language", str, NoneType) if "language" in data else None,
             )
             str(story)  # what cannot be told is no story
             return story
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-            msg = f"Not a denseflip story: {said(error)}."
-            raise FileFormatError(msg) from error
 
     def _node_regions(self) -> list[str] | None:
         tax = self.taxonomy
@@ -335,4 +332,4 @@ def _read_taxonomy(name: str, labels: Any) -> Taxonomy:
     if not isinstance(labels, list) or not all(isinstance(x, str) for x in labels):
         msg = f"node_regions cannot be {shown(labels)}"
         raise TypeError(msg)
-    return Taxonomy.from_labels(name, labels)
+    return Taxonomy.from_labels(name, visible_tree(labels, lines=False))

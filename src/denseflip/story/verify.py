@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from denseflip.checks import typed
+from denseflip.checks import plain_fields, taken_as, text_of, typed
 from denseflip.counterfactual import Counterfactual, Label
 from denseflip.errors import OracleError
 from denseflip.graph import Edits
@@ -132,29 +132,27 @@ class Verification:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Verification:
         """Inverse of `to_dict`; reads what format 1 of a story holds, too."""
-        return cls(
-            verified=data["verified"],
-            named=tuple(
-                NamedPair(
-                    typed(p, "region_a", str),
-                    None if p["region_b"] is None else typed(p, "region_b", str),
-                    typed(p, "added", int),
-                    typed(p, "removed", int),
-                )
-                for p in data["named"]
-            ),
-            edits=Edits(
-                tuple((u, v) for u, v in data["added"]),
-                tuple((u, v) for u, v in data["removed"]),
-            ),
-            label=data["label"],
-            questions=data["questions"],
-            n_cells=data["n_cells"],
-            tested=data["tested"],
-            tried=data["tried"],
-            minimal=data.get("minimal", False),
-            remarks=tuple(data.get("remarks", ())),
-        )
+        with taken_as("the test of a story"):
+            return cls(
+                **plain_fields(cls, data),
+                named=tuple(
+                    NamedPair(
+                        typed(p, "region_a", str),
+                        None if p["region_b"] is None else typed(p, "region_b", str),
+                        typed(p, "added", int),
+                        typed(p, "removed", int),
+                    )
+                    for p in data["named"]
+                ),
+                edits=Edits(
+                    tuple((u, v) for u, v in data["added"]),
+                    tuple((u, v) for u, v in data["removed"]),
+                ),
+                label=typed(data, "label", bool, int, float, str),
+                remarks=tuple(text_of(x) for x in typed(data, "remarks", list, tuple))
+                if "remarks" in data
+                else (),
+            )
 
 
 def verify(
