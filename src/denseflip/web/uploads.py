@@ -254,6 +254,11 @@ def _keep_result(
     try:
         result_data, view = _read_result(content, shown, library, key)
         json.dumps(result_data, ensure_ascii=False, allow_nan=False).encode()
+    except FileFormatError as error:
+        if str(error).startswith(shown):
+            raise
+        msg = f"{shown}: {error}"
+        raise FileFormatError(msg) from error
     except DenseflipError:
         raise
     except Exception as error:  # whatever stands where something else should
