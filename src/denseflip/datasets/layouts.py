@@ -185,7 +185,9 @@ def _column(arrays: Arrays, names: tuple[str, ...], count: int) -> list[str] | N
         if len(arrays.texts.get(name, ())) == count:
             return list(arrays.texts[name])
         values = arrays.numbers.get(name)
-        if values is not None and values.size == count and not (values % 1).any():
+        if values is None or values.dtype.kind not in "biuf":
+            continue
+        if values.size == count and not (values % 1).any():
             return [str(int(x)) for x in values.ravel().tolist()]
     return None
 

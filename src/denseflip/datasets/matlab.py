@@ -127,7 +127,9 @@ def _read_matrix(body: bytes, order: str, source: str, found: MatFile) -> None:
     flags = struct.unpack_from(f"{order}I", parts[0][1])[0]
     kind, flags = flags & 0xFF, flags >> 8 & 0xFF
     if kind == _OPAQUE:
-        found.closed[parts[1][1].decode("latin-1")] = _CLOSED[kind]
+        name = parts[1][1].decode("latin-1")
+        _check_new(name, found)
+        found.closed[name] = _CLOSED[kind]
         return
     if len(parts) < 3:
         return
@@ -135,6 +137,7 @@ def _read_matrix(body: bytes, order: str, source: str, found: MatFile) -> None:
     shape = _shape(parts[1][1], order)
     if not name:
         return  # where MATLAB keeps what its functions need
+    _check_new(name, found)
     if kind in _CLOSED:
         found.closed[name] = _CLOSED[kind]
     elif kind in _NUMBERS and flags & _COMPLEX:
@@ -156,6 +159,13 @@ def _read_matrix(body: bytes, order: str, source: str, found: MatFile) -> None:
         found.points[name] = tuple((x[0], x[1], x[2]) for x in items)
     else:
         found.closed[name] = "a cell of other things than texts"
+
+
+def _check_new(name: str, found: MatFile) -> None:
+    """Say so if there is a variable of that name already: which one is meant is not known."""
+    if any(name in held for held in (found.arrays, found.texts, found.points, found.closed)):
+        msg = f"two variables are called {name!r:.40}"
+        raise ValueError(msg)
 
 
 def _shape(data: bytes, order: str) -> list[int]:
@@ -232,6 +242,7 @@ def _read_old(content: bytes, source: str, found: MatFile) -> None:
         form = np.dtype(f"{order}{_OLD_TYPES[kind % 100 // 10]}")
         size = rows * columns * form.itemsize
         name = content[at + 20 : at + 20 + length].rstrip(b"\0").decode("latin-1")
+        _check_new(name, found)
         at += 20 + length
         if min(rows, columns, length - 1) < 0 or at + size * (1 + bool(imaginary)) > len(content):
             msg = f"an array of {rows} × {columns} numbers that is cut off"

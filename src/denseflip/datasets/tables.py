@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from denseflip.checks import visible
 from denseflip.datasets.matlab import load_mat
 from denseflip.errors import FileFormatError, TooLargeError, counted
 from denseflip.limits import PER_CELL, check_size, check_zip
@@ -22,6 +23,7 @@ TEXT = (".csv", ".tsv", ".txt", ".1d", ".dat")
 BINARY = (".npy", ".npz", ".mat")
 #: What stands in a table of numbers where one is missing, beside an empty cell and "nan".
 NO_NUMBER = ("n/a", "na")
+_NAME = 60  # letters of an array's name in a message
 _NEWER = " A MATLAB 7.3 file is not read; save it with '-v7' or as CSV."
 
 
@@ -201,15 +203,15 @@ class Arrays:
                 msg = f"{source}: {variable!r} is {self.closed[variable]}; only arrays of numbers "
                 raise FileFormatError(msg + "and lists of texts are opened.", parameter="variable")
             if variable not in self.numbers:
-                held = ", ".join(self.numbers) or "no array of numbers"
+                held = ", ".join(map(_called, self.numbers)) or "no array of numbers"
                 msg = f"{source}: no array named {variable!r}. It holds: {held}."
                 raise FileFormatError(msg, parameter="variable")
             return variable
         fit = [k for k, v in self.numbers.items() if v.ndim == ndim and min(v.shape) > 1]
         if len(fit) == 1:
             return fit[0]
-        held = ", ".join(f"{k} {v.shape}" for k, v in self.numbers.items())
-        closed = ", ".join(f"{k} ({what}, not opened)" for k, what in self.closed.items())
+        held = ", ".join(f"{_called(k)} {v.shape}" for k, v in self.numbers.items())
+        closed = ", ".join(f"{_called(k)} ({w}, not opened)" for k, w in self.closed.items())
         held = ", ".join(x for x in (held, closed) if x) or "nothing"
         what = "table of numbers" if ndim == 2 else "stack of matrices"
         msg = f"{source}: expected one {what}; it holds {held}."
@@ -232,6 +234,11 @@ class Arrays:
             if keys:
                 return lists[max(keys, key=len) if keys is own else keys[0]]
         return None
+
+
+def _called(name: str) -> str:
+    """The name of an array for a message; a file may hold any."""
+    return visible(name if len(name) <= _NAME else f"{name[: _NAME - 1]}…")
 
 
 def read_arrays(path: Path) -> Arrays:
