@@ -76,6 +76,16 @@ def raw_zip(
     return bytes(out + listing + end)
 
 
+def crowd(n: int) -> bytes:
+    """An archive that lists many empty members, all at the one place."""
+    first = struct.pack("<IHHHHHIIIHH", 0x04034B50, 20, *(0,) * 7, 1, 0) + b"a"
+    entry = struct.pack("<IHHHHHHIIIHHHHHII", 0x02014B50, 20, 20, *(0,) * 7, 8, *(0,) * 6)
+    listing = b"".join(entry + b"%08x" % i for i in range(n))
+    most = min(n, 0xFFFF)
+    end = struct.pack("<IHHHHIIH", 0x06054B50, 0, 0, most, most, len(listing), len(first), 0)
+    return first + listing + end
+
+
 def zip_of(members: dict[str, bytes], **options) -> bytes:
     """An honest zip archive."""
     out = io.BytesIO()

@@ -16,7 +16,8 @@ import re
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
 from denseflip.errors import DenseflipError, FileFormatError, InvalidParameterError, TooLargeError
 
@@ -26,8 +27,11 @@ PER_NODE = 150  # bytes that a node without a table takes: its name, and the pla
 PER_GRAPH = 500  # bytes that a graph takes beside its edges
 PER_CELL = 64  # bytes that a cell of a text table takes until it is a number
 PER_CHARACTER = 24  # bytes that a character of JSON may become: "[]," is a list in a list
+PER_MEMBER = 1_500  # bytes that a member of an archive takes where its members are listed
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _PLAIN = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
+_LISTED = b"PK\1\2"  # what every entry in the list of an archive's members begins with
+_CHUNK = 1 << 20
 _DEPTH = 4  # archives in archives: a classifier's file holds one that may hold arrays
 
 
@@ -116,6 +120,34 @@ def check_dense(n_nodes: int, what: str, *, count: int = 1, itemsize: int = 8) -
 # ---- archives ---------------------------------------------------------------------------
 
 
+@contextmanager
+def open_zip(source: Path | bytes, where: str) -> Iterator[zipfile.ZipFile]:
+    """Open an archive, unless the mere list of its members would take too much.
+
+    They are counted before Python lists them; no more than that is looked at. What they would be
+    unpacked is told by `check_zip`.
+
+    Raises
+    ------
+    TooLargeError
+        If there are too many of them.
+    """
+    with io.BytesIO(source) if isinstance(source, bytes) else source.open("rb") as file:
+        n_members = _count_members(file)
+        check_size(float(PER_MEMBER) * n_members, f"{where}: a list of its {n_members:,} members")
+        with zipfile.ZipFile(file) as archive:
+            yield archive
+
+
+def _count_members(file: IO[bytes]) -> int:
+    """How many members an archive lists at most: how often an entry begins, or seems to."""
+    count, rest = 0, b""
+    while chunk := file.read(_CHUNK):
+        count += (rest + chunk).count(_LISTED)
+        rest = chunk[-len(_LISTED) + 1 :]
+    return count
+
+
 def check_zip(archive: zipfile.ZipFile, where: str) -> int:
     """What an archive holds, unpacked, in bytes; an error if that is too much or oddly packed.
 
@@ -162,7 +194,7 @@ def repack_zip(data: bytes, where: str) -> bytes:
     """
     fresh = io.BytesIO()
     with (
-        zipfile.ZipFile(io.BytesIO(data)) as archive,
+        open_zip(data, where) as archive,
         zipfile.ZipFile(fresh, "w", zipfile.ZIP_STORED) as out,
     ):
         check_zip(archive, where)
@@ -182,7 +214,7 @@ def _nested(content: bytes, where: str, depth: int = 1) -> int:
     if depth > _DEPTH:
         msg = f"{where}: holds archives in archives in archives."
         raise FileFormatError(msg)
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+    with open_zip(content, where) as archive:
         total = check_zip(archive, where)
         for name in archive.namelist():
             total += _nested(read_member(archive, name, where), where, depth + 1)

@@ -168,6 +168,11 @@ def make_bombs(folder: Path) -> dict[str, tuple[Path | None, str]]:
     deep = bombs.zip_of({"0.npz": bombs.raw_zip({"a.npy": zeros}, {"a.npy": 3 * GB})})
     put("deep.dfo", "estimator", bombs.zip_of({**plain, "estimator.skops": deep}))
     put("head.dfo", "oracle", bombs.zip_of({**parts, "head.npz": inner}))
+    # Very many members, with nothing in them.
+    crowd = bombs.crowd(800_000)
+    for name, opener in (("crowd.npz", "graph"), ("crowd.dfd", "dataset"), ("crowd.dfo", "oracle")):
+        put(name, opener, crowd)
+    put("crowds.dfo", "oracle", bombs.zip_of({**parts, "head.npz": crowd}))
     # Stores.
     (folder / "store" / "parts").mkdir(parents=True)
     bombs.gzipped_zeros(folder / "store" / "parts" / "00000000-a.jsonl.gz", 6 * GB)
@@ -191,7 +196,8 @@ NAMES = (
     "folder/a.edgelist", "tu/T_A.txt", "zeros.npz", "bytes.npz", "lies.npy", "lies.npz",
     "sparse.mat", "packed.mat", "laughs.graphml", "tags.graphml", "gaps.dfd", "graphs.dfd",
     "wide.dfd", "lies.dfd", "estimator.dfo", "card.dfo", "lies.dfo", "inner.dfo", "lying.dfo",
-    "deep.dfo", "head.dfo", "store", "dense", "stack", "asked", "features", "numbered",
+    "deep.dfo", "head.dfo", "crowd.npz", "crowd.dfd", "crowd.dfo", "crowds.dfo", "store",
+    "dense", "stack", "asked", "features", "numbered",
 )  # fmt: skip
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from denseflip.classifiers.persist import CARD, SUFFIX, load_oracle
 from denseflip.classifiers.presets import DEFAULT_PRESET, PRESETS, fit_oracle
-from denseflip.errors import MissingInputError
+from denseflip.errors import MissingInputError, TooLargeError
+from denseflip.limits import open_zip
 from denseflip.oracles.open import OracleKind, register_oracle_kind
 from denseflip.oracles.protocol import Oracle
 
@@ -28,8 +29,10 @@ def _is_classifier_file(text: str) -> bool:
     try:
         if not path.is_file() or not zipfile.is_zipfile(path):
             return False
-        with zipfile.ZipFile(path) as archive:
+        with open_zip(path, text) as archive:
             return CARD in archive.namelist()
+    except TooLargeError:
+        raise
     except (OSError, ValueError, zipfile.BadZipFile):
         return False
 

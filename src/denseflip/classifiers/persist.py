@@ -35,7 +35,7 @@ from denseflip.errors import (
 )
 from denseflip.files import whole_file
 from denseflip.graph import Graph
-from denseflip.limits import check_zip, read_json, read_member, repack_zip
+from denseflip.limits import check_zip, open_zip, read_json, read_member, repack_zip
 
 FORMAT = "denseflip-oracle"
 VERSION = 1
@@ -122,7 +122,7 @@ def load_oracle(path: str | Path, *, trusted: Iterable[str] = ()) -> FittedOracl
         msg = f"{source}: there is no such file."
         raise FileFormatError(msg)
     try:
-        with zipfile.ZipFile(source) as archive:
+        with open_zip(source, str(source)) as archive:
             missing = {CARD, _ESTIMATOR} - set(archive.namelist())
             if missing:
                 msg = f"{source}: not a classifier of denseflip (no {', '.join(sorted(missing))})."

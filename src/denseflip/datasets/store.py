@@ -6,7 +6,6 @@ The form is NumPy's ``.npz`` read with ``allow_pickle=False``: nothing in a file
 from __future__ import annotations
 
 import json
-import zipfile
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from denseflip.datasets.base import Card, Dataset
 from denseflip.errors import DatasetError, DenseflipError, FileFormatError, TooLargeError
 from denseflip.files import whole_file
 from denseflip.graph import Graph, Nodes
-from denseflip.limits import PER_GRAPH, check_size, check_zip, read_json
+from denseflip.limits import PER_GRAPH, check_size, check_zip, open_zip, read_json
 
 FORMAT = "denseflip-dataset"
 VERSION = 1
@@ -80,7 +79,7 @@ def read_dataset(path: str | Path) -> Dataset:
         msg = f"{source}: there is no such file."
         raise FileFormatError(msg)
     try:
-        with zipfile.ZipFile(source) as packed:
+        with open_zip(source, str(source)) as packed:
             check_zip(packed, str(source))
         with source.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             missing = [name for name in _ARRAYS if name not in archive.files]

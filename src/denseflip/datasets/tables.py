@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,7 +16,7 @@ import numpy.typing as npt
 from denseflip.checks import visible
 from denseflip.datasets.matlab import load_mat
 from denseflip.errors import FileFormatError, TooLargeError, counted
-from denseflip.limits import PER_CELL, check_size, check_zip
+from denseflip.limits import PER_CELL, check_size, check_zip, open_zip
 
 TEXT = (".csv", ".tsv", ".txt", ".1d", ".dat")
 BINARY = (".npy", ".npz", ".mat")
@@ -271,7 +270,7 @@ def _load_numpy(path: Path) -> Arrays:
     # NumPy would unpickle what is no array; allow_pickle=False makes it refuse instead.
     content = path.read_bytes()
     if content.startswith(b"PK"):
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        with open_zip(content, path.name) as archive:
             check_zip(archive, path.name)
     loaded = np.load(io.BytesIO(content), allow_pickle=False)
     if isinstance(loaded, np.ndarray):

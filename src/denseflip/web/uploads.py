@@ -34,7 +34,7 @@ from denseflip.errors import (
     TooLargeError,
 )
 from denseflip.files import write_whole
-from denseflip.limits import check_zip, read_json, read_member, show_size
+from denseflip.limits import check_zip, open_zip, read_json, read_member, show_size
 from denseflip.story.describe import describe
 from denseflip.story.story import Story
 from denseflip.web.library import Library
@@ -157,12 +157,10 @@ def _scratch(folder: Path, shown: str, suffix: str) -> Iterator[Path]:
 
 def unpack(content: bytes, shown: str, scratch: Path) -> Path:
     """The files of a zip archive in a folder of their own; an error if anything in it is odd."""
-    import io
-
     folder = scratch / "folder"
     folder.mkdir()
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        with open_zip(content, shown) as archive:
             total = check_zip(archive, shown)
             members = [m for m in archive.infolist() if not m.is_dir()]
             if total > UNPACKED or len(members) > MEMBERS:
