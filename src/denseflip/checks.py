@@ -64,6 +64,15 @@ def visible(text: str, *, lines: bool = False) -> str:
     )
 
 
+def in_markdown(text: str) -> str:
+    """A text for Markdown, with nothing in it that begins markup: ``<none>`` would not be shown.
+
+    >>> in_markdown("p < .05 in <none>")
+    'p < .05 in &lt;none>'
+    """
+    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", text)
+
+
 def visible_tree(data: Any, *, lines: bool = True) -> Any:
     """Plain data, as read from JSON, with every text in it made `visible`."""
     if isinstance(data, str):

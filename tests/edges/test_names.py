@@ -21,6 +21,8 @@ from denseflip.cli.common import run
 from denseflip.datasets import Card, Dataset, export_dataset, import_folder, load_dataset
 from denseflip.errors import DatasetError, InvalidParameterError
 from denseflip.graph import Nodes
+from denseflip.workflow.subject import find_subject
+from denseflip.workflow.tell import tell
 
 HOSTILE = (
     "\x1b[31mred\x1b[0m",
@@ -348,3 +350,18 @@ def test_tables_of_results_keep_hostile_names_in_their_cells():
     lines = [x for x in table.to("markdown").splitlines() if x.startswith("|")]
     assert len({len(re.findall(r"(?<!\\)\|", line)) for line in lines}) == 1
     assert "<script>alert" not in table.to("html")
+    titled = replace(
+        table, title=HOSTILE[3], columns=(HOSTILE[8], "n"), notes=("p < .05 <b>x</b>",)
+    )
+    marked = titled.to("markdown")
+    assert re.findall(r"<\S?", marked) == ["<"]  # of the p
+    assert marked.count("&lt;script>alert(1)&lt;/script>") == 2
+
+
+def test_the_sentence_of_a_notebook_holds_no_markup_of_names():
+    data = hostile_cohort()
+    story = tell(find_subject(data, data.ids[0]), fit_oracle(data))
+    said = story._repr_markdown_()
+    assert story.lead in said.replace("&lt;", "<")
+    assert "&lt;" in said
+    assert not re.search(r"<[A-Za-z/!?]", said)

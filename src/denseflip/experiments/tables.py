@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
+from denseflip.checks import in_markdown
 from denseflip.errors import UnknownNameError
 from denseflip.files import write_whole
 from denseflip.report.html import Context
@@ -100,7 +101,8 @@ class Table:
     def to_markdown(self) -> str:
         """A Markdown table with title and notes."""
         names, *body = [
-            [cell.replace("|", "\\|") for cell in row] for row in (self.columns, *self.texts())
+            [in_markdown(cell).replace("|", "\\|") for cell in row]
+            for row in (self.columns, *self.texts())
         ]
         widths = [
             max(3, len(head), *(len(row[i]) for row in body)) if body else max(3, len(head))
@@ -112,9 +114,10 @@ class Table:
             return "| " + " | ".join(padded) + " |"
 
         rule = "|" + "|".join("-" * (w + 2) for w in widths) + "|"
-        text = [f"**{self.title}**", "", line(names), rule, *(line(row) for row in body)]
+        title = in_markdown(self.title)
+        text = [f"**{title}**", "", line(names), rule, *(line(row) for row in body)]
         for note in self.notes:
-            text += ["", note]
+            text += ["", in_markdown(note)]
         return "\n".join(text) + "\n"
 
     def to_latex(self) -> str:

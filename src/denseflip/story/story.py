@@ -9,7 +9,7 @@ from functools import cached_property
 from types import NoneType
 from typing import Any, Literal, Self
 
-from denseflip.checks import renamed, taken_as, typed, visible_tree
+from denseflip.checks import in_markdown, renamed, taken_as, typed, visible_tree
 from denseflip.counterfactual import AsRead, Counterfactual, Label, Language, Reading
 from denseflip.errors import FileFormatError, MissingInputError, shown
 from denseflip.graph import Edits, Nodes, Taxonomy
@@ -316,7 +316,7 @@ class Story:
         """The sentence and its footnotes for notebooks."""
         notes = "\n".join(f"{i}. {note}" for i, note in enumerate(self.footnotes, 1))
         items = "".join(f"\n> - {item}" for item in self.items)
-        return f"> {self.lead}{items and chr(10) + '>' + items}\n\n{notes}"
+        return in_markdown(f"> {self.lead}{items and chr(10) + '>' + items}\n\n{notes}")
 
     def _repr_html_(self) -> str:
         """The sentence and its footnotes for notebooks."""

@@ -322,7 +322,8 @@ def test_notebook_forms_escape_and_hold_the_footnotes() -> None:
     assert "&lt;b&gt;" in page
     assert "a&amp;b" in page
     assert page.count("<li>") == len(story.footnotes)
-    assert story._repr_markdown_().startswith(f"> {story.statement}\n\n1. ")
+    said = story.statement.replace("<b>", "&lt;b>")
+    assert story._repr_markdown_().startswith(f"> {said}\n\n1. ")
     assert "verified=True" in repr(story)
 
 
