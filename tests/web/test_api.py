@@ -144,6 +144,7 @@ def test_what_if_by_hand_is_what_the_classifier_says(client, study):
         ("/api/jobs", ASKED | {"regions": "moon"}, 404, "moon"),
         ("/api/jobs", ASKED | {"target": "C"}, 404, "C"),
         ("/api/jobs", ASKED | {"hack": 1}, 422, "hack"),
+        ("/api/jobs", ASKED | {"h\u202ea\x1b[31m": 1}, 422, "h\\u202ea\\x1b[31m"),
         ("/api/jobs", ASKED | {"seed": -1}, 422, "seed"),
         ("/api/whatif", ASKED | {"cells": [{"a": 0, "b": 9}]}, 400, "0..1"),
         ("/api/whatif", ASKED | {"cells": [{"a": 0, "b": 0, "more": 99}]}, 400, "there are"),

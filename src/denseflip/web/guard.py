@@ -19,6 +19,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
+from denseflip.checks import visible
 from denseflip.web.config import BODY, Settings, is_loopback
 
 Scope = MutableMapping[str, Any]
@@ -52,8 +53,9 @@ _NO_STORE = (b"cache-control", b"no-store")  # of what is about patients, nothin
 
 
 def error_body(kind: str, message: str, parameters: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The one shape of every error that the API gives."""
-    return {"error": {"kind": kind, "message": message, "parameters": list(parameters)}}
+    """The one shape of every error that the API gives; what it repeats is made visible."""
+    named = [visible(name) for name in parameters]
+    return {"error": {"kind": kind, "message": visible(message, lines=True), "parameters": named}}
 
 
 class BadBodyError(Exception):
@@ -189,7 +191,8 @@ class Guard:
         except Exception:
             if begun:
                 raise
-            _LOG.exception("%s %s was not foreseen", scope["method"], scope["path"][:200])
+            path = visible(scope["path"][:200])
+            _LOG.exception("%s %s was not foreseen", scope["method"], path)
             message = "This was not foreseen. The server's own output has the details."
             await _answer(send, 500, "Unforeseen", message)
 
