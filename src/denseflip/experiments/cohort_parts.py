@@ -32,11 +32,12 @@ def read_labellings(
     """What was counted under each labelling, over as many cells and for patients of this data."""
     with _told(folder):
         found = [Labelling.from_dict(result) for result in results]
+        everybody = set(dataset.ids)
         for labelling in found:
             for values in (labelling.more, labelling.fewer, labelling.difference):
                 _fits(len(values) == n_cells, "its cells")
             for patient in labelling.patients:
-                _fits(patient.id in dataset.ids, "a patient")
+                _fits(patient.id in everybody, "a patient")
                 for label in (patient.label, patient.answer):
                     _fits(label is None or 0 <= label < len(dataset.class_names), "a class")
                 _fits(all(0 <= cell < n_cells for cell in patient.changes), "a change")
