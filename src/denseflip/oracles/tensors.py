@@ -229,7 +229,7 @@ def inputs_of(
         shifts = np.concatenate(([0], np.cumsum(sizes)[:-1])).astype(np.int64)
         pairs = [g.pairs + s for g, s in zip(graphs, shifts, strict=True)]
         both = [np.concatenate((p, p[:, ::-1])) for p in pairs]
-        joined = np.concatenate(both) if both else np.zeros((0, 2))
+        joined = np.concatenate(both)
         made["edge_index"] = np.ascontiguousarray(joined.T, dtype=np.int64)
         made["edge_weight"] = np.ones(len(joined), dtype=np.float32)
         made["batch"] = np.repeat(np.arange(len(graphs), dtype=np.int64), sizes)

@@ -64,15 +64,15 @@ class OutOfTimeError(Exception):
 
 
 def test_the_clock_is_looked_at_inside_the_search():
-    started = time.perf_counter()
+    started = time.process_time()  # of ours alone: the machine may be busy
 
     def check():
-        if time.perf_counter() - started > 0.05:
+        if time.process_time() - started > 0.05:
             raise OutOfTimeError
 
     with pytest.raises(OutOfTimeError):
         maximal_cliques_through(40, cocktail_party(20), check=check)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_the_clock_is_not_looked_at_all_the_time():

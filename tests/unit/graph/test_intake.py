@@ -179,6 +179,9 @@ def test_data_frames_keep_their_names_and_are_aligned():
     assert as_graph(pd.DataFrame(matrix)).names is None
     with pytest.raises(InvalidGraphError, match="name different nodes"):
         as_graph(frame.rename(index={"ATM": "ATR"}))
+    twice = pd.DataFrame(np.zeros((3, 2)), index=["a", "b", "b"], columns=["a", "b"])
+    with pytest.raises(InvalidGraphError, match="different nodes: another number of them"):
+        as_graph(twice)
 
 
 class _Tensor:

@@ -107,3 +107,9 @@ def test_every_pair_can_be_drawn_by_chance():
     n = 40
     codes = random_codes(n, n * (n - 1) // 2, np.random.default_rng(0))
     assert sorted(codes.tolist()) == [u * n + v for u in range(n) for v in range(u + 1, n)]
+
+
+def test_of_one_bad_pair_no_more_are_told():
+    with pytest.raises(InvalidGraphError) as told:
+        Graph.from_edges(5, [(0, 1), (0, 5)])
+    assert str(told.value).endswith("outside 0..4: (0, 5).")

@@ -5,6 +5,7 @@ import pytest
 
 from denseflip import Background, as_oracle
 from denseflip.errors import InvalidGraphError
+from denseflip.graph import Graph
 from denseflip.oracles.background import Frequencies, pair_counts
 from denseflip.oracles.session import Session
 from graphs import complete, empty, path
@@ -107,3 +108,11 @@ def test_frequencies_are_shares_of_the_graphs_and_zero_elsewhere():
     assert seen.at(codes).tolist() == [0.75, 0.25, 0.25, 0.75, 0.25, 0.75]
     assert Frequencies.of([path(4)]).at(codes).tolist() == [1, 0, 0, 1, 0, 1]
     assert Frequencies.of([empty(4)]).at(codes).tolist() == [0] * 6
+
+
+def test_named_graphs_are_brought_into_one_order():
+    first = Graph.from_edges(3, [(0, 1)]).named("abc")
+    other = Graph.from_edges(3, [(1, 2)]).named("cba")  # the same edge, a to b
+    background = Background([first, other])
+    assert background.graphs[0].codes.tolist() == background.graphs[1].codes.tolist() == [1]
+    assert background.frequencies([0, 1]).at(np.array([1, 2, 5])).tolist() == [1, 0, 0]

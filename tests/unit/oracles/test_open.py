@@ -10,6 +10,7 @@ from denseflip.errors import (
     MissingInputError,
     UnknownNameError,
 )
+from denseflip.graph import Graph, Nodes
 from denseflip.oracles import open as opening
 from denseflip.oracles.open import OracleKind, open_oracle, oracle_kinds, register_oracle_kind
 from graphs import complete, path
@@ -93,3 +94,13 @@ def test_an_absent_plug_in_is_harmless_and_a_broken_one_is_not(folder, monkeypat
     monkeypatch.syspath_prepend(str(folder))
     with pytest.raises(ModuleNotFoundError, match="absent_library"):
         open_oracle("own_words:label")
+
+
+def test_a_function_of_networkx_graphs_is_given_the_names_of_nodes(tmp_path, monkeypatch):
+    source = "def seen(graph):\n    return ' '.join(map(str, graph.nodes))\n"
+    (tmp_path / "named_nodes.py").write_text(source)
+    monkeypatch.chdir(tmp_path)
+    graph = Graph.from_edges(2, [(0, 1)])
+    for nodes, said in ((Nodes(("left", "right")), "left right"), (Nodes.numbered(2), "0 1")):
+        oracle = opening.import_oracle("named_nodes:seen", "networkx", nodes=nodes)
+        assert oracle.predict([graph]) == [said]

@@ -155,3 +155,10 @@ def test_what_is_known_of_an_oracle_is_kept_as_long_as_it_lives():
     pace = pace_of(oracle)
     assert pace_of(oracle) is pace
     assert pace_of(3) is not pace_of(3)
+
+
+def test_larger_batches_that_take_no_longer_cost_nothing_but_the_making():
+    pace = Pace()
+    for size in (1, 2, 4, 8):
+        pace.record(size, 10.0 - size)
+    assert pace.graph == pace.making == 0.0

@@ -116,19 +116,19 @@ def test_at_last_it_is_given_up(wrong, message):
 
 
 def test_one_that_delays_is_given_up_after_the_time_limit():
-    with served(lambda h, q: time.sleep(1.0)) as server:
+    with served(lambda h, q: time.sleep(30)) as server:
         started = time.monotonic()
         with pytest.raises(OracleError, match=r"did not answer within 0.1 s; asked 2 times.*time"):
             quick(server.url, timeout=0.1, retries=1).predict([DENSE])
-        assert time.monotonic() - started < 0.9
+        assert time.monotonic() - started < 20  # and not sixty
 
 
 def test_one_that_drips_is_given_up_too():
-    with served(lambda h, q: h.drip(1.5)) as server:
+    with served(lambda h, q: h.drip(30)) as server:
         started = time.monotonic()
         with pytest.raises(OracleError, match=r"did not answer within 0.2 s"):
             quick(server.url, timeout=0.2, retries=0).predict([DENSE])
-        assert time.monotonic() - started < 1.4
+        assert time.monotonic() - started < 20
 
 
 def test_one_that_is_quick_enough_the_second_time_is_believed():

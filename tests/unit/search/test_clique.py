@@ -95,11 +95,11 @@ def test_what_other_blocks_removed_counts_as_overlap():
 def test_a_time_limit_holds_while_cliques_are_sought():
     couples = [(2 * i, 2 * i + 1) for i in range(22)]
     g = complete(45).toggle(couples)  # four million cliques through every node
-    started = time.perf_counter()
+    started = time.process_time()  # of ours alone: the machine may be busy
     method = cli(max_cliques=10**9)
     result = explain(g, lambda a: 0, method, time_limit=0.2)
     assert str(result.status) == "budget"
-    assert time.perf_counter() - started < 3
+    assert time.process_time() - started < 3
 
 
 # ---- which clique is removed ------------------------------------------------------------

@@ -132,7 +132,7 @@ BAD = [
     ({"freeze": 2.5}, InvalidParameterError, "freeze names regions.*2.5"),
     ({"only": "both"}, UnknownNameError, "Unknown only 'both'"),
     ({"max_edits": 0}, InvalidParameterError, "max_edits must be a whole number, at least 1"),
-    ({"keep_density": -1}, InvalidParameterError, "keep_density is a percentage.*-1"),
+    ({"keep_density": -1}, InvalidParameterError, "keep_density is a percentage, from 0; got -1"),
     ({"allow_seen": 101}, InvalidParameterError, "allow_seen is a percentage, from 0 to 100"),
     ({"min_degree": 3, "max_degree": 2}, InvalidParameterError, "contradict each other"),
     ({"only": "add", "keep_density": 0}, InvalidParameterError, "contradict each other"),

@@ -161,15 +161,17 @@ def test_time_runs_out_between_questions():
 
 
 def test_time_runs_out_also_while_steps_are_being_made():
+    made = []
+
     def slow(problem):
         for pair in problem.graph.edges():
             time.sleep(0.02)
+            made.append(pair)
             yield Step("sparsify", "edge", (pair,), Ask.NO)
 
-    started = time.perf_counter()
     result = explain(complete(20), lambda a: 0, slow, time_limit=0.1)
     assert result.status is Status.BUDGET
-    assert time.perf_counter() - started < 2
+    assert len(made) < 20  # of 190
 
 
 @pytest.mark.parametrize("batch", [1, 2, 7, 64])

@@ -314,3 +314,15 @@ def test_a_run_goes_up_to_where_its_choices_fail(monkeypatch):
 
     assert refined(path(6), label, run).removed == ((2, 3), (3, 4), (4, 5))
     assert refined(path(6), label, first).removed == ((1, 2), (2, 3), (3, 4), (4, 5))
+
+
+def test_every_undone_edit_is_told_as_a_better_answer():
+    seen = []
+    result = refined(
+        complete(5), lambda a: int(a.sum() > 6), EdgeBackwardRefine(), on_event=seen.append
+    )
+    sizes = [event.value for event in seen if event.kind == "best"]
+    steps = [step for step in result.trace if step.block == "refine"]
+    assert len(steps) > 1
+    assert sizes[-len(steps) :] == sorted(sizes[-len(steps) :], reverse=True)
+    assert sizes[-1] == result.distance

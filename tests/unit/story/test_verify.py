@@ -207,3 +207,11 @@ def test_named_pair(pair, change, net, text) -> None:
 def test_verification_survives_its_dictionary() -> None:
     check = describe(found(), NODES, as_oracle(lambda a: int(not a[0, 1]))).verification
     assert Verification.from_dict(check.to_dict()) == check
+
+
+def test_of_what_was_not_found_nothing_is_tested_or_verified() -> None:
+    nothing = Counterfactual(Status.EXHAUSTED, ORIGINAL, Edits(), 0, 0)
+    check = describe(nothing, NODES, as_oracle(lambda a: 0)).verification
+    assert (check.verified, check.tested, check.named, check.questions) == (False, False, (), 0)
+    untold = describe(found(), NODES).verification
+    assert (untold.verified, untold.tested, untold.named) == (False, False, (NORTH, BOTH, SOUTH))
