@@ -177,6 +177,7 @@ def test_data_frames_keep_their_names_and_are_aligned():
     shuffled = frame.loc[list(reversed(GENES))]
     assert as_graph(shuffled) == as_graph(frame)
     assert as_graph(pd.DataFrame(matrix)).names is None
+    assert as_graph(pd.DataFrame(matrix, columns=GENES)) == as_graph(frame)  # rows by number
     with pytest.raises(InvalidGraphError, match="name different nodes"):
         as_graph(frame.rename(index={"ATM": "ATR"}))
     twice = pd.DataFrame(np.zeros((3, 2)), index=["a", "b", "b"], columns=["a", "b"])

@@ -459,6 +459,8 @@ def test_a_fixed_number_of_graphs_is_filled_up(tmp_path, first):
     oracle = open_oracle(f"onnx:{path}")
     expected = [int(g.degrees()[1] > g.degrees()[0]) for g in GRAPHS]
     assert oracle.predict(GRAPHS) == expected
+    for few in range(1, 5):  # one lacks, or some, or none
+        assert oracle.predict(GRAPHS[:few]) == expected[:few]
 
 
 def test_a_session_is_taken_too(tmp_path):

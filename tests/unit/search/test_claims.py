@@ -141,6 +141,17 @@ def test_repeats_are_redraws_and_hold_those_of_smaller_claims(graph, data):
         assert small.tolist() == repeats.codes((less,), i).tolist()  # the same when asked again
 
 
+def test_two_nodes_share_the_pair_between_them_once():
+    places = places_of(Graph.from_edges(8, []), None)
+    first, second = places.units[:2]
+    repeats = Repeats(Redraw(places), np.random.default_rng(0), draws=2)
+    for i in range(2):
+        codes = repeats.codes((Amount(first, 7, 0), Amount(second, 6, 0)), i).tolist()
+        assert len(set(codes)) == len(codes) == 13
+    with pytest.raises(TooFewError):
+        repeats.codes((Amount(first, 7, 0), Amount(second, 7, 0)))
+
+
 def test_repeats_are_drawn_by_the_weights_of_their_reading():
     graph = Graph.from_edges(8, [])
     target = Frequencies.of([Graph.from_edges(8, [(0, 5)])] * 3 + [Graph(8, np.array([6]))])
