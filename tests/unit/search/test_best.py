@@ -220,3 +220,14 @@ def test_the_front_of_a_result():
     assert result.front[0].added == ((6, 7),)
     for one in result.front:
         assert left_or_one_pair(one.counterfactual.to_adjacency()) == one.label_after == 1
+
+
+def test_a_background_without_graphs_is_none():
+    regions = {"half": ("A",) * 4 + ("B",) * 4}
+    given = {"nodes": Nodes(tuple("abcdefgh"), regions=regions), "budget": 120}
+    full = complete(8)
+    without = explain(full, lambda a: int(a[:4, 4:].sum() > 5), "best", **given)
+    nobody = explain(full, lambda a: int(a[:4, 4:].sum() > 5), "best", background=[], **given)
+    assert without.found
+    assert (nobody.edits, nobody.calls) == (without.edits, without.calls)
+    assert nobody.notes == without.notes
