@@ -38,6 +38,16 @@ def click_band(page, region):
     page.mouse.click(x, y)
 
 
+def with_back_frozen(desk):
+    """An explanation in which the second region was clicked: the window and its page."""
+    window = desk()
+    page = window.open()
+    window.explain("small", "g0000", "edges-logistic")
+    page.click("#tab-circle")
+    click_band(page, 1)
+    return window, page
+
+
 def test_an_index_of_many_patients(desk):
     window = desk()
     page = window.open()
@@ -100,11 +110,7 @@ def test_many_can_be_cancelled(desk):
 
 
 def test_regions_and_nodes_are_frozen_by_click(desk):
-    window = desk()
-    page = window.open()
-    window.explain("small", "g0000", "edges-logistic")
-    page.click("#tab-circle")
-    click_band(page, 1)
+    window, page = with_back_frozen(desk)
     assert chips(page) == ["❄ Back"]
     assert page.is_visible("#newer")
     click_band(page, 1)
@@ -150,11 +156,7 @@ def test_regions_and_nodes_are_frozen_by_click(desk):
 
 
 def test_a_late_word_about_the_classifiers_does_not_take_the_keyboard(desk):
-    window = desk()
-    page = window.open()
-    window.explain("small", "g0000", "edges-logistic")
-    page.click("#tab-circle")
-    click_band(page, 1)
+    window, page = with_back_frozen(desk)
     held = []
     page.route("**/api/datasets/small", lambda route: held.append(route))  # asked anew, no answer
     before = page.evaluate("denseflipApp.job")
