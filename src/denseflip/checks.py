@@ -25,6 +25,8 @@ from denseflip.errors import (
 P = ParamSpec("P")
 R = TypeVar("R")
 
+LARGEST = 10**100  # of a whole number from outside; one of 5,000 digits cannot be written
+
 
 # What a terminal obeys, what turns the direction of what follows, what cannot be seen, and what
 # cannot be written: C0 and C1 controls, bidirectional controls, zero widths, fillers, tags,
@@ -100,7 +102,7 @@ def typed(data: Mapping[str, Any], name: str, *kinds: type) -> Any:
     """
     value = data[name]
     wrong = not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds)
-    if wrong or (isinstance(value, int) and abs(value) > _LARGEST):
+    if wrong or (isinstance(value, int) and abs(value) > LARGEST):
         msg = f"{name} cannot be {shown(value)}"
         raise TypeError(msg)
     return visible(value) if isinstance(value, str) else value
@@ -146,7 +148,6 @@ def taken_as(what: str) -> Iterator[None]:
         raise FileFormatError(msg) from error
 
 
-_LARGEST = 10**100  # of a whole number in a file; one of 5,000 digits cannot be written
 _FILE_NAME = 120  # characters of a name, an ending to come
 
 

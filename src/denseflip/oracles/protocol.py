@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from denseflip.checks import text_of, visible
+from denseflip.checks import LARGEST, text_of, visible
 from denseflip.counterfactual import Label, Target
 from denseflip.errors import InvalidParameterError, OracleError, shown
 from denseflip.graph import Graph
@@ -15,7 +15,6 @@ from denseflip.graph import Graph
 ClassNames = Mapping[Label, str] | Sequence[str]
 
 _PLAIN = (int, bool)
-_LARGEST = 10**100  # of a label; one of 5,000 digits cannot be written
 
 
 class Answer(NamedTuple):
@@ -117,7 +116,7 @@ def clean_label(answer: Any) -> Label:
     """One answer as a plain number or string."""
     if type(answer) is str:
         return visible(answer)
-    if type(answer) in _PLAIN and -_LARGEST < answer < _LARGEST:
+    if type(answer) in _PLAIN and -LARGEST < answer < LARGEST:
         return answer  # type: ignore[no-any-return]
     if hasattr(answer, "item") and not isinstance(answer, (str, int, float)):
         try:
@@ -128,7 +127,7 @@ def clean_label(answer: Any) -> Label:
     if answer is None or not isinstance(answer, (int, float, str)):
         msg = f"The oracle returned {shown(answer)} as a label; a label is a number or a string."
         raise OracleError(msg)
-    if isinstance(answer, int) and abs(answer) >= _LARGEST:
+    if isinstance(answer, int) and abs(answer) >= LARGEST:
         msg = "The oracle returned a whole number of more than 100 digits as a label."
         raise OracleError(msg)
     if isinstance(answer, float) and not math.isfinite(answer):

@@ -86,7 +86,7 @@ class Claim:
     text : what it says, and what that is taken to mean.
     where : the place in the paper.
     methods : of which results are needed; what is no rate needs counterfactuals of them.
-        None for what is about the networks themselves.
+        Empty for what is about the networks themselves.
     check : whether it holds, and our figures in words.
     only : the data sets that it is about; all if empty.
     but : those that it is not about.
