@@ -21,8 +21,8 @@ from denseflip.classifiers.presets import fit_oracle
 from denseflip.datasets.base import Dataset
 from denseflip.datasets.registry import load_dataset
 from denseflip.oracles.background import Background
-from denseflip.paper.classifier import published_oracle
-from denseflip.paper.methods import published_method
+from denseflip.paper.published_classifier import published_oracle
+from denseflip.paper.published_methods import published_method
 
 
 @dataclass(frozen=True)

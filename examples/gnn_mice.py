@@ -22,8 +22,8 @@ from torch_geometric.data import Batch, Data
 from torch_geometric.nn import GCNConv, global_mean_pool
 
 from denseflip import Dataset, as_oracle, evaluate, load_dataset
+from denseflip.workflow.explain_and_describe import tell
 from denseflip.workflow.subject import find_subject
-from denseflip.workflow.tell import tell
 
 STRAINS = "mice:strain"
 

@@ -23,8 +23,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from denseflip import Graph, fit_oracle, load_dataset, open_oracle
+from denseflip.workflow.explain_and_describe import tell
 from denseflip.workflow.subject import find_subject
-from denseflip.workflow.tell import tell
 
 LARGEST = 64 * 2**20  # bytes of a question
 

@@ -18,8 +18,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from denseflip import as_oracle, evaluate, load_dataset
+from denseflip.workflow.explain_and_describe import tell
 from denseflip.workflow.subject import find_subject
-from denseflip.workflow.tell import tell
 
 mice = load_dataset("mice")
 rows = np.stack([graph.degrees() for graph in mice.graphs])

@@ -21,18 +21,18 @@ import numpy.typing as npt
 
 from denseflip import explain, load_dataset
 from denseflip.counterfactual import Ask
-from denseflip.paper.classifier import published_oracle
-from denseflip.paper.methods import (
+from denseflip.paper.printed import DATASETS, printed_flip_rate, supplement
+from denseflip.paper.published_classifier import published_oracle
+from denseflip.paper.published_methods import (
     HalfOfTheNodes,
     PublishedDensify,
     PublishedRegionDensify,
     PublishedSparsify,
     published_measures,
 )
-from denseflip.paper.printed import DATASETS, printed_flip_rate, supplement
-from denseflip.search.dcs import DCS
-from denseflip.search.methods import Method
-from denseflip.search.problem import Problem
+from denseflip.search.core.problem import Problem
+from denseflip.search.methods.dcs import DCS
+from denseflip.search.methods.registry import Method
 
 
 def by_largest_clique(problem: Problem) -> npt.NDArray[np.int64]:

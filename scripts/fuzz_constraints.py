@@ -23,7 +23,7 @@ import numpy as np
 
 from denseflip import Constraints, Counterfactual, Graph, Nodes, describe, explain
 from denseflip.errors import InvalidParameterError
-from denseflip.search.methods import METHODS
+from denseflip.search.methods.registry import METHODS
 
 REFINERS = ("", "+min", "+bw", "+bw1", "+bw+min")
 KINDS = ("linear", "cell", "several", "odd", "sure", "sure several")

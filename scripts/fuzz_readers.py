@@ -56,7 +56,7 @@ def uses(folder: Path) -> dict[str, Callable[[bytes], object]]:
     from denseflip.counterfactual import Counterfactual
     from denseflip.datasets import load_dataset, read_graph
     from denseflip.errors import DenseflipError
-    from denseflip.experiments.config import check_config
+    from denseflip.experiments.bench_config import check_config
 
     def file(kind: str, read: Callable[[Path], object]) -> Callable[[bytes], object]:
         path = folder / f"input.{kind}"

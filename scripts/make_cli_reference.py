@@ -33,7 +33,7 @@ def render() -> str:
     """The whole page."""
     from typer.main import get_command
 
-    from denseflip.cli.app import app
+    from denseflip.cli.command_tree import app
 
     tree = list(commands(get_command(app)))
     index = "\n".join(

@@ -26,9 +26,9 @@ from denseflip.counterfactual import wilson_interval
 from denseflip.datasets.synthetic import make_synthetic
 from denseflip.experiments.cohort import CohortSpec, explain_cohort
 from denseflip.experiments.engines import make_engine
-from denseflip.experiments.many import data_of, oracle_of_words
+from denseflip.experiments.explain_many import data_of, oracle_of_words
+from denseflip.experiments.result_store import Store
 from denseflip.experiments.run import run_specs
-from denseflip.experiments.store import Store
 
 LEVEL = 0.05
 PLANTED = ("Frontal Lobe – Temporal Lobe", "more")

@@ -21,13 +21,13 @@ from denseflip import (
     plot_regions,
     write_page,
 )
-from denseflip.paper.classifier import published_oracle
-from denseflip.paper.methods import published_method
+from denseflip.paper.published_classifier import published_oracle
+from denseflip.paper.published_methods import published_method
 from denseflip.report.canvas import png_bytes
 from denseflip.story.story import Story
-from denseflip.workflow.choose import choose_classifier
+from denseflip.workflow.choose_classifier import choose_classifier
+from denseflip.workflow.explain_and_describe import oracle_for, tell, tell_front
 from denseflip.workflow.subject import find_subject
-from denseflip.workflow.tell import oracle_for, tell, tell_front
 
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
 MOUSE = "sub-54811"  # a BTBR

@@ -17,7 +17,7 @@ from typing import Any
 from markers import fill
 
 from denseflip import load_dataset
-from denseflip.experiments.many import Explanations, explain_many
+from denseflip.experiments.explain_many import Explanations, explain_many
 from denseflip.experiments.plan import choose_graphs
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "terms.md"

@@ -10,7 +10,7 @@ import statistics
 import sys
 
 from denseflip import describe, evaluate, explain
-from denseflip.classifiers.weighted import fit_weighted
+from denseflip.classifiers.weighted_features import fit_weighted
 from denseflip.datasets import make_synthetic
 
 

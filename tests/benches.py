@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from cohorts import make_cohort
-from denseflip.experiments.config import BenchConfig, check_config, make_matrix
+from denseflip.experiments.bench_config import BenchConfig, check_config, make_matrix
 from denseflip.experiments.plan import make_plan
 from denseflip.experiments.spec import RunSpec
 

@@ -24,7 +24,7 @@ from denseflip import Counterfactual, Graph, Story, describe, explain, fit_oracl
 from denseflip.classifiers.evaluation import Evaluation
 from denseflip.datasets import Card, export_dataset, import_folder, load_dataset, read_graph
 from denseflip.datasets.connectome import Keep
-from denseflip.experiments.config import read_config
+from denseflip.experiments.bench_config import read_config
 from denseflip.graph import Nodes
 from denseflip.story.vocabulary import Vocabulary
 

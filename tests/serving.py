@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from denseflip.web import work
+from denseflip.web import job_work as work
 from denseflip.web.app import create_app
-from denseflip.web.config import Settings
+from denseflip.web.server_config import ServerSettings
 
 
 @contextmanager
@@ -25,7 +25,7 @@ def serving(data: Path, **told: Any) -> Iterator[str]:
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
     port = listening.getsockname()[1]
-    app = create_app(Settings(data=data, port=port, **told))
+    app = create_app(ServerSettings(data=data, port=port, **told))
     server = make_server(app, log_level="error", timeout_graceful_shutdown=1)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()

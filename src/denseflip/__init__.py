@@ -6,9 +6,6 @@ Everything here is loaded when it is first used, so ``import denseflip`` is quic
 from __future__ import annotations
 
 import importlib
-import sys
-from collections.abc import Sequence
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from denseflip._version import __version__
@@ -24,16 +21,16 @@ if TYPE_CHECKING:
     from denseflip.datasets import load_dataset as load_dataset
     from denseflip.errors import DenseflipError as DenseflipError
     from denseflip.experiments.cohort import explain_cohort as explain_cohort
-    from denseflip.experiments.many import explain_many as explain_many
+    from denseflip.experiments.explain_many import explain_many as explain_many
     from denseflip.graph import Edits as Edits
     from denseflip.graph import Graph as Graph
     from denseflip.graph import Nodes as Nodes
     from denseflip.oracles.adapt import as_oracle as as_oracle
     from denseflip.oracles.background import Background as Background
     from denseflip.oracles.open import open_oracle as open_oracle
-    from denseflip.report.cohort import plot_cohort_chords as plot_cohort_chords
-    from denseflip.report.cohort import plot_cohort_matrix as plot_cohort_matrix
     from denseflip.report.cohort_page import write_cohort_page as write_cohort_page
+    from denseflip.report.cohort_pictures import plot_cohort_chords as plot_cohort_chords
+    from denseflip.report.cohort_pictures import plot_cohort_matrix as plot_cohort_matrix
     from denseflip.report.cohort_strip import plot_cohort_patients as plot_cohort_patients
     from denseflip.report.comparison import plot_comparison as plot_comparison
     from denseflip.report.page import write_page as write_page
@@ -42,11 +39,11 @@ if TYPE_CHECKING:
     from denseflip.report.plot import plot_region_matrix as plot_region_matrix
     from denseflip.report.plot import plot_regions as plot_regions
     from denseflip.report.view import view_connectome as view_connectome
-    from denseflip.search.constraints import Constraints as Constraints
-    from denseflip.search.dcs import DCS as DCS
+    from denseflip.search.constraints.bound_constraints import Constraints as Constraints
     from denseflip.search.explain import explain as explain
-    from denseflip.search.methods import make_method as make_method
-    from denseflip.search.methods import methods as methods
+    from denseflip.search.methods.dcs import DCS as DCS
+    from denseflip.search.methods.registry import make_method as make_method
+    from denseflip.search.methods.registry import methods as methods
     from denseflip.story.describe import describe as describe
     from denseflip.story.story import Story as Story
     from denseflip.story.vocabulary import Vocabulary as Vocabulary
@@ -54,10 +51,10 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Background": "oracles.background",
-    "Constraints": "search.constraints",
+    "Constraints": "search.constraints.bound_constraints",
     "Cohort": "cohort.cohort",
     "Counterfactual": "counterfactual",
-    "DCS": "search.dcs",
+    "DCS": "search.methods.dcs",
     "Dataset": "datasets",
     "DenseflipError": "errors",
     "Edits": "graph",
@@ -72,16 +69,16 @@ _HOME = {
     "evaluate": "classifiers.crossval",
     "explain": "search.explain",
     "explain_cohort": "experiments.cohort",
-    "explain_many": "experiments.many",
+    "explain_many": "experiments.explain_many",
     "fit_oracle": "classifiers.presets",
     "load_dataset": "datasets",
     "load_oracle": "classifiers.persist",
-    "make_method": "search.methods",
-    "methods": "search.methods",
+    "make_method": "search.methods.registry",
+    "methods": "search.methods.registry",
     "open_oracle": "oracles.open",
     "plot_circle": "report.plot",
-    "plot_cohort_chords": "report.cohort",
-    "plot_cohort_matrix": "report.cohort",
+    "plot_cohort_chords": "report.cohort_pictures",
+    "plot_cohort_matrix": "report.cohort_pictures",
     "plot_cohort_patients": "report.cohort_strip",
     "plot_comparison": "report.comparison",
     "plot_connectome": "report.plot",
@@ -106,52 +103,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
-
-
-# Modules of the first release → where they are now.
-_MOVED = {
-    "experiments.figures": "paper.figures",
-    "experiments.paper": "paper.specs",
-    "experiments.paper_tables": "paper.tables",
-    "experiments.printed": "paper.printed",
-    "experiments.published": "paper.methods",
-    "experiments.published_blocks": "paper.methods",
-    "experiments.published_classifier": "paper.classifier",
-    "experiments.published_order": "paper.orders",
-    "metrics.basic": "metrics",
-    "metrics.catalogue": "metrics",
-    "metrics.regions": "metrics",
-    "oracles.crossval": "classifiers.crossval",
-    "oracles.evaluation": "classifiers.evaluation",
-    "oracles.features": "classifiers.features",
-    "oracles.fitted": "classifiers.fitted",
-    "oracles.heads": "classifiers.heads",
-    "oracles.logistic": "classifiers.logistic",
-    "oracles.persist": "classifiers.persist",
-    "oracles.presets": "classifiers.presets",
-    "oracles.recipes": "classifiers.recipes",
-    "oracles.spectral": "classifiers.spectral",
-    "story.choose": "workflow.choose",
-    "story.compare": "workflow.compare",
-    "story.footnotes": "story.notes",
-    "story.names": "story.phrases",
-}
-
-
-class _MovedModules:
-    """Python asks it last, for a module that nobody else has found: it points to the new place."""
-
-    @staticmethod
-    def find_spec(
-        fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> None:
-        """Say where a module of the first release is now; leave all others alone."""
-        new = _MOVED.get(fullname.removeprefix("denseflip."))
-        if new is not None and fullname.startswith("denseflip."):
-            from denseflip.errors import RenamedError
-
-            msg = f"{fullname} is denseflip.{new} now."
-            raise RenamedError(msg)
-
-
-sys.meta_path.append(_MovedModules())

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import NoneType
 from typing import Any, Literal, get_args
 
-from denseflip.checks import taken_as, typed
+from denseflip.checks import parsing, typed
 from denseflip.errors import InvalidParameterError
 
 TRUE_AS_READ = 0.9  # the share of redraws that must flip before a sentence speaks of regions
@@ -29,7 +29,7 @@ def wilson_interval(share: float, n: int, z: float = _Z_95) -> tuple[float, floa
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-class Drawn:
+class DrawCount:
     """What was drawn at random and asked about, and how much of it flipped."""
 
     draws: int
@@ -51,7 +51,7 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class AsRead(Drawn):
+class AsRead(DrawCount):
     """How true a sentence is as its reader reads it: of so many redraws, how many flip.
 
     A redraw changes as many pairs in the same places as the sentence says, other pairs drawn at
@@ -126,7 +126,7 @@ class AsRead(Drawn):
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> AsRead:
         """Inverse of `to_dict`."""
-        with taken_as("a test of a sentence as read"):
+        with parsing("a test of a sentence as read"):
             return cls(
                 typed(data, "language", str),
                 typed(data, "regions", str, NoneType),

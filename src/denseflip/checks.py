@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, fields
 from numbers import Integral, Real
 from pathlib import Path
 from types import NoneType
-from typing import Any, NoReturn, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from denseflip.errors import (
     DenseflipError,
     FileFormatError,
     InvalidParameterError,
-    RenamedError,
     said,
     shown,
 )
@@ -98,7 +96,7 @@ def typed(data: Mapping[str, Any], name: str, *kinds: type) -> Any:
     """A field of a dictionary that must be of one of these kinds; True is no number here.
 
     A text is made `visible`. For `from_dict`, which turns a `KeyError` or a `TypeError` into its
-    own error (`taken_as`).
+    own error (`parsing`).
     """
     value = data[name]
     wrong = not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds)
@@ -126,10 +124,10 @@ def plain_fields(kind: Any, data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def taken_as(what: str) -> Iterator[None]:
+def parsing(what: str) -> Iterator[None]:
     """Say of a dictionary whose parts are wrong, whatever that leads to, that it is not `what`.
 
-    >>> with taken_as("a step"):
+    >>> with parsing("a step"):
     ...     typed({}, "name", str)
     Traceback (most recent call last):
     denseflip.errors.FileFormatError: Not a step: KeyError: 'name'.
@@ -252,67 +250,3 @@ def check_new_folder(
         )
         raise error(msg, parameter="force")
     return target
-
-
-def renamed(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Let a function point from the old names of its parameters to those they have now.
-
-    Parameters
-    ----------
-    names : old name → new name.
-
-    Examples
-    --------
-    >>> @renamed(overwrite="force")
-    ... def save(path, *, force=False):
-    ...     return force
-    >>> save("a.dfd", force=True)
-    True
-    >>> save("a.dfd", overwrite=True)
-    Traceback (most recent call last):
-    denseflip.errors.InvalidParameterError: save: overwrite is called force now; write force=True.
-    """
-
-    def dress(function: Callable[P, R]) -> Callable[P, R]:
-        @functools.wraps(function)
-        def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            for old in names:
-                if old in kwargs:
-                    raise _renamed_parameter(function, old, names[old], kwargs[old])
-            return function(*args, **kwargs)
-
-        return call
-
-    return dress
-
-
-def _renamed_parameter(function: Any, old: str, new: str, value: object) -> InvalidParameterError:
-    shown = repr(value)
-    written = f"{new}={shown if len(shown) <= 40 else '…'}"
-    return InvalidParameterError(
-        f"{function.__qualname__}: {old} is called {new} now; write {written}."
-    )
-
-
-def renamed_names(module: str, names: Mapping[str, str]) -> Callable[[str], NoReturn]:
-    """A module's ``__getattr__`` that points from old names to those they have now.
-
-    Parameters
-    ----------
-    module : the module's ``__name__``.
-    names : old name → new name, dotted if it is found elsewhere (``denseflip.oracles.open``).
-
-    Examples
-    --------
-    In a module: ``__getattr__ = renamed_names(__name__, {"Table": "NumberTable"})``.
-    """
-
-    def look_up(name: str) -> NoReturn:
-        if name not in names:
-            msg = f"module {module!r} has no attribute {name!r}"
-            raise AttributeError(msg)
-        place, _, new = names[name].rpartition(".")
-        msg = f"{module}.{name} is called {new} now: from {place or module} import {new}."
-        raise RenamedError(msg)
-
-    return look_up

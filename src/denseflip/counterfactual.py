@@ -19,10 +19,10 @@ from denseflip.as_read import AsRead as AsRead
 from denseflip.as_read import Language as Language
 from denseflip.as_read import Reading as Reading
 from denseflip.as_read import wilson_interval as wilson_interval
-from denseflip.checks import taken_as, text_of, typed, visible_tree
+from denseflip.checks import parsing, text_of, typed, visible_tree
 from denseflip.errors import FileFormatError, shown
 from denseflip.graph import Edits, Graph, Nodes, Pair
-from denseflip.shares import Plausibility, Robustness
+from denseflip.result_scores import Plausibility, Robustness
 
 # Version of the dictionary form; 2 has as_read, chosen and front, 3 several targets, confidence,
 # constraints, robustness, plausibility and diverse answers.
@@ -100,7 +100,7 @@ class Step(NamedTuple):
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Step:
         """Inverse of `to_dict`."""
-        with taken_as("a step of a search"):
+        with parsing("a step of a search"):
             return cls(
                 typed(data, "block", str),
                 typed(data, "structure", str),
@@ -334,7 +334,7 @@ class Counterfactual:
         MissingExtraError
             If pandas is not installed; the message says how to get it.
         """
-        from denseflip.graph.listing import list_edits, make_frame
+        from denseflip.graph.edits_table import list_edits, make_frame
 
         sorted_by = None
         if nodes is not None:
@@ -358,7 +358,7 @@ class Counterfactual:
         if not isinstance(version, int) or version > FORMAT:
             msg = f"This result has format {shown(version)}; this version reads up to {FORMAT}. "
             raise FileFormatError(msg + "Update denseflip.")
-        with taken_as("a denseflip result"):
+        with parsing("a denseflip result"):
             result = cls(
                 status=Status(data["status"]),
                 original=Graph.from_dict(data["original"]),

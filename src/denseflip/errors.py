@@ -17,7 +17,6 @@
     ├── ConfigError (ValueError)           a configuration with unknown keys or wrong values
     ├── StoreError (RuntimeError)          a result store that cannot be read or written
     ├── EngineError (RuntimeError)         a worker or a scheduler that cannot be had, or died
-    ├── RenamedError (ImportError)         a name of an older release, with the one it has now
     └── MissingExtraError (ImportError)    an optional dependency is not installed
 
 "No counterfactual found" and "budget spent" are not here: they are results with a status.
@@ -143,10 +142,6 @@ class StoreError(DenseflipError, RuntimeError):
 
 class EngineError(DenseflipError, RuntimeError):
     """A worker or a scheduler cannot be had, or died."""
-
-
-class RenamedError(DenseflipError, ImportError):
-    """A name of an older release was asked for; the message gives the one it has now."""
 
 
 class MissingExtraError(DenseflipError, ImportError):

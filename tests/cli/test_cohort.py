@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from denseflip.cli.app import app
+from denseflip.cli.command_tree import app
 from denseflip.cli.common import run
 from denseflip.experiments import cohort as module
-from denseflip.experiments.store import Store
+from denseflip.experiments.result_store import Store
 from groups import by_density, cohort
 
 SHORT = ["--permutations", "19", "--patients", "10", "--engine", "serial"]
@@ -110,7 +110,7 @@ def test_a_folder_with_other_things_is_left_alone(capsys: pytest.CaptureFixture[
 
 KILLED = """
 import sys, time
-from denseflip.cli.app import app
+from denseflip.cli.command_tree import app
 from denseflip.cli.common import run
 from denseflip.experiments import cohort as module, run as runs
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from denseflip.cli.app import app
+from denseflip.cli.command_tree import app
 from denseflip.cli.common import run, spell
 from denseflip.errors import InvalidParameterError
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from denseflip.cli.app import app
+from denseflip.cli.command_tree import app
 from denseflip.cli.common import run
 from denseflip.datasets import load_dataset
 

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("matplotlib", reason="pictures need the extra 'brain'")
 from denseflip.cli import demo
-from denseflip.cli.app import app
+from denseflip.cli.command_tree import app
 from denseflip.cli.common import run
 from denseflip.workflow import compare
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benches import write_bench
-from denseflip.cli.app import app
+from denseflip.cli.command_tree import app
 from denseflip.cli.common import run
 
 Captured = pytest.CaptureFixture[str]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from denseflip import Counterfactual, Graph
-from denseflip.cli.app import app
+from denseflip.cli.command_tree import app
 from denseflip.cli.common import run
 from denseflip.workflow.subject import parse_settings, parse_value
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from denseflip.classifiers.persist import load_oracle
-from denseflip.cli.app import app
+from denseflip.cli.command_tree import app
 from denseflip.cli.common import run
 from denseflip.datasets import make_synthetic
 

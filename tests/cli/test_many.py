@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from cohorts import make_cohort
-from denseflip.cli.app import app
+from denseflip.cli.command_tree import app
 from denseflip.cli.common import run
 
 TOYS = """
@@ -261,10 +261,10 @@ def test_killed_and_continued_gives_the_same_pages(folder: Path) -> None:
 def test_ids_that_are_no_file_names_get_pages_all_the_same(folder: Path) -> None:
     from dataclasses import replace
 
-    from denseflip.experiments.many import gather, plan_many
-    from denseflip.experiments.many_pages import write_many
+    from denseflip.experiments.explain_many import gather, plan_many
+    from denseflip.experiments.many_outputs import write_many
+    from denseflip.experiments.result_store import Store
     from denseflip.experiments.run import run_specs
-    from denseflip.experiments.store import Store
 
     ids = ("../../up", "<b>x</b>", "CON", "con")
     odd = replace(make_cohort(2), ids=ids)

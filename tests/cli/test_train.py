@@ -10,7 +10,7 @@ from cohorts import make_cohort
 from denseflip.classifiers.evaluation import Evaluation
 from denseflip.classifiers.persist import load_oracle
 from denseflip.classifiers.tellability import Tellability
-from denseflip.cli.app import app
+from denseflip.cli.command_tree import app
 from denseflip.cli.common import run
 
 QUICK = ["--repeats", "2", "--permutations", "19"]
@@ -205,9 +205,3 @@ def test_a_newcomers_two_commands(tmp_path, monkeypatch, capsys):
     oracle = load_oracle("study.dfo")
     assert sorted(oracle.class_names) == ["control", "patient"]
     assert oracle.card["evaluation"]["level"] == "better"
-
-
-def test_the_old_option_points_to_the_new_one(cohort, capsys):
-    for command in ("train", "evaluate"):
-        assert run(app, [command, cohort, "--taxonomy", "side", *QUICK]) == 2
-        assert "it is called --regions now" in " ".join(capsys.readouterr().err.split())

@@ -7,7 +7,7 @@ import io
 from rich.console import Console
 
 from denseflip import Graph, explain
-from denseflip.cli.watch import Watch
+from denseflip.cli.progress import SearchProgress
 
 GRAPH = Graph.from_edges(5, [(0, 1), (1, 2), (0, 2), (2, 3)])
 
@@ -22,7 +22,7 @@ def piped() -> Console:
 
 def test_it_counts_questions_and_keeps_the_smallest_flip():
     events = []
-    with Watch("tri+min", console=terminal()) as watch:
+    with SearchProgress("tri+min", console=terminal()) as watch:
         assert watch.listener is watch
 
         def hear(event):
@@ -38,13 +38,13 @@ def test_it_counts_questions_and_keeps_the_smallest_flip():
 
 
 def test_no_flip_is_said_to_be_none_and_a_label_that_was_not_asked_for_is_none():
-    watch = Watch("tri", target=7, console=terminal())
+    watch = SearchProgress("tri", target=7, console=terminal())
     explain(GRAPH, lambda a: int(a[0, 1]), "tri", target=7, on_event=watch)
     assert watch.line(1) == "tri searches … 1 question, no flip yet"
 
 
 def test_a_new_search_begins_anew():
-    watch = Watch("tri", console=terminal())
+    watch = SearchProgress("tri", console=terminal())
     explain(GRAPH, lambda a: int(a[0, 1]), "tri", on_event=watch)
     assert "no flip yet" not in watch.line(9)
     watch.rename("edg")
@@ -53,6 +53,6 @@ def test_a_new_search_begins_anew():
 
 def test_nothing_is_written_where_there_is_no_terminal():
     console = piped()
-    with Watch("tri", console=console) as watch:
+    with SearchProgress("tri", console=console) as watch:
         assert watch.listener is None
     assert console.file.getvalue() == ""  # type: ignore[attr-defined]

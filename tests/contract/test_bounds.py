@@ -7,7 +7,7 @@ import pytest
 from denseflip import Graph, as_oracle, explain, make_method
 from denseflip.errors import InvalidParameterError
 from denseflip.oracles.session import Session
-from denseflip.search.refine import BackwardRefine
+from denseflip.search.core.refinement import BackwardRefine
 
 LEAST = [
     ("auto", "max_cells", 1),

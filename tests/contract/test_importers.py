@@ -17,6 +17,7 @@ import labs
 from denseflip.datasets import Dataset, export_dataset, import_folder, read_graph
 from denseflip.datasets.export import FORMATS
 from denseflip.datasets.folder import import_report
+from denseflip.datasets.import_job import ending_of
 from denseflip.datasets.importers import (
     IMPORTERS,
     Look,
@@ -24,7 +25,6 @@ from denseflip.datasets.importers import (
     kind_of,
     suffixes,
 )
-from denseflip.datasets.job import ending_of
 from denseflip.errors import DatasetError, DenseflipError, UnknownNameError
 from denseflip.graph import Graph, Nodes
 

@@ -10,7 +10,7 @@ from denseflip import Background, Counterfactual, explain, make_method, methods
 from denseflip.counterfactual import Ask, Status
 from denseflip.errors import MissingInputError
 from denseflip.graph import Graph, Nodes
-from denseflip.search.refine import REFINERS
+from denseflip.search.core.refinement import REFINERS
 from graphs import complete, empty, graph, halves, path, two_cliques
 
 NAMES = [m.name for m in methods() if not m.suffix]

@@ -6,8 +6,8 @@ import pytest
 
 from cohorts import make_cohort
 from denseflip.classifiers.evaluation import Evaluation
-from denseflip.experiments import refs
-from denseflip.experiments.refs import (
+from denseflip.experiments import resolve as refs
+from denseflip.experiments.resolve import (
     build_method,
     distance_and_calls,
     evaluate_oracle_of,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from denseflip import Counterfactual, explain, methods
 from denseflip.counterfactual import Status
-from denseflip.search.refine import REFINERS
+from denseflip.search.core.refinement import REFINERS
 from graphs import empty, halves, two_cliques
 from strategies import problems
 

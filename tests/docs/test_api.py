@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import re
 
 import pytest
 
 import denseflip
-from denseflip.errors import RenamedError
 from denseflip.workflow.compare import COMPARED
 
 NAMES = [
@@ -77,15 +75,6 @@ def test_every_name_can_be_had_and_is_explained(name):
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'explian'"):
         denseflip.explian  # noqa: B018
-
-
-@pytest.mark.parametrize("old", denseflip._MOVED)
-def test_a_module_of_the_first_release_says_where_it_is_now(old):
-    new = f"denseflip.{denseflip._MOVED[old]}"
-    assert importlib.import_module(new)
-    message = re.escape(f"denseflip.{old} is {new} now.")
-    with pytest.raises(RenamedError, match=message):
-        importlib.import_module(f"denseflip.{old}")
 
 
 def test_a_module_that_never_was_is_not_found():

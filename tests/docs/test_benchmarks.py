@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from denseflip import Graph, explain, load_dataset
-from denseflip.paper.classifier import published_oracle
-from denseflip.paper.methods import published_method
+from denseflip.paper.published_classifier import published_oracle
+from denseflip.paper.published_methods import published_method
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "benchmarks"

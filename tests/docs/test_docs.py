@@ -56,7 +56,7 @@ def reference_writer() -> Any:
 def command_tree() -> dict[str, Any]:
     from typer.main import get_command
 
-    from denseflip.cli.app import app
+    from denseflip.cli.command_tree import app
 
     return dict(reference_writer().commands(get_command(app)))
 

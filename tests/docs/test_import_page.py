@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import labs
-from denseflip.cli.app import app
+from denseflip.cli.command_tree import app
 from denseflip.cli.common import run
 from denseflip.datasets import Keep, load_dataset
 from denseflip.datasets.importers import IMPORTERS

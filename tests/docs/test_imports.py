@@ -22,7 +22,7 @@ ORDER = [
     {"checks", "files"},
     {"as_read"},
     {"graph"},
-    {"shares"},
+    {"result_scores"},
     {"counterfactual"},
     {"oracles"},
     {"search"},

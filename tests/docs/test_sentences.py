@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from denseflip.experiments.config import read_config
+from denseflip.experiments.bench_config import read_config
 
 ROOT = Path(__file__).resolve().parents[2]
 ROW = {

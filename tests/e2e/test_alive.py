@@ -9,10 +9,10 @@ import pytest
 
 from cohorts import make_cohort
 from denseflip.classifiers.presets import fit_oracle
-from denseflip.workflow.alive import whatif_data
+from denseflip.workflow.explain_and_describe import tell
+from denseflip.workflow.offline_whatif import whatif_data
 from denseflip.workflow.outputs import write_outputs
 from denseflip.workflow.subject import find_subject
-from denseflip.workflow.tell import tell
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 DRAWN = """() => {

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("matplotlib", reason="pictures need the extra 'brain'")
 pytest.importorskip("plotly", reason="interactive pictures need the extra 'brain'")
 
-from denseflip.cli.app import app
+from denseflip.cli.command_tree import app
 from denseflip.cli.common import run
 from denseflip.datasets import load_dataset
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from denseflip.datasets import import_folder
-from denseflip.datasets.tables import read_table
+from denseflip.datasets.number_tables import read_table
 from denseflip.errors import DatasetError, FileFormatError
 
 FIRST = np.array([[0, 1, 1], [1, 0, 0], [1, 0, 0]])

@@ -15,12 +15,12 @@ from denseflip.as_read import AsRead
 from denseflip.classifiers.confounding import Confounding
 from denseflip.classifiers.evaluation import Evaluation
 from denseflip.classifiers.tellability import Tellability, ToldDecision
-from denseflip.cli.app import app
+from denseflip.cli.command_tree import app
 from denseflip.cli.common import run
 from denseflip.cohort.cohort import Cohort
 from denseflip.errors import DenseflipError, FileFormatError, StoreError
 from denseflip.experiments.cohort import explain_cohort
-from denseflip.experiments.store import Store
+from denseflip.experiments.result_store import Store
 from groups import GOOD, cohort, found_cohort
 from mutations import VALUES
 

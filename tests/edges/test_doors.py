@@ -21,7 +21,7 @@ from denseflip import (
     make_method,
 )
 from denseflip.classifiers.evaluation import Evaluation
-from denseflip.cli.app import app
+from denseflip.cli.command_tree import app
 from denseflip.cli.common import run
 from denseflip.counterfactual import AsRead
 from denseflip.datasets import (
@@ -42,7 +42,7 @@ from denseflip.errors import (
     InvalidParameterError,
     shown,
 )
-from denseflip.experiments.config import read_config
+from denseflip.experiments.bench_config import read_config
 from denseflip.graph import Nodes
 from denseflip.story.vocabulary import Vocabulary
 from mutations import VALUES, Fuzz

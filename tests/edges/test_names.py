@@ -16,13 +16,13 @@ from benches import write_bench
 from cohorts import make_cohort
 from denseflip import explain, fit_oracle, load_oracle
 from denseflip.checks import check_file_name, visible, visible_tree
-from denseflip.cli.app import app
+from denseflip.cli.command_tree import app
 from denseflip.cli.common import run
 from denseflip.datasets import Card, Dataset, export_dataset, import_folder, load_dataset
 from denseflip.errors import DatasetError, InvalidParameterError
 from denseflip.graph import Nodes
+from denseflip.workflow.explain_and_describe import tell
 from denseflip.workflow.subject import find_subject
-from denseflip.workflow.tell import tell
 
 HOSTILE = (
     "\x1b[31mred\x1b[0m",
@@ -338,7 +338,7 @@ def test_a_file_whose_name_is_no_text_is_imported_under_a_visible_one(tmp_path):
 
 
 def test_tables_of_results_keep_hostile_names_in_their_cells():
-    from denseflip.experiments.tables import FORMS, Table
+    from denseflip.experiments.table import FORMS, Table
 
     names = [visible(x) for x in HOSTILE]
     table = Table("t", "Hostile", ("name", "n"), tuple((x, i) for i, x in enumerate(names)))

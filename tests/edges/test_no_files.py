@@ -10,12 +10,12 @@ import pytest
 
 from benches import bench_specs, write_bench
 from cohorts import make_cohort
-from denseflip.cli.app import app
+from denseflip.cli.command_tree import app
 from denseflip.cli.common import run
 from denseflip.datasets import export_dataset
 from denseflip.errors import StoreError
+from denseflip.experiments.result_store import Store
 from denseflip.experiments.run import run_specs
-from denseflip.experiments.store import Store
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with a name")
 

@@ -194,7 +194,7 @@ def test_the_more_often_it_is_asked_the_more_noisy_oracles_are_caught(monkeypatc
 
 def test_the_command_asks_again_too(tmp_path, monkeypatch, capsys):
     from cohorts import make_cohort
-    from denseflip.cli.app import app
+    from denseflip.cli.command_tree import app
     from denseflip.cli.common import run
 
     monkeypatch.chdir(tmp_path)

@@ -10,7 +10,7 @@ import pytest
 from benches import write_bench
 from cohorts import make_cohort
 from denseflip.checks import check_new_file
-from denseflip.cli.app import app
+from denseflip.cli.command_tree import app
 from denseflip.cli.common import run
 from denseflip.datasets import export_dataset
 from denseflip.errors import InvalidParameterError

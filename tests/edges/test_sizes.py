@@ -19,7 +19,7 @@ import scipy.sparse
 import bombs
 from cohorts import make_cohort
 from denseflip import Graph, as_oracle, fit_oracle, limits, load_oracle
-from denseflip.cli.app import app
+from denseflip.cli.command_tree import app
 from denseflip.cli.common import run, take_option
 from denseflip.datasets import Dataset, load_dataset, read_graph
 from denseflip.errors import FileFormatError, InvalidParameterError, TooLargeError
@@ -51,7 +51,7 @@ from denseflip.classifiers.features import EdgeFeatures
 from denseflip.classifiers.persist import load_oracle
 from denseflip.datasets import import_folder, read_graph
 from denseflip.datasets.connectome import Keep
-from denseflip.experiments.store import Store
+from denseflip.experiments.result_store import Store
 from denseflip.graph import Nodes
 from denseflip.graph.convert import stack_adjacency
 import nilearn.connectome, networkx, scipy.io, sklearn.svm, skops.io

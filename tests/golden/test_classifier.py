@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from denseflip.datasets import load_dataset
-from denseflip.paper.classifier import evaluate_published, fit_published
+from denseflip.paper.published_classifier import evaluate_published, fit_published
 
 # name: k, accuracy, F1, predicted class 0 / class 1
 GOLDEN = {

@@ -19,8 +19,8 @@ import numpy as np
 import pytest
 
 from denseflip import Background, Counterfactual, Graph, Nodes, describe, explain, methods
-from denseflip.search.methods import make_method
-from denseflip.search.problem import CONFIDENCE
+from denseflip.search.core.problem import CONFIDENCE
+from denseflip.search.methods.registry import make_method
 
 FILE = Path(__file__).parent / "toy" / "many.json"
 PARTS = ("Front", "Mid", "Back", "Deep")

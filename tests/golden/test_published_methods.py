@@ -14,14 +14,14 @@ import pytest
 
 from denseflip.datasets import Dataset, load_dataset
 from denseflip.oracles.background import Background
-from denseflip.paper.classifier import fit_published
-from denseflip.paper.methods import (
+from denseflip.paper.published_classifier import fit_published
+from denseflip.paper.published_methods import (
     PUBLISHED,
     published_distance,
     published_measures,
     published_method,
 )
-from denseflip.paper.orders import HashTable, looped_edges
+from denseflip.paper.published_orders import HashTable, looped_edges
 from denseflip.search.explain import explain
 
 pytestmark = [pytest.mark.data, pytest.mark.usefixtures("brain_data")]

@@ -9,8 +9,8 @@ import pytest
 from denseflip import Story, describe, explain
 from denseflip.classifiers.presets import fit_oracle
 from denseflip.datasets.registry import load_dataset
-from denseflip.paper.classifier import published_oracle
-from denseflip.paper.methods import published_method
+from denseflip.paper.published_classifier import published_oracle
+from denseflip.paper.published_methods import published_method
 from denseflip.story.phrases import read_statement
 
 

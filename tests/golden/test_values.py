@@ -24,11 +24,11 @@ FILE = Path(__file__).parent / "toy" / "defaults.json"
 PACKAGES = ("graph", "search", "oracles", "story", "metrics")
 # What goes through a search and gathers on its way; all others are values.
 LIVING = {
-    "denseflip.search.best._Portfolio",
-    "denseflip.search.constraints.Terms",
-    "denseflip.search.hunt._Ask",
-    "denseflip.search.problem.Problem",
-    "denseflip.search.problem.Walk",
+    "denseflip.search.methods.best._Portfolio",
+    "denseflip.search.constraints.bound_constraints.Terms",
+    "denseflip.search.claims.claim_search._Ask",
+    "denseflip.search.core.problem.Problem",
+    "denseflip.search.core.problem.Walk",
 }
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from denseflip.search.methods import METHODS
+from denseflip.search.methods.registry import METHODS
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "fuzz_constraints.py"
 
@@ -34,9 +34,9 @@ def test_no_result_and_no_question_breaks_the_terms(fuzz):
 
 def test_the_check_notices_a_search_that_is_not_held_to_its_terms(fuzz, monkeypatch):
     """A guard that lets everything pass is found out: the test can fail."""
-    from denseflip.search.constraints import Terms
+    from denseflip.search.constraints.bound_constraints import BoundConstraints
 
-    monkeypatch.setattr(Terms, "forbids", lambda self, graph: False)
+    monkeypatch.setattr(BoundConstraints, "forbids", lambda self, graph: False)
     with pytest.raises(AssertionError, match="breaks"):
         fuzz.run(300, seed=7_000_000)
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from denseflip.graph import Edits, Graph, density, pairs
 from denseflip.oracles.background import pair_counts
-from denseflip.search import orders
-from denseflip.search.problem import Contrast
+from denseflip.search.core.problem import Contrast
+from denseflip.search.methods import orders
 from strategies import graphs, graphs_with_toggles, node_tables
 
 # ---- the value --------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from denseflip import explain, make_method
 from denseflip.graph import Graph, Nodes
-from denseflip.search.methods import METHODS
+from denseflip.search.methods.registry import METHODS
 from strategies import graphs
 
 # Random by nature: the seed, not the numbering, is what their result depends on.

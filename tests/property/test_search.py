@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from denseflip import Background, Counterfactual, explain, make_method
 from denseflip.counterfactual import Ask, Status
 from denseflip.graph import Graph
-from denseflip.search.methods import METHODS
-from denseflip.search.problem import is_conversation
-from denseflip.search.refine import REFINERS, Candidate, MinimalRefine
+from denseflip.search.core.problem import is_conversation
+from denseflip.search.core.refinement import REFINERS, Candidate, MinimalRefine
+from denseflip.search.methods.registry import METHODS
 from strategies import HashOracle, WeightOracle, problems
 
 SUFFIXES = ("", *(f"+{name}" for name in REFINERS), "+bw+min", "+min+bw")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from denseflip import Counterfactual, Edits, Graph, Nodes, Story, Vocabulary, describe
 from denseflip.counterfactual import Status
 from denseflip.story.phrases import group, read_statement
-from denseflip.story.regions import RegionTable
+from denseflip.story.region_table import RegionTable
 from denseflip.story.vocabulary import VOCABULARIES
 
 # Words chosen to break the sentence: its own words, separators, quotation marks, articles.

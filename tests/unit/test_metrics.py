@@ -8,7 +8,6 @@ from denseflip.counterfactual import Counterfactual, Status
 from denseflip.errors import (
     InvalidParameterError,
     MissingInputError,
-    RenamedError,
     UnknownNameError,
 )
 from denseflip.graph import Edits, Graph, Taxonomy
@@ -334,11 +333,3 @@ def test_what_a_result_knows_itself_is_a_function_too():
     assert metrics.n_removed(FEW) == 3
     with pytest.raises(AttributeError, match="no attribute 'distanc'"):
         metrics.distanc  # noqa: B018
-
-
-@pytest.mark.parametrize(
-    ("old", "new"), [("Summary", "Quartiles"), ("ALL", "MEASURES"), ("summarise", "quartiles")]
-)
-def test_old_names_point_to_the_new_ones(old, new):
-    with pytest.raises(RenamedError, match=f"{old} is called {new} now"):
-        getattr(metrics, old)

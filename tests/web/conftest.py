@@ -11,7 +11,7 @@ import pytest
 
 from cohorts import make_cohort
 from denseflip.web.app import create_app
-from denseflip.web.config import Settings
+from denseflip.web.server_config import ServerSettings
 from serving import Visitor, serving
 
 
@@ -43,7 +43,7 @@ def make(tmp_path: Path, study: Path) -> Iterator[Callable[..., tuple[Visitor, A
     made: list[Any] = []
 
     def of(**told: Any) -> tuple[Visitor, Any]:
-        app = create_app(Settings(data=tmp_path / "data", datasets=(str(study),), **told))
+        app = create_app(ServerSettings(data=tmp_path / "data", datasets=(str(study),), **told))
         made.append(app)
         return Visitor(app), app
 

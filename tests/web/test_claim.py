@@ -12,18 +12,18 @@ import pytest
 
 from denseflip import files
 from denseflip.errors import StoreError
-from denseflip.web import claim as claiming
+from denseflip.web import folder_lock as claiming
 from denseflip.web.app import create_app
-from denseflip.web.claim import HOLDER, Claim
-from denseflip.web.config import Settings
-from denseflip.web.store import Store
+from denseflip.web.folder_lock import HOLDER, FolderLock
+from denseflip.web.job_store import Store
+from denseflip.web.server_config import ServerSettings
 
 HOLD = """
 import os, sys
 from pathlib import Path
-from denseflip.web.claim import Claim
-from denseflip.web.store import Store
-claim = Claim(Path(sys.argv[1]), "http://127.0.0.1:4321/")
+from denseflip.web.folder_lock import FolderLock
+from denseflip.web.job_store import Store
+claim = FolderLock(Path(sys.argv[1]), "http://127.0.0.1:4321/")
 store = Store(Path(sys.argv[1]))
 done = store.add("explain", {"n": 0})
 store.start(done.id)
@@ -57,7 +57,7 @@ def test_a_second_server_is_told_where_the_first_is_and_a_killed_one_is_forgotte
     server, (pid, *ids) = hold(tmp_path)
     try:
         with pytest.raises(StoreError) as told:
-            create_app(Settings(data=tmp_path, datasets=(str(study),)))
+            create_app(ServerSettings(data=tmp_path, datasets=(str(study),)))
         said = str(told.value)
         assert f"http://127.0.0.1:4321/ (process {pid}) serves this folder already" in said
         assert told.value.parameters == ("data",)
@@ -68,7 +68,7 @@ def test_a_second_server_is_told_where_the_first_is_and_a_killed_one_is_forgotte
         server.send_signal(signal.SIGKILL)
         server.communicate()
     assert (tmp_path / HOLDER).exists()  # it had no time to tidy up
-    app = create_app(Settings(data=tmp_path, datasets=(str(study),)))
+    app = create_app(ServerSettings(data=tmp_path, datasets=(str(study),)))
     waiting, hit = app.state.store.recover()
     assert (waiting, hit) == ([ids[2]], 1)
     assert app.state.store.result(ids[0]) == {"n": 0}
@@ -85,27 +85,27 @@ def test_a_process_that_a_classifier_forked_does_not_keep_the_folder(tmp_path):
     try:
         os.kill(server.pid, signal.SIGKILL)
         server.wait()
-        Claim(tmp_path, "http://here/").release()  # though the child still runs
+        FolderLock(tmp_path, "http://here/").release()  # though the child still runs
     finally:
         server.communicate()
 
 
 def test_in_one_process_too_and_free_when_it_is_released(tmp_path):
-    first = Claim(tmp_path, "http://one/")
+    first = FolderLock(tmp_path, "http://one/")
     with pytest.raises(StoreError, match="http://one/"):
-        Claim(tmp_path, "http://two/")
-    Claim(tmp_path / "other", "http://two/").release()
+        FolderLock(tmp_path, "http://two/")
+    FolderLock(tmp_path / "other", "http://two/").release()
     first.release()
     first.release()
-    Claim(tmp_path, "http://two/").release()
+    FolderLock(tmp_path, "http://two/").release()
 
 
 @pytest.mark.parametrize("left", ["", "{", "[]", '{"pid": "x", "address": 1}'])
 def test_a_holder_that_cannot_be_read_is_told_without_an_address(tmp_path, left):
-    first = Claim(tmp_path, "http://one/")
+    first = FolderLock(tmp_path, "http://one/")
     (tmp_path / HOLDER).write_text(left)
     with pytest.raises(StoreError, match="another server has this folder already"):
-        Claim(tmp_path, "http://two/")
+        FolderLock(tmp_path, "http://two/")
     first.release()
 
 
@@ -113,21 +113,21 @@ def test_a_server_that_cannot_begin_leaves_the_folder_free(tmp_path):
     from denseflip.errors import DenseflipError
 
     with pytest.raises(DenseflipError):
-        create_app(Settings(data=tmp_path, datasets=("nothing.dfd",)))
-    Claim(tmp_path, "http://two/").release()
+        create_app(ServerSettings(data=tmp_path, datasets=("nothing.dfd",)))
+    FolderLock(tmp_path, "http://two/").release()
 
 
 def test_what_cannot_be_a_folder_or_be_locked_is_told(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="cannot be the data folder"):
-        Claim(tmp_path / "file", "")
+        FolderLock(tmp_path / "file", "")
 
     def locked(handle):
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr(claiming, "try_lock", locked)
     with pytest.raises(StoreError, match="cannot be locked there"):
-        Claim(tmp_path, "")
+        FolderLock(tmp_path, "")
 
 
 def test_a_full_disk_is_told_and_the_claim_given_back(tmp_path, monkeypatch):
@@ -137,8 +137,8 @@ def test_a_full_disk_is_told_and_the_claim_given_back(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(claiming, "write_whole", full)
         with pytest.raises(StoreError, match="Make room"):
-            Claim(tmp_path, "")
-    Claim(tmp_path, "").release()
+            FolderLock(tmp_path, "")
+    FolderLock(tmp_path, "").release()
 
 
 def test_a_lock_that_is_no_lock_is_an_error(tmp_path, monkeypatch):

@@ -10,8 +10,8 @@ import pytest
 
 from denseflip.web import events
 from denseflip.web.events import ENDED, Streams, follow, knows_the_end
-from denseflip.web.runner import BEHIND, Live, Runner
-from denseflip.web.store import Store
+from denseflip.web.job_runner import BEHIND, JobProgress, Runner
+from denseflip.web.job_store import Store
 
 WAIT = 20
 
@@ -163,7 +163,7 @@ def test_a_job_that_is_deleted_meanwhile_is_told(desk):
 
 
 def test_who_does_not_read_is_not_waited_for_and_gets_the_last_word():
-    live = Live("x")
+    live = JobProgress("x")
 
     async def main():
         heard = live.listen()
@@ -180,7 +180,7 @@ def test_who_does_not_read_is_not_waited_for_and_gets_the_last_word():
 
 
 def test_a_listener_whose_loop_is_gone_hurts_nobody():
-    live = Live("x")
+    live = JobProgress("x")
 
     async def main():
         live.listen()

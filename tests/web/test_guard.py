@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from denseflip.errors import InvalidParameterError
-from denseflip.web.config import BODY, Settings
+from denseflip.web.server_config import BODY, ServerSettings
 from serving import serving
 
 TOKEN = "a-token-of-more-than-16"
@@ -109,11 +109,11 @@ def test_a_token_is_asked_for_and_kept_in_a_strict_cookie(tmp_path: Path, study:
 )
 def test_what_may_not_be_served_is_not(told, words):
     with pytest.raises(InvalidParameterError, match=words):
-        Settings(**told).check()
+        ServerSettings(**told).check()
 
 
 def test_another_host_with_a_token_is_fine():
-    assert Settings(host="0.0.0.0", token=TOKEN).check().host == "0.0.0.0"
+    assert ServerSettings(host="0.0.0.0", token=TOKEN).check().host == "0.0.0.0"
 
 
 def test_pages_of_others_cannot_even_ask_but_a_link_opens_the_app(client):

@@ -13,10 +13,10 @@ from cohorts import make_cohort
 from denseflip.errors import InvalidParameterError
 from denseflip.web import api
 from denseflip.web.app import _static_text, static_file
-from denseflip.web.config import Settings
+from denseflip.web.job_store import Store
 from denseflip.web.library import Library
-from denseflip.web.store import Store
-from denseflip.workflow.alive import start_of
+from denseflip.web.server_config import ServerSettings
+from denseflip.workflow.offline_whatif import start_of
 from serving import serving, wait
 
 pytestmark = pytest.mark.filterwarnings("default")
@@ -73,8 +73,8 @@ def test_two_files_of_one_name_are_not_served_as_one(tmp_path):
         (tmp_path / place).mkdir()
         paths.append(str(make_cohort().save(tmp_path / place / "study.dfd")))
     with pytest.raises(InvalidParameterError, match="both be called 'study'"):
-        Library(Settings(datasets=tuple(paths), data=tmp_path / "data"))
-    twice = Library(Settings(datasets=(paths[0], paths[0]), data=tmp_path / "data"))
+        Library(ServerSettings(datasets=tuple(paths), data=tmp_path / "data"))
+    twice = Library(ServerSettings(datasets=(paths[0], paths[0]), data=tmp_path / "data"))
     assert twice.all_keys() == ["study"]
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from denseflip.errors import StoreError
 from denseflip.web import api
-from denseflip.web.runner import Runner
-from denseflip.web.store import FILE, Store
+from denseflip.web.job_runner import Runner
+from denseflip.web.job_store import FILE, Store
 
 
 def slow(job, live):

@@ -15,10 +15,10 @@ import pytest
 from cohorts import make_cohort
 from denseflip import explain_many, fit_oracle, load_dataset
 from denseflip.errors import InvalidParameterError
-from denseflip.web.many import FOLDER, KEPT, story_in
-from denseflip.web.runner import Live, Stopped
+from denseflip.web.job_runner import JobProgress, Stopped
+from denseflip.web.job_store import Store
+from denseflip.web.many_jobs import FOLDER, KEPT, story_in
 from denseflip.web.schemas import JobRequest
-from denseflip.web.store import Store
 from serving import serving, wait
 
 pytestmark = pytest.mark.filterwarnings("default")  # of libraries of the server
@@ -156,7 +156,7 @@ def test_it_is_run_again_before_the_last_thread_has_heard_of_the_end(make, tmp_p
     job = store.add("many", asked.model_dump())
     there, go = threading.Event(), threading.Event()
 
-    class Slow(Live):
+    class Slow(JobProgress):
         """Is told of the end late."""
 
         def tell(self, *, now=False, **facts):
@@ -169,7 +169,7 @@ def test_it_is_run_again_before_the_last_thread_has_heard_of_the_end(make, tmp_p
         with pytest.raises(Stopped):
             work(job, live)
 
-    old, new = Slow(job.id), Live(job.id)
+    old, new = Slow(job.id), JobProgress(job.id)
     with ThreadPoolExecutor(2) as pool:
         begun = pool.submit(first, old)
         assert there.wait(60)
@@ -187,7 +187,7 @@ def test_a_job_that_was_deleted_meanwhile_is_named(make):
     asked = {"dataset": "study", "classifier": "sf-knn", "subject": "g0001", "of": "0" * 16}
     job = app.state.store.add("explain", JobRequest(**asked).model_dump())
     with pytest.raises(InvalidParameterError, match="no finished job '0000"):
-        app.state.work(job, Live(job.id))
+        app.state.work(job, JobProgress(job.id))
 
 
 def test_files(client, done):

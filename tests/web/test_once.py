@@ -8,15 +8,15 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from denseflip.web import library as shelf
-from denseflip.web.config import Settings
 from denseflip.web.library import Library
-from denseflip.web.once import Once
+from denseflip.web.server_config import ServerSettings
+from denseflip.web.single_flight import SingleFlight
 
 WAIT = 20  # seconds until a test that hangs gives up
 
 
 def test_many_who_ask_for_one_key_have_it_made_once():
-    once, made, together = Once(8), [], threading.Barrier(6)
+    once, made, together = SingleFlight(8), [], threading.Barrier(6)
 
     def make():
         made.append(threading.get_ident())
@@ -32,7 +32,7 @@ def test_many_who_ask_for_one_key_have_it_made_once():
 
 
 def test_who_asks_for_another_key_does_not_wait():
-    once = Once(8)
+    once = SingleFlight(8)
     begun, go = threading.Event(), threading.Event()
 
     def slow():
@@ -50,7 +50,7 @@ def test_who_asks_for_another_key_does_not_wait():
 
 
 def test_when_the_first_fails_the_next_who_waits_makes_it():
-    once = Once(8)
+    once = SingleFlight(8)
     begun, go, waits = threading.Event(), threading.Event(), threading.Event()
 
     def fails():
@@ -69,7 +69,7 @@ def test_when_the_first_fails_the_next_who_waits_makes_it():
 
 
 def test_who_waits_may_go_away():
-    once = Once(8)
+    once = SingleFlight(8)
     begun, go = threading.Event(), threading.Event()
 
     def slow():
@@ -91,7 +91,7 @@ def test_who_waits_may_go_away():
 
 
 def test_what_is_dropped_while_it_is_made_is_not_kept():
-    once = Once(8)
+    once = SingleFlight(8)
 
     def make():
         once.drop(lambda key: key == "a")
@@ -102,19 +102,19 @@ def test_what_is_dropped_while_it_is_made_is_not_kept():
 
 
 def test_only_the_last_used_are_kept():
-    once = Once(2)
+    once = SingleFlight(2)
     for key in "abac":
         once.get(key, lambda key=key: key)
     assert once.get("a", lambda: "again") == "a"
     assert once.get("b", lambda: "again") == "again"
-    none = Once(0)
+    none = SingleFlight(0)
     assert [none.get("a", lambda n=n: n) for n in range(2)] == [0, 1]
 
 
 def test_a_classifier_in_training_holds_up_neither_lists_nor_other_classifiers(
     tmp_path, study, monkeypatch
 ):
-    shown = Library(Settings(datasets=(str(study),), data=tmp_path))
+    shown = Library(ServerSettings(datasets=(str(study),), data=tmp_path))
     whole, trained = shelf.open_oracle, []
     begun, go = threading.Event(), threading.Event()
 
@@ -142,12 +142,12 @@ def test_a_classifier_in_training_holds_up_neither_lists_nor_other_classifiers(
 
 
 def test_a_classifier_is_judged_once_for_all_jobs_that_need_it(tmp_path, study, monkeypatch):
-    from denseflip.web import work as doing
+    from denseflip.web import job_work as doing
+    from denseflip.web.job_runner import JobProgress, Stopped
+    from denseflip.web.job_store import Store
     from denseflip.web.quota import Quota
-    from denseflip.web.runner import Live, Stopped
-    from denseflip.web.store import Store
 
-    settings = Settings(datasets=(str(study),), data=tmp_path)
+    settings = ServerSettings(datasets=(str(study),), data=tmp_path)
     shown, store = Library(settings), Store(tmp_path)
     work = doing.Work(shown, store, Quota(settings, shown, store))
     begun, go, calls = threading.Event(), threading.Event(), []
@@ -163,7 +163,7 @@ def test_a_classifier_is_judged_once_for_all_jobs_that_need_it(tmp_path, study, 
         return Made()
 
     monkeypatch.setattr(doing, "evaluate", evaluate)
-    lives = [Live(str(i)) for i in range(3)]
+    lives = [JobProgress(str(i)) for i in range(3)]
     with ThreadPoolExecutor(3) as pool:
         jobs = [pool.submit(work._judged, "study", "sf-knn", lives[0])]
         assert begun.wait(WAIT)

@@ -16,8 +16,8 @@ from cohorts import make_cohort
 from denseflip.errors import InvalidParameterError
 from denseflip.web import api, uploads
 from denseflip.web.app import create_app
-from denseflip.web.config import Settings
-from denseflip.web.many import FOLDER
+from denseflip.web.many_jobs import FOLDER
+from denseflip.web.server_config import ServerSettings
 from serving import Visitor
 
 pytestmark = pytest.mark.filterwarnings("default")
@@ -108,13 +108,13 @@ def test_a_data_set_that_would_go_beyond_is_not_kept_and_a_smaller_one_is(make, 
 
 def test_a_job_whose_turn_comes_when_the_folder_is_full_fails_and_can_run_again(make):
     from denseflip.errors import StoreError
-    from denseflip.web.runner import Live
+    from denseflip.web.job_runner import JobProgress
 
     _, app = make()
     job = app.state.store.add("judge", {"kind": "judge", "dataset": "study"})
     app.state.quota.most_size = 1
     with pytest.raises(StoreError, match="no room"):
-        app.state.work(job, Live(job.id))
+        app.state.work(job, JobProgress(job.id))
 
 
 def test_a_job_that_waits_is_not_deleted(make):
@@ -212,7 +212,7 @@ def test_what_a_killed_server_had_begun_to_take_in_is_swept_away(tmp_path, study
     (data / "graphs/study.upload-12.json").write_text(
         json.dumps({"name": "mine", "graph": make_cohort(2).graphs[0].to_dict()})
     )
-    app = create_app(Settings(data=data, datasets=(str(study),)))
+    app = create_app(ServerSettings(data=data, datasets=(str(study),)))
     assert kept(data) == {str(Path("graphs/study.upload-12.json"))}
     assert app.state.library.extras("study") == [("upload-12", "mine")]
     app.state.store.close()
@@ -236,7 +236,7 @@ def test_only_so_many_uploads_are_read_at_a_time(make, monkeypatch):
 )
 def test_limits_that_are_none_are_told(name, value):
     with pytest.raises(InvalidParameterError, match=name):
-        Settings(**{name: value}).check()
+        ServerSettings(**{name: value}).check()
 
 
 def test_full_is_full():

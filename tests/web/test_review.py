@@ -17,7 +17,7 @@ from denseflip.limits import allow
 from denseflip.story.describe import describe
 from denseflip.web import api
 from denseflip.web import library as shelf
-from denseflip.web.takeaway import brainnet_edges, edits_csv, story_of
+from denseflip.web.downloads import brainnet_edges, edits_csv, story_of
 
 pytestmark = pytest.mark.filterwarnings("default")
 
@@ -118,8 +118,8 @@ def test_what_was_brought_is_said_to_be_so(make, story):
 
 def test_an_evaluation_is_kept_for_the_data_set_that_was_judged(make, monkeypatch):
     """The file of a data set may be another one when the judging is done."""
-    from denseflip.web import work as doing
-    from denseflip.web.runner import Live
+    from denseflip.web import job_work as doing
+    from denseflip.web.job_runner import JobProgress
 
     _, app = make()
     library = app.state.library
@@ -136,7 +136,7 @@ def test_an_evaluation_is_kept_for_the_data_set_that_was_judged(make, monkeypatc
         return Made()
 
     monkeypatch.setattr(doing, "evaluate", evaluate)
-    app.state.work._judged("study", "sf-knn", Live("x"))
+    app.state.work._judged("study", "sf-knn", JobProgress("x"))
     assert library.identity("study") != before
     assert app.state.store.judged(before, "sf-knn") == {"accuracy": 0.5}
     assert app.state.store.judged(library.identity("study"), "sf-knn") is None

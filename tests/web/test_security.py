@@ -12,9 +12,9 @@ import pytest
 
 from denseflip.errors import UnknownNameError
 from denseflip.web import guard, server
-from denseflip.web.config import BODY, Settings
 from denseflip.web.guard import HEADERS, Guard
-from denseflip.web.runner import Live
+from denseflip.web.job_runner import JobProgress
+from denseflip.web.server_config import BODY, ServerSettings
 
 TOKEN = "a-token-of-more-than-16"
 ASKED = {"dataset": "study", "subject": "g0000"}
@@ -220,7 +220,9 @@ def test_a_request_that_is_there_may_take_its_time(monkeypatch):
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b"x"})
 
-    sent, _ = talk(Guard(app, Settings()), "GET", "/", [{"type": "http.request", "body": b""}])
+    sent, _ = talk(
+        Guard(app, ServerSettings()), "GET", "/", [{"type": "http.request", "body": b""}]
+    )
     assert sent[0]["status"] == 200
 
 
@@ -397,7 +399,7 @@ def test_nor_one_of_a_job_that_was_put_into_the_store(make, evil):
         for name in ("method", "classifier", "dataset"):
             job = app.state.store.add("explain", asked | {name: words})
             with pytest.raises(UnknownNameError):
-                app.state.work(job, Live(job.id))
+                app.state.work(job, JobProgress(job.id))
 
 
 def test_nor_one_of_the_constraints(make, evil):
@@ -410,7 +412,7 @@ def test_nor_one_of_the_constraints(make, evil):
         if answer.status_code == 201:  # found out when it is done
             job = app.state.store.get(answer.json()["id"])
             with pytest.raises(UnknownNameError):
-                app.state.work(job, Live(job.id))
+                app.state.work(job, JobProgress(job.id))
     asked = ASKED | {"constraints": {"predicate": "evil_words:boom"}}
     assert visitor.post("/api/jobs", json=asked).status_code == 422
 

@@ -6,10 +6,10 @@ import socket
 
 import pytest
 
-from denseflip.cli.app import app as commands
+from denseflip.cli.command_tree import app as commands
 from denseflip.cli.common import run
 from denseflip.web import server as serving_by
-from denseflip.web.claim import Claim
+from denseflip.web.folder_lock import FolderLock
 
 
 class Never:
@@ -64,7 +64,7 @@ def test_what_cannot_be_served_is_told_in_a_line(serve, words, reason):
 
 
 def test_a_second_one_is_told_of_the_first_whatever_it_trips_over(serve, tmp_path):
-    first = Claim(tmp_path / "data", "http://127.0.0.1:4711/")
+    first = FolderLock(tmp_path / "data", "http://127.0.0.1:4711/")
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from cohorts import NODES, make_cohort
-from denseflip.web.config import UPLOAD
+from denseflip.web.server_config import UPLOAD
 from serving import wait
 
 pytestmark = pytest.mark.filterwarnings("default")

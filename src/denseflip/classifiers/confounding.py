@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
-from denseflip.checks import plain_fields, taken_as, text_of, typed
+from denseflip.checks import parsing, plain_fields, text_of, typed
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Confounding:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Inverse of `to_dict`."""
-        with taken_as("the confounds of an evaluation"):
+        with parsing("the confounds of an evaluation"):
             values = {f.name: data[f.name] for f in fields(cls)} | plain_fields(cls, data)
             values["columns"] = tuple(text_of(x) for x in typed(data, "columns", list, tuple))
             for name in ("interval", "alone_interval", "leave_site_out_interval"):

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from denseflip.checks import renamed
 from denseflip.classifiers.confounding import Confounding
 from denseflip.classifiers.confounds import (
     Aware,
@@ -24,8 +23,8 @@ from denseflip.classifiers.confounds import (
     read_confounds,
 )
 from denseflip.classifiers.evaluation import Evaluation
+from denseflip.classifiers.evaluation_design import RefitRecipe, answers_of, design_of
 from denseflip.classifiers.features import Features
-from denseflip.classifiers.judged import RefitRecipe, answers_of, design_of
 from denseflip.classifiers.presets import INNER_FOLDS, Design, check_classes, fit_design
 from denseflip.classifiers.recipes import Positions, nested_answers
 from denseflip.counterfactual import wilson_interval
@@ -36,7 +35,6 @@ from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.threads import single_thread
 
 
-@renamed(taxonomy="regions")
 def evaluate(
     dataset: Dataset,
     oracle: Any = None,

@@ -8,7 +8,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
-from denseflip.checks import plain_fields, taken_as, typed, visible, visible_tree
+from denseflip.checks import parsing, plain_fields, typed, visible, visible_tree
 from denseflip.classifiers.confounding import Confounding
 from denseflip.errors import FileFormatError, shown
 from denseflip.limits import check_size, read_json
@@ -246,7 +246,7 @@ class Evaluation:
         if missing:
             msg = f"Not an evaluation: the entries {', '.join(missing)} are missing."
             raise FileFormatError(msg)
-        with taken_as("an evaluation"):
+        with parsing("an evaluation"):
             values = {name: data[name] for name in names} | plain_fields(cls, data)
             values["interval"] = (float(data["interval"][0]), float(data["interval"][1]))
             values["confusion"] = tuple(tuple(int(x) for x in row) for row in data["confusion"])

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from denseflip._version import __version__
-from denseflip.checks import renamed
 from denseflip.classifiers.features import FEATURES, Features, make_features
 from denseflip.classifiers.fitted import FittedOracle
 from denseflip.classifiers.heads import describe_estimator
@@ -131,7 +130,6 @@ def recipe_for(features: Features) -> Recipe:
     return _RECIPES.get(features.name, LogisticRecipe(scaled=True))
 
 
-@renamed(taxonomy="regions")
 def fit_oracle(
     dataset: Dataset,
     preset: str | None = None,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from denseflip.checks import plain_fields, taken_as, typed
+from denseflip.checks import parsing, plain_fields, typed
 from denseflip.classifiers.presets import DEFAULT_PRESET, check_classes, fit_oracle
 from denseflip.classifiers.recipes import Positions, stratified_folds
 from denseflip.counterfactual import wilson_interval
@@ -25,9 +25,9 @@ from denseflip.errors import InvalidParameterError, counted, whole_number
 from denseflip.oracles.background import Background
 from denseflip.oracles.protocol import Oracle, about_graph
 from denseflip.oracles.session import Session
-from denseflip.search.claims import DRAWS
+from denseflip.search.claims.claim import DRAWS
+from denseflip.search.claims.redraw_test import FEW_CELLS, Sides, assertion, redraw
 from denseflip.search.explain import explain
-from denseflip.search.truth import FEW_CELLS, Sides, assertion, redraw
 
 if TYPE_CHECKING:
     from denseflip.classifiers.evaluation import Evaluation
@@ -159,7 +159,7 @@ class Tellability:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Inverse of `to_dict`."""
-        with taken_as("a tellability"):
+        with parsing("a tellability"):
             listed = typed(data, "decisions", list, tuple)
             told = tuple(ToldDecision(**plain_fields(ToldDecision, one)) for one in listed)
             found = cls(**plain_fields(cls, data), decisions=told)

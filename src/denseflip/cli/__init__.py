@@ -9,7 +9,7 @@ __all__ = ["main"]
 
 def main() -> None:
     """Entry point of the ``denseflip`` command."""
-    from denseflip.cli.app import app
+    from denseflip.cli.command_tree import app
     from denseflip.cli.common import run
 
     sys.exit(run(app))

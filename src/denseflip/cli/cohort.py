@@ -160,8 +160,8 @@ def write_cohort(found: Cohort, out: Path) -> None:
     """Write page, tables, JSON and pictures of a cohort into a folder."""
     from denseflip.errors import MissingExtraError
     from denseflip.files import write_whole
-    from denseflip.report.cohort import plot_cohort_chords, plot_cohort_matrix
     from denseflip.report.cohort_page import write_cohort_page
+    from denseflip.report.cohort_pictures import plot_cohort_chords, plot_cohort_matrix
     from denseflip.report.cohort_strip import plot_cohort_patients
 
     found.write(out / "cohort.json", force=True)

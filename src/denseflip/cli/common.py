@@ -38,18 +38,6 @@ def print_json(data: Any) -> None:
     typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
 
 
-def old_option(old: str, new: str) -> Any:
-    """An option of an older release, hidden, that points to what it is called now."""
-
-    def point(value: str | None) -> str | None:
-        if value is not None:
-            msg = f"it is called {new} now; write {new} {value}."
-            raise typer.BadParameter(msg)
-        return value
-
-    return typer.Option(old, hidden=True, callback=point)
-
-
 def this_command() -> str:
     """The command line that was typed, to be typed again."""
     import shlex
@@ -128,7 +116,7 @@ def spell(app: Callable[..., Any], args: Sequence[str], parameters: Sequence[str
     names = list(dict.fromkeys(names))
     said = [f"{options[o]} {_VALUES.get(o, '')}".strip() for o in names if o in options]
     if "settings" in options:
-        from denseflip.search.methods import methods
+        from denseflip.search.methods.registry import methods
 
         settings = {p for method in methods() for p in method.parameters}
         said += [f"{options['settings']} {o}=VALUE" for o in names if o in settings - set(options)]

@@ -10,8 +10,8 @@ import typer
 from denseflip.cli import options
 from denseflip.cli.common import err_console, out_console, print_json, spell, this_command
 from denseflip.cli.data import fetch_one
+from denseflip.cli.progress import SearchProgress
 from denseflip.cli.terms import bound_cells, constraints_of
-from denseflip.cli.watch import Watch
 
 if TYPE_CHECKING:
     from denseflip.workflow.compare import Compared
@@ -72,9 +72,9 @@ def compare(
     from denseflip.datasets.connectome import make_keep
     from denseflip.story.vocabulary import Vocabulary
     from denseflip.workflow.compare import compare as run_all
+    from denseflip.workflow.explain_and_describe import method_for, oracle_for
     from denseflip.workflow.outputs import write_outputs
     from denseflip.workflow.subject import find_subject
-    from denseflip.workflow.tell import method_for, oracle_for
 
     terms = constraints_of(context.params)
     searches = [method_for(name, regions=regions) for name in methods.split(",") if name.strip()]
@@ -95,7 +95,7 @@ def compare(
     terms = bound_cells(
         terms, max_cells, subject.nodes, regions=regions, language=None, named=False
     )
-    with Watch("…", wanted) as watch:
+    with SearchProgress("…", wanted) as watch:
         rows = list(
             run_all(
                 subject,

@@ -260,8 +260,8 @@ def import_(
     from denseflip.checks import check_new_file
     from denseflip.datasets import import_folder
     from denseflip.datasets.connectome import make_keep
+    from denseflip.datasets.dataset_file import SUFFIX
     from denseflip.datasets.folder import import_report, import_warnings
-    from denseflip.datasets.store import SUFFIX
     from denseflip.errors import DatasetError
 
     given = Path(os.path.realpath(folder))  # a link to itself is told when it is read

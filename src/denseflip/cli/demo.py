@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from denseflip.cli.common import out_console, this_command
-from denseflip.cli.watch import Watch
+from denseflip.cli.progress import SearchProgress
 
 if TYPE_CHECKING:
     from denseflip.story.story import Story
-    from denseflip.workflow.choose import Choice, RatedClassifier
+    from denseflip.workflow.choose_classifier import Choice, RatedClassifier
 
 CANDIDATES = ("regions-logistic", "edges-svm", "sf-knn")
 BUDGET = 1000  # questions per method of the comparison: keeps the demo short
@@ -31,11 +31,11 @@ def demo(
     from denseflip.checks import check_new_folder
     from denseflip.cli.compare import comparison_table
     from denseflip.datasets.registry import load_dataset
-    from denseflip.workflow.choose import choose_classifier
+    from denseflip.workflow.choose_classifier import choose_classifier
     from denseflip.workflow.compare import COMPARED, Compared, compare
+    from denseflip.workflow.explain_and_describe import tell
     from denseflip.workflow.outputs import write_outputs
     from denseflip.workflow.subject import Subject
-    from denseflip.workflow.tell import tell
 
     check_new_folder(out, force=force)
     console = out_console()
@@ -47,7 +47,7 @@ def demo(
     )
     mouse = mice[mice.labels.index(1)]
     subject = Subject(mouse.graph, f"Mouse {mouse.id}", mice.nodes, mice, mice.name)
-    with Watch("auto") as watch:
+    with SearchProgress("auto") as watch:
         watch.say("Three classifiers are trained and judged on mice they have not seen …")
         choice = choose_classifier(mice, CANDIDATES)
         console.print("[bold]Classifiers[/]")

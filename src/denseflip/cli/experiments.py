@@ -67,9 +67,9 @@ def paper(
     Stop it at any moment: the same command goes on where it stopped.
     """
     from denseflip.experiments.spec import MeasureSpec
+    from denseflip.paper.paper_page import write_paper
+    from denseflip.paper.paper_specs import plan_paper
     from denseflip.paper.printed import DATASETS, METHODS
-    from denseflip.paper.publish import write_paper
-    from denseflip.paper.specs import plan_paper
 
     _check_out(out, force)
     plan = plan_paper(
@@ -103,8 +103,8 @@ def bench(
 
     Stop it at any moment: the same command goes on where it stopped.
     """
-    from denseflip.experiments.bench import write_bench
-    from denseflip.experiments.config import make_matrix, read_config
+    from denseflip.experiments.bench_config import make_matrix, read_config
+    from denseflip.experiments.bench_page import write_bench
     from denseflip.experiments.plan import make_plan
 
     settings = read_config(config)
@@ -155,6 +155,7 @@ def results(
     force: Annotated[bool, typer.Option("--force", help="Overwrite that file.")] = False,
 ) -> None:
     """Look at stored results: filter them, group them, export them."""
+    from denseflip.experiments.result_store import Store
     from denseflip.experiments.results import (
         DEFAULT_GROUP,
         DEFAULT_METRICS,
@@ -163,7 +164,6 @@ def results(
         to_rows,
     )
     from denseflip.experiments.results import where as keep
-    from denseflip.experiments.store import Store
 
     store = Store(folder / "store" if (folder / "store").is_dir() else folder, create=False)
     rows = to_rows(store.records())
@@ -210,9 +210,9 @@ def _run(
     specs: list[Spec] | list[Any], out: Path, engine: str, jobs: int | None, scheduler: str | None
 ) -> Outcome:
     from denseflip.experiments.engines import make_engine
-    from denseflip.experiments.publish import summary_lines
+    from denseflip.experiments.result_store import Store
     from denseflip.experiments.run import default_jobs, run_specs
-    from denseflip.experiments.store import Store
+    from denseflip.experiments.run_page import summary_lines
 
     workers = 1 if engine == "serial" else jobs or default_jobs()
     worker_engine = make_engine(engine, workers, scheduler)

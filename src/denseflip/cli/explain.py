@@ -10,14 +10,14 @@ from denseflip.cli import options
 from denseflip.cli.common import err_console, out_console, print_json, spell, this_command
 from denseflip.cli.data import fetch_one
 from denseflip.cli.many import FORMATS, explain_graphs
-from denseflip.cli.story import print_front, print_story
+from denseflip.cli.print_story import print_front, print_story
+from denseflip.cli.progress import SearchProgress
 from denseflip.cli.terms import bound_cells, constraints_of
-from denseflip.cli.watch import Watch
 
 
 def methods(json: options.Json = False) -> None:
     """List the search methods and the refinements that may follow them with a +."""
-    from denseflip.search.methods import methods as listed
+    from denseflip.search.methods.registry import methods as listed
 
     if json:
         print_json(
@@ -130,11 +130,19 @@ def explain(
     from denseflip.classifiers.evaluation import read_evaluation
     from denseflip.classifiers.presets import DEFAULT_PRESET
     from denseflip.datasets.connectome import make_keep
-    from denseflip.experiments.tables import Table
+    from denseflip.experiments.table import Table
     from denseflip.graph import Nodes
-    from denseflip.search.wishes import Wishes
+    from denseflip.search.postprocess.requirements import Requirements
     from denseflip.story.vocabulary import Vocabulary
-    from denseflip.workflow.alive import whatif_data
+    from denseflip.workflow.explain_and_describe import (
+        method_for,
+        oracle_for,
+        record,
+        takes,
+        tell,
+        tell_front,
+    )
+    from denseflip.workflow.offline_whatif import whatif_data
     from denseflip.workflow.outputs import write_outputs
     from denseflip.workflow.subject import (
         choose_ids,
@@ -142,7 +150,6 @@ def explain(
         open_dataset,
         parse_settings,
     )
-    from denseflip.workflow.tell import method_for, oracle_for, record, takes, tell, tell_front
 
     terms = constraints_of(context.params)
     named = takes(method, "max_cells")
@@ -161,7 +168,9 @@ def explain(
         front=front,
         settings=parse_settings(settings or []),
     )
-    Wishes.of(robust, noise, plausible, max_implausible, n, front)  # before anything is trained
+    Requirements.of(
+        robust, noise, plausible, max_implausible, n, front
+    )  # before anything is trained
     if vocabulary != "auto":
         Vocabulary.named(vocabulary)  # a wrong word is told before the search, not after
     form = _check_form(form, json)
@@ -231,7 +240,7 @@ def explain(
     if oracle is None:
         say_default(DEFAULT_PRESET, subject.source)
     wanted = subject.label_of(target, box)
-    with Watch(search.name, wanted) as watch:
+    with SearchProgress(search.name, wanted) as watch:
         story = tell(subject, box, search, target=wanted, n=n, on_event=watch.listener, **telling)
     answers = tell_front(story, box, background=subject.background) if front or n > 1 else ()
     if form == "json":

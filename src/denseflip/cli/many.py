@@ -14,7 +14,7 @@ from denseflip.cli.experiments import reporter
 
 if TYPE_CHECKING:
     from denseflip.datasets import Dataset
-    from denseflip.experiments.many import Explanations
+    from denseflip.experiments.explain_many import Explanations
 
 FORMATS = ("text", "json", "csv", "tsv")
 
@@ -35,8 +35,8 @@ def explain_graphs(
 ) -> None:
     """Explain these graphs, show a table, write the folder; what failed is told at the end."""
     from denseflip.experiments.engines import make_engine
-    from denseflip.experiments.many import check_sendable, gather, plan_many
-    from denseflip.experiments.many_pages import STORE, check_many_folder, check_pages, write_many
+    from denseflip.experiments.explain_many import check_sendable, gather, plan_many
+    from denseflip.experiments.many_outputs import STORE, check_many_folder, check_pages, write_many
     from denseflip.experiments.run import default_jobs
 
     check_pages(pages)
@@ -68,7 +68,7 @@ def explain_graphs(
 
 def run_stored(specs: Sequence[Any], store: Path | None, engine: Any, workers: int) -> Any:
     """Run what a store lacks, with progress; a run that is stopped says how to go on."""
-    from denseflip.experiments.many import open_store
+    from denseflip.experiments.explain_many import open_store
     from denseflip.experiments.run import run_specs
 
     started = time.monotonic()

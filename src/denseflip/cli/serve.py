@@ -71,11 +71,11 @@ def serve(
 
     from denseflip.errors import InvalidParameterError
     from denseflip.web.app import create_app
-    from denseflip.web.claim import Claim
-    from denseflip.web.config import Settings
+    from denseflip.web.folder_lock import FolderLock
     from denseflip.web.server import make_server
+    from denseflip.web.server_config import ServerSettings
 
-    settings = Settings(
+    settings = ServerSettings(
         datasets=tuple(data_sets or ()),
         oracles=tuple(oracle or ()),
         data=data,
@@ -95,7 +95,7 @@ def serve(
         listening.bind((host, port))
     except OSError as error:
         listening.close()
-        Claim(data, "").release()  # the same server, perhaps: then its address is told
+        FolderLock(data, "").release()  # the same server, perhaps: then its address is told
         msg = f"Cannot listen on {host}, port {port} ({error.strerror}). Give another port."
         raise InvalidParameterError(msg, parameter=("host", "port")) from error
     settings = replace(settings, port=listening.getsockname()[1])

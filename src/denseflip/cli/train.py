@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from denseflip.cli.common import err_console, old_option, out_console, print_json, progress
+from denseflip.cli.common import err_console, out_console, print_json, progress
 
 if TYPE_CHECKING:
     from denseflip.classifiers.evaluation import Evaluation
     from denseflip.classifiers.tellability import Tellability
     from denseflip.datasets import Dataset
-    from denseflip.experiments.refs import Trainer
+    from denseflip.experiments.resolve import Trainer
 
 DatasetArgument = Annotated[
     str,
@@ -58,7 +58,6 @@ TellOption = Annotated[
         min=0,
     ),
 ]
-TaxonomyOption = Annotated[str | None, old_option("--taxonomy", "--regions")]
 FoldsOption = Annotated[int, typer.Option(help="Folds of the cross-validation.")]
 RepeatsOption = Annotated[int, typer.Option(help="How often it is repeated with new folds.")]
 PermutationsOption = Annotated[
@@ -94,7 +93,6 @@ def train(
         typer.Option("--out", "-o", help="File for the classifier [DATASET-PRESET.dfo]."),
     ] = None,
     regions: RegionsOption = None,
-    taxonomy: TaxonomyOption = None,
     folds: FoldsOption = 5,
     repeats: RepeatsOption = 10,
     permutations: PermutationsOption = 200,
@@ -155,7 +153,6 @@ def evaluate(
     dataset: DatasetArgument,
     preset: PresetsOption = "sf-knn",
     regions: RegionsOption = None,
-    taxonomy: TaxonomyOption = None,
     folds: FoldsOption = 5,
     repeats: RepeatsOption = 10,
     permutations: PermutationsOption = 200,
@@ -229,7 +226,7 @@ def evaluate(
 
 def _trainer(preset: str) -> Trainer | None:
     """What trains a classifier that is no preset; None for a preset. Unknown names are refused."""
-    from denseflip.experiments.refs import TRAINERS, preset_oracle
+    from denseflip.experiments.resolve import TRAINERS, preset_oracle
 
     preset_oracle(preset)  # knows all names
     return TRAINERS.get(preset)

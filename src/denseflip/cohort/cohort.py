@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
-from denseflip.checks import check_new_file, plain_fields, taken_as, visible_tree
+from denseflip.checks import check_new_file, parsing, plain_fields, visible_tree
 from denseflip.classifiers.evaluation import Evaluation
 from denseflip.cohort.labelling import CohortSettings, Labelling, cells_of, held_by, spoken_of
 from denseflip.cohort.shared import SharedChange
@@ -251,7 +251,7 @@ class Cohort:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Inverse of `to_dict`."""
-        with taken_as("a cohort of denseflip"):
+        with parsing("a cohort of denseflip"):
             data = visible_tree(data, lines=False)
             if data.get("format") != FORMAT:
                 msg = f"it has format {shown(data.get('format'))}; this version reads {FORMAT}"

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.checks import plain_fields, taken_as, typed
+from denseflip.checks import parsing, plain_fields, typed
 from denseflip.cohort.scan import Scan, spreads_of
 from denseflip.cohort.stats import group_difference
 from denseflip.counterfactual import Counterfactual
@@ -32,11 +32,11 @@ from denseflip.graph import Cells
 from denseflip.oracles.background import Background
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Session
-from denseflip.search.brief import unfit
-from denseflip.search.constraints import Constraints
+from denseflip.search.claims.redraw_test import assertion, redraw
+from denseflip.search.constraints.bound_constraints import Constraints
 from denseflip.search.explain import explain
-from denseflip.search.methods import make_method
-from denseflip.search.truth import assertion, redraw
+from denseflip.search.methods.brief import unfit
+from denseflip.search.methods.registry import make_method
 
 SCAN = "scan"
 LEAST = 4  # patients of a class: two for each half
@@ -147,7 +147,7 @@ class Patient:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Patient:
         """Inverse of `to_dict`."""
-        with taken_as("a patient of a cohort"):
+        with parsing("a patient of a cohort"):
             changes = {int(k): typed(data["changes"], k, Integral) for k in data["changes"]}
             return cls(**plain_fields(cls, data), changes=changes)
 
@@ -193,7 +193,7 @@ class Labelling:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Labelling:
         """Inverse of `to_dict`."""
-        with taken_as("what was counted in a cohort"):
+        with parsing("what was counted in a cohort"):
             return cls(
                 **plain_fields(cls, data),
                 more=_by_cell(data["more"], np.int64),

@@ -18,11 +18,11 @@ import numpy.typing as npt
 from denseflip.counterfactual import Step
 from denseflip.graph import Cells, Graph
 from denseflip.oracles.session import Session
-from denseflip.search.brief import Brief, too_large, unfit
-from denseflip.search.claims import Amount, Claim, Places, Redraw, Repeats, Unit
-from denseflip.search.constraints import Terms
-from denseflip.search.probe import Probe, gallop
-from denseflip.search.problem import BACKGROUND, REGIONS, Problem, StopSearch, Walk
+from denseflip.search.claims.claim import Amount, Claim, Places, Redraw, Repeats, Unit
+from denseflip.search.constraints.bound_constraints import BoundConstraints
+from denseflip.search.core.probing import Probe, gallop
+from denseflip.search.core.problem import BACKGROUND, REGIONS, Problem, StopSearch, Walk
+from denseflip.search.methods.brief import Brief, too_large, unfit
 
 DRAWS = 5  # redraws of a claim, all of which must flip
 _LOWEST, _STEP, _LEVELS = 0.25, math.sqrt(2), 18  # standard deviations, 0.25 to 90
@@ -174,7 +174,7 @@ class _Single:
         return None
 
 
-def most_pairs(terms: Terms) -> int | None:
+def most_pairs(terms: BoundConstraints) -> int | None:
     """The most pairs that may be added, or removed, in one place by itself; None for any number."""
     given, n_edges = terms.constraints, terms.graph.n_edges
     bounds = [] if given.max_edits is None else [given.max_edits]

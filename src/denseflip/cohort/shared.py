@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from denseflip.checks import plain_fields, taken_as, text_of, typed
+from denseflip.checks import parsing, plain_fields, text_of, typed
 from denseflip.cohort.labelling import CohortSettings, Fit, cells_of, group_of, terms_of
 from denseflip.cohort.scan import most_pairs, spreads_of
 from denseflip.cohort.stats import group_difference
@@ -25,8 +25,8 @@ from denseflip.graph import Cells, Codes, Graph
 from denseflip.oracles.background import Frequencies
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Session
-from denseflip.search.claims import Amount, Claim, Places, Redraw, Repeats, Unit
-from denseflip.search.probe import boundary, certify, gallop, lexmin
+from denseflip.search.claims.claim import Amount, Claim, Places, Redraw, Repeats, Unit
+from denseflip.search.core.probing import boundary, certify, gallop, lexmin
 
 READINGS: tuple[Reading, ...] = ("any", "typical")  # the truest first
 DRAWS, LEAST = 20, 18  # redraws of a patient's verdict, and how many must flip
@@ -66,7 +66,7 @@ class HalfChange:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> HalfChange:
         """Inverse of `to_dict`."""
-        with taken_as("a change that was chosen on half a cohort"):
+        with parsing("a change that was chosen on half a cohort"):
             amounts = {int(k): typed(data["amounts"], k, Integral) for k in data["amounts"]}
             listed: dict[str, Any] = {
                 key: tuple(text_of(x) for x in typed(data, key, list, tuple))
@@ -150,7 +150,7 @@ class SharedChange:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> SharedChange:
         """Inverse of `to_dict`."""
-        with taken_as("a change that a cohort shares"):
+        with parsing("a change that a cohort shares"):
             halves = tuple(HalfChange.from_dict(half) for half in data["halves"])
             return cls(**plain_fields(cls, data), halves=halves)
 

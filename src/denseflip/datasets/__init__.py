@@ -1,6 +1,5 @@
 """Data sets: the embedded mice, the paper's seven brains, synthetic cohorts, a lab's own files."""
 
-from denseflip.checks import renamed_names
 from denseflip.datasets.base import Card, Dataset, Example
 from denseflip.datasets.connectome import Keep
 from denseflip.datasets.export import export_dataset
@@ -25,5 +24,3 @@ __all__ = [
     "make_synthetic",
     "read_graph",
 ]
-
-__getattr__ = renamed_names(__name__, {"Summary": "DatasetSummary"})

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.checks import renamed, text_of, visible, visible_tree
+from denseflip.checks import text_of, visible, visible_tree
 from denseflip.datasets.subjects import Column, check_subjects
 from denseflip.errors import (
     DatasetError,
@@ -26,7 +26,7 @@ from denseflip.errors import (
     shown,
 )
 from denseflip.graph import Graph, Nodes
-from denseflip.graph.intake import settle_names
+from denseflip.graph.inputs import settle_names
 
 if TYPE_CHECKING:
     from denseflip.datasets.summary import DatasetSummary
@@ -352,7 +352,6 @@ class Dataset:
 
         return summarise(self)
 
-    @renamed(overwrite="force")
     def save(self, path: str | Path, *, force: bool = False) -> Path:
         """Write the data set to one file (see `docs/file-format.md`); returns its path.
 
@@ -361,14 +360,14 @@ class Dataset:
         path : the file, usually ending in ``.dfd``.
         force : overwrite a file that is there.
         """
-        from denseflip.datasets.store import write_dataset
+        from denseflip.datasets.dataset_file import write_dataset
 
         return write_dataset(self, path, force=force)
 
     @staticmethod
     def load(path: str | Path) -> Dataset:
         """Read what `save` wrote. Nothing in the file can run."""
-        from denseflip.datasets.store import read_dataset
+        from denseflip.datasets.dataset_file import read_dataset
 
         return read_dataset(path)
 

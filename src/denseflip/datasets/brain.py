@@ -18,7 +18,7 @@ from denseflip.datasets.cache import (
     read_checked,
 )
 from denseflip.datasets.cards import COMMIT, REPOSITORY, brain_card
-from denseflip.datasets.store import SUFFIX, VERSION, read_dataset, write_dataset
+from denseflip.datasets.dataset_file import SUFFIX, VERSION, read_dataset, write_dataset
 from denseflip.errors import DatasetError, FileFormatError, HashMismatchError, UnknownNameError
 from denseflip.graph import Nodes
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from denseflip.datasets.tables import NumberTable
+from denseflip.datasets.number_tables import NumberTable
 from denseflip.errors import FileFormatError, MissingExtraError, TooLargeError
 from denseflip.limits import check_size
 

@@ -14,11 +14,11 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from denseflip.checks import check_file_name, check_new_folder, renamed
+from denseflip.checks import check_file_name, check_new_folder
 from denseflip.datasets.base import Card, Dataset
+from denseflip.datasets.dataset_file import SUFFIX
+from denseflip.datasets.import_job import ending_of
 from denseflip.datasets.importers import suffixes
-from denseflip.datasets.job import ending_of
-from denseflip.datasets.store import SUFFIX
 from denseflip.errors import DatasetError, FileFormatError, UnknownNameError, shown
 from denseflip.files import write_whole
 from denseflip.graph import Graph, Nodes
@@ -103,7 +103,6 @@ FORMATS: dict[str, tuple[str, Callable[[Graph, Nodes, Path], None]]] = {
 }
 
 
-@renamed(overwrite="force")
 def export_dataset(
     dataset: Dataset,
     folder: str | Path,

@@ -14,10 +14,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from denseflip.checks import visible
+from denseflip.datasets.atlas_regions import find_dseg, read_nodes, with_regions
 from denseflip.datasets.base import Card, Dataset
 from denseflip.datasets.connectome import MEASURES, Keep, upper_triangles
 from denseflip.datasets.export import find_exported
-from denseflip.datasets.finding import find_graphs, people_table
+from denseflip.datasets.find_files import find_graphs, people_table
 from denseflip.datasets.importers import (
     FolderImporter,
     Import,
@@ -34,8 +35,7 @@ from denseflip.datasets.labels import (
     match_ids,
     read_labels,
 )
-from denseflip.datasets.reading import graphs_of_tables
-from denseflip.datasets.regions import find_dseg, read_nodes, with_regions
+from denseflip.datasets.matrix_files import graphs_of_tables
 from denseflip.datasets.subjects import subject_table
 from denseflip.errors import DatasetError, UnknownNameError, counted, shown
 from denseflip.graph import Graph, Nodes

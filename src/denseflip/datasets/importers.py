@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from denseflip.datasets.connectome import Keep
-from denseflip.datasets.files import (
+from denseflip.datasets.graph_files import (
     EDGE_LISTS,
     GRAPHML,
     are_numbers,
@@ -22,7 +22,7 @@ from denseflip.datasets.files import (
     read_edges,
     read_graphml,
 )
-from denseflip.datasets.job import (
+from denseflip.datasets.import_job import (
     DEFAULT_KEEP,
     TABLES,
     FileImporter,
@@ -34,8 +34,8 @@ from denseflip.datasets.job import (
     ending_of,
 )
 from denseflip.datasets.layouts import LAYOUTS
-from denseflip.datasets.reading import check_sizes, table_importer
-from denseflip.datasets.tables import NumberTable, read_table
+from denseflip.datasets.matrix_files import check_sizes, table_importer
+from denseflip.datasets.number_tables import NumberTable, read_table
 from denseflip.datasets.tu import read_tu, tu_name
 from denseflip.errors import FileFormatError, InvalidGraphError, UnknownNameError
 from denseflip.graph import Graph, Nodes

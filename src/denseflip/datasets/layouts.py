@@ -21,9 +21,9 @@ import numpy as np
 import numpy.typing as npt
 
 from denseflip.datasets.cifti import read_cifti
-from denseflip.datasets.job import FileImporter, FolderImporter, Import, ReadOptions, Whole
-from denseflip.datasets.reading import table_importer
-from denseflip.datasets.tables import BINARY, Arrays, NumberTable, read_arrays, read_table
+from denseflip.datasets.import_job import FileImporter, FolderImporter, Import, ReadOptions, Whole
+from denseflip.datasets.matrix_files import table_importer
+from denseflip.datasets.number_tables import BINARY, Arrays, NumberTable, read_arrays, read_table
 from denseflip.errors import FileFormatError, InvalidParameterError, UnknownNameError
 from denseflip.limits import check_size
 

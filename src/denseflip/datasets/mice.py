@@ -11,7 +11,7 @@ import numpy as np
 from denseflip.datasets.atlas import DATA, load_mouse_atlas
 from denseflip.datasets.base import Dataset
 from denseflip.datasets.cards import MICE
-from denseflip.datasets.store import read_dataset
+from denseflip.datasets.dataset_file import read_dataset
 from denseflip.errors import InvalidParameterError, UnknownNameError, shown
 
 STRAINS = ("B6", "BTBR", "CAST", "DBA2")

@@ -12,8 +12,8 @@ from typing import Any
 from denseflip.datasets.base import Dataset
 from denseflip.datasets.brain import BRAINS, fetch_brain, is_local, load_brain
 from denseflip.datasets.cache import Progress
+from denseflip.datasets.dataset_file import SUFFIX, read_dataset
 from denseflip.datasets.mice import load_mice
-from denseflip.datasets.store import SUFFIX, read_dataset
 from denseflip.datasets.synthetic import make_synthetic
 from denseflip.errors import DatasetError, InvalidParameterError, UnknownNameError
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.datasets.tables import read_table
+from denseflip.datasets.number_tables import read_table
 from denseflip.errors import DatasetError, FileFormatError
 from denseflip.graph import Graph
 

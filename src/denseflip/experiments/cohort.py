@@ -39,13 +39,13 @@ from denseflip.experiments.cohort_oracles import (
 )
 from denseflip.experiments.cohort_parts import read_judged, read_labellings, read_shared
 from denseflip.experiments.engines import make_engine
-from denseflip.experiments.many import data_of, open_store
-from denseflip.experiments.refs import evaluate_oracle_of, load_data, load_oracle_of
+from denseflip.experiments.explain_many import data_of, open_store
+from denseflip.experiments.resolve import evaluate_oracle_of, load_data, load_oracle_of
+from denseflip.experiments.result_store import Record, Store, make_record
 from denseflip.experiments.run import run_specs
 from denseflip.experiments.spec import DataSpec, OracleSpec, TaskSpec, content_id
-from denseflip.experiments.store import Record, Store, make_record
 from denseflip.oracles.protocol import Oracle
-from denseflip.search.constraints import Constraints
+from denseflip.search.constraints.bound_constraints import Constraints
 
 _REPEATS, _SHUFFLES = 10, 200  # of the honest evaluation
 _PILOT = 4  # patients explained for an estimate

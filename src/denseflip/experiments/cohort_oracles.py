@@ -12,13 +12,17 @@ from typing import Any
 from denseflip.cohort.labelling import Fit
 from denseflip.datasets import Dataset
 from denseflip.errors import DatasetError, InvalidParameterError, said
-from denseflip.experiments.given import describe_given, describe_untrained, pickle_anything
-from denseflip.experiments.many import oracle_of_words
-from denseflip.experiments.refs import load_oracle_of
+from denseflip.experiments.explain_many import oracle_of_words
+from denseflip.experiments.object_identity import (
+    describe_given,
+    describe_untrained,
+    pickle_anything,
+)
+from denseflip.experiments.resolve import load_oracle_of
 from denseflip.experiments.spec import OracleSpec, content_id
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.session import Session
-from denseflip.search.target import names_of
+from denseflip.search.core.target import class_names_of
 
 DEFAULT_ORACLE = "regions-logistic"
 
@@ -84,7 +88,7 @@ def fit_of(spec: OracleSpec) -> Fit:
 def check_answers(spec: OracleSpec, dataset: Dataset) -> None:
     """Say so if a classifier puts everybody in one class: there is nobody to lead anywhere."""
     session = Session(load_oracle_of(spec, dataset))
-    named = names_of(session.oracle)
+    named = class_names_of(session.oracle)
     for place, known in enumerate(dataset.class_names):
         if named.get(place, known) in set(dataset.class_names) - {known}:
             msg = f"{spec.name} calls {named[place]!r} what the data set calls {known!r}."

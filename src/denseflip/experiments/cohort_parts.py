@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from denseflip.checks import taken_as, typed
+from denseflip.checks import parsing, typed
 from denseflip.classifiers.evaluation import Evaluation
 from denseflip.cohort.labelling import Labelling
 from denseflip.cohort.shared import SharedChange
@@ -67,7 +67,7 @@ def _fits(sound: bool, what: str) -> None:
 @contextmanager
 def _told(folder: Path) -> Iterator[None]:
     try:
-        with taken_as("a part of this cohort"):
+        with parsing("a part of this cohort"):
             yield
     except FileFormatError as error:
         msg = (

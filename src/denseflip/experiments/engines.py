@@ -24,9 +24,9 @@ from denseflip.errors import (
     MissingExtraError,
     UnknownNameError,
 )
+from denseflip.experiments.result_store import Record
 from denseflip.experiments.spec import ClassifierSpec, RunSpec, Spec
-from denseflip.experiments.store import Record
-from denseflip.experiments.work import context_of, run_chunk, share_context
+from denseflip.experiments.worker import context_of, run_chunk, share_context
 from denseflip.oracles.session import Event
 
 if TYPE_CHECKING:

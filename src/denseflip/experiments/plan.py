@@ -9,7 +9,7 @@ from itertools import product
 from denseflip.counterfactual import Label
 from denseflip.datasets import Dataset
 from denseflip.errors import ConfigError
-from denseflip.experiments.refs import build_method
+from denseflip.experiments.resolve import build_method
 from denseflip.experiments.spec import (
     DataSpec,
     Job,
@@ -18,7 +18,7 @@ from denseflip.experiments.spec import (
     OracleSpec,
     RunSpec,
 )
-from denseflip.search.problem import REGIONS
+from denseflip.search.core.problem import REGIONS
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from denseflip.counterfactual import Ask, AsRead, Counterfactual, Status, Step
 from denseflip.errors import DatasetError, StoreError
-from denseflip.experiments.store import Record, make_record
+from denseflip.experiments.result_store import Record, make_record
 from denseflip.graph import Codes, Edits, Graph, Pair
 from denseflip.graph.pairs import decode
 from denseflip.limits import max_size, show_size

@@ -8,10 +8,10 @@ from itertools import combinations
 from typing import Any
 
 from denseflip.errors import InvalidParameterError, UnknownNameError
-from denseflip.experiments.measures import COLUMNS
 from denseflip.experiments.records import edit_codes
-from denseflip.experiments.store import Record
-from denseflip.experiments.tables import Table
+from denseflip.experiments.result_columns import COLUMNS
+from denseflip.experiments.result_store import Record
+from denseflip.experiments.table import Table
 from denseflip.metrics import MEASURES
 
 KEYS = ("data", "oracle", "method", "parameters", "seed", "graph", "profile", "budget")

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from denseflip.experiments.engines import Chunk, Engine, SerialEngine
+from denseflip.experiments.result_store import Damage, Record, Store
 from denseflip.experiments.spec import RunSpec, Spec, TellSpec
-from denseflip.experiments.store import Damage, Record, Store
 
 _BATCH = 32  # records per part …
 _SECONDS = 2.0  # … or so many seconds, whichever comes first

@@ -178,7 +178,7 @@ class MethodSpec:
     """A method: its name, the parameters that were given, and all parameters as resolved.
 
     ``reading`` says whose reading of the method is meant: ``plain``, the library's own, or one that
-    a plug-in has registered (see `denseflip.experiments.refs`). ``digest`` is that of the source
+    a plug-in has registered (see `denseflip.experiments.resolve`). ``digest`` is that of the source
     file of a method of the user's own, or of the object, which is ``given``. ``ref`` are the words
     that make it, where it is called otherwise. ``constraints`` are the user's terms, as
     `Constraints` take them.

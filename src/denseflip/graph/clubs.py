@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from denseflip.graph.cliques import Check, Neighbours
-from denseflip.graph.lacking import Dense, _bits
+from denseflip.graph.relaxed_cliques import Dense, _bits
 
 
 def largest_club(
@@ -25,7 +25,7 @@ def largest_club(
 
     Parameters
     ----------
-    node, neighbours, check : see `denseflip.graph.lacking.largest_lacking`.
+    node, neighbours, check : see `denseflip.graph.relaxed_cliques.largest_lacking`.
     k : the diameter allowed.
     max_branches : the search ends after so many; then ``exact`` is False.
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 
 from denseflip.graph.cliques import Check, Neighbours
-from denseflip.graph.lacking import Dense
 from denseflip.graph.pairs import Pair
+from denseflip.graph.relaxed_cliques import Dense
 
 _FLOW_LIMIT = 2**31 - 1  # SciPy's flows are whole numbers of 32 bits
 

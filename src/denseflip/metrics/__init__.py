@@ -1,10 +1,10 @@
 """Measures of explanations; `docs/metrics.md` explains every one of them.
 
 `MEASURES` holds one record per measure, each a callable on a `Case`. Those that a result does not
-know itself are functions of their own as well, in `quality` and `denseflip.search.truth`.
+know itself are functions of their own as well, in `quality` and
+`denseflip.search.claims.redraw_test`.
 """
 
-from denseflip.checks import renamed_names
 from denseflip.metrics.case import Case, Planted
 from denseflip.metrics.measures import (
     MEASURES,
@@ -25,7 +25,7 @@ from denseflip.metrics.quality import (
     robustness,
     seed_stability,
 )
-from denseflip.search.truth import as_read
+from denseflip.search.claims.redraw_test import as_read
 
 __all__ = [
     "MEASURES",
@@ -48,19 +48,10 @@ __all__ = [
     "seed_stability",
 ]
 
-_renamed = renamed_names(
-    __name__,
-    {
-        "ALL": "MEASURES",
-        "METRICS": "MEASURES",
-        "MetricInfo": "Measure",
-        "Summary": "Quartiles",
-        "describe_metric": "MEASURES",
-        "summarise": "quartiles",
-    },
-)
-
 
 def __getattr__(name: str) -> Measure:
     """Measures that the result itself knows: ``metrics.distance(result)``."""
-    return MEASURES[name] if name in MEASURES else _renamed(name)
+    if name not in MEASURES:
+        msg = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(msg)
+    return MEASURES[name]

@@ -11,8 +11,8 @@ from denseflip.counterfactual import AsRead, Counterfactual, Label, Reading
 from denseflip.graph import Graph, Nodes, Taxonomy
 from denseflip.metrics import quality
 from denseflip.oracles.session import Session
-from denseflip.search import truth
-from denseflip.search.claims import DRAWS
+from denseflip.search.claims import redraw_test as truth
+from denseflip.search.claims.claim import DRAWS
 
 NEEDS = {  # need → the field of a `Case` that meets it
     "regions": "regions",

@@ -20,7 +20,7 @@ from denseflip.counterfactual import Counterfactual, Label, Reading
 from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError
 from denseflip.metrics import quality
 from denseflip.metrics.case import NEEDS, Case
-from denseflip.search import truth
+from denseflip.search.claims import redraw_test as truth
 
 Value = bool | int | float | None
 

@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.checks import renamed
 from denseflip.counterfactual import Counterfactual
 from denseflip.errors import InvalidParameterError
 from denseflip.graph import Cells, Graph, Nodes, Taxonomy
@@ -23,8 +22,8 @@ from denseflip.graph.cells import cover_cells, cover_regions
 from denseflip.graph.pairs import random_codes
 from denseflip.oracles.protocol import Answer, Oracle
 from denseflip.oracles.session import Session, open_session
-from denseflip.search.abide import abiding, terms_of
-from denseflip.search.enough import fewest_parts
+from denseflip.search.constraints.constrained_session import abiding, terms_of
+from denseflip.search.core.sufficient_parts import fewest_parts
 
 SHARE = 0.8  # of the edits, that a cover holds
 _SMALL = 4096  # up to so many nodes a table of all pairs is small, and the quickest way
@@ -33,13 +32,11 @@ _SMALL = 4096  # up to so many nodes a table of all pairs is small, and the quic
 # ---- is it short to say? --------------------------------------------------------------------
 
 
-@renamed(taxonomy="regions")
 def regions_touched(result: Counterfactual, regions: Taxonomy) -> int:
     """Number of regions with an end of at least one edit."""
     return int(np.count_nonzero(Cells(regions).ends(result.edits)))
 
 
-@renamed(taxonomy="regions")
 def regions_to_cover(result: Counterfactual, regions: Taxonomy, share: float = SHARE) -> int | None:
     """Smallest number of regions that hold this share of the edits; None without edits.
 
@@ -49,7 +46,6 @@ def regions_to_cover(result: Counterfactual, regions: Taxonomy, share: float = S
     return len(cover_regions(Cells(regions).tally(result.edits), share)) or None
 
 
-@renamed(taxonomy="regions")
 def region_pairs_to_cover(
     result: Counterfactual, regions: Taxonomy, share: float = SHARE
 ) -> int | None:
@@ -60,7 +56,6 @@ def region_pairs_to_cover(
     return len(cover_cells(Cells(regions).tally(result.edits), share)) or None
 
 
-@renamed(taxonomy="regions")
 def region_entropy(result: Counterfactual, regions: Taxonomy) -> float | None:
     """Entropy of the edits' ends over all regions: 0 all in one, 1 evenly in all; None if none.
 

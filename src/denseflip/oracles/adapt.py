@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
-from denseflip.checks import renamed
 from denseflip.counterfactual import Label
 from denseflip.errors import InvalidParameterError, UnknownNameError, shown
 from denseflip.graph import Graph, Nodes
@@ -86,7 +85,7 @@ def at_once(graphs: Sequence[Graph]) -> int:
 # ---- kinds of models ------------------------------------------------------------------------
 
 #: Modules that register adapters when they are imported.
-PLUG_INS = ("denseflip.oracles.networks", "denseflip.classifiers.estimators")
+PLUG_INS = ("denseflip.oracles.neural", "denseflip.classifiers.estimators")
 
 
 @dataclass(frozen=True)
@@ -124,7 +123,6 @@ def adapters() -> tuple[Adapter, ...]:
     return tuple(sorted(_adapters.values(), key=lambda adapter: adapter is FUNCTIONS))
 
 
-@renamed(function="model")
 def as_oracle(
     model: Any,
     input: str = "adjacency",

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from denseflip.counterfactual import Label
 from denseflip.errors import InvalidGraphError
 from denseflip.graph import Codes, Graph
-from denseflip.graph.intake import as_graph, match_graph
+from denseflip.graph.inputs import as_graph, match_graph
 from denseflip.graph.pairs import count_each
 from denseflip.oracles.adapt import CallableOracle
 from denseflip.oracles.protocol import Oracle

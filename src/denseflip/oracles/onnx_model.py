@@ -16,7 +16,7 @@ from denseflip.errors import (
     OracleError,
     said,
 )
-from denseflip.oracles.networks import NetworkOracle
+from denseflip.oracles.neural import NetworkOracle
 from denseflip.oracles.protocol import ClassNames
 from denseflip.oracles.tensors import roles_of
 

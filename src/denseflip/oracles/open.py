@@ -20,7 +20,11 @@ from denseflip.oracles.adapt import FORMS, import_oracle
 from denseflip.oracles.protocol import Oracle
 
 #: Modules that register kinds when they are imported.
-PLUG_INS = ("denseflip.oracles.kinds", "denseflip.classifiers.kinds", "denseflip.paper.kinds")
+PLUG_INS = (
+    "denseflip.oracles.oracle_plugins",
+    "denseflip.classifiers.classifier_plugins",
+    "denseflip.paper.paper_plugin",
+)
 #: Endings of files that run code when they are opened, in Python's own way of keeping things.
 UNSAFE = (".pt", ".pth", ".pt2", ".ckpt", ".pkl", ".pickle", ".joblib", ".jit")
 

@@ -16,7 +16,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from denseflip.counterfactual import Label
 from denseflip.errors import DenseflipError, InvalidParameterError, OracleError, whole_number
 from denseflip.graph import Graph
-from denseflip.oracles.pace import Odds, pace_of
+from denseflip.oracles.lookahead import FlipOdds, pace_of
 from denseflip.oracles.protocol import (
     Answer,
     Oracle,
@@ -105,8 +105,8 @@ class Session:
     evaluations : graphs that the oracle was given, looking ahead included.
     predictions : how often the oracle was called, with however many graphs.
     pace : what is known of the oracle's speed; only look-ahead goes by it.
-    guard : the user's terms, if there are any (`denseflip.search.constraints`). A graph that they
-        forbid is not asked about, nor counted: its answer is that of the original.
+    guard : the user's constraints, if any (`denseflip.search.constraints.bound_constraints`). A
+        graph that they forbid is neither queried nor counted: it gets the original's answer.
     gave_up : whether a search was ended because too many graphs in a row were forbidden.
     """
 
@@ -275,7 +275,7 @@ class Session:
         candidates: Iterable[tuple[T, Graph]],
         accept: Callable[[Answer], bool],
         *,
-        odds: Odds | None = None,
+        odds: FlipOdds | None = None,
     ) -> Hit[T] | None:
         """The first candidate whose answer is accepted, or None if there is none.
 
@@ -290,7 +290,7 @@ class Session:
         -----
         Result and number of calls are those of the walk one by one, whatever the look-ahead.
         """
-        odds = Odds() if odds is None else odds
+        odds = FlipOdds() if odds is None else odds
         walk = self.ahead(candidates, odds)
         for item, graph in walk:
             answer = self.ask(graph)
@@ -301,7 +301,7 @@ class Session:
         return None
 
     def ahead(
-        self, candidates: Iterable[tuple[T, Graph]], odds: Odds | None = None
+        self, candidates: Iterable[tuple[T, Graph]], odds: FlipOdds | None = None
     ) -> Generator[tuple[T, Graph], None, None]:
         """Hand candidates through, the next few evaluated together before they come out.
 
@@ -309,7 +309,7 @@ class Session:
         making the candidates raises is kept until the walk gets there.
         """
         pace = self.pace
-        odds = Odds() if odds is None else odds
+        odds = FlipOdds() if odds is None else odds
         source = iter(candidates)
         cap = self._max_batch
         going = False

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from denseflip.experiments.tables import Table
+from denseflip.experiments.table import Table
 from denseflip.report.scene import Scene, make_scene
 from denseflip.story.story import Story
 
@@ -28,7 +28,7 @@ class Lobes:
     @classmethod
     def of(cls, story: Story) -> Lobes:
         """The shares of the paper's bars."""
-        from denseflip.report.charts import bar_shares
+        from denseflip.report.region_charts import bar_shares
 
         scene = make_scene(story, regions="lobe")
         names = scene.taxonomy.regions

@@ -10,10 +10,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from denseflip.report.cohort import plot_cohort_chords as plot_cohort_chords
-    from denseflip.report.cohort import plot_cohort_matrix as plot_cohort_matrix
     from denseflip.report.cohort_page import make_cohort_page as make_cohort_page
     from denseflip.report.cohort_page import write_cohort_page as write_cohort_page
+    from denseflip.report.cohort_pictures import plot_cohort_chords as plot_cohort_chords
+    from denseflip.report.cohort_pictures import plot_cohort_matrix as plot_cohort_matrix
     from denseflip.report.cohort_strip import plot_cohort_patients as plot_cohort_patients
     from denseflip.report.comparison import plot_comparison as plot_comparison
     from denseflip.report.page import make_page as make_page

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from denseflip.checks import check_new_file
 from denseflip.errors import MissingExtraError
 from denseflip.files import write_whole
-from denseflip.report.cohort import plot_cohort_chords, plot_cohort_matrix
+from denseflip.report.cohort_pictures import plot_cohort_chords, plot_cohort_matrix
 from denseflip.report.cohort_strip import plot_cohort_patients
-from denseflip.report.figures import PageFigure, page_figure
 from denseflip.report.html import Context, Fact
-from denseflip.story.terms import constraints_in_words
+from denseflip.report.page_figures import PageFigure, page_figure
+from denseflip.story.constraint_words import constraints_in_words
 
 if TYPE_CHECKING:
     from denseflip.cohort.cohort import Cohort

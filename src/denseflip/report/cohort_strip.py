@@ -17,9 +17,9 @@ from denseflip.report.canvas import (
     words,
     write_headline,
 )
-from denseflip.report.charts import LETTERS
-from denseflip.report.cohort import LETTER, POINT, cohort_title, short_lines, write_notes
+from denseflip.report.cohort_pictures import LETTER, POINT, cohort_title, short_lines, write_notes
 from denseflip.report.palette import ADDED, AXIS, INK, PALE, PAPER, REMOVED
+from denseflip.report.region_charts import LETTERS
 
 if TYPE_CHECKING:
     from denseflip.cohort.cohort import Cohort

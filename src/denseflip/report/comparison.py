@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from denseflip.checks import renamed
 from denseflip.errors import InvalidParameterError
 from denseflip.graph import Taxonomy
 from denseflip.report.brain import check_views, draw_glass, views_aspect
@@ -22,9 +21,9 @@ from denseflip.report.canvas import (
     words,
     write_headline,
 )
-from denseflip.report.charts import bar_regions, bar_table, draw_bars
 from denseflip.report.circle import draw_circle
 from denseflip.report.palette import ADDED, QUIET, REMOVED_INK
+from denseflip.report.region_charts import bar_regions, bar_table, draw_bars
 from denseflip.report.scene import MAX_EDGES, Scene, make_scene, status_words
 
 if TYPE_CHECKING:
@@ -35,7 +34,6 @@ _BAR_ROWS = 8
 _WIDTH = 3.3  # inches of one column
 
 
-@renamed(taxonomy="regions")
 def plot_comparison(
     stories: Sequence[Story] | Mapping[str, Story],
     *,

@@ -187,7 +187,7 @@ def setting_words(value: Any, *, unset: bool = True) -> str:
 
     >>> setting_words({"name": "svm", "C": 10000, "scale": False, "seed": None})
     'svm (C 10000, scale no, seed not set)'
-    >>> setting_words([]), setting_words({"type": "denseflip.search.refine.shuffled_changes"})
+    >>> setting_words([]), setting_words({"type": "denseflip.search.shuffled_changes"})
     ('none', 'shuffled changes')
     """
     if value is None:

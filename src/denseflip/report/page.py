@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from denseflip._version import __version__
-from denseflip.checks import check_new_file, renamed
+from denseflip.checks import check_new_file
 from denseflip.errors import InvalidParameterError, MissingExtraError
 from denseflip.files import write_whole
 from denseflip.graph import Taxonomy
@@ -28,7 +28,6 @@ from denseflip.report.facts import (
     setting_rows,
     setting_words,
 )
-from denseflip.report.figures import PageFigure, comparison_figure, story_figures
 from denseflip.report.front import (
     FrontPicture,
     Told,
@@ -39,6 +38,7 @@ from denseflip.report.front import (
 )
 from denseflip.report.html import Context, Fact, packed_plotly
 from denseflip.report.marks import Chip, chips_of, tiles_of
+from denseflip.report.page_figures import PageFigure, comparison_figure, story_figures
 from denseflip.report.scene import MAX_EDGES, Scene, headline, make_scene, status_words
 from denseflip.report.view import view_data
 
@@ -141,7 +141,6 @@ class PageContext(Context):
     data: dict[str, Any]
 
 
-@renamed(taxonomy="regions")
 def write_page(
     story: Story,
     path: str | Path,
@@ -202,7 +201,6 @@ def write_page(
     return write_whole(target, text)
 
 
-@renamed(taxonomy="regions")
 def make_page(
     story: Story,
     *,

@@ -11,7 +11,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from denseflip.checks import renamed
 from denseflip.errors import InvalidParameterError, MissingInputError
 from denseflip.graph import Taxonomy
 from denseflip.report.brain import check_views, draw_glass, views_aspect
@@ -27,7 +26,9 @@ from denseflip.report.canvas import (
     words,
     write_headline,
 )
-from denseflip.report.charts import (
+from denseflip.report.circle import ALL_NAMED, draw_circle
+from denseflip.report.palette import QUIET
+from denseflip.report.region_charts import (
     BARS,
     LETTERS,
     bar_handles,
@@ -37,8 +38,6 @@ from denseflip.report.charts import (
     draw_matrix,
     touched_regions,
 )
-from denseflip.report.circle import ALL_NAMED, draw_circle
-from denseflip.report.palette import QUIET
 from denseflip.report.scene import MAX_EDGES, Scene, make_scene
 
 if TYPE_CHECKING:
@@ -49,7 +48,6 @@ MATRIX = 16  # regions shown at most
 _NARROW_MATRIX = 8  # and where the picture is narrow
 
 
-@renamed(taxonomy="regions")
 def plot_connectome(
     story: Story,
     *,
@@ -104,7 +102,6 @@ def plot_connectome(
     return save_figure(figure, path, force=force)
 
 
-@renamed(taxonomy="regions")
 def plot_circle(
     story: Story,
     *,
@@ -140,7 +137,6 @@ def plot_circle(
     return save_figure(figure, path, force=force)
 
 
-@renamed(taxonomy="regions")
 def plot_regions(
     story: Story,
     *,
@@ -194,7 +190,6 @@ def plot_regions(
     return save_figure(figure, path, force=force)
 
 
-@renamed(taxonomy="regions")
 def plot_region_matrix(
     story: Story,
     *,

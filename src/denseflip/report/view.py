@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from denseflip.checks import check_new_file, renamed
+from denseflip.checks import check_new_file
 from denseflip.files import write_whole
 from denseflip.graph import Taxonomy
 from denseflip.report.brain import brain_surface
@@ -78,7 +78,6 @@ class View:
         return f"View({len(self.html) / 1e6:.1f} MB of HTML; save_as_html(path) writes it)"
 
 
-@renamed(taxonomy="regions")
 def view_connectome(
     story: Story,
     *,

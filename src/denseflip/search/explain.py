@@ -13,20 +13,27 @@ import numpy as np
 from denseflip.counterfactual import Counterfactual, Status
 from denseflip.errors import InvalidGraphError, InvalidParameterError, whole_number
 from denseflip.graph import Edits, Graph, Nodes
-from denseflip.graph.intake import as_graph, match_nodes
+from denseflip.graph.inputs import as_graph, match_nodes
 from denseflip.graph.pairs import decode
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
 from denseflip.oracles.protocol import Oracle, about_graph
 from denseflip.oracles.session import MAX_BATCH, MAX_REFUSED, BudgetSpentError, Event, Session
-from denseflip.search.constraints import Constraints, Terms
-from denseflip.search.diverse import Again, Met, diversify
-from denseflip.search.engine import search
-from denseflip.search.methods import Method, as_method
-from denseflip.search.problem import CONFIDENCE, Conversation, Problem, Stream, Walk, check_given
-from denseflip.search.refine import Candidate, MinimalRefine, shrink_groups
-from denseflip.search.target import as_target, check_confidence, check_target_seen
-from denseflip.search.wishes import Wishes
+from denseflip.search.constraints.bound_constraints import BoundConstraints, Constraints
+from denseflip.search.core.engine import search
+from denseflip.search.core.problem import (
+    CONFIDENCE,
+    Conversation,
+    Problem,
+    Stream,
+    Walk,
+    check_given,
+)
+from denseflip.search.core.refinement import Candidate, MinimalRefine, shrink_groups
+from denseflip.search.core.target import as_target, check_confidence, check_target_seen
+from denseflip.search.methods.registry import Method, as_method
+from denseflip.search.postprocess.diverse import Again, FlipRecorder, diversify
+from denseflip.search.postprocess.requirements import Requirements
 
 GAVE_UP = (
     f"The constraints forbade {MAX_REFUSED:,} graphs in a row, and the search was ended there: it "
@@ -72,9 +79,9 @@ def explain(
         (see `as_oracle` for other forms).
     method : a name (``denseflip.methods()`` lists them), possibly with refinements behind ``+``;
         or a `DCS`, or any callable: of a problem, that yields steps, or of a problem and a session,
-        that asks for itself (see `denseflip.search.problem`). The default, `auto`, looks for the
-        shortest sentence that is true as read, and for few edits where there is no background to
-        learn from; the notes say what it chose and why.
+        that asks for itself (see `denseflip.search.core.problem`). The default, `auto`, looks for
+        the shortest sentence that is true as read, and for few edits where there is no background
+        to learn from; the notes say what it chose and why.
     nodes : names and regions of the nodes; some methods need regions.
     background : the data set's graphs, for the methods that look at them. Keep one
         `Background` when explaining many graphs: its labels are asked only once.
@@ -137,8 +144,8 @@ def explain(
     confirm = whole_number("confirm", confirm)
     wanted = as_target(target, oracle)
     several = front or getattr(ready.search, "front", False) is True
-    wishes = Wishes.of(robust, noise, plausible, max_implausible, n, several)
-    met = Met(on_event) if wishes.n > 1 and not wishes.changes else None
+    wishes = Requirements.of(robust, noise, plausible, max_implausible, n, several)
+    met = FlipRecorder(on_event) if wishes.n > 1 and not wishes.changes else None
     box = oracle
     oracle = about_graph(oracle, graph, wanted)
     terms = Constraints.of(constraints)
@@ -316,7 +323,7 @@ def _told_in(found: Walk) -> str | None:
     return None if found.as_read is None else found.as_read.regions
 
 
-def _shrink(candidate: Candidate, terms: Terms) -> str | None:
+def _shrink(candidate: Candidate, terms: BoundConstraints) -> str | None:
     """Bring a counterfactual within the bounds on its size; the bound that it still breaks."""
     try:
         if terms.too_large(candidate.graph) == "max_cells":

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from denseflip.counterfactual import Reading
 from denseflip.graph import Taxonomy
-from denseflip.search.claims import Amount, Places
+from denseflip.search.claims.claim import Amount, Places
 from denseflip.story.naming import join_words, reader, written
 from denseflip.story.units import Unit
 from denseflip.story.vocabulary import Vocabulary

@@ -6,26 +6,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, get_args
 
-from denseflip.checks import renamed
 from denseflip.counterfactual import AsRead, Counterfactual, Label, Language
 from denseflip.errors import InvalidParameterError, UnknownNameError, whole_number
 from denseflip.graph import Nodes, Taxonomy
-from denseflip.graph.intake import match_nodes
+from denseflip.graph.inputs import match_nodes
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
 from denseflip.oracles.protocol import Oracle, about_graph
 from denseflip.oracles.session import Session
-from denseflip.search.abide import abiding, terms_of
-from denseflip.search.claims import DRAWS
-from denseflip.search.target import names_of
+from denseflip.search.claims.claim import DRAWS
+from denseflip.search.constraints.constrained_session import abiding, terms_of
+from denseflip.search.core.target import class_names_of
 from denseflip.story.reading import made_for, read_test
 from denseflip.story.story import Form, Story
 from denseflip.story.units import Units
-from denseflip.story.verify import BUDGET, verify
+from denseflip.story.verification import BUDGET, verify
 from denseflip.story.vocabulary import Vocabulary
 
 
-@renamed(taxonomy="regions")
 def describe(
     result: Counterfactual,
     nodes: Nodes | None = None,
@@ -203,7 +201,7 @@ def _class_names(
     if names is None or not isinstance(names, (Mapping, Iterable)):
         return {}
     if given is None and isinstance(names, Sequence):
-        return names_of(oracle)
+        return class_names_of(oracle)
     pairs = names.items() if isinstance(names, Mapping) else enumerate(names)
     return {label: str(name) for label, name in pairs}
 

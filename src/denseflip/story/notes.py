@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from denseflip.counterfactual import Counterfactual, Label, Status
 from denseflip.errors import counted
-from denseflip.search.truth import FEW_CELLS
+from denseflip.search.claims.redraw_test import FEW_CELLS
+from denseflip.story.constraint_words import confidence_note, terms_note
 from denseflip.story.reading import judged_better, known
-from denseflip.story.terms import confidence_note, terms_note
 
 if TYPE_CHECKING:
     from denseflip.story.statement import Sentences

@@ -19,10 +19,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from denseflip.checks import renamed, renamed_names
 from denseflip.errors import FileFormatError
 from denseflip.graph import Taxonomy
-from denseflip.search.claims import Amount
+from denseflip.search.claims.claim import Amount
 from denseflip.story.amounts import ITEM, AmountReader
 from denseflip.story.naming import join_words, reader, written
 from denseflip.story.units import Unit
@@ -141,7 +140,6 @@ def clause(named: Sequence[tuple[Unit, int, int]], taxonomy: Taxonomy, words: Vo
     return join_words(pieces, comma=True)
 
 
-@renamed(taxonomy="regions")
 def read_statement(
     text: str, regions: Taxonomy, vocabulary: str | Vocabulary | None = None
 ) -> NamedUnits:
@@ -319,6 +317,3 @@ def _large_clique(left: dict[int, set[int]], rank: dict[int, int]) -> tuple[int,
         if len(members) > len(best):
             best = tuple(members)
     return tuple(sorted(best, key=rank.__getitem__))
-
-
-__getattr__ = renamed_names(__name__, {"Said": "NamedUnits"})

@@ -13,13 +13,13 @@ from typing import Any, Literal
 from denseflip.counterfactual import AsRead, Counterfactual
 from denseflip.oracles.background import Background
 from denseflip.oracles.session import BudgetSpentError, Session
-from denseflip.search.claims import DRAWS, Amount, Claim, Places, Redraw, TooFewError
-from denseflip.search.constraints import Terms
-from denseflip.search.probe import Probe
-from denseflip.search.problem import Problem, StopSearch
-from denseflip.search.truth import READINGS, fresh_rng
+from denseflip.search.claims.claim import DRAWS, Amount, Claim, Places, Redraw, TooFewError
+from denseflip.search.claims.redraw_test import READINGS, fresh_rng
+from denseflip.search.constraints.bound_constraints import BoundConstraints
+from denseflip.search.core.probing import Probe
+from denseflip.search.core.problem import Problem, StopSearch
 from denseflip.story.units import Unit, Units
-from denseflip.story.verify import NamedPair, Verification
+from denseflip.story.verification import NamedPair, Verification
 
 Level = Literal["none", "listed", "true"]
 
@@ -56,7 +56,7 @@ def read_test(
     draws: int = DRAWS,
     seed: int = 0,
     budget: int | None = None,
-    terms: Terms | None = None,
+    terms: BoundConstraints | None = None,
 ) -> tuple[AsRead | None, str]:
     """How true what a sentence names is as it is read, and a remark where that was not tested.
 

@@ -6,17 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from denseflip.checks import renamed_names
 from denseflip.counterfactual import AsRead, Counterfactual, Label, Reading, Status
 from denseflip.graph import Nodes
-from denseflip.search.claims import Amount, Claim, Places
+from denseflip.search.claims.claim import Amount, Claim, Places
 from denseflip.story.amounts import ITEM, Wording
+from denseflip.story.constraint_words import bound_to_some
 from denseflip.story.notes import Advice, iteration_limit, next_advice, wanted_class
 from denseflip.story.phrases import clause
 from denseflip.story.reading import claim_of
-from denseflip.story.terms import bound_to_some
 from denseflip.story.units import Units
-from denseflip.story.verify import Verification
+from denseflip.story.verification import Verification
 from denseflip.story.vocabulary import Vocabulary
 
 LONG = 60  # words beyond which a sentence is told as a lead sentence and a list
@@ -401,6 +400,3 @@ class Sentences:
 def _many(n: int, what: str) -> str:
     first, _, rest = what.partition(" of ")
     return f"{n:,} {first}{'' if n == 1 else 's'}" + (f" of {rest}" if rest else "")
-
-
-__getattr__ = renamed_names(__name__, {"Telling": "Sentences"})

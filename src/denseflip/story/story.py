@@ -9,17 +9,17 @@ from functools import cached_property
 from types import NoneType
 from typing import Any, Literal, Self
 
-from denseflip.checks import in_markdown, renamed, taken_as, typed, visible_tree
+from denseflip.checks import in_markdown, parsing, typed, visible_tree
 from denseflip.counterfactual import AsRead, Counterfactual, Label, Language, Reading
 from denseflip.errors import FileFormatError, MissingInputError, shown
 from denseflip.graph import Edits, Nodes, Taxonomy
-from denseflip.graph.listing import list_edits, make_frame
+from denseflip.graph.edits_table import list_edits, make_frame
 from denseflip.story.notes import footnotes, shape_advice
 from denseflip.story.reading import Badge, badge_of
-from denseflip.story.regions import RegionTable
+from denseflip.story.region_table import RegionTable
 from denseflip.story.statement import Sentences
 from denseflip.story.units import Units
-from denseflip.story.verify import Verification
+from denseflip.story.verification import Verification
 from denseflip.story.vocabulary import Vocabulary
 
 Form = Literal["short", "standard", "detailed"]
@@ -179,7 +179,6 @@ class Story:
         """The edits sorted into what the sentence can name."""
         return Units.of_result(self.result, self.nodes, self.taxonomy, self.language)
 
-    @renamed(taxonomy="regions")
     def regions(
         self, regions: str | Taxonomy | None = None, *, edits: Literal["all", "named"] = "all"
     ) -> RegionTable:
@@ -274,7 +273,7 @@ class Story:
         if not isinstance(version, int) or version > FORMAT:
             msg = f"This story has format {shown(version)}; this version reads up to {FORMAT}. "
             raise FileFormatError(msg + "Update denseflip.")
-        with taken_as("a denseflip story"):
+        with parsing("a denseflip story"):
             name = typed(data, "taxonomy", str, NoneType)
             story = cls(
                 result=Counterfactual.from_dict(data["result"]),

@@ -17,7 +17,7 @@ import numpy as np
 from denseflip.counterfactual import Counterfactual, Language
 from denseflip.graph import Cells, Codes, Edits, Nodes, Taxonomy
 from denseflip.graph.pairs import decode
-from denseflip.search.truth import nodes_named
+from denseflip.search.claims.redraw_test import nodes_named
 
 NODE_TAXONOMY = "node"
 NODE_PREFIX = "node "

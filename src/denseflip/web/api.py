@@ -15,13 +15,15 @@ from denseflip._version import __version__
 from denseflip.classifiers.presets import PRESETS
 from denseflip.datasets import Dataset
 from denseflip.errors import DenseflipError
-from denseflip.search.methods import methods
+from denseflip.search.methods.registry import methods
 from denseflip.web.app import page_text, static_file
+from denseflip.web.downloads import FILES, make_file, story_of
 from denseflip.web.events import follow, knows_the_end
+from denseflip.web.job_runner import MOST_WAITING, said
+from denseflip.web.job_store import Job, Store
 from denseflip.web.library import Classifier, Library
-from denseflip.web.many import KEPT, tidy
+from denseflip.web.many_jobs import KEPT, tidy
 from denseflip.web.payload import judged_words, surface_of
-from denseflip.web.runner import MOST_WAITING, said
 from denseflip.web.schemas import (
     ErrorAnswer,
     JobAnswer,
@@ -29,10 +31,8 @@ from denseflip.web.schemas import (
     WhatIfAnswer,
     WhatIfRequest,
 )
-from denseflip.web.store import Job, Store
-from denseflip.web.takeaway import FILES, make_file, story_of
 from denseflip.web.uploads import take
-from denseflip.workflow.alive import whatif_data
+from denseflip.workflow.offline_whatif import whatif_data
 from denseflip.workflow.whatif import Change, WhatIf
 
 PATIENCE = 5.0  # seconds that a page waits for a classifier that a job is asking

@@ -22,9 +22,9 @@ from denseflip.errors import (
     TooLargeError,
     UnknownNameError,
 )
-from denseflip.web.config import Settings
 from denseflip.web.guard import Guard, error_body
-from denseflip.web.runner import said
+from denseflip.web.job_runner import said
+from denseflip.web.server_config import ServerSettings
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -54,7 +54,7 @@ _STATUS: tuple[tuple[type[DenseflipError], int], ...] = (
 )
 
 
-def create_app(settings: Settings) -> FastAPI:
+def create_app(settings: ServerSettings) -> FastAPI:
     """The app over one data folder.
 
     Parameters
@@ -75,17 +75,17 @@ def create_app(settings: Settings) -> FastAPI:
     except ImportError as error:
         raise MissingExtraError("fastapi", "web") from error
     from denseflip.web.api import UPLOADS_AT_ONCE, router
-    from denseflip.web.claim import Claim
     from denseflip.web.events import Streams
+    from denseflip.web.folder_lock import FolderLock
+    from denseflip.web.job_runner import Runner
+    from denseflip.web.job_store import Store
+    from denseflip.web.job_work import Work
     from denseflip.web.library import Library
     from denseflip.web.quota import Quota
-    from denseflip.web.runner import Runner
-    from denseflip.web.store import Store
     from denseflip.web.uploads import sweep
-    from denseflip.web.work import Work
 
     settings.check()
-    claim = Claim(settings.data, settings.url)
+    claim = FolderLock(settings.data, settings.url)
     try:
         sweep(settings.data)
         library = Library(settings)

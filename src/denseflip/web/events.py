@@ -14,8 +14,8 @@ import weakref
 from collections.abc import AsyncIterator
 from typing import Any
 
-from denseflip.web.runner import Live, Runner
-from denseflip.web.store import FINAL, Job, Store
+from denseflip.web.job_runner import JobProgress, Runner
+from denseflip.web.job_store import FINAL, Job, Store
 
 BEAT = 15.0  # seconds after which a silent stream says that it is there
 STREAMS = 200  # that are open at a time
@@ -66,7 +66,7 @@ async def follow(
     """The stream of one job, until it ends; `streams` was entered, and is left here."""
     try:
         yield f"retry: {AGAIN}\n\n"
-        live: Live | None = runner.live(job.id)
+        live: JobProgress | None = runner.live(job.id)
         if live is None:
             yield await _ended(store, job.id)
             return

@@ -20,7 +20,7 @@ from typing import Any
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from denseflip.checks import visible
-from denseflip.web.config import BODY, Settings, is_loopback
+from denseflip.web.server_config import BODY, ServerSettings, is_loopback
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -65,7 +65,7 @@ class BadBodyError(Exception):
 class Guard:
     """ASGI middleware: lets a request through, or answers it with an error."""
 
-    def __init__(self, app: ASGI, settings: Settings) -> None:
+    def __init__(self, app: ASGI, settings: ServerSettings) -> None:
         self.app = app
         self.settings = settings
         self._cookie = f"{COOKIE}_{settings.port}"  # cookies do not tell the ports of a host apart

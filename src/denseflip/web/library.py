@@ -23,8 +23,8 @@ from denseflip.graph import Graph
 from denseflip.limits import read_json
 from denseflip.oracles.open import open_oracle
 from denseflip.oracles.protocol import Oracle
-from denseflip.web.config import Settings
-from denseflip.web.once import Once
+from denseflip.web.server_config import ServerSettings
+from denseflip.web.single_flight import SingleFlight
 from denseflip.workflow.subject import Subject, find_subject
 
 KEEP = 8  # data sets, and as many classifiers for each, that are kept at hand
@@ -58,15 +58,15 @@ class Library:
     settings : what the server was told; its data folder is made if it is not there.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ServerSettings) -> None:
         self.folder = settings.data
         self.graphs = self.folder / "graphs"
         self.sets = self.folder / "datasets"
         for folder in (self.graphs, self.sets):
             folder.mkdir(parents=True, exist_ok=True)
         self._entries: dict[str, Entry] = {}
-        self._loaded: Once[str, tuple[Dataset, str]] = Once(KEEP)
-        self._opened: Once[tuple[str, str], Oracle] = Once(KEEP * 2)
+        self._loaded: SingleFlight[str, tuple[Dataset, str]] = SingleFlight(KEEP)
+        self._opened: SingleFlight[tuple[str, str], Oracle] = SingleFlight(KEEP * 2)
         self._lock = threading.Lock()  # of the entries; held for no longer than a look
         self._own: dict[str, tuple[str, threading.Lock]] = {}
         for words in settings.oracles:

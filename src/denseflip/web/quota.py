@@ -13,10 +13,10 @@ from typing import Any
 
 from denseflip.errors import StoreError
 from denseflip.limits import show_size
-from denseflip.web.config import Settings
+from denseflip.web.job_store import Store
 from denseflip.web.library import Library
-from denseflip.web.many import size, tidy
-from denseflip.web.store import Store
+from denseflip.web.many_jobs import size, tidy
+from denseflip.web.server_config import ServerSettings
 
 
 class Quota:
@@ -29,7 +29,7 @@ class Quota:
         what jobs of many graphs have done so far.
     """
 
-    def __init__(self, settings: Settings, library: Library, store: Store) -> None:
+    def __init__(self, settings: ServerSettings, library: Library, store: Store) -> None:
         self.most_uploads, self.most_size = settings.max_uploads, settings.max_kept
         self.library, self.store = library, store
         self._lock = threading.Lock()

@@ -37,10 +37,10 @@ from denseflip.files import write_whole
 from denseflip.limits import check_zip, open_zip, read_json, read_member, show_size
 from denseflip.story.describe import describe
 from denseflip.story.story import Story
+from denseflip.web.job_store import Store, pack
 from denseflip.web.library import Library
 from denseflip.web.payload import view_of
 from denseflip.web.quota import Quota
-from denseflip.web.store import Store, pack
 
 GRAPHS = (".csv", ".tsv", ".txt", ".npy", ".edgelist", ".edges", ".graphml")
 INSIDE = (*GRAPHS, ".json", ".md", ".1d", ".dat")  # of a folder

@@ -6,22 +6,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from denseflip.checks import renamed
 from denseflip.counterfactual import Label, Target
 from denseflip.errors import MissingInputError
 from denseflip.graph import Graph, Nodes, Taxonomy
-from denseflip.graph.intake import match_nodes
+from denseflip.graph.inputs import match_nodes
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
 from denseflip.oracles.session import Event
-from denseflip.search.constraints import Constraints
+from denseflip.search.constraints.bound_constraints import Constraints
 from denseflip.search.explain import explain
-from denseflip.search.methods import Method, as_method
+from denseflip.search.methods.registry import Method, as_method
 from denseflip.story.describe import describe
 from denseflip.story.story import Story
 from denseflip.story.vocabulary import Vocabulary
+from denseflip.workflow.explain_and_describe import method_for, record, regions_for
 from denseflip.workflow.subject import Subject
-from denseflip.workflow.tell import method_for, record, regions_for
 
 COMPARED = ("auto", "blocks", "tri", "cli", "rcli", "con", "edg", "dat", "dat+bw")
 
@@ -69,7 +68,6 @@ class Compared:
         return len(self.story.regions().smallest(0.8))
 
 
-@renamed(taxonomy="regions")
 def compare(
     graph: Graph | Subject,
     oracle: Any,

@@ -13,7 +13,7 @@ from denseflip.errors import MissingExtraError
 from denseflip.files import write_whole
 from denseflip.story.story import Story
 from denseflip.workflow.compare import Compared
-from denseflip.workflow.tell import record
+from denseflip.workflow.explain_and_describe import record
 
 PAGE, RESULT = "report.html", "result.json"
 

@@ -18,12 +18,12 @@ from denseflip.errors import (
     OracleError,
 )
 from denseflip.graph import Graph, Nodes
-from denseflip.graph.intake import as_graph
+from denseflip.graph.inputs import as_graph
 from denseflip.oracles.adapt import as_oracle
 from denseflip.oracles.protocol import ClassNames
 from denseflip.oracles.tensors import NODE_FEATURES, node_features
+from denseflip.workflow.explain_and_describe import tell
 from denseflip.workflow.subject import Subject
-from denseflip.workflow.tell import tell
 
 #: The features that say: x stays as it was given, whatever the edges.
 FIXED = "fixed"

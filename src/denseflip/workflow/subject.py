@@ -16,12 +16,12 @@ from denseflip.datasets import (
     load_dataset,
     read_graph,
 )
-from denseflip.datasets.store import SUFFIX
+from denseflip.datasets.dataset_file import SUFFIX
 from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError
 from denseflip.graph import Graph, Nodes
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Session
-from denseflip.search.target import names_of
+from denseflip.search.core.target import class_names_of
 
 Fetch = Callable[[str], Dataset]
 
@@ -61,7 +61,7 @@ class Subject:
         They are the data set's, unless the oracle has the same names for other labels.
         """
         names = self.class_names or {}
-        own = names_of(oracle)
+        own = class_names_of(oracle)
         known = set(names.values())
         otherwise = any(own.get(label, name) in known - {name} for label, name in names.items())
         return own if otherwise else self.class_names
@@ -85,7 +85,7 @@ class Subject:
             if words.lower() == name.lower():
                 return name if oracle is not None and self._speaks_names(oracle) else label
         value: Label = parse_value(words)
-        given = names_of(oracle) if oracle is not None else {}
+        given = class_names_of(oracle) if oracle is not None else {}
         own = oracle is not None and (value in classes or words in classes or not classes)
         named = any(words.lower() == name.lower() for name in given.values())
         if names and value not in names and not own and not named:

@@ -20,7 +20,7 @@ from denseflip.graph import Codes, Graph, Taxonomy
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background, Frequencies
 from denseflip.oracles.session import Session
-from denseflip.search.claims import DRAWS, Places, Redraw
+from denseflip.search.claims.claim import DRAWS, Places, Redraw
 
 READINGS: tuple[Reading, ...] = ("any", "typical")
 _STREAM = 16  # sets these draws apart from all others with the same seed

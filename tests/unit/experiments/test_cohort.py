@@ -11,7 +11,7 @@ from denseflip import as_oracle
 from denseflip.errors import DatasetError, DenseflipError, InvalidParameterError
 from denseflip.experiments import cohort as module
 from denseflip.experiments.cohort import explain_cohort
-from denseflip.experiments.store import Store
+from denseflip.experiments.result_store import Store
 from groups import by_density, cohort
 
 DATA = cohort(10)

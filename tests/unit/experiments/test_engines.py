@@ -6,13 +6,14 @@ import pytest
 
 from benches import bench_specs, write_bench
 from denseflip.errors import EngineError, InvalidParameterError, UnknownNameError
-from denseflip.experiments import engines, work
+from denseflip.experiments import engines
+from denseflip.experiments import worker as work
 from denseflip.experiments.engines import describe_chunk, make_engine
-from denseflip.experiments.refs import data_spec, preset_oracle
+from denseflip.experiments.resolve import data_spec, preset_oracle
+from denseflip.experiments.result_store import Store
 from denseflip.experiments.run import run_specs
 from denseflip.experiments.spec import ClassifierSpec, RunSpec
-from denseflip.experiments.store import Store
-from denseflip.experiments.work import run_chunk, share_context
+from denseflip.experiments.worker import run_chunk, share_context
 
 
 def answers(outcome):

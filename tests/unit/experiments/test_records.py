@@ -10,19 +10,19 @@ from cohorts import make_cohort
 from denseflip.counterfactual import Ask, AsRead, Counterfactual, Status, Step
 from denseflip.errors import DatasetError, StoreError
 from denseflip.experiments.engines import make_engine
-from denseflip.experiments.measures import columns_of
 from denseflip.experiments.records import edit_codes, read_result, result_record
-from denseflip.experiments.refs import build_method, method_spec
+from denseflip.experiments.resolve import build_method, method_spec
+from denseflip.experiments.result_columns import columns_of
+from denseflip.experiments.result_store import Store
 from denseflip.experiments.run import run_specs
 from denseflip.experiments.spec import PLAIN, DataSpec, Job, MeasureSpec, OracleSpec, RunSpec
-from denseflip.experiments.store import Store
-from denseflip.experiments.work import Context
+from denseflip.experiments.worker import Context
 from denseflip.graph import Edits, Graph
 from denseflip.oracles.adapt import as_oracle
-from denseflip.paper.methods import PUBLISHED
+from denseflip.paper.published_methods import PUBLISHED
+from denseflip.search.core.refinement import REFINERS
 from denseflip.search.explain import explain
-from denseflip.search.methods import METHODS
-from denseflip.search.refine import REFINERS
+from denseflip.search.methods.registry import METHODS
 
 DATA = make_cohort(4)
 ORACLE = as_oracle(lambda a: int(a[:4, :4].sum() >= a[4:8, 4:8].sum()))

@@ -2,6 +2,7 @@ import pytest
 
 from benches import bench_specs
 from denseflip.errors import InvalidParameterError, UnknownNameError
+from denseflip.experiments.result_store import Store
 from denseflip.experiments.results import (
     ALL_COLUMNS,
     bench_tables,
@@ -15,7 +16,6 @@ from denseflip.experiments.results import (
     where,
 )
 from denseflip.experiments.run import run_specs
-from denseflip.experiments.store import Store
 
 
 @pytest.fixture

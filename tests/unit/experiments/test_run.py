@@ -3,10 +3,10 @@ from collections.abc import Iterator
 import pytest
 
 from benches import bench_specs
+from denseflip.experiments.result_store import Store
 from denseflip.experiments.run import make_chunks, run_specs
 from denseflip.experiments.spec import ClassifierSpec
-from denseflip.experiments.store import Store
-from denseflip.experiments.work import run_chunk
+from denseflip.experiments.worker import run_chunk
 
 
 def without_times(records):

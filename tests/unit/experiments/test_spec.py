@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from cohorts import make_cohort
-from denseflip.experiments.refs import function_oracle, method_spec, preset_oracle
+from denseflip.experiments.resolve import function_oracle, method_spec, preset_oracle
 from denseflip.experiments.spec import (
     ClassifierSpec,
     DataSpec,

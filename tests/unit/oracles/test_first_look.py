@@ -7,7 +7,7 @@ import pytest
 
 from denseflip.errors import InvalidParameterError, OracleError
 from denseflip.graph import Graph
-from denseflip.oracles.networks import NetworkOracle, compare_outputs
+from denseflip.oracles.neural import NetworkOracle, compare_outputs
 from denseflip.oracles.scores import margins, positions, shares_of
 from graphs import complete, empty, path
 

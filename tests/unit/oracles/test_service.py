@@ -334,7 +334,7 @@ def test_without_httpx_the_line_to_type_is_told(monkeypatch):
 
 def test_the_command_says_it_in_one_line(tmp_path, monkeypatch, capsys):
     from cohorts import make_cohort
-    from denseflip.cli.app import app
+    from denseflip.cli.command_tree import app
     from denseflip.cli.common import run
 
     monkeypatch.chdir(tmp_path)

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from denseflip.errors import InvalidParameterError, NotFittedError, OracleError
-from denseflip.oracles.pace import Odds
+from denseflip.oracles.lookahead import FlipOdds
 from denseflip.oracles.session import BudgetSpentError, Session
 from graphs import complete, empty, path
 
@@ -34,7 +34,7 @@ def test_a_question_counts_every_time_but_is_evaluated_once():
     assert oracle.batches == [[A], [B]]
 
 
-class Always(Odds):
+class Always(FlipOdds):
     """Look ahead by so many, whatever the pace."""
 
     def __init__(self, n):

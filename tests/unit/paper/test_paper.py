@@ -6,10 +6,13 @@ import pytest
 
 from denseflip.errors import UnknownNameError
 from denseflip.experiments.records import read_result
+from denseflip.experiments.result_store import Store
 from denseflip.experiments.run import run_specs
 from denseflip.experiments.spec import MeasureSpec
-from denseflip.experiments.store import Store
-from denseflip.paper.figures import box_statistics
+from denseflip.paper.paper_figures import box_statistics
+from denseflip.paper.paper_page import write_paper
+from denseflip.paper.paper_specs import plan_paper
+from denseflip.paper.paper_tables import _differs, paper_tables, quartiles
 from denseflip.paper.printed import (
     DATASETS,
     METHODS,
@@ -19,9 +22,6 @@ from denseflip.paper.printed import (
     supplement,
     table_1_reason,
 )
-from denseflip.paper.publish import write_paper
-from denseflip.paper.specs import plan_paper
-from denseflip.paper.tables import _differs, paper_tables, quartiles
 from denseflip.search.explain import explain
 
 
@@ -134,8 +134,8 @@ def _some_graphs_explain_every_difference(tables):
 
 
 def _same_result_as_explain(plan, outcome):
-    from denseflip.paper.classifier import published_oracle
-    from denseflip.paper.methods import published_method
+    from denseflip.paper.published_classifier import published_oracle
+    from denseflip.paper.published_methods import published_method
 
     spec = next(s for s in plan.runs.specs if s.job.method.name == "tri")
     data = plan.sources[0].dataset
@@ -151,7 +151,7 @@ def _same_result_as_explain(plan, outcome):
 @pytest.mark.parametrize(("count", "columns", "rows"), [(3, 3, 1), (4, 4, 1), (6, 3, 2), (7, 4, 2)])
 def test_no_method_stands_in_a_row_by_itself(count, columns, rows):
     pytest.importorskip("matplotlib")
-    from denseflip.paper.figures import plot_patient
+    from denseflip.paper.paper_figures import plot_patient
     from stories import make_story, sided_nodes
 
     story = make_story(sided_nodes(), [(0, 1)], [(0, 2)])
@@ -164,7 +164,7 @@ def test_no_method_stands_in_a_row_by_itself(count, columns, rows):
 
 def test_box_plots_are_the_same_bytes_each_time(tmp_path):
     pytest.importorskip("matplotlib")
-    from denseflip.paper.figures import plot_distributions
+    from denseflip.paper.paper_figures import plot_distributions
 
     rows = [
         {"data": "kki", "method": m, "found": True, "label_before": k, "d": 0.1 * i, "C": i}
@@ -181,7 +181,7 @@ def test_box_plots_are_the_same_bytes_each_time(tmp_path):
 
 def test_d_is_drawn_on_a_linear_axis_and_c_on_a_logarithmic_one():
     pytest.importorskip("matplotlib")
-    from denseflip.paper.figures import plot_distributions
+    from denseflip.paper.paper_figures import plot_distributions
 
     rows = [
         {"data": "kki", "method": "tri", "found": True, "label_before": 0, "d": 0.1 * i, "C": i}

@@ -85,8 +85,8 @@ def test_the_papers_patients():
     Two of the three are classified wrongly, though the paper says that none is.
     """
     from denseflip import describe, explain, load_dataset
-    from denseflip.paper.classifier import published_oracle
-    from denseflip.paper.methods import published_method
+    from denseflip.paper.published_classifier import published_oracle
+    from denseflip.paper.published_methods import published_method
 
     stories, truth = {}, {}
     for name, index in PATIENTS.items():

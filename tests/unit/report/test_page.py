@@ -13,9 +13,9 @@ from denseflip.counterfactual import Status
 from denseflip.errors import InvalidParameterError
 from denseflip.graph import Nodes
 from denseflip.report import page as page_module
-from denseflip.report.figures import PHONE
 from denseflip.report.html import environment
 from denseflip.report.page import make_page
+from denseflip.report.page_figures import PHONE
 from denseflip.report.scene import status_words
 from denseflip.story.story import Story
 from denseflip.story.vocabulary import Vocabulary

@@ -8,8 +8,8 @@ pytest.importorskip("matplotlib", reason="pictures need the extra 'brain'")
 pytest.importorskip("nilearn", reason="the glass brain needs the extra 'brain'")
 
 from denseflip import describe, explain, load_dataset, plot_connectome, plot_regions
-from denseflip.paper.classifier import published_oracle
-from denseflip.paper.methods import published_method
+from denseflip.paper.published_classifier import published_oracle
+from denseflip.paper.published_methods import published_method
 from denseflip.report.scene import make_scene
 
 pytestmark = [pytest.mark.data, pytest.mark.slow]

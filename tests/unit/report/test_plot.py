@@ -347,7 +347,7 @@ def test_a_notebook_shows_the_figure(sided):
 
 def test_bars_can_be_divided_by_the_size_of_regions(brain):
     """Four ends in the Frontal Lobe and two in the smaller Occipital Lobe."""
-    from denseflip.report.charts import bar_shares
+    from denseflip.report.region_charts import bar_shares
     from denseflip.report.scene import make_scene
 
     story = make_story(brain_nodes(), [(2, 42), (3, 43), (2, 3)], [])

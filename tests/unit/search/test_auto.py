@@ -9,7 +9,7 @@ from denseflip import Background, explain, make_method
 from denseflip.counterfactual import Status
 from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError
 from denseflip.graph import Graph, Nodes
-from denseflip.search.brief import Brief
+from denseflip.search.methods.brief import Brief
 
 N = 24
 NODES = Nodes(

@@ -8,9 +8,9 @@ import pytest
 from denseflip import Step, explain, make_method
 from denseflip.counterfactual import Ask, Status
 from denseflip.errors import InvalidParameterError
-from denseflip.search import baselines
-from denseflip.search.baselines import Bidirectional, EdgeSwap, _weighted
-from denseflip.search.problem import Problem
+from denseflip.search.core.problem import Problem
+from denseflip.search.methods import baselines
+from denseflip.search.methods.baselines import Bidirectional, EdgeSwap, _weighted
 from graphs import clique, complete, empty, graph, path
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, norm
 
-from denseflip.search.belief import Belief
+from denseflip.search.methods.belief import Belief
 
 
 def in_full(start, level, noise, answers, alike=None):

@@ -13,10 +13,10 @@ from denseflip.errors import InvalidParameterError, UnknownNameError
 from denseflip.graph import Graph, Nodes
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.session import Session
-from denseflip.search.best import PAIRS, Entry, front_of
-from denseflip.search.probe import Probe
-from denseflip.search.problem import Problem, Walk
-from denseflip.search.steady import steadiness
+from denseflip.search.core.probing import Probe
+from denseflip.search.core.problem import Problem, Walk
+from denseflip.search.methods.best import PAIRS, Entry, front_of
+from denseflip.search.methods.linearity import steadiness
 from graphs import complete, empty, graph, halves, path, two_cliques
 
 N = 12

@@ -12,10 +12,10 @@ from denseflip.counterfactual import AsRead, Status
 from denseflip.errors import InvalidParameterError, UnknownNameError
 from denseflip.graph import Graph, Nodes
 from denseflip.oracles.background import Frequencies
-from denseflip.search.brief import _most_cells, unfit
-from denseflip.search.claims import Amount, Places, Redraw
-from denseflip.search.hunt import Told, beats, front_of, shortest
-from denseflip.search.problem import Problem
+from denseflip.search.claims.claim import Amount, Places, Redraw
+from denseflip.search.claims.claim_search import VerifiedClaim, beats, front_of, shortest
+from denseflip.search.core.problem import Problem
+from denseflip.search.methods.brief import _most_cells, unfit
 from graphs import halves, path
 
 N = 24
@@ -123,7 +123,7 @@ def test_the_same_seed_gives_the_same_answer_whatever_the_batch():
 def told(cells, edits, reading="any"):
     claim = (Amount((0, 0), edits - cells + 1, 0),)
     claim += tuple(Amount((i, i), 1, 0) for i in range(1, cells))
-    return Told(claim, AsRead("regions", "x", reading, 60, 60), (), 1, float(edits))
+    return VerifiedClaim(claim, AsRead("regions", "x", reading, 60, 60), (), 1, float(edits))
 
 
 def test_the_front_and_the_one_to_tell():

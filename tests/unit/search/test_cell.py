@@ -11,7 +11,7 @@ from hypothesis import given
 from denseflip import DCS, Nodes, explain, make_method
 from denseflip.errors import DenseflipError, MissingInputError
 from denseflip.graph import Cells
-from denseflip.search.problem import Problem
+from denseflip.search.core.problem import Problem
 from graphs import complete, empty, graph, halves
 from strategies import problems
 

@@ -16,12 +16,12 @@ from denseflip import explain
 from denseflip.counterfactual import Ask, Step
 from denseflip.oracles.background import Background
 from denseflip.oracles.session import Session
-from denseflip.search.blocks import State
-from denseflip.search.dcs import DCS
-from denseflip.search.densify import CliqueDensify, _least_used, clique_size
-from denseflip.search.methods import cli
-from denseflip.search.problem import Problem
-from denseflip.search.sparsify import CliqueSparsify
+from denseflip.search.core.problem import Problem
+from denseflip.search.methods.blocks import State
+from denseflip.search.methods.dcs import DCS
+from denseflip.search.methods.densify import CliqueDensify, _least_used, clique_size
+from denseflip.search.methods.registry import cli
+from denseflip.search.methods.sparsify import CliqueSparsify
 from graphs import clique, complete, empty, graph, star, two_cliques
 
 

@@ -8,9 +8,9 @@ from denseflip import Step, explain
 from denseflip.counterfactual import Status
 from denseflip.errors import InvalidParameterError
 from denseflip.oracles.session import BudgetSpentError
-from denseflip.search.methods import Method
-from denseflip.search.problem import is_conversation
-from denseflip.search.refine import MinimalRefine
+from denseflip.search.core.problem import is_conversation
+from denseflip.search.core.refinement import MinimalRefine
+from denseflip.search.methods.registry import Method
 from graphs import complete, path
 
 

@@ -9,10 +9,10 @@ import pytest
 from denseflip import DCS, Step, explain
 from denseflip.counterfactual import Ask, Status
 from denseflip.errors import InvalidParameterError, UnknownNameError
-from denseflip.search.densify import PairDensify
-from denseflip.search.methods import tri
-from denseflip.search.problem import Problem
-from denseflip.search.sparsify import CliqueSparsify, PairSparsify
+from denseflip.search.core.problem import Problem
+from denseflip.search.methods.densify import PairDensify
+from denseflip.search.methods.registry import tri
+from denseflip.search.methods.sparsify import CliqueSparsify, PairSparsify
 from graphs import clique, complete, empty, graph, path, triangle_with_tail
 
 

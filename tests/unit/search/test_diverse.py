@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from denseflip.oracles.protocol import Answer
 from denseflip.oracles.session import Event
-from denseflip.search.diverse import Met
+from denseflip.search.postprocess.diverse import FlipRecorder
 from graphs import empty, graph
 
 
 def test_what_was_met_comes_with_the_fewest_edits_first_and_of_equals_the_earlier():
-    met = Met(None)
+    met = FlipRecorder(None)
     met.original, met.accepts = empty(5), lambda answer: answer.label == 1
     for pairs, label in (
         ([(0, 1), (1, 2), (2, 3)], 1),

@@ -11,9 +11,9 @@ from denseflip import Step, explain
 from denseflip.counterfactual import Ask, Status
 from denseflip.errors import InvalidParameterError, OracleError
 from denseflip.oracles import session
-from denseflip.oracles.pace import Odds
-from denseflip.search import engine
-from denseflip.search.methods import make_method
+from denseflip.oracles.lookahead import Odds
+from denseflip.search.core import engine
+from denseflip.search.methods.registry import make_method
 from graphs import complete, empty, graph, path
 
 
@@ -224,8 +224,8 @@ def test_refinement_does_not_depend_on_how_much_randomness_the_search_drew(batch
             problem.rng.random(3)
             yield Step("sparsify", "edge", (tuple(pair),))
 
-    from denseflip.search.methods import Method
-    from denseflip.search.refine import BackwardRefine
+    from denseflip.search.core.refinement import BackwardRefine
+    from denseflip.search.methods.registry import Method
 
     recipe = Method("draws", draws, (BackwardRefine(),))
     g = complete(9)

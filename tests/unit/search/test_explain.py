@@ -19,8 +19,8 @@ from denseflip.errors import (
     UnknownNameError,
 )
 from denseflip.graph import Graph, Nodes
-from denseflip.search.densify import PairDensify
-from denseflip.search.sparsify import PairSparsify
+from denseflip.search.methods.densify import PairDensify
+from denseflip.search.methods.sparsify import PairSparsify
 from graphs import clique, complete, empty, graph, halves, path, triangle_with_tail
 
 

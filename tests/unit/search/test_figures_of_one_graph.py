@@ -13,11 +13,11 @@ from denseflip.datasets import make_synthetic
 from denseflip.errors import UnknownNameError
 from denseflip.graph.pairs import random_codes
 from denseflip.oracles.weighted import weighted_oracle
-from denseflip.search import robust
-from denseflip.search.methods import as_method
-from denseflip.search.problem import Problem, Walk
-from denseflip.search.target import as_target, names_of
-from denseflip.shares import Robustness
+from denseflip.result_scores import Robustness
+from denseflip.search.core.problem import Problem, Walk
+from denseflip.search.core.target import as_target, class_names_of
+from denseflip.search.methods.registry import as_method
+from denseflip.search.postprocess import robust
 from graphs import halves
 
 N = 16
@@ -114,7 +114,7 @@ def test_the_robustness_told_is_that_of_the_plausible_answer(level: float) -> No
 
 def test_what_a_look_saw_is_not_given_for_a_level(monkeypatch: pytest.MonkeyPatch) -> None:
     looked = Robustness(0.9, 0.01, 32, 30)  # as many as asked for, and too few to stop at
-    monkeypatch.setattr(robust.Shaker, "look", lambda *_: (False, looked))
+    monkeypatch.setattr(robust.PerturbationTest, "look", lambda *_: (False, looked))
     result = explain(BACKGROUND[1], many, as_method("race+min"), robust=0.9)
     assert result.robustness is not None
     assert result.robustness.draws == robust.DRAWS
@@ -124,8 +124,10 @@ def test_of_several_measured_answers_the_best_is_told_as_that(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     counts = iter([80, 91, 85, *[70] * 20])
-    monkeypatch.setattr(robust.Shaker, "look", lambda self, _: (True, self._seen(32, 32)))
-    monkeypatch.setattr(robust.Shaker, "measure", lambda self, _: self._seen(100, next(counts)))
+    monkeypatch.setattr(robust.PerturbationTest, "look", lambda self, _: (True, self._seen(32, 32)))
+    monkeypatch.setattr(
+        robust.PerturbationTest, "measure", lambda self, _: self._seen(100, next(counts))
+    )
     result = explain(BACKGROUND[1], many, "con+min", background=BACKGROUND, robust=0.9)
     assert result.robustness is not None
     assert result.robustness.flips == 91
@@ -182,7 +184,7 @@ def test_names_in_the_order_of_classes_are_told_as_they_are_asked_for() -> None:
         def predict(self, graphs):
             return [9 if many(g.to_adjacency()) else 7 for g in graphs]
 
-    assert names_of(Own()) == {7: "thin", 9: "dense"}
+    assert class_names_of(Own()) == {7: "thin", 9: "dense"}
     result = explain(BACKGROUND[1], Own(), "con+min", background=BACKGROUND, target="dense")
     assert (result.label_before, result.label_after) == (7, 9)
     story = describe(result, NODES, Own())

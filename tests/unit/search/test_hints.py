@@ -7,8 +7,8 @@ import pytest
 from denseflip import explain, make_method
 from denseflip.counterfactual import Status
 from denseflip.errors import InvalidParameterError, UnknownNameError
-from denseflip.search.methods import Method, tri
-from denseflip.search.refine import BackwardRefine
+from denseflip.search.core.refinement import BackwardRefine
+from denseflip.search.methods.registry import Method, tri
 from graphs import clique, complete, empty, graph, halves, path, triangle_with_tail, two_cliques
 
 

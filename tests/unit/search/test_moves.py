@@ -7,8 +7,8 @@ import pytest
 
 from denseflip.graph import Graph, Taxonomy
 from denseflip.oracles.background import Frequencies
-from denseflip.search.claims import Amount, Places, Redraw
-from denseflip.search.moves import Classes, Move, moves_of, one_each
+from denseflip.search.claims.claim import Amount, Places, Redraw
+from denseflip.search.claims.moves import Classes, Move, moves_of, one_each
 
 TWO = Taxonomy.from_labels("half", ["A"] * 4 + ["B"] * 4)
 FEW = [Graph.from_edges(8, [(0, 4)]), Graph.from_edges(8, [(1, 5), (0, 1)])]

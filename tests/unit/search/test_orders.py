@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from denseflip.oracles.background import Contrast
-from denseflip.search import orders
-from denseflip.search.orders import ContrastScore, NodeSum
+from denseflip.search.methods import orders
+from denseflip.search.methods.orders import ContrastScore, NodeSum
 from graphs import complete, empty, graph
 
 # Values 5, 0, 5, 1 at the nodes; 0-1 and 2-3 are joined.

@@ -12,10 +12,10 @@ from denseflip.counterfactual import Status
 from denseflip.errors import InvalidParameterError
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.session import BudgetSpentError, Session
-from denseflip.search.contrast import helpful_changes
-from denseflip.search.probe import Shared
-from denseflip.search.problem import Problem
-from denseflip.search.race import Race
+from denseflip.search.core.probing import Shared
+from denseflip.search.core.problem import Problem
+from denseflip.search.methods.contrast import helpful_changes
+from denseflip.search.methods.race import Race
 from graphs import complete, empty, graph, halves, path, two_cliques
 
 

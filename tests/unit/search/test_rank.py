@@ -7,8 +7,8 @@ from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNa
 from denseflip.graph import Nodes
 from denseflip.oracles.background import Background
 from denseflip.oracles.session import Session
-from denseflip.search.problem import Problem
-from denseflip.search.rank import RegionRank, as_rank, check_ranking
+from denseflip.search.core.problem import Problem
+from denseflip.search.methods.rank import RegionRank, as_rank, check_ranking
 from graphs import clique, complete, graph, halves, triangle_with_tail
 
 

@@ -8,20 +8,22 @@ import pytest
 from denseflip import Constraints, Graph, Step, explain
 from denseflip.oracles.adapt import as_oracle
 from denseflip.oracles.session import Session
-from denseflip.search import robust
-from denseflip.search.problem import Problem
-from denseflip.search.refine import Candidate
-from denseflip.search.robust import Noise, Shaker, Way, make_robust
-from denseflip.shares import Robustness
+from denseflip.result_scores import Robustness
+from denseflip.search.core.problem import Problem
+from denseflip.search.core.refinement import Candidate
+from denseflip.search.postprocess import robust
+from denseflip.search.postprocess.robust import Noise, PerturbationTest, Way, make_robust
 from graphs import complete, empty, halves, path
 
 TWELVE = path(12)  # 66 pairs
 
 
-def shaker(level: float, noise: float, keeps, graph: Graph = TWELVE) -> Shaker:
+def shaker(level: float, noise: float, keeps, graph: Graph = TWELVE) -> PerturbationTest:
     """One that explains label 0; `keeps` says of a graph whether it has another label."""
     session = Session(as_oracle(lambda g: int(keeps(g)), "graph"))
-    return Shaker(Problem(graph, 0), session, Noise(level, noise), np.random.default_rng(0))
+    return PerturbationTest(
+        Problem(graph, 0), session, Noise(level, noise), np.random.default_rng(0)
+    )
 
 
 @pytest.mark.parametrize(

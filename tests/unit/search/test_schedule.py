@@ -6,8 +6,8 @@ import pytest
 
 from denseflip.errors import InvalidParameterError, UnknownNameError
 from denseflip.oracles.background import Background
-from denseflip.search.problem import Problem
-from denseflip.search.schedule import as_schedule, densify_share
+from denseflip.search.core.problem import Problem
+from denseflip.search.methods.schedule import as_schedule, densify_share
 from graphs import clique, complete, empty, graph, path
 
 

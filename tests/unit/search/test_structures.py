@@ -15,20 +15,20 @@ from hypothesis import strategies as st
 from denseflip import DCS, explain, make_method
 from denseflip.errors import InvalidParameterError, UnknownNameError
 from denseflip.graph.density import NeighbourSets
-from denseflip.graph.lacking import Dense
 from denseflip.graph.peel import densest, truss_numbers
-from denseflip.search.blocks import DENSIFY, SPARSIFY, State
-from denseflip.search.problem import Problem
-from denseflip.search.structure_blocks import StructureDensify, StructureSparsify
-from denseflip.search.structure_methods import method_of
-from denseflip.search.structures import (
+from denseflip.graph.relaxed_cliques import Dense
+from denseflip.search.core.problem import Problem
+from denseflip.search.methods.blocks import DENSIFY, SPARSIFY, State
+from denseflip.search.methods.structure_blocks import StructureDensify, StructureSparsify
+from denseflip.search.methods.structure_methods import method_of
+from denseflip.search.methods.structures import (
     STRUCTURES,
     Club,
     Community,
     Core,
-    Left,
     Plex,
     Quasi,
+    RemainingGraph,
     Truss,
 )
 from graphs import clique, complete, empty, graph, path, two_cliques
@@ -104,7 +104,7 @@ def test_every_structure_has_its_definition_here():
 @given(g=graphs(min_nodes=1))
 def test_what_is_found_is_one(name, g):
     near = NeighbourSets(g)
-    left = Left(near, range(g.n_nodes), Problem(g, 0), 0)
+    left = RemainingGraph(near, range(g.n_nodes), Problem(g, 0), 0)
     for node in range(min(g.n_nodes, 3)):
         found = STRUCTURES[name]().find(left, node)
         if not near[node] and name != "densest":
@@ -308,7 +308,8 @@ def test_a_cut_search_is_noted_once():
 
 def test_a_graph_too_large_for_cuts_is_peeled_and_that_is_noted(monkeypatch):
     monkeypatch.setattr(
-        "denseflip.search.structures.densest", lambda nodes, near: densest(nodes, near, max_work=0)
+        "denseflip.search.methods.structures.densest",
+        lambda nodes, near: densest(nodes, near, max_work=0),
     )
     result = explain(two_cliques(), lambda a: int(a[0, 1]), "densest")
     assert result.found

@@ -12,10 +12,10 @@ from denseflip.counterfactual import Counterfactual, Status
 from denseflip.metrics import as_read
 from denseflip.oracles import session as sessions
 from denseflip.oracles.session import Session
-from denseflip.search.abide import abiding, terms_of
-from denseflip.search.claims import Amount, Places, Redraw
-from denseflip.search.dcs import DCS
-from denseflip.search.methods import METHODS
+from denseflip.search.claims.claim import Amount, Places, Redraw
+from denseflip.search.constraints.constrained_session import abiding, terms_of
+from denseflip.search.methods.dcs import DCS
+from denseflip.search.methods.registry import METHODS
 
 N = 12
 NODES = Nodes(

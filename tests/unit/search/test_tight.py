@@ -11,7 +11,7 @@ import pytest
 from denseflip import Graph, Nodes, explain, make_method
 from denseflip.counterfactual import Status
 from denseflip.errors import InvalidParameterError, OracleError
-from denseflip.search.tight import _Talk
+from denseflip.search.methods.tight import _Talk
 
 
 class Rule:
@@ -229,7 +229,7 @@ def test_bad_parameters():
 @pytest.mark.parametrize("alone", [False, True])
 def test_of_very_many_pairs_those_are_weighed_that_graphs_have(monkeypatch, guided, alone):
     """Where not all pairs can be: those of the nearest flip, then the commonest, then by chance."""
-    monkeypatch.setattr("denseflip.search.tight.MOST_PAIRS", 40)
+    monkeypatch.setattr("denseflip.search.methods.tight.MOST_PAIRS", 40)
     graphs = cohort(14, 12, seed=3)
     rule = Rule(14, seed=5)
     background = None if alone else graphs[1:]

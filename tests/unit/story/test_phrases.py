@@ -10,13 +10,10 @@ from denseflip import Nodes
 from denseflip.datasets.atlas import load_aal
 from denseflip.errors import (
     FileFormatError,
-    InvalidParameterError,
-    RenamedError,
     UnknownNameError,
 )
 from denseflip.graph import Taxonomy
-from denseflip.search.claims import Amount
-from denseflip.story import phrases
+from denseflip.search.claims.claim import Amount
 from denseflip.story.amounts import Wording
 from denseflip.story.naming import readable, reader, with_article, written
 from denseflip.story.phrases import Group, clause, group, read_statement
@@ -228,13 +225,6 @@ def test_the_longest_name_is_read() -> None:
         match = pattern.match(f"{text}, then")
         assert match is not None
         assert position[match.group()] == i
-
-
-def test_old_names_point_to_the_new_ones() -> None:
-    with pytest.raises(RenamedError, match="Said is called NamedUnits now"):
-        phrases.Said  # noqa: B018
-    with pytest.raises(InvalidParameterError, match="taxonomy is called regions now"):
-        read_statement("x", taxonomy=parts("North"))
 
 
 def test_phrases_come_in_the_order_in_which_their_first_pair_was_given() -> None:

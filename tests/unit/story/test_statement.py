@@ -8,8 +8,7 @@ import pytest
 
 from denseflip import Counterfactual, Edits, Graph, Nodes, Story, Vocabulary, describe
 from denseflip.counterfactual import AsRead, Status
-from denseflip.errors import RenamedError
-from denseflip.shares import Robustness
+from denseflip.result_scores import Robustness
 from denseflip.story import statement
 from denseflip.story.phrases import read_statement
 
@@ -479,11 +478,6 @@ def test_detailed_gives_counts_distance_and_calls() -> None:
     assert "distance 8 (6 links removed, 2 added; 100.0 % of the edges of either graph)" in text
     assert "found by tri with 1,234 questions" in text
     assert "Not tested" in text
-
-
-def test_old_names_point_to_the_new_ones() -> None:
-    with pytest.raises(RenamedError, match="Telling is called Sentences now"):
-        statement.Telling  # noqa: B018
 
 
 def footnotes(**facts: object) -> str:

@@ -8,9 +8,9 @@ import pytest
 
 from denseflip import Counterfactual, compare
 from denseflip.errors import InvalidParameterError, MissingExtraError
+from denseflip.workflow.explain_and_describe import tell
 from denseflip.workflow.outputs import PAGE, RESULT, write_outputs
 from denseflip.workflow.subject import Subject
-from denseflip.workflow.tell import tell
 from graphs import halves, two_cliques
 
 SUBJECT = Subject(two_cliques(), "Graph 1", halves(8))

@@ -19,6 +19,7 @@ from denseflip.errors import (
 from denseflip.graph import Graph, Nodes
 from denseflip.oracles.adapt import as_oracle
 from denseflip.workflow import subject as module
+from denseflip.workflow.explain_and_describe import tell
 from denseflip.workflow.subject import (
     Subject,
     find_subject,
@@ -26,7 +27,6 @@ from denseflip.workflow.subject import (
     parse_settings,
     parse_value,
 )
-from denseflip.workflow.tell import tell
 from graphs import triangle_with_tail
 
 COHORT = make_cohort()

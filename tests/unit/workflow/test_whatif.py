@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from cohorts import make_cohort
+from denseflip.classifiers.linear_table import pair_table
 from denseflip.classifiers.presets import fit_oracle
-from denseflip.classifiers.table import pair_table
 from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError
 from denseflip.workflow.whatif import Change, WhatIf, steps_of
 

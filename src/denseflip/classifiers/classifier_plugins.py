@@ -1,0 +1,91 @@
+"""The kinds of oracle that training brings: presets by name, and files of trained classifiers."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from denseflip.classifiers.persist import CARD, SUFFIX, load_oracle
+from denseflip.classifiers.presets import DEFAULT_PRESET, PRESETS, fit_oracle
+from denseflip.errors import MissingInputError, TooLargeError
+from denseflip.limits import open_zip
+from denseflip.oracles.open import OracleKind, register_oracle_kind
+from denseflip.oracles.protocol import Oracle
+
+
+def _open_preset(text: str, *, dataset: Any, input: str, batch: bool) -> Oracle:
+    if dataset is None:
+        msg = f"The preset {text!r} must be trained on a data set, and none is given (dataset=…)."
+        raise MissingInputError(msg, parameter="dataset")
+    return fit_oracle(dataset, text)
+
+
+def _is_classifier_file(text: str) -> bool:
+    """Whether the words look like a file of `denseflip train`: by name, else by what is inside."""
+    path = Path(text)
+    if path.suffix.lower() == SUFFIX:
+        return True
+    try:
+        if not path.is_file() or not zipfile.is_zipfile(path):
+            return False
+        with open_zip(path, text) as archive:
+            return CARD in archive.namelist()
+    except TooLargeError:
+        raise
+    except (OSError, ValueError, zipfile.BadZipFile):
+        return False
+
+
+def _open_file(text: str, *, dataset: Any, input: str, batch: bool) -> Oracle:
+    return load_oracle(text)
+
+
+def _open_weighted(text: str, *, dataset: Any, input: str, batch: bool) -> Oracle:
+    from denseflip.classifiers.weighted_features import fit_weighted
+    from denseflip.oracles.adapt import import_value
+    from denseflip.oracles.weighted import known_weights, weighted_oracle
+
+    if dataset is None:
+        msg = f"{text!r} needs the weights of a data set, and none is given (dataset=…)."
+        raise MissingInputError(msg, parameter="dataset")
+    known_weights(dataset)  # says so before anything is imported
+    what = text.removeprefix(_WEIGHTS)
+    return (
+        fit_weighted(dataset)
+        if what == "logistic"
+        else weighted_oracle(import_value(what), dataset)
+    )
+
+
+_WEIGHTS = "weights:"
+PRESET = register_oracle_kind(
+    OracleKind(
+        name="preset",
+        summary="a classifier of `denseflip train`, trained on the data set",
+        words=tuple(PRESETS),
+        example=DEFAULT_PRESET,
+        matches=PRESETS.__contains__,
+        open=_open_preset,
+    )
+)
+FILE = register_oracle_kind(
+    OracleKind(
+        name="file",
+        summary="a classifier in a file, written by `denseflip train`",
+        words=(f"FILE{SUFFIX}",),
+        example=f"study{SUFFIX}",
+        matches=_is_classifier_file,
+        open=_open_file,
+    )
+)
+WEIGHTED = register_oracle_kind(
+    OracleKind(
+        name="weighted",
+        summary="a classifier of the weights that the data set kept: trained here, or your own",
+        words=("weights:logistic", "weights:module:function"),
+        example="weights:logistic",
+        matches=lambda text: text.startswith(_WEIGHTS),
+        open=_open_weighted,
+    )
+)

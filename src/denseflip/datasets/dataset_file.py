@@ -1,0 +1,177 @@
+"""One file per data set: a zip of plain arrays and a JSON header; see `docs/file-format.md`.
+
+The form is NumPy's ``.npz`` read with ``allow_pickle=False``: nothing in a file can run.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from denseflip.checks import check_new_file
+from denseflip.datasets.base import Card, Dataset
+from denseflip.errors import DatasetError, DenseflipError, FileFormatError, TooLargeError
+from denseflip.files import whole_file
+from denseflip.graph import Graph, Nodes
+from denseflip.limits import PER_GRAPH, check_size, check_zip, open_zip, read_json
+
+FORMAT = "denseflip-dataset"
+VERSION = 1
+SUFFIX = ".dfd"
+_ARRAYS = ("header", "gaps", "offsets", "labels")
+_WEIGHTS = "weights"  # only in files of data sets that kept them
+
+
+def write_dataset(dataset: Dataset, path: str | Path, *, force: bool = False) -> Path:
+    """Write a data set; the same content always gives the same bytes.
+
+    Raises
+    ------
+    DatasetError
+        If the file exists and ``force`` is false, or its folder does not.
+    """
+    target = check_new_file(path, force=force, error=DatasetError)
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "name": dataset.name,
+        "n_nodes": dataset.n_nodes,
+        "class_names": list(dataset.class_names),
+        "ids": list(dataset.ids),
+        "nodes": dataset.nodes.to_dict(),
+        "card": dataset.card.to_dict(),
+        "attributes": dict(dataset.attributes),
+    }
+    if dataset.subjects:
+        header["subjects"] = {name: list(column) for name, column in dataset.subjects.items()}
+    arrays = {
+        "header": np.frombuffer(json.dumps(header, ensure_ascii=False).encode(), dtype=np.uint8),
+        "gaps": _narrow(
+            np.concatenate([np.diff(g.codes, prepend=np.int64(0)) for g in dataset.graphs])
+        ),
+        "offsets": np.cumsum([0, *(g.n_edges for g in dataset.graphs)], dtype=np.int64),
+        "labels": dataset.label_array(),
+    }
+    if dataset.weights is not None:
+        arrays[_WEIGHTS] = dataset.weights
+    with whole_file(target) as out:
+        np.savez_compressed(out, **arrays)  # type: ignore[arg-type]
+    return target
+
+
+def read_dataset(path: str | Path) -> Dataset:
+    """Read a data set written by `write_dataset`.
+
+    Raises
+    ------
+    FileFormatError
+        If the file is missing, cut short, of another kind, of a newer version or contradicts
+        itself.
+    """
+    source = Path(path)
+    if not source.is_file():
+        msg = f"{source}: there is no such file."
+        raise FileFormatError(msg)
+    try:
+        with open_zip(source, str(source)) as packed:
+            check_zip(packed, str(source))
+        with source.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+            missing = [name for name in _ARRAYS if name not in archive.files]
+            if missing:
+                msg = f"{source}: not a denseflip data set (no {', '.join(missing)} inside)."
+                raise FileFormatError(msg)
+            header = read_json(archive["header"].tobytes(), f"{source}: its header")
+            _check_header(header, source)
+            gaps, offsets, labels = (archive[name] for name in _ARRAYS[1:])
+            weights = archive[_WEIGHTS] if _WEIGHTS in archive.files else None
+        needed = 8.0 * gaps.size + float(PER_GRAPH) * offsets.size
+        check_size(needed, f"{source}: its {max(0, offsets.size - 1)} graphs")
+        return _assemble(header, gaps, offsets, labels, weights)
+    except (FileFormatError, TooLargeError):
+        raise
+    except DenseflipError as error:
+        msg = f"{source}: {error}"
+        raise FileFormatError(msg) from error
+    except Exception as error:  # a damaged archive can fail in any way
+        raise _unreadable(source, error) from error
+
+
+def _unreadable(source: Path, error: BaseException) -> FileFormatError:
+    return FileFormatError(
+        f"{source}: cannot be read as a denseflip data set ({type(error).__name__}: {error}). "
+        "It is cut short, damaged or of another kind; `denseflip data import` reads matrices, "
+        "edge lists and time series."
+    )
+
+
+def _check_header(header: Any, source: Path) -> None:
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        msg = f"{source}: not a denseflip data set (its header does not say {FORMAT!r})."
+        raise FileFormatError(msg)
+    version = header.get("version")
+    if version != VERSION:
+        msg = (
+            f"{source}: data set format version {version!r}; this denseflip reads version "
+            f"{VERSION}. Upgrade denseflip, or export the data set again with this version."
+        )
+        raise FileFormatError(msg)
+
+
+def _assemble(
+    header: dict[str, Any],
+    gaps: npt.NDArray[Any],
+    offsets: npt.NDArray[Any],
+    labels: npt.NDArray[Any],
+    weights: npt.NDArray[Any] | None = None,
+) -> Dataset:
+    """Check the arrays and build the data set from them."""
+    n = header["n_nodes"]
+    if not isinstance(n, int) or n < 0:
+        msg = f"The number of nodes must be a whole number; got {n!r}."
+        raise DatasetError(msg)
+    for name, array in (("gaps", gaps), ("offsets", offsets), ("labels", labels)):
+        if array.ndim != 1 or array.dtype.kind not in "iu":
+            msg = f"The array {name!r} must be a list of whole numbers."
+            raise DatasetError(msg)
+    offsets = offsets.astype(np.int64)
+    if (
+        len(offsets) < 1
+        or offsets[0] != 0
+        or offsets[-1] != len(gaps)
+        or (np.diff(offsets) < 0).any()
+    ):
+        msg = "The array 'offsets' does not divide the edges among the graphs."
+        raise DatasetError(msg)
+    graphs = [_graph(gaps[a:b], n, i) for i, (a, b) in enumerate(pairwise(offsets.tolist()))]
+    return Dataset(
+        name=header["name"],
+        graphs=tuple(graphs),
+        labels=tuple(labels.tolist()),
+        class_names=tuple(header["class_names"]),
+        nodes=Nodes.from_dict(header["nodes"]),
+        ids=tuple(header["ids"]),
+        card=Card.from_dict(header["card"]),
+        attributes=header["attributes"],
+        subjects=header.get("subjects", {}),
+        weights=weights,
+    )
+
+
+def _graph(gaps: npt.NDArray[Any], n: int, i: int) -> Graph:
+    codes = np.cumsum(gaps.astype(np.int64))
+    u, v = np.divmod(codes, max(n, 1))
+    sorted_pairs = (u >= 0) & (u < v) & (v < n) & (u < n)
+    if not sorted_pairs.all() or (codes[1:] <= codes[:-1]).any():
+        msg = f"Graph {i} holds edges that are no sorted pairs of the nodes 0..{n - 1}."
+        raise DatasetError(msg)
+    return Graph(n, codes)
+
+
+def _narrow(values: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+    """The same values in the smallest whole-number type that holds them."""
+    return values.astype(np.min_scalar_type(int(values.max()))) if len(values) else values

@@ -1,0 +1,243 @@
+"""What files say: edge lists, GraphML, and matrices that become graphs.
+
+Tables of numbers are the matter of `tables`; which file is of which kind, that of `importers`.
+"""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+
+from denseflip.datasets.connectome import Keep, Matrix
+from denseflip.datasets.number_tables import BINARY, is_number, parse_table, read_lines, read_table
+from denseflip.errors import FileFormatError, TooLargeError, nearest, shown
+from denseflip.graph import Graph, Nodes
+from denseflip.graph.inputs import tell_difference
+from denseflip.limits import PER_NODE, check_dense, check_size
+
+EDGE_LISTS = (".edgelist", ".edges", ".edge", ".el")
+GRAPHML = (".graphml", ".xml")
+_PER_TAG = 500  # bytes that a tag takes, read and made a node or an edge
+_LARGEST = 2**31  # a node's number; the code of a pair is then a whole number of 64 bits
+_LONGEST = 18  # digits of a node's number
+_EDGE_HEADERS = (["source", "target"], ["from", "to"], ["u", "v"], ["i", "j"], ["node", "node"])
+
+
+def says_edges(rows: list[list[str]]) -> bool:
+    """Whether a table's header, or names where pairs would be, make it an edge list."""
+    if len(rows[0]) not in (2, 3):
+        return False
+    head = [x.lower().strip("_0123456789") for x in rows[0][:2]]
+    named = [row for row in rows if len(row) > 1 and not any(is_number(x) for x in row[:2])]
+    return head in _EDGE_HEADERS or (len(named) == len(rows) and len(rows) > 1)
+
+
+def graph_of_matrix(matrix: Matrix, keep: Keep | None, source: str) -> Graph:
+    """A 0/1 matrix as it is, a weighted one by the rule."""
+    if keep is not None and not is_binary(matrix):
+        return keep.apply(matrix, source=source)
+    return Graph.from_adjacency(matrix, source=source)
+
+
+def is_binary(matrix: Matrix) -> bool:
+    """Whether a matrix holds nothing but 0 and 1 (and so needs no rule)."""
+    return bool(((matrix == 0) | (matrix == 1)).all()) and not np.diagonal(matrix).any()
+
+
+def read_edges(
+    path: Path,
+    *,
+    nodes: Nodes | None = None,
+    n_nodes: int | None = None,
+    keep: Keep | None = None,
+) -> Graph:
+    """A graph from lines ``u v [weight]``; nodes by number from 0, or by name with a node table.
+
+    A list that gives every pair in both directions is accepted. Without a rule every listed pair
+    is an edge, whatever its weight.
+    """
+    pairs, weights = edge_table(path, nodes)
+    n = n_nodes if n_nodes is not None else (nodes.n_nodes if nodes else None)
+    if n is None:
+        n = int(pairs.max()) + 1 if len(pairs) else 0
+    check_size(float(n) * PER_NODE, f"{path.name}: a graph of {n} nodes (the largest number in it)")
+    codes = pairs.min(axis=1) * n + pairs.max(axis=1) if len(pairs) else pairs[:, 0]
+    _, first, counts = np.unique(codes, return_index=True, return_counts=True)
+    if (counts == 2).all() and len(np.unique(pairs, axis=0)) == len(pairs):
+        pairs, weights = pairs[np.sort(first)], weights[np.sort(first)]
+    graph = Graph.from_edges(n, pairs, source=path.name)
+    if keep is None:
+        return graph
+    check_dense(n, f"{path.name}: its weights")
+    matrix = np.zeros((n, n))
+    matrix[pairs[:, 0], pairs[:, 1]] = matrix[pairs[:, 1], pairs[:, 0]] = weights
+    return keep.apply(matrix, source=path.name)
+
+
+def edge_table(path: Path, nodes: Nodes | None) -> tuple[Any, Any]:
+    """The pairs of an edge list, shape (k, 2), and their weights (1 where none is given)."""
+    if path.suffix.lower() in BINARY:
+        values = read_table(path).values
+        at = list(range(1, len(values) + 1))
+    else:
+        lines = read_lines(path, may_be_empty=True)
+        rows = _drop_header([row for _, row in lines], nodes)
+        at = [i for i, _ in lines][len(lines) - len(rows) :]
+        number = {name: str(i) for i, name in enumerate(nodes.names)} if nodes else {}
+        named = [[number.get(x, x) if j < 2 else x for j, x in enumerate(r)] for r in rows]
+        for i, row in enumerate(named):
+            unknown = [x for x in row[:2] if not is_number(x)]
+            if unknown:
+                near = nearest(unknown[0], number)
+                hint = f" Did you mean {near[0]!r}?" if near else ""
+                msg = (
+                    f"{path.name}: line {at[i]} names the node {unknown[0]!r}, which is neither a "
+                )
+                msg += f"number nor in the node table.{hint}"
+                raise FileFormatError(msg)
+        values = parse_table(named, path.name).values if named else np.empty((0, 2))
+    if values.shape[1] not in (2, 3):
+        msg = f"{path.name}: an edge list has two or three columns (u, v, weight); "
+        msg += f"got {values.shape[1]}."
+        raise FileFormatError(msg)
+    with np.errstate(invalid="ignore"):
+        odd = (values[:, :2] % 1 != 0).any(axis=1) | (np.abs(values[:, :2]) > _LARGEST).any(axis=1)
+    bad = np.flatnonzero(~np.isfinite(values).all(axis=1) | odd)
+    if len(bad):
+        msg = f"{path.name}: line {at[bad[0]]} is {values[bad[0]].tolist()}; nodes must be whole "
+        msg += "numbers and weights finite."
+        raise FileFormatError(msg)
+    weights = values[:, 2] if values.shape[1] == 3 else np.ones(len(values))
+    return values[:, :2].astype(np.int64), weights
+
+
+def edge_names(path: Path) -> list[str] | None:
+    """The names that an edge list speaks of, in order; None if it speaks of numbers."""
+    if path.suffix.lower() in BINARY:
+        return None
+    rows = [row for _, row in read_lines(path, may_be_empty=True)]
+    if rows and _is_edge_header(rows):
+        rows = rows[1:]
+    names = [x for row in rows for x in row[:2]]
+    return None if all(is_number(x) for x in names) else list(dict.fromkeys(names))
+
+
+def _is_edge_header(rows: list[list[str]]) -> bool:
+    """Whether the first line of an edge list by name is a header: source target, geneA geneB …"""
+    first = [x.lower() for x in rows[0]]
+    if [x.strip("_0123456789") for x in first[:2]] in _EDGE_HEADERS:
+        return True
+    if len(first) > 2 and len(rows) > 1 and not is_number(first[2]) and is_number(rows[1][2]):
+        return True
+    twins = len(first) > 1 and [x[-1:] for x in first[:2]] in (["a", "b"], ["1", "2"])
+    others = {x for row in rows[1:] for x in row[:2]}
+    return twins and first[0][:-1] == first[1][:-1] and not others.intersection(rows[0][:2])
+
+
+def _drop_header(rows: list[list[str]], nodes: Nodes | None) -> list[list[str]]:
+    """Leave out a first line such as ``source,target``."""
+    if not rows or len(rows[0]) > 3:
+        return rows
+    known = set(nodes.names) if nodes else set()
+    words = [x for x in rows[0][:2] if not is_number(x)]
+    return rows[1:] if len(words) == 2 and not known.intersection(words) else rows
+
+
+def read_graphml(
+    path: Path,
+    nodes: Nodes | None = None,
+    *,
+    keep: Keep | None = None,
+    ignore_weights: bool = False,
+) -> Graph:
+    """A graph from GraphML; nodes by name with a node table, else numbers, else file order.
+
+    Weighted edges need a rule, as a weighted matrix does, unless weights are to be ignored.
+    """
+    import networkx as nx
+
+    found = _parse_graphml(path)
+    names = [str(x) for x in found.nodes]
+    found = nx.relabel_nodes(found, dict(zip(list(found.nodes), names, strict=True)))
+    order: list[str] | None = None
+    numbers = are_numbers(names)
+    if nodes is not None and set(names) <= set(nodes.names):
+        order = list(nodes.names)
+    elif nodes is not None and not numbers:
+        listed = tell_difference(names, nodes.names, path.name, "the node table")
+        msg = f"{path.name}: its nodes are not those of the node table: {listed}"
+        raise FileFormatError(msg, parameter="nodes")
+    elif numbers:
+        order = sorted(names, key=lambda x: int(x.lstrip("n")))
+    plain = keep is not None or ignore_weights
+    graph = Graph.from_networkx(
+        found, order=order, weight=None if plain else "weight", source=path.name
+    )
+    if keep is not None and not ignore_weights:
+        check_dense(graph.n_nodes, f"{path.name}: its weights")
+        weights = nx.to_numpy_array(found, nodelist=order or names)
+        if not is_binary(weights):
+            graph = keep.apply(weights, source=path.name).named(graph.names)
+    by_name = nodes is not None and order == list(nodes.names)
+    return graph.named(None) if numbers and not by_name else graph
+
+
+def are_numbers(names: list[str]) -> bool:
+    """Whether all names are numbers, perhaps after an n; thousands of digits are no number here."""
+    if not all(x.lstrip("n").isdecimal() and len(x) <= _LONGEST for x in names):
+        return False
+    return len({int(x.lstrip("n")) for x in names}) == len(names)  # 1, 01 and n1 are names
+
+
+def _parse_graphml(path: Path) -> Any:
+    import networkx as nx
+
+    try:
+        content = path.read_bytes()
+        tags = content.count(b"<")
+        check_size(len(content) + float(tags) * _PER_TAG, f"{path.name}: what its XML says")
+        _check_graphml(content, path.name)
+        return nx.read_graphml(io.BytesIO(content))
+    except (TooLargeError, FileFormatError):
+        raise
+    except Exception as error:  # the XML parser raises kinds of its own
+        msg = f"{path.name}: cannot be read as GraphML ({type(error).__name__}: {error!s:.200})."
+        raise FileFormatError(msg) from error
+
+
+def _check_graphml(content: bytes, source: str) -> None:
+    """Say so where networkx would make nodes that the file does not list, or leave some out."""
+    listed: set[str] = set()
+    ends: dict[str, None] = {}
+    wrong, graphs = "", 0
+    for _, tag in ElementTree.iterparse(io.BytesIO(content)):
+        kind = tag.tag.rpartition("}")[2]
+        graphs += kind == "graph"
+        if kind == "node":
+            name = tag.get("id")
+            if name is None or name in listed:
+                wrong = wrong or ("a node has no id" if name is None else f"two nodes are {name!r}")
+            listed.add(name or "")
+        elif kind == "edge":
+            pair = tag.get("source"), tag.get("target")
+            wrong = wrong or ("an edge lacks an end" if None in pair else "")
+            ends |= dict.fromkeys(x for x in pair if x is not None)
+        if kind in ("node", "edge", "data"):
+            tag.clear()
+    unlisted = next((x for x in ends if x not in listed), None)
+    if graphs > 1:
+        wrong = f"it holds {graphs} graphs, and one is read"
+    elif not wrong and unlisted is not None:
+        wrong = f"an edge leads to {shown(unlisted)}, which is no node of it"
+    if wrong:
+        msg = f"{source}: cannot be read as GraphML: {wrong}."
+        raise FileFormatError(msg)
+
+
+def graphml_names(path: Path) -> list[str]:
+    """The names of a GraphML file's nodes, in the order of the file."""
+    return [str(x) for x in _parse_graphml(path).nodes]

@@ -1,0 +1,241 @@
+"""What an import is made of: its options, a file to be recognised, the job, and its report.
+
+The kinds of files and their registry are in `importers`, labs' own layouts in `layouts`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+from denseflip.datasets.connectome import Keep, Matrix
+from denseflip.datasets.graph_files import says_edges
+from denseflip.datasets.number_tables import BINARY, TEXT, NumberTable, read_rows, read_table
+from denseflip.errors import DenseflipError
+from denseflip.graph import Graph, Nodes
+
+T = TypeVar("T")
+DEFAULT_KEEP = Keep(percentile=90)
+TABLES = (*TEXT, *BINARY)
+CIFTI = (".pconn.nii", ".ptseries.nii")
+#: Names of files that belong to a lab's own layout; `table_importer` adds to it.
+PATTERNS: list[re.Pattern[str]] = []
+
+
+@dataclass
+class ReadOptions:
+    """What is known of a graph before its file is read.
+
+    Attributes
+    ----------
+    nodes : the node table of the data set it belongs to.
+    n_nodes : the number of nodes, where no table is given.
+    keep : which pairs of a weighted matrix become edges.
+    measure : how time series become a matrix.
+    variable : the array to take from a file that holds several.
+    match : ``"name"`` if headers are matched to the node table by name, ``"position"`` if the
+        columns are known to be in its order, whatever the header says.
+    subset : whether a file may have more nodes than the table, which are then left out.
+    ignore_weights : whether every edge that GraphML lists is an edge, whatever its weight.
+    axis : of a stack, the axis that counts the subjects: ``"first"``, ``"last"``, or None to find
+        out.
+    """
+
+    nodes: Nodes | None = None
+    n_nodes: int | None = None
+    keep: Keep | None = None
+    measure: str = "pearson"
+    variable: str | None = None
+    match: str = "name"
+    ignore_weights: bool = False
+    axis: str | None = None
+    subset: bool = False
+
+    @property
+    def size(self) -> int | None:
+        """The number of nodes that the graph must have, if that is known."""
+        return self.nodes.n_nodes if self.nodes is not None else self.n_nodes
+
+
+def ending_of(path: Path) -> str:
+    """The ending of a file's name, in small letters; ``.pconn.nii`` and the like are one."""
+    name = path.name.lower()
+    return next((x for x in CIFTI if name.endswith(x)), path.suffix.lower())
+
+
+def stem_of(path: Path) -> str:
+    """A file's name without its ending."""
+    return path.name[: len(path.name) - len(ending_of(path))] or path.name
+
+
+class Look:
+    """A file that is to be recognised; its content is read once, when first asked for.
+
+    Attributes
+    ----------
+    claimed : whether the file's name is that of a lab's own layout, so that the plain kinds, which
+        look at shapes, leave it alone.
+    """
+
+    def __init__(self, path: Path, variable: str | None = None) -> None:
+        self.path = path
+        self.suffix = ending_of(path)
+        self.claimed = any(pattern.fullmatch(path.name) for pattern in PATTERNS)
+        self.is_table = self.suffix in TABLES and not self.claimed
+        self._variable = variable
+
+    @cached_property
+    def values(self) -> Matrix:
+        """The numbers of a table."""
+        return read_table(self.path, variable=self._variable).values
+
+    @cached_property
+    def is_square(self) -> bool:
+        """Whether a table has as many rows as columns."""
+        rows, columns = self.values.shape
+        return bool(rows == columns)
+
+    @cached_property
+    def lists_edges(self) -> bool:
+        """Whether a table is an edge list: by its header, its names, or two whole numbers first."""
+        if self.suffix in TEXT and says_edges(read_rows(self.path)):
+            return True
+        narrow = self.values.shape[1] in (2, 3) and not self.is_square
+        return narrow and not (self.values[:, :2] % 1).any()
+
+
+@dataclass
+class Import:
+    """A folder on its way to a data set: what was asked, found, left out and found wrong.
+
+    Attributes
+    ----------
+    folder : where the files lie.
+    kind : the importer's name, or ``auto`` until it is known.
+    options : what is known of the graphs; an importer adds what it finds out, such as node names.
+    on_file : called with each file name, once per file.
+    on_total : called with the number of files, before the first of them.
+    problems : sentences about what is wrong.
+    parameters : the parameters that would mend some of it.
+    subjects : id → column → value: what the labels file says of a graph beside its class.
+    keep_weights, weights : whether the matrix of each graph is kept, and the matrices by id.
+    notes : sentences about what was found and how it was taken.
+    left_out : why → what was left out for that reason.
+    """
+
+    folder: Path
+    kind: str = "auto"
+    options: ReadOptions = field(default_factory=ReadOptions)
+    on_file: Callable[[str], None] = field(default=lambda _: None)
+    on_total: Callable[[int], None] = field(default=lambda _: None)
+    problems: list[str] = field(default_factory=list)
+    parameters: list[str] = field(default_factory=list)
+    subjects: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    keep_weights: bool = False
+    weights: dict[str, Matrix] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    left_out: dict[str, list[str]] = field(default_factory=dict)
+
+    def problem(self, text: str, *parameters: str) -> None:
+        """Add a problem, and the parameters that would mend it."""
+        self.problems.append(text)
+        self.parameters.extend(parameters)
+
+    def leave_out(self, why: str, what: Sequence[str]) -> None:
+        """Add what is left out, and why, to the report."""
+        if what:
+            self.left_out.setdefault(why, []).extend(what)
+
+    def attempt(
+        self, read: Callable[[str, Path], T], paths: Mapping[str, Path], *, tell: bool = False
+    ) -> dict[str, T]:
+        """Do something with every file; what fails becomes a problem."""
+        done: dict[str, T] = {}
+        for key, path in paths.items():
+            if tell:
+                self.on_file(path.name)
+            try:
+                done[key] = read(key, path)
+            except DenseflipError as error:
+                self.problem(str(error).replace(str(path), path.name), *error.parameters)
+        return done
+
+    def report(self) -> dict[str, Any]:
+        """What was left out and how the rest was taken, JSON-ready."""
+        return {
+            "kind": self.kind,
+            "notes": list(dict.fromkeys(self.notes)),
+            "left_out": {why: list(what) for why, what in self.left_out.items()},
+        }
+
+
+@dataclass(frozen=True)
+class FileImporter:
+    """A kind of file that holds one graph.
+
+    Attributes
+    ----------
+    name : what ``kind`` calls it.
+    summary : one line.
+    suffixes : endings of such files.
+    recognises : whether a file is of this kind; for one file at most one importer may say yes.
+    read : the graph of one file.
+    read_all : the graphs of many files, where they depend on one another (a shared number of
+        nodes, a measure over all subjects).
+    pattern : of a lab's own layout, the regular expression of its files' names, which may lie in
+        sub-folders; its group ``id`` is the id of the graph.
+    family : layouts that one program writes beside one another; the first of them is taken.
+    """
+
+    name: str
+    summary: str
+    suffixes: tuple[str, ...]
+    recognises: Callable[[Look], bool]
+    read: Callable[[Path, ReadOptions], Graph]
+    read_all: Callable[[Import, Mapping[str, Path]], dict[str, Graph]]
+    pattern: str | None = None
+    family: str = ""
+
+
+@dataclass
+class Whole:
+    """What a folder, or a file, of many graphs holds.
+
+    Attributes
+    ----------
+    graphs : its graphs, in order, or
+    tables : the matrices that are to become graphs.
+    labels : the class of each, if the files tell.
+    ids : the id of each, if the files tell.
+    by_order : whether the rows of a labels file go with the graphs by their order.
+    """
+
+    graphs: list[Graph] | None = None
+    tables: list[NumberTable] | None = None
+    labels: list[str] | None = None
+    ids: list[str] | None = None
+    by_order: bool = False
+
+    def __len__(self) -> int:
+        return len(self.graphs if self.graphs is not None else self.tables or ())
+
+
+@dataclass(frozen=True)
+class FolderImporter:
+    """A kind of folder, or of file, that holds many graphs.
+
+    Attributes
+    ----------
+    name, summary : as for a file.
+    recognises : whether a folder, or the one file that was given, is of this kind.
+    read : what it holds.
+    """
+
+    name: str
+    summary: str
+    recognises: Callable[[Path], bool]
+    read: Callable[[Import], Whole]

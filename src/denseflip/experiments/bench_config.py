@@ -1,0 +1,327 @@
+"""The configuration of `denseflip bench`: one TOML file, a schema, errors that name the line's key.
+
+`docs/experiments.md` explains every key; `examples/bench.toml` is one to start from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+
+from denseflip.checks import check_no_pipe, visible
+from denseflip.errors import ConfigError, DenseflipError, TooLargeError, nearest
+from denseflip.experiments.plan import Matrix, Source, choose_graphs
+from denseflip.experiments.resolve import (
+    data_spec,
+    file_oracle,
+    function_oracle,
+    method_spec,
+    preset_oracle,
+)
+from denseflip.experiments.spec import MeasureSpec, MethodSpec, OracleSpec
+from denseflip.limits import PER_CHARACTER, check_size
+from denseflip.oracles.background import Background
+from denseflip.search.constraints.bound_constraints import Constraints
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+def _named(value: Any) -> Any:
+    return {"name": value} if isinstance(value, str) else value
+
+
+def _oracle(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    return {"words" if ":" in value else "preset": value}
+
+
+class DataConfig(_Model):
+    """A data set: a name or a path; a bare string is the name."""
+
+    name: str = Field(min_length=1)
+    graphs: list[str] | None = Field(default=None, min_length=1)
+    limit: int | None = Field(default=None, ge=1)
+    target: str | int | None = None
+    oracles: list[str] | None = Field(default=None, min_length=1)
+
+    @model_validator(mode="after")
+    def _one_way(self) -> DataConfig:
+        if self.graphs is not None and self.limit is not None:
+            msg = "give 'graphs' (ids) or 'limit' (a number), not both"
+            raise ValueError(msg)
+        return self
+
+
+class OracleConfig(_Model):
+    """A classifier: exactly one of preset, file, function, words; a bare string is a preset.
+
+    Words are those of `open_oracle`; a bare string with a colon is taken as such.
+    """
+
+    preset: str | None = None
+    file: str | None = None
+    function: str | None = None
+    words: str | None = None
+    name: str | None = None
+    seed: int = Field(default=0, ge=0)
+    input: str = "adjacency"
+    batch: bool = False
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> OracleConfig:
+        ways = ("preset", "file", "function", "words")
+        given = [k for k in ways if getattr(self, k) is not None]
+        if len(given) != 1:
+            got = " and ".join(given) or "none of them"
+            msg = f"give exactly one of 'preset', 'file', 'function' and 'words'; got {got}"
+            raise ValueError(msg)
+        return self
+
+
+class MethodConfig(_Model):
+    """A method with its parameters; a bare string is the name.
+
+    A method of one's own is a ``function`` (``module:name``); ``name`` is then what it is called.
+    Its ``constraints`` come on top of those of the file.
+    """
+
+    name: str | None = Field(default=None, min_length=1)
+    function: str | None = None
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    constraints: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> MethodConfig:
+        if self.name is None and self.function is None:
+            msg = "give 'name' (a method), or 'function' (module:name, your own)"
+            raise ValueError(msg)
+        if self.function is not None and ":" not in self.function:
+            msg = "'function' is written module:name"
+            raise ValueError(msg)
+        return self
+
+
+class MeasuresConfig(_Model):
+    """Which of the dearer measures are taken."""
+
+    robustness: int = Field(default=10, ge=0, le=10_000)
+    minimality: bool = False
+    statement: bool = True
+    regions: str | None = None
+    as_read: int = Field(default=20, ge=0, le=10_000)
+
+
+class RunConfig(_Model):
+    """Where the work is done; the command line overrides it."""
+
+    engine: Literal["auto", "serial", "processes", "dask"] = "auto"
+    jobs: int | None = Field(default=None, ge=1)
+    scheduler: str | None = None
+
+
+class BenchConfig(_Model):
+    """The whole file."""
+
+    title: Annotated[str, AfterValidator(visible)] = "Comparison"
+    datasets: list[Annotated[DataConfig, BeforeValidator(_named)]] = Field(min_length=1)
+    oracles: list[Annotated[OracleConfig, BeforeValidator(_oracle)]] = Field(min_length=1)
+    methods: list[Annotated[MethodConfig, BeforeValidator(_named)]] = Field(min_length=1)
+    seeds: list[Annotated[int, Field(ge=0)]] = Field(default=[0], min_length=1)
+    budget: int | None = Field(default=None, ge=1)
+    constraints: dict[str, Any] = Field(default_factory=dict)
+    measures: MeasuresConfig = MeasuresConfig()
+    run: RunConfig = RunConfig()
+
+
+_KEYS: dict[str, type[_Model]] = {
+    "datasets": DataConfig,
+    "oracles": OracleConfig,
+    "methods": MethodConfig,
+    "measures": MeasuresConfig,
+    "run": RunConfig,
+}
+
+_RENAMED = {"taxonomy": "regions"}  # keys of denseflip 0.1
+
+
+def read_config(path: str | Path) -> BenchConfig:
+    """Read and check a configuration file.
+
+    Raises
+    ------
+    ConfigError
+        With every problem of the file, one line each.
+    """
+    source = Path(path)
+    check_no_pipe(source, error=ConfigError)
+    try:
+        check_size(float(PER_CHARACTER) * source.stat().st_size, f"{source}: what it says")
+        data = tomllib.loads(source.read_text(encoding="utf-8"))
+    except TooLargeError:
+        raise
+    except FileNotFoundError as error:
+        msg = f"{source}: there is no such file. examples/bench.toml is one to start from."
+        raise ConfigError(msg) from error
+    except (OSError, UnicodeDecodeError) as error:
+        msg = f"{source}: cannot be read ({error})."
+        raise ConfigError(msg) from error
+    except (tomllib.TOMLDecodeError, ValueError) as error:  # a number of 5,000 digits is no TOML
+        msg = f"{source}: not valid TOML: {error}."
+        raise ConfigError(msg) from error
+    except RecursionError as error:
+        msg = f"{source}: nested too deeply to be a configuration."
+        raise ConfigError(msg) from error
+    return check_config(data, str(source))
+
+
+def check_config(data: dict[str, Any], source: str = "configuration") -> BenchConfig:
+    """Check a configuration that was read already."""
+    try:
+        return BenchConfig.model_validate(data)
+    except ValidationError as error:
+        lines = [f"  {_explain(dict(problem))}" for problem in error.errors()]
+        plural = "a problem" if len(lines) == 1 else f"{len(lines)} problems"
+        msg = f"{source} has {plural}:\n" + "\n".join(lines)
+        raise ConfigError(msg) from error
+
+
+def _explain(problem: dict[str, Any]) -> str:
+    """One problem found by the schema in plain words."""
+    where = ""
+    for part in problem["loc"]:
+        where += f"[{part}]" if isinstance(part, int) else f".{part}" if where else str(part)
+    kind = problem["type"]
+    if kind == "extra_forbidden":
+        key = str(problem["loc"][-1])
+        if key in _RENAMED:
+            return f"{where}: this key is called {_RENAMED[key]!r} now."
+        outer = [p for p in problem["loc"][:-1] if isinstance(p, str)]
+        model = _KEYS[outer[0]] if outer else BenchConfig
+        known = list(model.model_fields)
+        near = nearest(key, known)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        return f"{where}: unknown key.{hint} Known here: {', '.join(known)}."
+    if kind == "missing":
+        return f"{where}: missing; it must be given."
+    text = str(problem["msg"]).removeprefix("Value error, ")
+    got = repr(problem["input"])
+    return f"{where}: {text}; got {got[:60]}{'…' if len(got) > 60 else ''}."
+
+
+def make_matrix(config: BenchConfig, *, folder: Path | None = None) -> Matrix:
+    """Load what a configuration names; all problems are reported together.
+
+    Parameters
+    ----------
+    folder : paths in the file are looked for here first (the folder of the file).
+    """
+    problems: list[str] = []
+    sources, oracles, methods = [], [], []
+    for i, data in enumerate(config.datasets):
+        try:
+            sources.append(_source(data, folder))
+        except DenseflipError as error:
+            problems.append(f"datasets[{i}]: {error}")
+    for i, oracle in enumerate(config.oracles):
+        try:
+            oracles.append(_oracle_spec(oracle, folder))
+        except DenseflipError as error:
+            problems.append(f"oracles[{i}]: {error}")
+    for i, method in enumerate(config.methods):
+        try:
+            words = method.function or method.name
+            assert words is not None
+            spec = method_spec(words, method.parameters, called=method.name or "")
+            terms = {**config.constraints, **method.constraints}
+            if terms:
+                spec = replace(spec, constraints=Constraints.of(terms).given)
+                _check_bound(spec, sources)
+            methods.append(spec)
+        except DenseflipError as error:
+            problems.append(f"methods[{i}]: {error}")
+    problems += _repeated("datasets", [s.spec.name for s in sources])
+    problems += _repeated("oracles", [o.name for o in oracles])
+    names = [o.name for o in oracles]
+    for i, data in enumerate(config.datasets):
+        for name in data.oracles or ():
+            if name not in names and len(oracles) == len(config.oracles):
+                known = ", ".join(names)
+                problems.append(f"datasets[{i}].oracles: no oracle is called {name!r}: {known}.")
+    if problems:
+        msg = "The configuration cannot be run:\n" + "\n".join(f"  {p}" for p in problems)
+        raise ConfigError(msg)
+    measures = MeasureSpec(**config.measures.model_dump())
+    return Matrix(sources, oracles, methods, config.seeds, config.budget, measures)
+
+
+def _check_bound(spec: MethodSpec, sources: list[Source]) -> None:
+    """Say so before any work if a data set does not have what the constraints name."""
+    for source in sources:
+        dataset = source.dataset
+        if source.ids:
+            graph = dataset[source.ids[0]].graph
+            terms = Constraints.of(spec.constraints)
+            terms.bind(graph, dataset.nodes, Background(dataset.graphs))
+
+
+def _repeated(side: str, names: list[str]) -> list[str]:
+    twice = sorted({name for name in names if names.count(name) > 1})
+    return [f"{side}: the name {name!r} occurs twice; give one of them another." for name in twice]
+
+
+def _source(config: DataConfig, folder: Path | None) -> Source:
+    spec, dataset = data_spec(_place(config.name, folder))
+    target = config.target
+    if isinstance(target, str):
+        if target not in dataset.class_names:
+            known = ", ".join(dataset.class_names)
+            msg = f"target {target!r} is no class of {dataset.name!r}; its classes: {known}."
+            raise ConfigError(msg)
+        target = dataset.class_names.index(target)
+    graphs = choose_graphs(dataset, config.graphs, config.limit)
+    return Source(spec, dataset, graphs, target, tuple(config.oracles or ()))
+
+
+def _oracle_spec(config: OracleConfig, folder: Path | None) -> OracleSpec:
+    if config.file is not None:
+        return file_oracle(_place(config.file, folder), name=config.name)
+    if config.function is not None:
+        return function_oracle(
+            config.function, name=config.name, input=config.input, batch=config.batch
+        )
+    if config.words is not None:
+        return _words_spec(config, config.words)
+    assert config.preset is not None
+    return preset_oracle(config.preset, name=config.name, seed=config.seed)
+
+
+def _words_spec(config: OracleConfig, text: str) -> OracleSpec:
+    from denseflip.experiments.explain_many import oracle_of_words
+
+    spec = oracle_of_words(text, input=config.input, batch=config.batch)
+    if config.name is None:
+        return spec
+    # The words are part of what it is, whatever it is called.
+    digest = hashlib.sha256(f"{text}\n{spec.digest}".encode()).hexdigest()
+    return replace(spec, name=config.name, digest=digest)
+
+
+def _place(text: str, folder: Path | None) -> str:
+    beside = None if folder is None else folder / text
+    return str(beside) if beside is not None and beside.is_file() else text

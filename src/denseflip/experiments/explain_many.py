@@ -1,0 +1,475 @@
+"""Many graphs explained and told at once: one oracle, one background, any engine, resumable.
+
+`explain_many` is the one call. It is made of three, for whoever runs several data sets or oracles
+together: `plan_many` lists what is to be run, `run_specs` runs what a store lacks, and `gather`
+gives the explanations of a plan.
+"""
+
+from __future__ import annotations
+
+import inspect
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, overload
+
+from denseflip.counterfactual import Counterfactual
+from denseflip.datasets import Dataset
+from denseflip.errors import InvalidParameterError, UnknownNameError, nearest, said, shown
+from denseflip.experiments.engines import make_engine
+from denseflip.experiments.object_identity import describe_given, pickle_anything
+from denseflip.experiments.resolve import (
+    data_spec,
+    file_oracle,
+    function_oracle,
+    is_trained,
+    own_digest,
+    preset_oracle,
+)
+from denseflip.experiments.result_store import Store
+from denseflip.experiments.run import Outcome, run_specs
+from denseflip.experiments.spec import (
+    DataSpec,
+    MethodSpec,
+    OracleSpec,
+    TellJob,
+    TellSpec,
+    content_id,
+    dataset_digest,
+)
+from denseflip.experiments.story_records import read_story
+from denseflip.experiments.table import Table
+from denseflip.graph.edits_table import make_frame
+from denseflip.oracles.adapt import coerce_oracle
+from denseflip.oracles.background import Background
+from denseflip.search.constraints.bound_constraints import BoundConstraints, Constraints
+from denseflip.search.core.target import check_confidence
+from denseflip.search.methods.registry import as_method
+from denseflip.story.story import Story
+from denseflip.story.vocabulary import Vocabulary
+from denseflip.workflow.explain_and_describe import method_for, tell
+from denseflip.workflow.subject import Subject, position_of
+
+_OWN = ("subject", "oracle", "method", "background", "on_event")  # of tell: not for who asks
+_SHARED = ("target", "budget", "seed")  # have a place of their own in a job
+COLUMNS = (  # of the table
+    *("id", "class", "before", "after", "status", "cells", "edits", "added", "removed"),
+    *("relative_distance", "calls", "true_as_read", "as_read", "badge", "language"),
+    *("sentence", "failure"),
+)
+_OF_METHOD = ("regions", "language", "max_cells", "objective", "front")
+
+
+@dataclass(frozen=True)
+class Explained:
+    """One graph of many: its id and its story, or why there is none.
+
+    Iterating gives ``id, result, story``.
+
+    Attributes
+    ----------
+    id : the graph's id.
+    label : the class that the data set has for it, by name.
+    story : what was found, told and tested; None if that failed.
+    failure : what went wrong; empty if nothing did.
+    """
+
+    id: str
+    label: str
+    story: Story | None
+    failure: str = ""
+
+    @property
+    def result(self) -> Counterfactual | None:
+        """What the search found."""
+        return None if self.story is None else self.story.result
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.id, self.result, self.story))
+
+
+@dataclass(frozen=True)
+class Explanations(Sequence[Explained]):
+    """The explanations of many graphs, in the order in which they were asked for.
+
+    Attributes
+    ----------
+    dataset : the data set.
+    explained : one for each graph.
+    outcome : what came of the run: how many were there before, times, workers.
+    """
+
+    dataset: Dataset
+    explained: tuple[Explained, ...]
+    outcome: Outcome = field(default_factory=Outcome, repr=False, compare=False)
+
+    @property
+    def stories(self) -> tuple[Story, ...]:
+        """The stories of those that did not fail."""
+        return tuple(one.story for one in self.explained if one.story is not None)
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """Id → what went wrong, of those that failed."""
+        return {one.id: one.failure for one in self.explained if one.story is None}
+
+    def table(self) -> Table:
+        """One row for each graph: labels, sizes, truth, sentence, or what went wrong."""
+        return Table(
+            "explanations",
+            f"{len(self)} graphs of {self.dataset.name}",
+            COLUMNS,
+            tuple(_row(one) for one in self.explained),
+        )
+
+    def edit_table(self) -> Table:
+        """One row for each edit of each graph, with names and regions."""
+        listed = [(one.id, one.story.edit_rows()) for one in self.explained if one.story]
+        columns = dict.fromkeys(column for _, (names, _) in listed for column in names)
+        rows = []
+        for id, (names, edits) in listed:
+            for edit in edits:
+                row = dict(zip(names, edit, strict=True))
+                rows.append((id, *(row.get(column) for column in columns)))
+        return Table("edits", f"{len(rows)} edits", ("id", *columns), tuple(rows))
+
+    def to_frame(self, edits: bool = False) -> Any:
+        """`table`, or with ``edits`` `edit_table`, as a pandas table.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed; the message says how to get it.
+        """
+        table = self.edit_table() if edits else self.table()
+        return make_frame(table.columns, table.rows)
+
+    @overload
+    def __getitem__(self, key: int | str) -> Explained: ...
+    @overload
+    def __getitem__(self, key: slice) -> tuple[Explained, ...]: ...
+    def __getitem__(self, key: int | str | slice) -> Explained | tuple[Explained, ...]:
+        if isinstance(key, str):
+            for one in self.explained:
+                if one.id == key:
+                    return one
+            ids = [one.id for one in self.explained]
+            raise UnknownNameError("graph id", key, nearest(key, ids, n=5) or ids[:5])
+        return self.explained[key]
+
+    def __len__(self) -> int:
+        return len(self.explained)
+
+    def __repr__(self) -> str:
+        found = sum(story.result.found for story in self.stories)
+        failed = len(self) - len(self.stories)
+        end = f", {failed} failed" if failed else ""
+        return f"Explanations({self.dataset.name!r}, {found} of {len(self)} found{end})"
+
+
+def _row(one: Explained) -> tuple[Any, ...]:
+    """A graph's cells of the table."""
+    story = one.story
+    if story is None:
+        said = {"id": one.id, "class": one.label, "status": "failed", "failure": one.failure}
+        return tuple(said.get(column) for column in COLUMNS)
+    result, found = story.result, story.result.found
+    test = story.as_read
+    cells: dict[str, Any] = {
+        "id": one.id,
+        "class": one.label,
+        "before": story.class_name(result.label_before),
+        "after": story.class_name(result.label_after) if found else None,
+        "status": str(result.status),
+        "cells": len(story.verification.named) if found else None,
+        "edits": result.distance if found else None,
+        "added": len(result.added) if found else None,
+        "removed": len(result.removed) if found else None,
+        "relative_distance": result.relative_distance if found else None,
+        "calls": result.calls,
+        "true_as_read": story.true_as_read if found else None,
+        "as_read": test.share if found and test is not None else None,
+        "badge": story.badge.text if found else None,
+        "language": story.language if found else None,
+        "sentence": story.statement,
+        "failure": None,
+    }
+    return tuple(cells[column] for column in COLUMNS)
+
+
+def explain_many(
+    dataset: Dataset | str | Path,
+    oracle: Any = None,
+    ids: Iterable[str | int] | None = None,
+    *,
+    method: Any = "auto",
+    input: str = "adjacency",
+    batch: bool = False,
+    engine: str = "auto",
+    jobs: int = 1,
+    scheduler: str | None = None,
+    store: str | Path | Store | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    **asked: Any,
+) -> Explanations:
+    """Explain many graphs of a data set, and tell each: the same stories as one by one.
+
+    The oracle is opened once and asked once about the other graphs. A graph whose explanation fails
+    is among the results, with the reason.
+
+    Parameters
+    ----------
+    dataset : the data set, its name or its file.
+    oracle : the classifier: None for the default one, trained on the data set; words, as
+        `open_oracle` takes them; or an oracle or a function.
+    ids : which graphs, by id or by number; all by default.
+    method : as in `explain`.
+    input, batch : how a ``module:function`` wants its graphs, as in `as_oracle`.
+    engine, jobs, scheduler : where the work is done, as in `denseflip.experiments.engines`:
+        ``"auto"``, ``"serial"``, ``"processes"`` or ``"dask"``, with so many workers. The answers
+        are the same.
+    store : a folder that keeps what is done. Whatever ends the run, the same call goes on from
+        there; what is in it already is not searched again.
+    progress : called with (done, total) after every graph.
+    asked : every other keyword of `tell`: ``target``, ``budget``, ``seed``, ``time_limit``,
+        ``regions``, ``max_cells``, ``vocabulary`` …
+
+    Returns
+    -------
+    Explanations
+        A sequence, one entry for each graph, in their order.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such graph, class, method or keyword; the nearest names are in the message.
+    InvalidParameterError
+        If a graph is named twice, or something cannot be sent to other processes.
+
+    Examples
+    --------
+    >>> many = explain_many("mice", "edges-svm", [0, "sub-54811"], method="con", max_cells=None)
+    >>> [(one.id, one.result.found) for one in many]
+    [('sub-54790', True), ('sub-54811', True)]
+    """
+    workers = 1 if engine == "serial" else jobs
+    runs = make_engine(engine, jobs, scheduler)
+    specs = plan_many(
+        dataset, oracle, ids,
+        method=method, input=input, batch=batch, lasting=store is not None, **asked,
+    )  # fmt: skip
+    if workers > 1 or engine in {"processes", "dask"}:
+        check_sendable(specs)
+    with open_store(store) as kept:
+        outcome = run_specs(specs, kept, runs, progress=progress, workers=workers)
+    return gather(specs, outcome)
+
+
+def plan_many(
+    dataset: Dataset | str | Path,
+    oracle: Any = None,
+    ids: Iterable[str | int] | None = None,
+    *,
+    method: Any = "auto",
+    input: str = "adjacency",
+    batch: bool = False,
+    lasting: bool = True,
+    **asked: Any,
+) -> list[TellSpec]:
+    """What `explain_many` runs, one spec for each graph; everything is checked, nothing searched.
+
+    Parameters
+    ----------
+    dataset, oracle, ids, method, input, batch, asked : as in `explain_many`.
+    lasting : whether a later run must know the specs again, because a store keeps their results.
+        Not every object of Python's can be known again.
+    """
+    data = data_of(dataset)
+    assert data.given is not None
+    chosen = _chosen(data.given, ids)
+    box = _oracle(oracle, input, batch, lasting=lasting)
+    _check_asked(asked, data.given, box)
+    telling = {key: value for key, value in asked.items() if key not in _SHARED}
+    job = TellJob(
+        data=data,
+        oracle=box,
+        method=_method(method, telling, lasting=lasting),
+        seed=asked.get("seed", 0),
+        budget=asked.get("budget"),
+        target=asked.get("target"),
+        profile="many",
+        asked=telling,
+        asked_for={
+            key: describe_given(telling[key], key, lasting=lasting) for key in sorted(telling)
+        },
+    )
+    return [TellSpec(job, graph) for graph in chosen]
+
+
+def gather(specs: Sequence[TellSpec], outcome: Outcome) -> Explanations:
+    """The explanations of a plan, out of what a run of it gave.
+
+    Parameters
+    ----------
+    specs : of `plan_many`; all of one data set.
+    outcome : of `run_specs`, which may have run more than these.
+    """
+    dataset = specs[0].job.data.given
+    assert dataset is not None
+    why = {failure.spec.id: failure.message for failure in outcome.failures}
+    explained = []
+    for spec in specs:
+        record = outcome.records.get(spec.id)
+        story = None if record is None else _in_order(read_story(record, dataset), spec)
+        label = dataset.class_names[dataset[spec.graph].label]
+        failure = "" if story else why.get(spec.id, "It was not run.")
+        explained.append(Explained(spec.graph, label, story, failure))
+    return Explanations(dataset, tuple(explained), outcome)
+
+
+def _in_order(story: Story, spec: TellSpec) -> Story:
+    """A story with its parameters in the order that they have in the method; stores sort them."""
+    result, resolved = story.result, dict(spec.job.method.resolved)
+    if result.parameters != resolved:
+        return story
+    front = tuple(replace(member, parameters=resolved) for member in result.front)
+    return replace(story, result=replace(result, parameters=resolved, front=front))
+
+
+def check_sendable(specs: Sequence[TellSpec]) -> None:
+    """Say so, before any work, if something cannot be sent to other processes."""
+    for job in {id(spec.job): spec.job for spec in specs}.values():
+        for what, value in (
+            ("oracle", job.oracle.given),
+            ("method", job.method.given),
+            *job.asked.items(),
+        ):
+            try:
+                pickle_anything(value)
+            except Exception as error:  # whatever an object says when it is pickled
+                msg = (
+                    f"{what}: this {type(value).__name__} cannot be sent to other processes "
+                    f"({said(error, 120)}). Give it by words (module:function, a file), or work in "
+                    "this process (jobs=1)."
+                )
+                raise InvalidParameterError(msg, parameter="jobs") from error
+
+
+@contextmanager
+def open_store(store: str | Path | Store | None) -> Iterator[Store]:
+    """The store in a folder, or one that lasts no longer than the block."""
+    if store is not None:
+        yield store if isinstance(store, Store) else Store(store)
+        return
+    with tempfile.TemporaryDirectory(prefix="denseflip-", ignore_cleanup_errors=True) as place:
+        yield Store(Path(place) / "store")
+
+
+# ---- words and objects ----------------------------------------------------------------------
+
+
+def data_of(dataset: Dataset | str | Path) -> DataSpec:
+    """The spec of a data set that is at hand, or of its name or file."""
+    if isinstance(dataset, Dataset):
+        return DataSpec(dataset.name, dataset_digest(dataset), given=dataset)
+    if isinstance(dataset, (str, Path)):
+        spec, loaded = data_spec(str(dataset))
+        return DataSpec(spec.name, spec.digest, spec.ref, given=loaded)
+    msg = f"dataset must be a Dataset, its name or its file; got {shown(dataset)}."
+    raise InvalidParameterError(msg, parameter="dataset")
+
+
+def _chosen(dataset: Dataset, ids: Iterable[str | int] | None) -> list[str]:
+    if ids is None:
+        return list(dataset.ids)
+    if isinstance(ids, (str, int)):
+        ids = [ids]
+    chosen: dict[str, str | int] = {}
+    for one in ids:
+        found = dataset.ids[position_of(dataset, one)]
+        if found in chosen:
+            first = chosen[found]
+            also = "" if str(first) == str(one) == found else f" (as {first!r} and {one!r})"
+            msg = f"The graph {found!r} is named twice{also}. Name each once."
+            raise InvalidParameterError(msg, parameter="ids")
+        chosen[found] = one
+    if not chosen:
+        msg = "ids is empty: name the graphs to explain, or leave it out for all of them."
+        raise InvalidParameterError(msg, parameter="ids")
+    return list(chosen)
+
+
+def _check_asked(asked: dict[str, Any], dataset: Dataset, oracle: OracleSpec) -> None:
+    """Say so, before any search, if a keyword is none of `tell`'s or cannot be so."""
+    known = [name for name in inspect.signature(tell).parameters if name not in _OWN]
+    for key in asked:
+        if key not in known:
+            raise UnknownNameError("keyword of explain_many", key, known)
+    if isinstance(regions := asked.get("regions"), str):
+        dataset.nodes.taxonomy(regions)
+    vocabulary = asked.get("vocabulary", "auto")
+    if isinstance(vocabulary, str) and vocabulary != "auto":
+        Vocabulary.named(vocabulary)
+    if (confidence := asked.get("confidence")) is not None:
+        check_confidence(confidence)
+    if terms := Constraints.of(asked.get("constraints")):  # names and contradictions are told here
+        BoundConstraints(terms, dataset.graphs[0], dataset.nodes, Background(dataset.graphs))
+    if oracle.kind == "preset" and asked.get("target") is not None:  # it knows these classes only
+        subject = Subject(dataset.graphs[0], "", dataset.nodes, dataset)
+        target = asked["target"]
+        several = target if isinstance(target, (list, tuple)) else [target]
+        subject.label_of([str(one) for one in several])
+
+
+def _oracle(oracle: Any, input: str, batch: bool, *, lasting: bool) -> OracleSpec:
+    if oracle is None:
+        from denseflip.classifiers.presets import DEFAULT_PRESET
+
+        return preset_oracle(DEFAULT_PRESET)
+    if not isinstance(oracle, str):
+        ready = coerce_oracle(oracle)
+        digest = content_id(describe_given(ready, "oracle", lasting=lasting))
+        name = getattr(oracle, "__name__", None) or type(oracle).__name__
+        return OracleSpec(str(name), "given", digest, given=ready)
+    return oracle_of_words(oracle, input=input, batch=batch)
+
+
+def oracle_of_words(text: str, *, input: str = "adjacency", batch: bool = False) -> OracleSpec:
+    """The spec of the oracle that words mean, whatever `open_oracle` knows.
+
+    The digest is that of the file, or of the module's source. What lies behind an address is not
+    looked at: a store does not know whether it has changed.
+    """
+    from denseflip.oracles.open import kind_of
+
+    kind = kind_of(text)
+    if kind.name == "file":
+        return file_oracle(text)
+    if kind.name == "function":
+        return function_oracle(text, input=input, batch=batch)
+    if is_trained(text):  # once, by whoever starts the workers
+        return preset_oracle(text)
+    return OracleSpec(text, "words", _digest_behind(text), {"input": input, "batch": batch}, text)
+
+
+def _digest_behind(text: str) -> str:
+    """Digest of the file that words name, alone or behind a colon; empty if they name none."""
+    import hashlib
+
+    for place in (text, text.partition(":")[2].partition("?")[0]):
+        if place and Path(place).is_file():
+            return hashlib.sha256(Path(place).read_bytes()).hexdigest()
+    return ""
+
+
+def _method(method: Any, asked: dict[str, Any], *, lasting: bool) -> MethodSpec:
+    given = {key: asked[key] for key in _OF_METHOD if asked.get(key)}
+    regions = given.pop("regions", None)
+    if isinstance(method, str):
+        ready = method_for(method, regions=regions if isinstance(regions, str) else None, **given)
+        return MethodSpec(method, {}, ready.parameters, digest=own_digest(method))
+    ready = as_method(method, **given)
+    described = describe_given([ready.search, ready.refiners], "method", lasting=lasting)
+    return MethodSpec(ready.name, {}, ready.parameters, digest=content_id(described), given=ready)

@@ -1,0 +1,213 @@
+"""Write many explanations into a folder: an index, a page for each graph, tables to go on with.
+
+The same explanations give the same bytes, but for the times on the pages. A page that is there and
+up to date is not written again, so a run that was stopped while it wrote goes on from there.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from denseflip._version import __version__
+from denseflip.checks import check_new_folder
+from denseflip.errors import DenseflipError, UnknownNameError
+from denseflip.experiments.explain_many import Explained, Explanations
+from denseflip.experiments.spec import TellSpec, content_id
+from denseflip.experiments.worker import get_context
+from denseflip.files import clear_torn, write_whole
+from denseflip.report.many_page import make_index
+from denseflip.report.page import write_page
+from denseflip.workflow.explain_and_describe import record
+
+INDEX, PAGES, STORE, TABLE, EDITS = "index.html", "pages", "store", "explanations", "edits"
+KINDS = ("full", "still", "none")
+_MANIFEST = "pages.json"
+_SAFE = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,79}")
+_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)
+_EVERY = 1.0  # seconds between two notes of what is written
+
+
+def check_many_folder(folder: str | Path, *, force: bool = False) -> Path:
+    """Return a folder to write explanations into, or say why not: it holds something of others.
+
+    A folder that an earlier run wrote or began is gone on with.
+    """
+    out = Path(folder)
+    store = out / STORE
+    begun = store.is_dir() and list(out.iterdir()) == [store]  # killed before its head was written
+    if not begun and not (store / "store.json").is_file():
+        check_new_folder(out, force=force)
+    return out
+
+
+def write_many(
+    many: Explanations,
+    specs: Sequence[TellSpec],
+    folder: str | Path,
+    *,
+    pages: str = "full",
+    command: str = "",
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Path]:
+    """Write the index, the pages and the tables.
+
+    Parameters
+    ----------
+    many : what `gather` gave.
+    specs : what it was gathered for.
+    folder : where to; see `check_many_folder`.
+    pages : ``"full"`` for pages with everything (about 3 MB each), ``"still"`` without the part
+        that turns (about 1 MB), ``"none"`` for the index and the tables only.
+    command : the command line that makes all this again.
+    progress : called with (written, total) after every page.
+
+    Returns
+    -------
+    The files, the index first; pages and results of single graphs are not among them.
+    """
+    check_pages(pages)
+    out = Path(folder)
+    out.mkdir(parents=True, exist_ok=True)
+    job = specs[0].job
+    card, dataset = _card(specs), many.dataset.card
+    names = file_names([one.id for one in many])
+    links: dict[str, str] = {}
+    if pages != "none":
+        (out / PAGES).mkdir(exist_ok=True)
+        clear_torn(out / PAGES)
+        links = {one.id: f"{PAGES}/{names[one.id]}.html" for one in many if one.story is not None}
+        said = content_id([__version__, dict(job.versions), pages, command, _plain(card)])
+        with _manifest(out) as written:
+            for done, (one, spec) in enumerate(zip(many, specs, strict=True)):
+                if progress is not None:
+                    progress(done, len(many))
+                key = content_id([said, spec.id])
+                if one.story is None or written.holds(names[one.id], key):
+                    continue
+                _write_one(one, out / PAGES / names[one.id], pages, card, dataset, command)
+                written.note(names[one.id], key)
+        if progress is not None:
+            progress(len(many), len(many))
+    many.table().write(out, ("csv", "json"))
+    many.edit_table().write(out, ("csv",))
+    files = {
+        f"{TABLE}.csv": "one row for each graph",
+        f"{TABLE}.json": "the same as JSON",
+        f"{EDITS}.csv": "one row for each edit of each graph, with names and regions",
+    }
+    text = make_index(
+        many,
+        name=many.dataset.name,
+        links=links,
+        files=files,
+        oracle=job.oracle.name,
+        method=job.method.name,
+        card=card,
+        dataset=dataset,
+        command=command,
+    )
+    write_whole(out / INDEX, text)
+    return [out / INDEX, *(out / file for file in files)]
+
+
+def check_pages(pages: str) -> None:
+    """Say so if this is no kind of pages."""
+    if pages not in KINDS:
+        raise UnknownNameError("kind of pages", pages, KINDS, parameter="pages")
+
+
+def file_names(ids: Sequence[str]) -> dict[str, str]:
+    """Id → a name for its files that every system takes; ids that do not fit get their number.
+
+    >>> file_names(["sub-01", "a/b", "SUB-01"])
+    {'sub-01': 'sub-01', 'a/b': '1-a_b', 'SUB-01': '2-SUB-01'}
+    """
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    for number, id in enumerate(ids):
+        name = id
+        if not _SAFE.fullmatch(id) or _RESERVED.match(id) or id.endswith("."):
+            name = f"{number}-{re.sub(r'[^A-Za-z0-9_-]+', '_', id)[:60]}"
+        while name.lower() in taken:
+            name = f"{number}-{name}"
+        taken.add(name.lower())
+        names[id] = name
+    return names
+
+
+def _write_one(
+    one: Explained, place: Path, pages: str, card: Any, dataset: Any, command: str
+) -> None:
+    """The page of one graph, and its result beside it."""
+    assert one.story is not None
+    text = json.dumps(record(one.story), ensure_ascii=False)
+    write_whole(place.with_name(f"{place.name}.json"), text)
+    write_page(
+        one.story,
+        place.with_name(f"{place.name}.html"),
+        force=True,
+        card=card,
+        dataset=dataset,
+        command=command or None,
+        interactive=pages == "full",
+    )
+
+
+def _card(specs: Sequence[TellSpec]) -> dict[str, Any]:
+    """What is known about the classifier; nothing if it cannot be opened: the table says so."""
+    job = specs[0].job
+    try:
+        oracle = get_context(job.data, job.oracle).oracle
+        return dict(getattr(oracle, "card", None) or {})
+    except (AttributeError, DenseflipError):
+        return {}
+
+
+def _plain(card: dict[str, Any]) -> str:
+    return json.dumps(card, sort_keys=True, default=str)
+
+
+# ---- what is written already ----------------------------------------------------------------
+
+
+class _Written:
+    """Which pages are there, and of what."""
+
+    def __init__(self, out: Path) -> None:
+        self.out, self.last = out, time.monotonic()
+        try:
+            there = (out / _MANIFEST).is_file()  # and no pipe, which would be waited for
+            data = json.loads((out / _MANIFEST).read_text(encoding="utf-8")) if there else {}
+        except (OSError, ValueError, RecursionError):
+            data = {}
+        self.keys: dict[str, Any] = data if isinstance(data, dict) else {}
+
+    def holds(self, name: str, key: str) -> bool:
+        """Whether the page of this name is there and up to date."""
+        return self.keys.get(name) == key and (self.out / PAGES / f"{name}.html").is_file()
+
+    def note(self, name: str, key: str) -> None:
+        """A page is written."""
+        self.keys[name] = key
+        if time.monotonic() - self.last >= _EVERY:
+            self.save()
+
+    def save(self) -> None:
+        """Write it down."""
+        self.last = time.monotonic()
+        write_whole(self.out / _MANIFEST, json.dumps(self.keys, indent=0, sort_keys=True) + "\n")
+
+
+@contextmanager
+def _manifest(out: Path) -> Iterator[_Written]:
+    written = _Written(out)
+    try:
+        yield written
+    finally:
+        written.save()

@@ -1,0 +1,436 @@
+"""What a worker does: take a chunk of specs, answer each with a record. Runs in any process.
+
+Data set, oracle and what is known of both (labels, contrasts) are made once per process and kept
+while chunks of the same data set and oracle come in.
+"""
+
+from __future__ import annotations
+
+import pickle
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+from denseflip.counterfactual import Counterfactual, Label
+from denseflip.datasets import Dataset
+from denseflip.errors import DenseflipError, EngineError, OracleError
+from denseflip.experiments.records import result_record
+from denseflip.experiments.resolve import (
+    build_method,
+    distance_and_calls,
+    evaluate_oracle_of,
+    load_data,
+    load_oracle_of,
+    told_method,
+)
+from denseflip.experiments.result_columns import columns_of
+from denseflip.experiments.result_store import Record, make_record
+from denseflip.experiments.spec import (
+    ClassifierSpec,
+    DataSpec,
+    MeasureSpec,
+    OracleSpec,
+    RunSpec,
+    Spec,
+    TaskSpec,
+    TellSpec,
+    canonical_json,
+    content_id,
+    versions,
+)
+from denseflip.experiments.story_records import story_record
+from denseflip.graph import Graph
+from denseflip.metrics import Case, Planted
+from denseflip.oracles.background import Background
+from denseflip.oracles.protocol import Oracle, about_graph
+from denseflip.oracles.session import Event, Session
+from denseflip.oracles.threads import single_thread
+from denseflip.search.explain import explain
+from denseflip.story.describe import describe
+from denseflip.story.story import Story
+from denseflip.workflow.explain_and_describe import tell
+from denseflip.workflow.subject import Subject
+
+Listener = Callable[[Event], object]
+_KEEP = 2  # contexts held per process
+_QUESTIONS = ("predict_edits", "predict_proba")
+
+
+class TimedOracle:
+    """An oracle with a clock: how long it worked and how many graphs it labelled.
+
+    Whatever else the oracle has (``predict_edits``, ``predict_proba``, ``classes``, ``card`` …) is
+    handed through, the questions by the clock.
+    """
+
+    def __init__(self, oracle: Oracle) -> None:
+        self.oracle = oracle
+        self.seconds = 0.0
+        self.graphs = 0
+
+    def predict(self, graphs: Sequence[Graph]) -> Any:
+        """The oracle's answer."""
+        return self._timed(self.oracle.predict, graphs)
+
+    @property
+    def predict_edits(self) -> Callable[..., Any]:
+        """The oracle's answer about edits, if it gives one."""
+        return partial(self._timed, self.oracle.predict_edits)  # type: ignore[attr-defined]
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "oracle" or name.startswith("__"):  # not there yet: it is being unpickled
+            raise AttributeError(name)
+        found = getattr(self.oracle, name)
+        return partial(self._timed, found) if name in _QUESTIONS else found
+
+    def _timed(self, function: Callable[..., Any], *given: Any) -> Any:
+        started = time.perf_counter()
+        try:
+            return function(*given)
+        finally:
+            self.seconds += time.perf_counter() - started
+            self.graphs += len(given[-1])  # graphs, or the edits of one
+
+
+class _Readable(Background):
+    """Those graphs of a data set that an oracle can label."""
+
+    def has(self, graph: Graph) -> bool:
+        """Whether this graph is one of them."""
+        return any(graph is other for other in self.graphs)
+
+
+class _Unlabelled(Background):
+    """A background whose labels were asked for once and cannot be had: it is not asked again."""
+
+    def __init__(self, graphs: Sequence[Graph], error: OracleError) -> None:
+        super().__init__(graphs)
+        self.error = error
+
+    def labels(self, session: Session) -> list[Label]:
+        """What the oracle said when it was asked."""
+        raise self.error
+
+
+class Context:
+    """A data set and an oracle, ready for questions; all its explanations share one background."""
+
+    def __init__(self, dataset: Dataset, oracle: Oracle) -> None:
+        self.dataset = dataset
+        self.oracle = TimedOracle(oracle)
+        self.background = Background(dataset.graphs)
+        self._others: _Readable | None = None
+
+    @cached_property
+    def labels(self) -> list[Label]:
+        """The oracle's label of every graph of the data set."""
+        return self.background.labels(Session(self.oracle))
+
+    def explain(self, spec: RunSpec) -> Counterfactual:
+        """The explanation of one graph."""
+        job = spec.job
+        return explain(
+            self.dataset[spec.graph].graph,
+            self.oracle,
+            build_method(job.method),
+            nodes=self.dataset.nodes,
+            background=self.background,
+            target=job.target,
+            constraints=job.method.constraints or None,
+            budget=job.budget,
+            seed=job.seed,
+        )
+
+    def tell(self, spec: TellSpec, on_event: Listener | None = None) -> Story:
+        """The explanation of one graph, told.
+
+        Graphs of the data set that the oracle fails on are failures of their own; the others are
+        explained without them, and say so.
+        """
+        try:
+            return self._tell(spec, self.background, on_event)
+        except OracleError as error:
+            readable, n_failing = self._readable()
+            if readable is None or not readable.has(self.dataset[spec.graph].graph):
+                raise
+            self.background = _Unlabelled(self.background.graphs, error)
+        story = self._tell(spec, readable, on_event)
+        note = (
+            f"The classifier fails on {n_failing} of the {len(self.dataset)} graphs of the data "
+            "set; this was found without them."
+        )
+        notes = (*story.result.notes, note)
+        return replace(story, result=replace(story.result, notes=notes))
+
+    def _tell(self, spec: TellSpec, background: Background, on_event: Listener | None) -> Story:
+        job, dataset = spec.job, self.dataset
+        subject = Subject(
+            dataset[spec.graph].graph, spec.graph, dataset.nodes, dataset, dataset.name
+        )
+        return tell(
+            subject,
+            self.oracle,
+            told_method(job.method),
+            target=self._wanted(subject, job.target),
+            budget=job.budget,
+            seed=job.seed,
+            background=background,
+            on_event=on_event,
+            **job.asked,
+        )
+
+    def _readable(self) -> tuple[_Readable | None, int]:
+        """The graphs that the oracle does not fail on, unless it fails on none or on all."""
+        if self._others is None:
+            kept = []
+            for graph in self.dataset.graphs:
+                with suppress(OracleError):
+                    Session(self.oracle).ask(graph)
+                    kept.append(graph)
+            self._others = _Readable(kept)
+        n_failing = len(self.dataset) - len(self._others)
+        return (self._others if 0 < n_failing < len(self.dataset) else None), n_failing
+
+    def _wanted(self, subject: Subject, target: Any) -> Any:
+        """The labels of classes that are given by name."""
+        words = target if isinstance(target, (list, tuple)) else [target]
+        if all(isinstance(word, str) for word in words):
+            return subject.label_of(target, self.oracle)
+        return target
+
+    def case(self, result: Counterfactual, wanted: MeasureSpec) -> Case:
+        """An explanation with all there is to measure it with."""
+        nodes = self.dataset.nodes
+        session = Session(about_graph(self.oracle, result.original, result.target))
+        return Case(
+            result,
+            regions=nodes.taxonomy(wanted.regions) if nodes.regions else None,
+            background=list(zip(self.dataset.graphs, self.labels, strict=True)),
+            session=session,
+            robustness=wanted.robustness,
+            minimality=wanted.minimality,
+            statement=wanted.statement,
+            draws=wanted.as_read,
+            nodes=nodes,
+            story=self._story(result, wanted, session) if wanted.statement else None,
+            planted=planted_in(self.dataset),
+        )
+
+    def _story(self, result: Counterfactual, wanted: MeasureSpec, session: Session) -> Story | None:
+        if not result.found or not len(result.edits):
+            return None
+        # A result that says in which regions it is told is told in those.
+        regions = wanted.regions if result.as_read is None else None
+        return describe(
+            result,
+            self.dataset.nodes,
+            session,
+            regions=regions,
+            background=self.background,
+            draws=wanted.as_read,
+            seed=result.seed,
+        )
+
+
+def planted_in(dataset: Dataset) -> Planted | None:
+    """What a made-up data set has planted; None of a real one."""
+    planted = dataset.attributes.get("planted")
+    if not isinstance(planted, Mapping):
+        return None
+    first, second = planted["regions"]
+    return Planted(planted["taxonomy"], (first, second))
+
+
+_local = threading.local()  # a context is for one thread: its clock and its caches are plain
+
+
+def get_context(data: DataSpec, oracle: OracleSpec) -> Context:
+    """The context of a data set and an oracle, from this process's memory if it is there."""
+    contexts = _contexts()
+    key = _context_key(data, oracle)
+    if key not in contexts:
+        dataset = load_data(data)
+        _keep(key, Context(dataset, load_oracle_of(oracle, dataset)))
+    contexts.move_to_end(key)
+    return contexts[key]
+
+
+def share_context(data: DataSpec, oracle: OracleSpec, folder: Path) -> str | None:
+    """Put a context into a file, for `run_chunk` in another process; None if it is not worth it.
+
+    A classifier that is trained on the data set is trained once, here, and the workers get the
+    trained one: they need not import what only the training needs. Other classifiers are opened
+    by each worker: they may be anything, and a crash should be a worker's. Where the context
+    cannot be made or sent, each worker makes its own, and says what is wrong.
+    """
+    if oracle.kind != "preset":
+        return None
+    path = folder / f"{content_id(_context_key(data, oracle))[:16]}.pickle"
+    if not path.exists():
+        try:
+            with single_thread():
+                context = get_context(data, oracle)
+                assert context.labels
+            path.write_bytes(pickle.dumps(context, pickle.HIGHEST_PROTOCOL))
+        except Exception:  # whatever it is, the worker meets it too and reports it
+            return None
+    return str(path)
+
+
+def _contexts() -> OrderedDict[str, Context]:
+    if not hasattr(_local, "contexts"):
+        _local.contexts = OrderedDict()
+    contexts: OrderedDict[str, Context] = _local.contexts
+    return contexts
+
+
+def _keep(key: str, context: Context) -> None:
+    contexts = _contexts()
+    contexts[key] = context
+    while len(contexts) > _KEEP:
+        contexts.popitem(last=False)
+
+
+def _context_key(data: DataSpec, oracle: OracleSpec) -> str:
+    return canonical_json(
+        [data.digest, data.name, oracle.kind, oracle.name, oracle.digest, dict(oracle.options)]
+    )
+
+
+def run_chunk(
+    specs: Sequence[Spec], shared: str | None = None, *, on_event: Listener | None = None
+) -> list[Record]:
+    """Answer specs with records, in their order; a failure gives ``{"id", "failed"}``.
+
+    Linear algebra is held to one thread, so that processes do not fight over the cores and every
+    machine sums in the same order.
+
+    Parameters
+    ----------
+    specs : of one data set and one oracle; none of them just wakes a worker.
+    shared : a file of `share_context` that holds both.
+    on_event : hears of every question about a graph that is told, as in `explain`.
+    """
+    with single_thread():
+        if shared is not None:
+            data, oracle = context_of(specs[0])
+            key = _context_key(data, oracle)
+            if key not in _contexts():
+                with suppress(OSError):  # somebody tidied up: each for itself, then
+                    _keep(key, pickle.loads(Path(shared).read_bytes()))
+        return [_answer(spec, on_event) for spec in specs]
+
+
+def context_of(spec: Spec) -> tuple[DataSpec, OracleSpec]:
+    """The data set and the oracle of a spec."""
+    source = spec.job if isinstance(spec, RunSpec) else spec
+    return source.data, source.oracle
+
+
+def _answer(spec: Spec, on_event: Listener | None = None) -> Record:
+    try:
+        _check_versions(spec.job.versions if isinstance(spec, RunSpec) else spec.versions)
+        if isinstance(spec, TaskSpec):
+            return spec.work()
+        if isinstance(spec, TellSpec):
+            return tell_one(spec, on_event)
+        return run_one(spec) if isinstance(spec, RunSpec) else judge(spec)
+    except DenseflipError as error:
+        message = str(error)
+    except Exception as error:  # one failing graph must not take the others with it
+        message = f"{type(error).__name__}: {error}"
+    return {"id": spec.id, "failed": message}
+
+
+def _check_versions(wanted: Mapping[str, Any]) -> None:
+    """A worker of another version must not answer in this one's name."""
+    here = versions()
+    other = [
+        f"{k} {here.get(k)} instead of {wanted[k]}" for k in wanted if here.get(k) != wanted[k]
+    ]
+    if other:
+        msg = f"This worker runs another version ({', '.join(other)}). Install the same everywhere."
+        raise EngineError(msg)
+
+
+def run_one(spec: RunSpec) -> Record:
+    """Explain one graph and measure the explanation."""
+    started = time.perf_counter()
+    job = spec.job
+    context = get_context(job.data, job.oracle)
+    ready = time.perf_counter()
+    oracle_before, graphs_before = context.oracle.seconds, context.oracle.graphs
+    result = context.explain(spec)
+    searched, oracle_search = time.perf_counter(), context.oracle.seconds
+    row = columns_of(context.case(result, job.measures))
+    row["d"], row["C"] = distance_and_calls(result, job.method.reading)
+    done = time.perf_counter()
+    times = {
+        "search": searched - ready,
+        "search_oracle": oracle_search - oracle_before,
+        "measures": done - searched,
+        "oracle": context.oracle.seconds - oracle_before,
+        "total": done - started,
+        "evaluations": context.oracle.graphs - graphs_before,
+    }
+    return result_record(spec.identity, result, row, times)
+
+
+def tell_one(spec: TellSpec, on_event: Listener | None = None) -> Record:
+    """Explain one graph and tell it."""
+    started = time.perf_counter()
+    context = get_context(spec.job.data, spec.job.oracle)
+    ready = time.perf_counter()
+    oracle_before, graphs_before = context.oracle.seconds, context.oracle.graphs
+    story = context.tell(spec, on_event)
+    done = time.perf_counter()
+    times = {
+        "search": story.result.elapsed,
+        "measures": done - ready - story.result.elapsed,
+        "oracle": context.oracle.seconds - oracle_before,
+        "total": done - started,
+        "evaluations": context.oracle.graphs - graphs_before,
+    }
+    return story_record(spec.identity, story, times)
+
+
+def judge(spec: ClassifierSpec) -> Record:
+    """A row of Table 1: the classifier by the paper's protocol and by an honest one (D12)."""
+    started = time.perf_counter()
+    context = get_context(spec.data, spec.oracle)
+    dataset = context.dataset
+    answers = context.labels
+    right = [a == b for a, b in zip(answers, dataset.labels, strict=True)]
+    row: dict[str, Any] = {
+        "n_graphs": len(dataset),
+        "class_counts": list(dataset.class_counts().values()),
+        "n_nodes": dataset.n_nodes,
+        "mean_edges": sum(g.n_edges for g in dataset.graphs) / len(dataset),
+        "accuracy": sum(right) / len(right),
+        "f1": _f1(list(dataset.labels), answers) if dataset.n_classes == 2 else None,
+        "predicted": [sum(a == c for a in answers) for c in range(dataset.n_classes)],
+        "honest": None,
+    }
+    judged = evaluate_oracle_of(
+        spec.oracle,
+        dataset,
+        folds=spec.folds,
+        repeats=spec.repeats,
+        permutations=spec.permutations,
+        seed=spec.seed,
+    )
+    if judged is not None:
+        row["honest"] = judged.to_dict()
+    return make_record(spec.identity, result=row, times={"total": time.perf_counter() - started})
+
+
+def _f1(truth: list[int], answers: list[Any]) -> float:
+    hits = sum(t == 1 and a == 1 for t, a in zip(truth, answers, strict=True))
+    both = sum(t == 1 for t in truth) + sum(a == 1 for a in answers)
+    return 2 * hits / both if both else 0.0

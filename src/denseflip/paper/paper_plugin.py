@@ -1,0 +1,35 @@
+"""The kind of oracle that the paper brings: its own classifier, by the name ``published``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from denseflip.errors import MissingInputError
+from denseflip.oracles.open import OracleKind, register_oracle_kind
+from denseflip.oracles.protocol import Oracle
+
+NAME = "published"
+
+
+def _open(text: str, *, dataset: Any, input: str, batch: bool) -> Oracle:
+    from denseflip.paper.published_classifier import published_oracle
+
+    if dataset is None:
+        msg = (
+            f"The classifier {text!r} (the paper's) must be trained on a data set, and none is "
+            "given (dataset=…)."
+        )
+        raise MissingInputError(msg, parameter="dataset")
+    return published_oracle(dataset)
+
+
+PUBLISHED = register_oracle_kind(
+    OracleKind(
+        name=NAME,
+        summary="the classifier behind the paper's printed numbers, trained on the data set (D11)",
+        words=(NAME,),
+        example=NAME,
+        matches=NAME.__eq__,
+        open=_open,
+    )
+)

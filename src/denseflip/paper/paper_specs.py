@@ -1,0 +1,94 @@
+"""What `denseflip paper` runs: the paper's experiments as specs (tables: `paper_tables`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from denseflip.errors import UnknownNameError
+from denseflip.experiments.plan import Matrix, Plan, Source, make_plan
+from denseflip.experiments.resolve import data_spec, method_spec, preset_oracle
+from denseflip.experiments.spec import PLAIN, ClassifierSpec, MeasureSpec, Spec
+from denseflip.paper.printed import DATASETS, METHODS
+from denseflip.paper.published_profile import PUBLISHED
+
+PROFILES = (PUBLISHED, "text")
+
+
+@dataclass
+class PaperPlan:
+    """What `denseflip paper` runs.
+
+    Attributes
+    ----------
+    profile : ``published`` or ``text``.
+    sources : the data sets.
+    methods : names of the methods.
+    runs : the explanations, and the cells left out.
+    classifiers : one judgement per data set.
+    """
+
+    profile: str
+    sources: list[Source]
+    methods: list[str]
+    runs: Plan
+    classifiers: list[ClassifierSpec]
+
+    @property
+    def specs(self) -> list[Spec]:
+        """Everything to run."""
+        return [*self.classifiers, *self.runs.specs]
+
+    @property
+    def partial(self) -> list[str]:
+        """The data sets of which only some graphs are explained."""
+        return [s.spec.name for s in self.sources if len(s.ids) < len(s.dataset)]
+
+
+def plan_paper(
+    profile: str = "published",
+    datasets: Sequence[str] = DATASETS,
+    methods: Sequence[str] = METHODS,
+    *,
+    limit: int | None = None,
+    measures: MeasureSpec | None = None,
+    repeats: int = 10,
+    permutations: int = 200,
+) -> PaperPlan:
+    """What to run for a profile.
+
+    Parameters
+    ----------
+    profile : ``published`` (what was really run) or ``text`` (what the paper says).
+    datasets, methods : those of the paper by default.
+    limit : explain only so many graphs of each data set, the first ones.
+    measures : which further measures are taken.
+    repeats, permutations : of the honest evaluation.
+    """
+    if profile not in PROFILES:
+        raise UnknownNameError("profile", profile, PROFILES)
+    for name in datasets:
+        if name not in DATASETS:
+            raise UnknownNameError("data set of the paper", name, DATASETS)
+    for name in methods:
+        if name not in METHODS:
+            raise UnknownNameError("method of the paper", name, METHODS)
+    reading, classifier = (PLAIN, "sf-knn") if profile == "text" else (PUBLISHED, PUBLISHED)
+    oracle = preset_oracle(classifier)
+    sources = []
+    for name in dict.fromkeys(datasets):
+        spec, dataset = data_spec(name)
+        sources.append(Source(spec, dataset, dataset.ids[:limit]))
+    chosen = list(dict.fromkeys(methods))
+    matrix = Matrix(
+        sources,
+        [oracle],
+        [method_spec(name, reading=reading) for name in chosen],
+        measures=measures or MeasureSpec(),
+        profile=profile,
+    )
+    judged = [
+        ClassifierSpec(s.spec, oracle, repeats=repeats, permutations=permutations, profile=profile)
+        for s in sources
+    ]
+    return PaperPlan(profile, sources, chosen, make_plan(matrix), judged)

@@ -1,0 +1,15 @@
+"""The profile ``published``, registered for experiments: its methods, its reading, its classifier.
+
+`denseflip.experiments.resolve` imports this module when it meets a name that it does not know.
+"""
+
+from __future__ import annotations
+
+from denseflip.experiments.resolve import Trainer, register_reading, register_trainer
+from denseflip.paper.published_classifier import evaluate_published, published_oracle
+from denseflip.paper.published_methods import published_distance_and_calls, published_method
+
+PUBLISHED = "published"
+
+register_reading(PUBLISHED, published_method, published_distance_and_calls)
+register_trainer(PUBLISHED, Trainer(published_oracle, evaluate_published))

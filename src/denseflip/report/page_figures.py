@@ -1,0 +1,158 @@
+"""The still pictures of the page: drawn, described in words, and inlined."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from denseflip.graph import Taxonomy
+from denseflip.report.canvas import png_bytes, svg_text
+from denseflip.report.comparison import plot_comparison
+from denseflip.report.html import data_uri
+from denseflip.report.plot import plot_connectome, plot_region_matrix, plot_regions
+from denseflip.report.scene import Scene
+
+if TYPE_CHECKING:
+    from denseflip.story.story import Story
+
+PHONE = 600  # pixels: narrower screens get the narrow pictures, as page.css has it
+_SVG_LIMIT = 1_500_000  # characters; beyond, a bitmap is smaller and scrolls better
+
+
+@dataclass(frozen=True)
+class DrawnFigure:
+    """A picture as an address that holds it, and its size in pixels."""
+
+    source: str
+    width: int
+    height: int
+
+
+@dataclass(frozen=True)
+class PageFigure:
+    """A picture for wide screens and paper, the same laid out for a phone, and what they show."""
+
+    wide: DrawnFigure
+    narrow: DrawnFigure
+    alt: str
+    caption: str
+    phone: int = PHONE
+
+
+def story_figures(
+    story: Story, scene: Scene, note: str, *, regions: str | Taxonomy | None, max_edges: int | None
+) -> tuple[PageFigure, ...]:
+    """The connectome, the bars and the matrix of one story, as figures with captions.
+
+    ``scene`` is of all edits; ``note`` says which of them the connectome leaves out.
+
+    Raises
+    ------
+    MissingExtraError
+        If what draws them is not installed.
+    """
+    if not story.result.edits:
+        return ()
+    same: dict[str, Any] = {"regions": regions, "title": ""}
+    state = "" if story.result.found else " of the last graph tried, which did not flip the label"
+    connectome = [
+        plot_connectome(story, max_edges=max_edges, narrow=n, **same) for n in (False, True)
+    ]
+    circle = "on a circle of nodes" + (" sorted by region" if scene.has_regions else "")
+    place = "on a glass brain" if scene.in_mni else circle
+    caption = f"The edits{state}, {place}: removed red and dashed, added blue and solid."
+    if note:
+        caption += f" {note}"
+    parts = [page_figure(connectome, f"{counts_words(scene)} {place}. {_busiest(scene)}", caption)]
+    if scene.has_regions:
+        whole = "Ends of changed edges by region, in percent of the removed and of the added ones."
+        bars = [plot_regions(story, narrow=n, **same) for n in (False, True)]
+        matrix = [plot_region_matrix(story, narrow=n, **same) for n in (False, True)]
+        parts.append(page_figure(bars, f"Bar chart. {_busiest(scene)}", whole))
+        between = "Changed edges between each two regions; within one region on the diagonal."
+        parts.append(
+            page_figure(matrix, f"Two matrices, region by region. {_pairs(scene)}", between)
+        )
+    return tuple(parts)
+
+
+def comparison_figure(
+    stories: Mapping[str, Story],
+    what: str = "method",
+    *,
+    regions: str | Taxonomy | None,
+    max_edges: int | None,
+) -> PageFigure:
+    """All methods (or classifiers) side by side, as one figure."""
+    pictures = [
+        plot_comparison(stories, regions=regions, max_edges=max_edges, title="", narrow=n)
+        for n in (False, True)
+    ]
+    words = "; ".join(
+        f"{name}: {len(s.result.removed)} removed, {len(s.result.added)} added"
+        for name, s in stories.items()
+    )
+    verb = "changes" if what == "method" else "takes"
+    caption = f"What each {what} {verb}, and where. On a wide screen also by region, as bars."
+    return page_figure(pictures, f"Comparison of {what}s. {words}.", caption)
+
+
+def counts_words(scene: Scene) -> str:
+    """How many edges are removed and added, in words."""
+    return f"{_edges(scene.n_removed)} removed and {_edges(scene.n_added)} added"
+
+
+def _edges(count: int) -> str:
+    return f"{count:,} edge{'' if count == 1 else 's'}"
+
+
+def _busiest(scene: Scene) -> str:
+    """The regions with most changes, for readers who cannot see the picture."""
+    if not scene.has_regions:
+        return ""
+    sentences = []
+    for kind, pairs in (("removed", scene.removed), ("added", scene.added)):
+        if pairs:
+            ends = scene.cells.ends(pairs)
+            order = sorted(range(len(ends)), key=lambda r: (-ends[r], r))[:3]
+            named = ", ".join(
+                f"{scene.taxonomy.regions[r]} {100 * ends[r] / ends.sum():.0f} %"
+                for r in order
+                if ends[r]
+            )
+            sentences.append(f"Ends of {kind} edges: {named}.")
+    return " ".join(sentences)
+
+
+def _pairs(scene: Scene) -> str:
+    """The pairs of regions with most changes, for the same readers."""
+    sentences = []
+    for kind, pairs in (("removed", scene.removed), ("added", scene.added)):
+        fullest = list(scene.cells.tally(pairs).items())[:3]
+        if fullest:
+            said = ", ".join(
+                f"{count} {'within ' if a == b else ''}{scene.cells.name((a, b))}"
+                for (a, b), count in fullest
+            )
+            sentences.append(f"Most {kind}: {said}.")
+    return " ".join(sentences)
+
+
+def page_figure(pictures: list[Any], alt: str, caption: str) -> PageFigure:
+    """A picture drawn wide and narrow, ready for a page."""
+    wide, narrow = pictures
+    return PageFigure(_drawn(wide), _drawn(narrow), alt.strip(), caption)
+
+
+def _drawn(figure: Any) -> DrawnFigure:
+    width, height = figure.get_size_inches()
+    return DrawnFigure(_source(figure), round(96 * width), round(96 * height))
+
+
+def _source(figure: Any) -> str:
+    """A picture as an address: lines, or a bitmap where there are very many of them."""
+    drawn = svg_text(figure)
+    if len(drawn) <= _SVG_LIMIT:
+        return data_uri(drawn, "image/svg+xml")
+    return data_uri(png_bytes(figure, dpi=200 if figure.get_figwidth() < 5 else 130), "image/png")

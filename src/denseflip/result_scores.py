@@ -1,0 +1,156 @@
+"""Figures that a counterfactual may carry: how robust it is, and how plausible."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import NoneType
+from typing import Any
+
+from denseflip.as_read import DrawCount
+from denseflip.checks import typed
+from denseflip.errors import InvalidParameterError
+
+
+@dataclass(frozen=True)
+class Robustness(DrawCount):
+    """How many random perturbations of a counterfactual leave it one.
+
+    Attributes
+    ----------
+    wanted : the share that was asked for.
+    noise : the share of all pairs that a perturbation flips.
+    draws, flips : perturbations asked about, and how many of them still have the label wanted.
+
+    Examples
+    --------
+    >>> seen = Robustness(0.9, 0.01, draws=100, flips=94)
+    >>> seen.share, seen.reached, [round(bound, 2) for bound in seen.interval]
+    (0.94, True, [0.88, 0.97])
+    """
+
+    wanted: float
+    noise: float
+    draws: int
+    flips: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.flips <= self.draws:
+            msg = f"{self.flips} of {self.draws} perturbations cannot have kept the label."
+            raise InvalidParameterError(msg)
+
+    @property
+    def reached(self) -> bool:
+        """Whether the share that was asked for was seen."""
+        return self.at_least(self.wanted)
+
+    def __str__(self) -> str:
+        if not self.draws:
+            return f"not measured at {100 * self.noise:g} % noise"
+        low, high = self.interval
+        return (
+            f"survives {self.flips} of {self.draws} random perturbations of {100 * self.noise:g} % "
+            f"of all pairs (95 % interval {low:.2f} to {high:.2f}; asked for {self.wanted:g})"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON-ready form."""
+        return {
+            "wanted": self.wanted,
+            "noise": self.noise,
+            "draws": self.draws,
+            "flips": self.flips,
+            "share": self.share,
+            "interval": list(self.interval),
+            "reached": self.reached,
+        }
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any] | None) -> Robustness | None:
+        """Inverse of `to_dict`; None of nothing."""
+        if data is None:
+            return None
+        return cls(
+            typed(data, "wanted", int, float),
+            typed(data, "noise", int, float),
+            typed(data, "draws", int),
+            typed(data, "flips", int),
+        )
+
+
+@dataclass(frozen=True)
+class Plausibility:
+    """How much a counterfactual looks like the real graphs of its class.
+
+    Attributes
+    ----------
+    n_graphs : real graphs that the oracle puts in the counterfactual's class.
+    nearest : distance to the nearest of them, of the edges of either graph; None without any.
+    usual : what that is for these graphs themselves, each to the nearest other one: the median.
+        None with fewer than two.
+    added, removed : the mean share of them that have a pair that was added, and one that was
+        removed; None where there is none.
+    neighbours : how many neighbours the ends of an added pair share in the original, on the mean.
+    swapped : edits that were exchanged for more plausible ones of the same place.
+    most : the bound on `implausible` that was asked for, if any.
+
+    Examples
+    --------
+    >>> Plausibility(20, nearest=0.3, usual=0.25, added=0.6, removed=0.1, neighbours=7).implausible
+    1.2
+    """
+
+    n_graphs: int
+    nearest: float | None = None
+    usual: float | None = None
+    added: float | None = None
+    removed: float | None = None
+    neighbours: float | None = None
+    swapped: int = 0
+    most: float | None = None
+
+    @property
+    def implausible(self) -> float | None:
+        """`nearest` over `usual`: above 1 it is further from its class than its members are."""
+        if self.nearest is None or not self.usual:
+            return None
+        return self.nearest / self.usual
+
+    @property
+    def reached(self) -> bool:
+        """Whether the bound that was asked for is kept; True without one."""
+        far = self.implausible
+        return self.most is None or (far is not None and far <= self.most + 1e-9)
+
+    def __str__(self) -> str:
+        if self.nearest is None:
+            return "not known: the background has no graph of this class"
+        parts = [f"{100 * self.nearest:.1f} % from the nearest of {self.n_graphs} real graphs"]
+        if self.implausible is not None:
+            parts[0] += f", {self.implausible:.2f} times what is usual in its class"
+        for name, share in (("added", self.added), ("removed", self.removed)):
+            if share is not None:
+                parts.append(f"a connection that was {name} is in {100 * share:.0f} % of them")
+        if self.swapped:
+            parts.append(f"{self.swapped} exchanged for more plausible ones")
+        return "; ".join(parts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON-ready form."""
+        return {
+            **{name: getattr(self, name) for name in self.__dataclass_fields__},
+            "implausible": self.implausible,
+            "reached": self.reached,
+        }
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any] | None) -> Plausibility | None:
+        """Inverse of `to_dict`; None of nothing."""
+        if data is None:
+            return None
+        shares = ("nearest", "usual", "added", "removed", "neighbours", "most")
+        return cls(
+            n_graphs=typed(data, "n_graphs", int),
+            swapped=typed(data, "swapped", int),
+            **{name: typed(data, name, int, float, NoneType) for name in shares},
+        )

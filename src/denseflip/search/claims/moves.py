@@ -1,0 +1,186 @@
+"""What a sentence could say of each place: which way to move it, how far a usual graph of the
+target class is, and how far one can go.
+
+None of this asks the oracle anything: it is the prior of the searches for claims, made of how often
+the two classes join each pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+import numpy as np
+import numpy.typing as npt
+
+from denseflip.graph import Graph
+from denseflip.search.claims.claim import Amount, Places, Redraw, Unit
+
+
+@dataclass(frozen=True)
+class Move:
+    """A change of one place, of any size up to what there is room for.
+
+    Attributes
+    ----------
+    unit : the place.
+    usual : pairs added and removed to come to what the target class usually has.
+    most : pairs that the reading could add and remove there at most.
+    clarity : how clearly the classes differ there, in standard deviations of the number of edges.
+    """
+
+    unit: Unit
+    usual: tuple[int, int]
+    most: tuple[int, int]
+    clarity: float = 0.0
+
+    def times(self, factor: float) -> Amount:
+        """So many times the usual change, as far as there is room; at least one pair."""
+        added, removed = (
+            min(most, max(1, round(factor * usual))) if usual else 0
+            for usual, most in zip(self.usual, self.most, strict=True)
+        )
+        return Amount(self.unit, added, removed)
+
+    @property
+    def full(self) -> Amount:
+        """All that there is room for, in the directions of the usual change."""
+        added, removed = (
+            most if usual else 0 for usual, most in zip(self.usual, self.most, strict=True)
+        )
+        return Amount(self.unit, added, removed)
+
+
+def moves_of(
+    redraw: Redraw, classes: Classes, check_time: Callable[[], None] = lambda: None
+) -> list[Move]:
+    """The moves of every place that are expected to help, the most promising first.
+
+    Under the reading ``"any"`` a place gets more pairs or fewer. The other readings say which pairs
+    are meant, so that a place may get some and lose others.
+
+    Parameters
+    ----------
+    redraw : the places, the reading, the frequencies of both classes.
+    classes : how many edges both classes have in each place.
+    check_time : raises when the time is up; fine regions have very many places.
+    """
+    return (_net if redraw.reading == "any" else _both)(redraw, classes, check_time)
+
+
+def _net(redraw: Redraw, classes: Classes, check_time: Callable[[], None]) -> list[Move]:
+    found: list[tuple[Move, float, float]] = []
+    places = redraw.places
+    for unit in places.units:
+        check_time()
+        has, lacks = places.present(unit), places.absent(unit)
+        size, joined = places.counts(unit)
+        apart, away = classes.apart[unit], classes.usual[unit] - joined
+        for adding in (True, False):
+            sign = 1 if adding else -1
+            room = len(lacks) if adding else len(has)
+            wanted = max(sign * away, sign * apart)
+            if not room or wanted <= 0:
+                continue
+            amount = min(room, max(1, round(wanted)))
+            clarity = sign * classes.clarity[unit]
+            move = Move(
+                unit,
+                (amount, 0) if adding else (0, amount),
+                (room, 0) if adding else (0, room),
+                clarity,
+            )
+            # A classifier by density goes by clarity, and by the room there is to move.
+            found.append((move, sign * away, clarity * room / size))
+    return _woven(
+        [part[0] for part in sorted(found, key=lambda part: -part[1])],
+        [part[0] for part in sorted(found, key=lambda part: -part[2])],
+    )
+
+
+def _both(redraw: Redraw, classes: Classes, check_time: Callable[[], None]) -> list[Move]:
+    places, current, target = redraw.places, redraw.current, redraw.target
+    assert current is not None
+    assert target is not None
+    found: list[tuple[Move, float, float]] = []
+    for unit in places.units:
+        check_time()
+        usual, most, gain, expected = [0, 0], [0, 0], 0.0, 0.0
+        for side, adding in enumerate((True, False)):
+            codes = places.absent(unit) if adding else places.present(unit)
+            weights = redraw.weights(codes, adding=adding)
+            more = target.at(codes) - current.at(codes)
+            helps = weights * (more if adding else -more)
+            if not len(codes) or helps.sum() <= 0:
+                continue
+            most[side] = int(np.count_nonzero(weights))
+            usual[side] = min(most[side], max(1, round(float(weights.sum()))))
+            gain += float((more if adding else -more)[weights > 0].sum())
+            expected += float(helps.sum())
+        if any(usual):
+            clarity = abs(classes.clarity[unit])
+            move = Move(unit, (usual[0], usual[1]), (most[0], most[1]), clarity)
+            found.append((move, gain, expected))
+    return _woven(
+        [part[0] for part in sorted(found, key=lambda part: -part[1])],
+        [part[0] for part in sorted(found, key=lambda part: -part[2])],
+    )
+
+
+@dataclass(frozen=True)
+class Classes:
+    """How many edges graphs of the original's class and of the target class have in each place.
+
+    Attributes
+    ----------
+    usual : edges that the target class has there on the mean.
+    apart : how many more than the original's class has.
+    clarity : the same in standard deviations between graphs of one class.
+    """
+
+    usual: dict[Unit, float]
+    apart: dict[Unit, float]
+    clarity: dict[Unit, float]
+
+    @classmethod
+    def of(cls, places: Places, same: Sequence[Graph], others: Sequence[Graph]) -> Classes:
+        """Count the edges of both classes."""
+        here, there = _counts(places, same or [places.graph]), _counts(places, others)
+        usual = there.mean(axis=0)
+        apart = usual - here.mean(axis=0)
+        within = np.concatenate((here - here.mean(axis=0), there - usual))
+        # An edge more or less is never a difference, however alike a few graphs are.
+        spread = np.sqrt((within**2).sum(axis=0) / max(1, len(within) - 2) + 1.0)
+        return cls(
+            *(
+                dict(zip(places.units, values.tolist(), strict=True))
+                for values in (usual, apart, apart / spread)
+            )
+        )
+
+
+def _counts(places: Places, graphs: Sequence[Graph]) -> npt.NDArray[np.float64]:
+    """Edges by graph and place."""
+    if places.taxonomy is None:
+        rows = [graph.degrees() for graph in graphs]
+        return np.stack(rows)[:, [unit[0] for unit in places.units]].astype(float)
+    cells = places.cells
+    rows = [cells.count(graph)[cells.sizes > 0] for graph in graphs]
+    return np.stack(rows).astype(float)
+
+
+def _woven(*orders: Sequence[Move]) -> list[Move]:
+    """Several orders as one, taking from each in turn what is not there yet."""
+    out: dict[Move, None] = {}
+    for row in zip_longest(*orders):
+        out.update((move, None) for move in row if move is not None)
+    return list(out)
+
+
+def one_each(moves: Sequence[Move]) -> list[Move]:
+    """The first move of every place."""
+    out: dict[Unit, Move] = {}
+    for move in moves:
+        out.setdefault(move.unit, move)
+    return list(out.values())

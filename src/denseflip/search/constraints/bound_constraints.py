@@ -1,0 +1,483 @@
+"""`Constraints`: what may change; `BoundConstraints`: the same, bound to one graph.
+
+Which pairs may change is known before anything is asked: searches leave the others out. What the
+changed graph must be like is checked at the door, before a question. How large an answer may be
+binds the answer, not the way to it: a search may start from afar and come back.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from denseflip.errors import (
+    InvalidParameterError,
+    MissingInputError,
+    UnknownNameError,
+    check_callable,
+    counted,
+    shown,
+    whole_number,
+)
+from denseflip.graph import Codes, Graph, Nodes, Pair, Taxonomy
+from denseflip.graph.cells import Cells
+from denseflip.graph.density import count_components
+from denseflip.graph.pairs import are_among
+from denseflip.oracles.background import Background
+from denseflip.oracles.protocol import Answer
+from denseflip.search.constraints.frozen import Frozen, Listed
+from denseflip.search.constraints.rules import Predicate, Rule, degrees_within, guarded
+
+Bools = npt.NDArray[np.bool_]
+_AT_ONCE = 256  # pairs of an order that are looked at together
+_TABLE_NODES = 2048  # up to here what may change is looked up, beyond it worked out
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """What a counterfactual may and may not be, as a guarantee.
+
+    Parameters
+    ----------
+    freeze : what must stay as it is: names of regions (every pair that touches one), of nodes, or
+        of cells (``"Frontal x Temporal"``, ``"Frontal x Frontal"``), node numbers, or pairs of
+        node numbers. A name that several taxonomies have: ``"lobe: Frontal"``.
+    only : ``"add"`` or ``"remove"`` to allow nothing else.
+    allowed : a node × node array that is True where a pair may change.
+    allow_seen : a pair may change only if at least this percentage of the background has it.
+    max_edits : the most pairs that may change.
+    max_cells : the most region pairs in which something may change.
+    keep_density : the number of edges may differ from the original's by at most this percentage.
+    keep_connected : whether the changed graph must hang together: it may not fall into more pieces
+        than the original has.
+    min_degree, max_degree : bounds on the degree of every node of which a pair changes.
+    predicate : any function of the changed `Graph` that says whether it will do.
+    regions : the taxonomy that names of regions, and cells, are of; by default every taxonomy is
+        searched for names, and cells are counted in the first.
+
+    Examples
+    --------
+    >>> Constraints(freeze="Frontal", only="remove", max_edits=20).given
+    {'freeze': ['Frontal'], 'only': 'remove', 'max_edits': 20}
+    """
+
+    freeze: Any = ()
+    only: str | None = None
+    allowed: Any = None
+    allow_seen: float | None = None
+    max_edits: int | None = None
+    max_cells: int | None = None
+    keep_density: float | None = None
+    keep_connected: bool = False
+    min_degree: int | None = None
+    max_degree: int | None = None
+    predicate: Predicate | None = None
+    regions: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "freeze", Listed.of(self.freeze))
+        if self.only not in (None, "add", "remove"):
+            raise UnknownNameError("only", str(self.only), ("add", "remove"), parameter="only")
+        for name in ("max_edits", "max_cells"):
+            self._whole(name, minimum=1)
+        for name in ("min_degree", "max_degree"):
+            self._whole(name, minimum=0)
+        for name, top in (("allow_seen", 100.0), ("keep_density", math.inf)):
+            self._percentage(name, top)
+        if self.predicate is not None:
+            check_callable("predicate", self.predicate)
+        low, high = self.min_degree, self.max_degree
+        if low is not None and high is not None and low > high:
+            msg = (
+                f"These constraints contradict each other: min_degree={low} is more than "
+                f"max_degree={high}."
+            )
+            raise InvalidParameterError(msg, parameter=("min_degree", "max_degree"))
+        if self.allowed is not None:
+            object.__setattr__(self, "allowed", _mask(self.allowed))
+
+    def _whole(self, name: str, minimum: int) -> None:
+        value = getattr(self, name)
+        if value is not None:
+            object.__setattr__(self, name, whole_number(name, value, minimum=minimum))
+
+    def _percentage(self, name: str, top: float) -> None:
+        value = getattr(self, name)
+        if value is None:
+            return
+        good = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not good or not (0 <= value <= top and math.isfinite(value)):
+            most = "" if math.isinf(top) else " to 100"
+            msg = f"{name} is a percentage, from 0{most}; got {shown(value)}."
+            raise InvalidParameterError(msg, parameter=name)
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What is constrained, JSON-ready; empty if nothing is."""
+        out: dict[str, Any] = {}
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if value is None or value is False or (f.name == "freeze" and not value):
+                continue
+            out[f.name] = _plain(f.name, value)
+        return out
+
+    def __bool__(self) -> bool:
+        return bool(set(self.given) - {"regions"})
+
+    @classmethod
+    def of(cls, value: Constraints | Mapping[str, Any] | None) -> Constraints:
+        """Constraints as they are, or of a mapping of their fields, or none."""
+        if isinstance(value, Constraints):
+            return value
+        if value is None:
+            return cls()
+        if not isinstance(value, Mapping):
+            msg = (
+                "constraints must be Constraints(…), or a mapping of its fields; got "
+                f"{type(value).__name__}."
+            )
+            raise InvalidParameterError(msg, parameter="constraints")
+        known = [f.name for f in fields(cls)]
+        for key in value:
+            if key not in known:
+                raise UnknownNameError("constraint", str(key), known, parameter="constraints")
+        return cls(**value)
+
+    def bind(
+        self, graph: Graph, nodes: Nodes | None = None, background: Background | None = None
+    ) -> BoundConstraints:
+        """These constraints for one graph, names looked up.
+
+        Raises
+        ------
+        UnknownNameError
+            If a frozen region, node or cell does not exist; the message has the nearest names.
+        MissingInputError
+            If they speak of regions or of a background, and there is none.
+        InvalidParameterError
+            If nothing at all may change, with the constraints that see to that.
+        """
+        terms = BoundConstraints(self, graph, nodes, background)
+        terms.check_possible()
+        return terms
+
+
+@dataclass
+class BoundConstraints:
+    """`Constraints` bound to the graph that is explained: what a search and a session go by.
+
+    Attributes
+    ----------
+    constraints, graph, nodes, background : what they are of.
+    no : the answer that a forbidden graph gets, unasked: the original's own.
+    refused : how often each constraint forbade a graph, by its name.
+    """
+
+    constraints: Constraints
+    graph: Graph
+    nodes: Nodes | None = None
+    background: Background | None = None
+    no: Answer | None = None
+    refused: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self._static = list(self._static_rules())
+        self._dynamic = list(self._dynamic_rules())
+        self._broken: dict[int, str | None] = {}
+        self._met: set[int] = set()
+
+    # ---- pairs ----------------------------------------------------------------------------
+
+    @property
+    def any_pair(self) -> bool:
+        """Whether every pair may change."""
+        return not self._static
+
+    def may_change(self, codes: Codes) -> Bools:
+        """Which of these pairs may change, as the graph is."""
+        codes = np.asarray(codes, dtype=np.int64)
+        if not self._static:
+            return np.ones(len(codes), dtype=bool)
+        if self._table is not None:
+            found: Bools = self._table[codes]
+            return found
+        return self._allowed(codes)
+
+    def free(self, codes: Codes) -> Codes:
+        """Those of the pairs that may change, in their order."""
+        return codes[self.may_change(codes)] if self._static else codes
+
+    def only_free(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
+        """Those of the pairs that may change, a few looked at together."""
+        n, rest = self.graph.n_nodes, iter(pairs)
+        while some := list(islice(rest, _AT_ONCE)):
+            good = self.may_change(np.array([u * n + v for u, v in some], dtype=np.int64))
+            yield from (pair for pair, free in zip(some, good.tolist(), strict=True) if free)
+
+    @cached_property
+    def can_remove(self) -> bool:
+        """Whether any edge may be removed."""
+        return bool(self.may_change(self.graph.codes).any())
+
+    @cached_property
+    def can_add(self) -> bool:
+        """Whether any pair may be added."""
+        return self.n_free > int(self.may_change(self.graph.codes).sum())
+
+    @cached_property
+    def closed(self) -> Bools:
+        """The nodes at which nothing may change."""
+        n = self.graph.n_nodes
+        shut = np.ones(n, dtype=bool)
+        for codes in _all_codes(n):
+            free = self.free(codes)
+            if len(free):
+                shut[free // n] = False
+                shut[free % n] = False
+        return shut
+
+    def renumbered(self, graph: Graph, old: Codes) -> BoundConstraints:
+        """Which pairs may change with the nodes in another order: ``old[v]`` is now ``v``."""
+        n = max(self.graph.n_nodes, 1)
+
+        def free(codes: Codes) -> Bools:
+            u, v = (old[ends] for ends in np.divmod(codes, n))
+            return self.may_change(np.minimum(u, v) * n + np.maximum(u, v))
+
+        terms = BoundConstraints(Constraints(), graph)
+        terms._static = [Rule("renumbered", free)] if self._static else []
+        return terms
+
+    def _allowed(self, codes: Codes) -> Bools:
+        ok = np.ones(len(codes), dtype=bool)
+        for rule in self._static:
+            ok &= rule.allows(codes)
+        return ok
+
+    @cached_property
+    def _table(self) -> Bools | None:
+        n = self.graph.n_nodes
+        if n > _TABLE_NODES:
+            return None
+        return self._allowed(np.arange(n * n, dtype=np.int64))
+
+    # ---- graphs ---------------------------------------------------------------------------
+
+    def broken(self, graph: Graph) -> str | None:
+        """The first constraint that this graph breaks, by its name; None if it breaks none.
+
+        What binds the answer only (`too_large`) is not among them.
+        """
+        flipped = graph.difference(self.graph)
+        if not len(flipped):
+            return None
+        if self._static and not self.may_change(flipped).all():
+            for rule in self._static:
+                if not np.all(rule.allows(flipped)):
+                    return rule.name
+        for rule in self._dynamic:
+            if not rule.allows(graph, flipped):
+                return rule.name
+        return None
+
+    def forbids(self, graph: Graph) -> bool:
+        """Whether a session may not ask about this graph."""
+        if graph.key not in self._broken:
+            self._broken[graph.key] = self.broken(graph)
+        return self._broken[graph.key] is not None
+
+    def refuse(self, graph: Graph) -> None:
+        """Count what forbids this graph, once: a search has come to it."""
+        name = self._broken.get(graph.key)
+        if name is not None and graph.key not in self._met:
+            self._met.add(graph.key)
+            self.refused[name] += 1
+
+    def too_large(self, graph: Graph) -> str | None:
+        """The bound on the size of an answer that this graph breaks; None if it breaks none."""
+        flipped = graph.difference(self.graph)
+        most = self.constraints.max_edits
+        if most is not None and len(flipped) > most:
+            return "max_edits"
+        most = self.constraints.max_cells
+        if most is not None and len(np.unique(self.cells.numbers(flipped))) > most:
+            return "max_cells"
+        return None
+
+    @cached_property
+    def cells(self) -> Cells:
+        """The cells that are counted."""
+        return Cells(self._taxonomy("max_cells"))
+
+    # ---- telling --------------------------------------------------------------------------
+
+    def bound(self, *, size: str | None = None, smallest: Graph | None = None) -> str:
+        """What to say where nothing was found: which constraints bound, and how often.
+
+        Parameters
+        ----------
+        size : the bound on the answer's size that the best counterfactual broke.
+        smallest : that counterfactual.
+        """
+        parts = []
+        if size is not None and smallest is not None:
+            flipped = smallest.difference(self.graph)
+            n = len(flipped)
+            what = counted(n, "edit", "edits")
+            if size == "max_cells":
+                k = len(np.unique(self.cells.numbers(flipped)))
+                what = f"{counted(k, 'region pair', 'region pairs')}"
+            limit = getattr(self.constraints, size)
+            parts.append(f"{size}={limit} (the smallest flip that was found takes {what})")
+        parts += [
+            f"{self._said(name)} ({counted(times, 'graph', 'graphs')} not asked about)"
+            for name, times in self.refused.most_common()
+        ]
+        if not parts and self.n_free < self.graph.n_pairs:
+            n, free = self.graph.n_pairs, self.n_free
+            parts = [
+                f"{' and '.join(self._said(rule.name) for rule in self._static)} "
+                f"({free:,} of {n:,} pairs may change)"
+            ]
+        if not parts:
+            return ""
+        return f"Bound by the constraints: {'; '.join(parts)}."
+
+    @cached_property
+    def n_free(self) -> int:
+        """How many pairs may change."""
+        if not self._static:
+            return self.graph.n_pairs
+        return sum(int(self.may_change(codes).sum()) for codes in _all_codes(self.graph.n_nodes))
+
+    def check_possible(self) -> None:
+        """Raise if no pair may change at all, naming the constraints that see to that."""
+        if not self._static or self.n_free:
+            return
+        names = " and ".join(self._said(rule.name) for rule in self._static)
+        msg = (
+            f"These constraints leave nothing to change: {names} forbid all "
+            f"{self.graph.n_pairs:,} pairs. Loosen one of them."
+        )
+        raise InvalidParameterError(msg, parameter="constraints")
+
+    def _said(self, name: str) -> str:
+        value = self.constraints.given.get(name)
+        if value is None or name in ("allowed", "predicate", "keep_connected"):
+            return name
+        if isinstance(value, list):
+            value = ", ".join(map(str, value))
+        return f"{name}={value}"
+
+    # ---- rules ----------------------------------------------------------------------------
+
+    def _static_rules(self) -> Iterable[Rule]:
+        given, graph = self.constraints, self.graph
+        n = max(graph.n_nodes, 1)
+        if given.freeze:
+            frozen = Frozen(given.freeze, given.regions, self.nodes, graph.n_nodes)
+            yield Rule("freeze", lambda codes: ~frozen.touches(*np.divmod(codes, n)))
+        if given.only is not None:
+            wanted = given.only == "remove"
+            yield Rule("only", lambda codes: are_among(codes, graph.codes) == wanted)
+        if given.allowed is not None:
+            mask = given.allowed
+            if mask.shape != (graph.n_nodes, graph.n_nodes):
+                msg = (
+                    f"allowed is an array of {mask.shape[0]} × {mask.shape[1]}; the graph has "
+                    f"{graph.n_nodes} nodes."
+                )
+                raise InvalidParameterError(msg, parameter="allowed")
+            yield Rule("allowed", lambda codes: mask[np.divmod(codes, n)])
+        if given.allow_seen is not None:
+            if self.background is None or not len(self.background):
+                msg = (
+                    "allow_seen asks how often the data set has a pair, and there is no "
+                    "background. Give it: background=dataset.graphs."
+                )
+                raise MissingInputError(msg, parameter=("allow_seen", "background"))
+            seen = self.background.frequencies(range(len(self.background)))
+            least = given.allow_seen / 100
+            yield Rule("allow_seen", lambda codes: seen.at(codes) >= least - 1e-12)
+
+    def _dynamic_rules(self) -> Iterable[Rule]:
+        given, n_edges = self.constraints, self.graph.n_edges
+        if given.keep_density is not None:
+            slack = given.keep_density / 100 * n_edges + 1e-9
+            if given.only is not None and slack < 1:
+                msg = (
+                    f"These constraints contradict each other: keep_density={given.keep_density} "
+                    f"leaves no room for one edge more or less of {n_edges:,}, and only="
+                    f"{given.only!r} allows nothing else."
+                )
+                raise InvalidParameterError(msg, parameter=("keep_density", "only"))
+            yield Rule("keep_density", lambda g, _: abs(g.n_edges - n_edges) <= slack)
+        for name, holds in (("min_degree", np.greater_equal), ("max_degree", np.less_equal)):
+            limit = getattr(given, name)
+            if limit is not None:
+                yield Rule(name, degrees_within(limit, holds))
+        if given.keep_connected:
+            pieces = count_components(self.graph)
+            yield Rule("keep_connected", lambda g, _: count_components(g) <= pieces)
+        if given.predicate is not None:
+            yield Rule("predicate", guarded(given.predicate))
+        if given.max_cells is not None:
+            _ = self.cells  # which regions are meant is known before the search
+
+    def _taxonomy(self, needed_by: str) -> Taxonomy:
+        if self.nodes is None or not self.nodes.regions:
+            msg = (
+                f"{needed_by} counts pairs of regions, and no regions were given. Give a node "
+                "table with a region column: nodes=Nodes.read_csv('nodes.csv')."
+            )
+            raise MissingInputError(msg, parameter=(needed_by, "nodes"))
+        return self.nodes.taxonomy(self.constraints.regions)
+
+
+# ---- helpers --------------------------------------------------------------------------------
+
+
+def _all_codes(n: int) -> Iterable[Codes]:
+    """The codes of all pairs, row by row."""
+    for u in range(n - 1):
+        yield np.arange(u * n + u + 1, (u + 1) * n, dtype=np.int64)
+
+
+def _mask(value: Any) -> Bools:
+    mask = np.asarray(value)
+    if mask.ndim != 2 or mask.shape[0] != mask.shape[1] or mask.dtype.kind not in "biuf":
+        msg = (
+            "allowed is a node × node array, True where a pair may change; got "
+            f"{'an array of ' + ' × '.join(map(str, mask.shape)) if mask.ndim else shown(value)}."
+        )
+        raise InvalidParameterError(msg, parameter="allowed")
+    mask = np.asarray(mask != 0)
+    if not np.array_equal(mask, mask.T):
+        msg = "allowed must be symmetric: a pair of nodes may change or not, whichever is first."
+        raise InvalidParameterError(msg, parameter="allowed")
+    mask.setflags(write=False)
+    return mask
+
+
+def _plain(name: str, value: Any) -> Any:
+    if name == "freeze":
+        return [list(map(_item, v)) if isinstance(v, (tuple, list)) else _item(v) for v in value]
+    if name == "allowed":
+        n = len(value)
+        return f"{int(np.triu(value, 1).sum())} of {n * (n - 1) // 2} pairs"
+    if name == "predicate":
+        return getattr(value, "__qualname__", type(value).__name__)
+    return value
+
+
+def _item(value: Any) -> Any:
+    return int(value) if isinstance(value, np.integer) else value

@@ -1,0 +1,194 @@
+"""The engine: hold a search's conversation with the oracle until the label changes.
+
+A blind stream is walked: the engine applies its steps, asks where a step says so, and stops at the
+first answer that is a counterfactual. The session looks ahead meanwhile; what is reported, the
+result and the number of calls, is that of the walk one question at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+
+from denseflip.counterfactual import Ask, Status, Step
+from denseflip.errors import InvalidParameterError
+from denseflip.graph import Graph
+from denseflip.oracles.session import BudgetSpentError, Session
+from denseflip.search.constraints.bound_constraints import BoundConstraints
+from denseflip.search.core.problem import (
+    SPENT,
+    Conversation,
+    Problem,
+    StopSearch,
+    Stream,
+    Walk,
+    is_conversation,
+)
+
+
+def search(problem: Problem, method: Stream | Conversation, session: Session) -> Walk:
+    """Run a search of either kind; always gives where it ended."""
+    if not is_conversation(method):
+        return walk(problem, method(problem), session)  # type: ignore[arg-type, call-arg]
+    try:
+        ended = method(problem, session)  # type: ignore[call-arg]
+    except BudgetSpentError:
+        if problem.best is None or problem.best.status is not Status.FOUND:
+            return Walk(Status.BUDGET, problem.graph, problem.label)
+        if not session.gave_up:  # that is told otherwise
+            problem.note(SPENT)
+        ended = problem.best
+    except StopSearch:
+        ended = problem.best or Walk(Status.EXHAUSTED, problem.graph, problem.label)
+    if not isinstance(ended, Walk):
+        msg = (
+            "A conversation gives back a Walk (problem.end(graph, label)); got "
+            f"{type(ended).__name__}."
+        )
+        raise InvalidParameterError(msg)
+    terms = problem.terms
+    if terms is not None and terms.forbids(ended.graph):
+        terms.refuse(ended.graph)
+        return Walk(Status.EXHAUSTED, problem.graph, problem.label)
+    if ended.status is Status.FOUND:
+        label = session.judge(ended.graph).label
+        if label != ended.label or not problem.accepts(label):
+            msg = (
+                f"The search gives back a graph as found, with the label {ended.label!r}; the "
+                f"oracle labels it {label!r} and the original {problem.label!r}. A conversation "
+                "gives back the answers that it got: problem.end(graph, session.ask(graph).label)."
+            )
+            raise InvalidParameterError(msg)
+    return ended
+
+
+def walk(
+    problem: Problem,
+    stream: Iterable[Step],
+    session: Session,
+    *,
+    heed: Callable[[Step], bool] | None = None,
+) -> Walk:
+    """Walk the stream, ask the oracle, stop at the first flip.
+
+    Steps after the last question are dropped: nobody has seen the graph they lead to.
+
+    Parameters
+    ----------
+    problem, stream, session : what is explained, the steps, and the door to the oracle.
+    heed : which questions may end the walk, by the step before them; by default all of them. A
+        question that is not heeded is asked and counted like any other.
+    """
+    ended = Walk(Status.EXHAUSTED, problem.graph, problem.label)
+    trace = ended.trace
+    notes, before = problem.notes, session.calls
+    n_notes = len(notes)  # remarks made by the time of the last question
+    terms, length = problem.terms, 0  # steps as far as the last graph that was asked about
+    try:
+        questions = _questions(problem, stream, session)
+        for (steps, made), graph in session.ahead(questions, session.pace.walk_odds()):
+            n_notes, last = made, steps[-1]
+            # The answer about a background graph was counted before: heed it, count nothing.
+            answer = session.judge(graph) if last.ask is Ask.KNOWN else session.ask(graph)
+            trace.extend(steps)
+            if terms is not None and terms.forbids(graph):
+                continue
+            ended.graph, ended.label = graph, answer.label
+            length = len(trace)
+            if session.on_event is not None:
+                session.tell("step", graph, last)
+            if problem.accepts(answer.label) and (heed is None or heed(last)):
+                ended.status = Status.FOUND
+                break
+        else:
+            if not notes:
+                problem.note(
+                    f"The search was followed to its end ({session.calls - before:,} questions) "
+                    "and nothing flipped. Another may: 'race' follows many orders at once."
+                )
+            n_notes = len(notes)
+    except BudgetSpentError:
+        ended.status = Status.BUDGET
+    session.pace.record_walk(session.calls - before)
+    del trace[length:]
+    del notes[n_notes:]  # remarks on what lies beyond the end of the walk
+    return ended
+
+
+def _questions(
+    problem: Problem, stream: Iterable[Step], session: Session
+) -> Iterator[tuple[tuple[list[Step], int], Graph]]:
+    """Graphs to ask about, each with the steps that lead to it and the remarks made by then."""
+    tip, n, notes = problem.graph, problem.graph.n_nodes, problem.notes
+    steps: list[Step] = []
+    codes: list[int] = []
+    check_time = session.check_time if session.timed else None
+    terms = problem.terms
+    static = None if terms is None or terms.any_pair else terms
+    try:
+        for step in stream:
+            if type(step) is not Step or type(step.ask) is not Ask:
+                step = _cleaned(step)
+            for u, v in step.toggled:
+                if not 0 <= u < v < n:
+                    raise _wrong(step, n)
+            if static is not None and step.toggled:
+                step = _freed(step, n, static)
+                if not step.toggled and not codes:
+                    continue  # the graph before it was asked about
+            steps.append(step)
+            codes.extend(u * n + v for u, v in step.toggled)
+            if step.ask is not Ask.NO:
+                if len(codes) > 1 and len(set(codes)) < len(codes):
+                    codes = _left_over(steps, n)
+                tip = tip.toggle_codes(tuple(codes))
+                yield (steps, len(notes)), tip
+                steps, codes = [], []
+            elif len(set(step.toggled)) != len(step.toggled):
+                raise _wrong(step, n)
+            if check_time is not None:
+                check_time()
+    except StopSearch:
+        return
+
+
+def _freed(step: Step, n: int, terms: BoundConstraints) -> Step:
+    """A step with what may not change left out; its answer is then nobody's yet."""
+    codes = np.array([u * n + v for u, v in step.toggled], dtype=np.int64)
+    free = terms.may_change(codes)
+    if free.all():
+        return step
+    left = tuple(pair for pair, good in zip(step.toggled, free.tolist(), strict=True) if good)
+    ask = Ask.YES if step.ask is Ask.KNOWN else step.ask
+    return step._replace(toggled=left, ask=ask)
+
+
+def _left_over(steps: list[Step], n: int) -> list[int]:
+    """Pairs toggled by steps between two questions; what is toggled twice is as it was."""
+    pending: set[int] = set()
+    for step in steps:
+        once = {u * n + v for u, v in step.toggled}
+        if len(once) != len(step.toggled):
+            raise _wrong(step, n)
+        pending ^= once
+    return sorted(pending)
+
+
+def _cleaned(step: object) -> Step:
+    """A step as a user's own block may yield it: the question as a plain word."""
+    if not isinstance(step, Step):
+        msg = f"A method or block yields steps (denseflip.Step); got {type(step).__name__}."
+        raise InvalidParameterError(msg)
+    try:
+        return step._replace(ask=Ask(step.ask))
+    except ValueError as error:
+        msg = f"A step's ask must be one of {', '.join(Ask)}; got {step.ask!r}."
+        raise InvalidParameterError(msg) from error
+
+
+def _wrong(step: Step, n_nodes: int) -> InvalidParameterError:
+    return InvalidParameterError(
+        f"A step may toggle each pair (u, v) once, with 0 <= u < v < {n_nodes}; the block "
+        f"{step.block!r} yielded {step.toggled!r:.80}."
+    )

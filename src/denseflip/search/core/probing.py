@@ -1,0 +1,230 @@
+"""Three small tools that listening searches are made of: `gallop`, `lexmin` and `certify`.
+
+They look for a short list of things (edits, cells, amounts) that is enough, and know of the oracle
+only what `enough` tells them. `Probe` is the usual `enough`: does the original with these edits
+flip? It never asks the same question twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import inf
+from typing import TypeVar, overload
+
+import numpy as np
+
+from denseflip.counterfactual import Label
+from denseflip.graph import Codes, Graph
+from denseflip.oracles.lookahead import FlipOdds
+from denseflip.oracles.protocol import Answer
+from denseflip.oracles.session import BudgetSpentError, Session
+from denseflip.search.core.problem import Problem
+
+T = TypeVar("T")
+NO_CODES: Codes = np.empty(0, dtype=np.int64)
+
+
+class Probe:
+    """Asks about the original with some pairs toggled, and remembers every answer.
+
+    What was asked before is not asked, nor counted, again. The flip with the fewest edits is kept,
+    in the problem too, in case the budget ends.
+
+    Parameters
+    ----------
+    problem, session : what is explained, and the door to the oracle.
+    keep : whether the problem's best is that flip; a search that judges otherwise keeps its own.
+    """
+
+    def __init__(self, problem: Problem, session: Session, *, keep: bool = True) -> None:
+        self.problem = problem
+        self.session = session
+        self.best: tuple[Codes, Label] | None = None
+        self._keep = keep
+        self._answers: dict[int, Answer] = {problem.graph.key: Answer(problem.label)}
+
+    def graph(self, codes: Codes) -> Graph:
+        """The original with these pairs toggled."""
+        return self.problem.graph.toggle_codes(codes) if len(codes) else self.problem.graph
+
+    def answer(self, codes: Codes) -> Answer:
+        """The oracle's answer about the original with these pairs toggled."""
+        graph = self.graph(codes)
+        known = self._answers.get(graph.key)
+        return self._learn(graph, codes, self.session.ask(graph)) if known is None else known
+
+    def answers(self, choices: Iterable[Codes]) -> list[Answer]:
+        """The answers about several choices, those that are new evaluated together."""
+        choices = list(choices)
+        graphs = [self.graph(codes) for codes in choices]
+        new: dict[int, tuple[Graph, Codes]] = {}
+        for graph, codes in zip(graphs, choices, strict=True):
+            if graph.key not in self._answers:
+                new.setdefault(graph.key, (graph, codes))
+        given = self.session.ask_all([graph for graph, _ in new.values()]) if new else []
+        for (graph, codes), answer in zip(new.values(), given, strict=True):
+            self._learn(graph, codes, answer)
+        return [self._answers[graph.key] for graph in graphs]
+
+    def flips(self, codes: Codes) -> bool:
+        """Whether the original with these pairs toggled is a counterfactual."""
+        return self.problem.accepts(self.answer(codes).label)
+
+    def first(self, choices: Iterable[Codes], odds: FlipOdds | None = None) -> int | None:
+        """The number of the first choice that flips, looked for in batches; None if none does.
+
+        The choices are made lazily, as if every answer were no.
+        """
+
+        def graphs() -> Iterator[tuple[tuple[int, Codes], Graph]]:
+            for i, codes in enumerate(choices):
+                yield (i, codes), self.graph(codes)
+
+        walk = self.session.ahead(graphs(), odds)
+        for (i, codes), graph in walk:
+            known = self._answers.get(graph.key)
+            answer = self._learn(graph, codes, self.session.ask(graph)) if known is None else known
+            if self.problem.accepts(answer.label):
+                walk.close()
+                if odds is not None:
+                    odds.count(0, yes=1)
+                return i
+        return None
+
+    def _learn(self, graph: Graph, codes: Codes, answer: Answer) -> Answer:
+        self._answers[graph.key] = answer
+        if self.problem.accepts(answer.label) and (
+            self.best is None or len(codes) < len(self.best[0])
+        ):
+            self.best = (np.asarray(codes, dtype=np.int64), answer.label)
+            if self._keep:
+                self.problem.keep(graph, answer.label)
+        return answer
+
+
+class Shared(Session):
+    """A session in which nothing is counted twice, for several searches that share what they learn.
+
+    It is the session that it is made of, budget, answers and count included, except that a graph
+    that was asked about before is not a question any more.
+
+    Parameters
+    ----------
+    session : whose questions these are.
+    most : how many new questions may be asked through this one; None for all that are left.
+    """
+
+    __slots__ = ("_end",)
+
+    def __init__(self, session: Session, most: int | None = None) -> None:
+        self.__dict__ = session.__dict__
+        end = inf if most is None else session.calls + most
+        # A part of a part ends with it at the latest.
+        self._end: float = min(end, session._end) if isinstance(session, Shared) else end
+
+    @property
+    def remaining(self) -> float:
+        """Questions left, of this part of the budget."""
+        return min(super().remaining, self._end - self.calls)
+
+    def ask(self, graph: Graph) -> Answer:
+        """The oracle's answer; a question only if it was never asked."""
+        if graph.key in self._counted:
+            return self.judge(graph)
+        if self.remaining < 1:
+            raise BudgetSpentError
+        return super().ask(graph)
+
+    def ask_all(self, graphs: Iterable[Graph]) -> list[Answer]:
+        """The answers about several graphs; questions only about those never asked about."""
+        graphs = list(graphs)
+        new = {g.key: g for g in graphs if g.key not in self._counted}
+        if new:
+            super().ask_all(new.values())
+        return [self.judge(graph) for graph in graphs]
+
+
+def joined(parts: Iterable[Codes]) -> Codes:
+    """Several sets of pair codes as one."""
+    listed = list(parts)
+    return np.concatenate(listed) if listed else NO_CODES
+
+
+def gallop(n: int, enough: Callable[[int], bool], *, start: int = 1) -> int | None:
+    """A number k from 1 to n that is enough while k - 1 is not; None if no power of two, nor n, is.
+
+    Asks about ``start``, twice that, … and then bisects: about twice log2(k) questions. Where
+    `enough` is monotone, k is the smallest number that is enough; where it is not, k is still
+    enough and k - 1 still is not.
+
+    >>> gallop(100, lambda k: k >= 37)
+    37
+    """
+    low, high = 0, min(start, n)
+    while high and not enough(high):
+        if high == n:
+            return None
+        low, high = high, min(2 * high, n)
+    return boundary(low, high, enough) if high else None
+
+
+def boundary(low: int, high: int, enough: Callable[[int], bool]) -> int:
+    """A k with low < k <= high that is enough while k - 1 is not; ``high`` is known to be enough,
+    ``low`` not to be.
+    """
+    while high - low > 1:
+        middle = (low + high) // 2
+        if enough(middle):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+@overload
+def lexmin(order: Sequence[T], enough: Callable[[Sequence[T]], bool]) -> list[T]: ...
+@overload
+def lexmin(
+    order: Sequence[T], enough: Callable[[Sequence[T]], bool], *, most: int
+) -> list[T] | None: ...
+def lexmin(
+    order: Sequence[T], enough: Callable[[Sequence[T]], bool], *, most: int | None = None
+) -> list[T] | None:
+    """A small part of the order that is enough, made of what comes first as far as possible.
+
+    The whole order is known to be enough. The shortest prefix that is enough is looked for; its
+    last thing is needed and is kept; what comes behind it is dropped; and so on with the kept
+    ones in front. About m log2(n) questions for m things kept.
+
+    For a monotone `enough` nothing in the result can be left out. With ``most`` the search ends as
+    soon as more things than that are needed, with None.
+
+    >>> lexmin(range(10), lambda some: sum(some) >= 12)
+    [5, 4, 2, 1]
+    """
+    kept: list[T] = []
+    rest = list(order)
+    while rest and not (kept and enough(kept)):
+        if len(kept) == most:
+            return None
+        k = boundary(0, len(rest), lambda k: enough([*kept, *rest[:k]]))
+        kept.append(rest[k - 1])
+        del rest[k - 1 :]
+    return kept
+
+
+def certify(things: Sequence[T], enough: Callable[[Sequence[T]], bool]) -> list[T]:
+    """Leave things out, the last first, pass after pass, until none of them can be.
+
+    >>> certify([5, 4, 3, 1], lambda some: sum(some) >= 12)
+    [5, 4, 3]
+    """
+    kept = list(things)
+    changed = True
+    while changed and len(kept) > 1:
+        changed = False
+        for i in reversed(range(len(kept))):
+            if len(kept) > 1 and enough(kept[:i] + kept[i + 1 :]):
+                del kept[i]
+                changed = True
+    return kept

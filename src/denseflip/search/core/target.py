@@ -1,0 +1,117 @@
+"""Which class is wanted, and how surely: labels, names and several of them, checked at the door."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from denseflip.counterfactual import Label, Target
+from denseflip.errors import InvalidParameterError, OracleError, UnknownNameError, shown
+from denseflip.oracles.protocol import Oracle, clean_label
+from denseflip.search.core.problem import Problem
+
+
+def as_target(given: Any, oracle: Oracle) -> Target:
+    """The labels that are wanted: of a label or a class name, or several; None for any other.
+
+    Names are those of the oracle's ``class_names`` (`class_names_of`). A label comes before a name
+    that looks like it.
+
+    Raises
+    ------
+    UnknownNameError
+        If the oracle says which classes it knows, and this is none of them.
+    """
+    if given is None:
+        return None
+    listed = given if _several(given) else (given,)
+    labels = tuple(dict.fromkeys(_label(one, oracle) for one in listed))
+    if not labels:
+        msg = "target names no class at all; leave it out for any other than the graph's own."
+        raise InvalidParameterError(msg, parameter="target")
+    return labels if _several(given) and len(labels) > 1 else labels[0]
+
+
+def _several(given: Any) -> bool:
+    return isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping))
+
+
+def class_names_of(oracle: Oracle) -> dict[Label, str]:
+    """The names that an oracle gives its labels; empty if it gives none.
+
+    Its ``class_names`` are a mapping of labels, or a sequence: one for each of its ``classes``, in
+    their order; else, where these are not as many, for the labels 0, 1, 2 …
+    """
+    names = getattr(oracle, "class_names", None)
+    if names is None:
+        return {}
+    if isinstance(names, Mapping):
+        return {clean_label(label): str(name) for label, name in names.items()}
+    if not _several(names):
+        return {}
+    names = list(names)
+    classes = getattr(oracle, "classes", None)
+    if classes is not None and len(classes) == len(names):
+        labels = [clean_label(c) for c in classes]
+        return {label: str(name) for label, name in zip(labels, names, strict=True)}
+    # A classifier of a data set has a name for every class of it, and may not know them all.
+    return {label: str(name) for label, name in enumerate(names)}
+
+
+def _label(given: Any, oracle: Oracle) -> Label:
+    try:
+        label = clean_label(given)
+    except OracleError as error:
+        msg = f"target must be a label, a finite number or a string; got {given!r:.60}."
+        raise InvalidParameterError(msg, parameter="target") from error
+    classes = getattr(oracle, "classes", None)
+    names = class_names_of(oracle)
+    known = [clean_label(c) for c in classes] if classes is not None else list(names)
+    if label in known:
+        return label
+    for own, name in names.items():
+        if own in known and isinstance(label, str) and label.lower() == name.lower():
+            return own
+    if known:
+        listed = [names[one] for one in known if one in names]
+        listed += [str(one) for one in known if names.get(one) != one]
+        raise UnknownNameError("target", str(given), dict.fromkeys(listed), parameter="target")
+    return label
+
+
+def check_target_seen(problem: Problem, oracle: Oracle) -> None:
+    """Raise if a class is wanted by a name that the oracle gives nobody.
+
+    An oracle that does not say which classes it knows is judged by what it says of the background,
+    which most searches ask about anyhow.
+    """
+    if getattr(oracle, "classes", None) is not None or problem.background is None:
+        return
+    words = [t for t in _tuple(problem.target) if isinstance(t, str)]
+    if not words or not len(problem.background):
+        return
+    seen = dict.fromkeys([problem.label, *problem.background_labels])
+    for word in words:
+        if word not in seen:
+            raise UnknownNameError(
+                "target",
+                word,
+                map(str, seen),
+                "(the oracle gives it to no graph of the background)",
+                parameter="target",
+            )
+
+
+def _tuple(target: Target) -> tuple[Label, ...]:
+    if target is None:
+        return ()
+    return target if isinstance(target, tuple) else (target,)
+
+
+def check_confidence(given: Any) -> float:
+    """A confidence between 0 and 1, or an error."""
+    number = isinstance(given, (int, float)) and not isinstance(given, bool)
+    if not number or not 0 < given <= 1:
+        msg = f"confidence is a probability above 0, up to 1; got {shown(given)}."
+        raise InvalidParameterError(msg, parameter="confidence")
+    return float(given)

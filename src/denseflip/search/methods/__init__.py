@@ -1,0 +1,1 @@
+"""One module per search method, and the registry of their names."""

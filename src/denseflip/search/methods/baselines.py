@@ -1,0 +1,214 @@
+"""The searches that do not speak of dense structures: single edges, and whole graphs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import ClassVar
+
+import numpy as np
+
+from denseflip.counterfactual import Ask, Step
+from denseflip.errors import whole_number
+from denseflip.graph import Codes, Graph, Pair
+from denseflip.graph.pairs import are_among
+from denseflip.oracles.session import Session
+from denseflip.search.core.problem import BACKGROUND, Problem, StopSearch, Walk
+from denseflip.search.methods.orders import all_unjoined, decoded
+
+_DENSE_PAIRS = 5_000_000  # up to here all unjoined pairs are shuffled at once
+
+
+def shuffled(problem: Problem) -> tuple[Iterator[Pair], Iterator[Pair]]:
+    """Edges and unjoined pairs of the original, each in random order."""
+    graph, rng = problem.graph, problem.rng
+    edges = rng.permutation(graph.codes.copy())  # NumPy wants to write even to an empty array
+    return problem.free_pairs(decoded(edges, graph.n_nodes)), _additions(problem)
+
+
+def _additions(problem: Problem) -> Iterator[Pair]:
+    """Unjoined pairs that may be added, in random order."""
+    if problem.terms is not None and not problem.terms.can_add:
+        return iter(())  # a large graph has very many to look through in vain
+    return problem.free_pairs(_shuffled_unjoined(problem.graph, problem.rng))
+
+
+def _shuffled_unjoined(graph: Graph, rng: np.random.Generator) -> Iterator[Pair]:
+    n = graph.n_nodes
+    if graph.n_pairs <= _DENSE_PAIRS:
+        yield from decoded(rng.permutation(all_unjoined(graph)), graph.n_nodes)
+        return
+    # Too many to list: draw pairs and pass over those seen or joined.
+    seen: set[Pair] = set()
+    while len(seen) < graph.n_pairs - graph.n_edges:
+        for u, v in rng.integers(n, size=(1024, 2)).tolist():
+            pair = (u, v) if u < v else (v, u)
+            if u != v and pair not in seen and not graph.has_edge(*pair):
+                seen.add(pair)
+                yield pair
+
+
+@dataclass(frozen=True)
+class EdgeSwap:
+    """Remove one random edge and add one random pair per iteration (paper: EDG).
+
+    Parameters
+    ----------
+    max_iterations : stop after so many.
+    """
+
+    max_iterations: int = 2000
+
+    def __post_init__(self) -> None:
+        whole_number("max_iterations", self.max_iterations)
+
+    def __call__(self, problem: Problem) -> Iterator[Step]:
+        """Yield one swap per iteration."""
+        removals, additions = shuffled(problem)
+        pairs: Iterator[tuple[Pair, ...]] = zip(removals, additions, strict=False)
+        if problem.one_way:
+            pairs = ((pair,) for pair in chain(removals, additions))
+        for i, swap in enumerate(islice(pairs, min(self.max_iterations, sys.maxsize)), start=1):
+            yield Step("swap", "edge", swap, Ask.YES, (), "", i)
+        if next(pairs, None) is not None:
+            problem.note(f"The iteration limit of {self.max_iterations} was reached.")
+
+
+@dataclass(frozen=True)
+class Bidirectional:
+    """Forward phase of Abrate & Bonchi's bidirectional searches; ``+bw`` is the way back.
+
+    ``obs`` toggles ``batch`` random pairs per iteration, drawn in turn from the edges and from the
+    unjoined pairs. With ``data_driven`` (``dbs``) edges that the current class has more often than
+    the target class, and unjoined pairs of which the opposite holds, come first, drawn with a
+    probability that grows with that difference; the others follow in random order.
+    """
+
+    data_driven: bool = False
+    batch: int = 5
+    max_iterations: int = 2000
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The background, if the pairs are drawn by it."""
+        return frozenset({BACKGROUND}) if self.data_driven else frozenset()
+
+    def __post_init__(self) -> None:
+        whole_number("batch", self.batch, minimum=1)
+        whole_number("max_iterations", self.max_iterations)
+
+    def __call__(self, problem: Problem) -> Iterator[Step]:
+        """Yield one handful of toggles per iteration."""
+        removals, additions = _drawn_by_contrast(problem) if self.data_driven else shuffled(problem)
+        pairs = _in_turn(removals, additions)
+        for i in range(1, self.max_iterations + 1):
+            handful = tuple(islice(pairs, min(self.batch, sys.maxsize)))
+            if not handful:
+                return
+            yield Step("swap", "edges", handful, iteration=i)
+        problem.note(f"The iteration limit of {self.max_iterations} was reached.")
+
+
+def _in_turn(first: Iterable[Pair], second: Iterable[Pair]) -> Iterator[Pair]:
+    a, b = iter(first), iter(second)
+    while True:
+        x, y = next(a, None), next(b, None)
+        if x is None and y is None:
+            return
+        yield from (p for p in (x, y) if p is not None)
+
+
+def _drawn_by_contrast(problem: Problem) -> tuple[Iterator[Pair], Iterator[Pair]]:
+    graph, rng = problem.graph, problem.rng
+    contrast = problem.contrast("dbs")
+    edges = graph.codes
+    gains = contrast.at(edges)
+    removals = _weighted(edges, gains, rng)
+    free = ~are_among(contrast.codes, edges)
+    wanted = free & (contrast.values < 0)
+    additions = _weighted(contrast.codes[wanted], -contrast.values[wanted], rng)
+    first = {divmod(int(c), graph.n_nodes) for c in contrast.codes[wanted]}
+    rest = (p for p in _additions(problem) if p not in first)
+    wanted_first = chain(problem.free_pairs(decoded(additions, graph.n_nodes)), rest)
+    return problem.free_pairs(decoded(removals, graph.n_nodes)), wanted_first
+
+
+def _weighted(codes: Codes, weights: Codes, rng: np.random.Generator) -> Codes:
+    """All codes in random order: positive weights first, drawn without replacement by weight."""
+    # The key u^(1/w), largest first, draws by weight (Efraimidis & Spirakis 2006).
+    keys = np.log(1.0 - rng.random(len(codes)))
+    good = weights > 0
+    keys[good] /= weights[good]
+    order = np.lexsort((-keys, ~good))
+    return codes[order]
+
+
+@dataclass(frozen=True)
+class ClosestGraph:
+    """The closest background graph that the oracle puts in another class (paper: DAT).
+
+    A conversation, though a short one: it consists of the labels of the background, and each of
+    them counts as a question of the search.
+
+    Parameters
+    ----------
+    medoid : take that class's medoid instead, the member closest to all the others.
+    """
+
+    medoid: bool = False
+    needs: ClassVar[frozenset[str]] = frozenset({BACKGROUND})
+
+    def __call__(self, problem: Problem, session: Session) -> Walk:
+        """Change the original into that graph in one step."""
+        name = "medoid" if self.medoid else "dat"
+        if problem.background is not None:
+            # Before the labels are asked: a search may not spend what it was not given.
+            session.charge_background(problem.background.graphs)
+        try:
+            _, others = problem.split_background(name)
+        except StopSearch:
+            return replace_by(problem, problem.graph, session)
+        bound = problem.terms is not None and not problem.terms.any_pair
+        if bound:
+            others = [problem.allowed_part(g) for g in others]
+        elif problem.terms is not None or session.demanded is not None:
+            good = [g for g in others if problem.accepts(session.judge(g).label)]
+            others = good or others  # one that will not do tells how far it would be
+        if self.medoid:
+            costs = [sum(g.relative_distance(h) for h in others) for g in others]
+        else:
+            costs = [problem.graph.relative_distance(g) for g in others]
+        if bound:
+            return first_allowed(problem, [others[i] for i in np.argsort(costs)], session)
+        return replace_by(problem, others[int(np.argmin(costs))], session)
+
+
+def first_allowed(problem: Problem, graphs: Iterable[Graph], session: Session) -> Walk:
+    """The walk to the first of these graphs that flips; they are no background graphs any more,
+    but as far on the way there as the user's terms allow, so each is a question.
+    """
+    some = {g.key: g for g in graphs if g != problem.graph}
+    hit = session.first(
+        ((g, g) for g in some.values()), lambda answer: problem.accepts(answer.label)
+    )
+    if hit is None:
+        problem.note(
+            "The pairs that may change were made as in each background graph of the wanted class "
+            f"in turn ({len(some):,}), and nothing flipped."
+        )
+        return problem.end(problem.graph, problem.label, [])
+    toggled = tuple(problem.graph ^ hit.graph)
+    step = Step("replace", "graph", toggled, iteration=1)
+    return problem.end(hit.graph, hit.answer.label, [step])
+
+
+def replace_by(problem: Problem, graph: Graph, session: Session) -> Walk:
+    """The walk that takes a background graph, whose label is known and counted, as the answer.
+
+    The original itself stands for having looked at all of them in vain.
+    """
+    toggled = tuple(problem.graph ^ graph)
+    step = Step("replace", "graph", toggled, ask=Ask.KNOWN, iteration=1)
+    return problem.end(graph, session.judge(graph).label, [step])

@@ -1,0 +1,54 @@
+"""`con`: what the two classes use differently, as one list of additions and removals together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from denseflip.graph import Codes
+from denseflip.graph.node_order import pair_places
+from denseflip.graph.pairs import are_among
+from denseflip.oracles.session import Session
+from denseflip.search.core.probing import Probe, gallop
+from denseflip.search.core.problem import BACKGROUND, Problem, Walk
+
+
+def helpful_changes(problem: Problem, needed_by: str) -> Codes:
+    """Pairs whose change makes the graph more like the target class, the clearest first.
+
+    Edges that the original's class has more often, and unjoined pairs of which the opposite holds,
+    by the size of their contrast; equal ones in an order that renumbering the nodes keeps.
+    """
+    contrast = problem.contrast(needed_by)
+    present = are_among(contrast.codes, problem.graph.codes)
+    helps = np.where(present, contrast.values > 0, contrast.values < 0)
+    codes, sizes = contrast.codes[helps], np.abs(contrast.values[helps])
+    return problem.free(codes[np.lexsort((pair_places(codes, problem.places), -sizes))])
+
+
+@dataclass(frozen=True)
+class ContrastList:
+    """Make the graph like the target class, the clearest differences first, up to the flip.
+
+    A conversation: prefixes of the list are asked about by doubling, then by bisection, so that a
+    thousand edits take twenty questions.
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset({BACKGROUND})
+
+    def __call__(self, problem: Problem, session: Session) -> Walk:
+        """Find a prefix that flips while the one before it does not."""
+        order = helpful_changes(problem, "con")
+        probe = Probe(problem, session)
+        k = gallop(len(order), lambda k: probe.flips(order[:k]))
+        if k is None:
+            problem.note(
+                f"Nothing flips along the list of {len(order):,} changes that make the graph more "
+                "like the target class (prefixes of 1, 2, 4, … of them were asked about): this "
+                "classifier does not follow what sets its classes apart. The method 'race' tries "
+                "many orders."
+            )
+            return problem.end(problem.graph, problem.label)
+        return problem.end(probe.graph(order[:k]), probe.answer(order[:k]).label)

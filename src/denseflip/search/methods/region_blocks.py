@@ -1,0 +1,107 @@
+"""`blocks`: bring whole region × region cells to the density that the target class has there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from denseflip.counterfactual import Step
+from denseflip.errors import InvalidParameterError
+from denseflip.graph import Cells, Graph
+from denseflip.graph.cells import Ints
+from denseflip.graph.node_order import pair_places
+from denseflip.search.core.problem import BACKGROUND, REGIONS, Problem
+
+
+@dataclass(frozen=True)
+class RegionBlocks:
+    """One region cell per iteration is given as many edges as the target class has in it.
+
+    A cell is a pair of regions, or one region with itself. Its wanted change is the target class's
+    mean number of edges in it less the graph's, rounded; cells come by the size of that change,
+    largest first, ties by the regions' names, whatever the strength. The pairs that
+    the two classes use most differently go first.
+
+    Parameters
+    ----------
+    regions : the taxonomy, for example ``"lobe"`` or ``"lobe*hemisphere"``; None for the default.
+    strength : what the target class "has": ``"mean"`` over its graphs, ``"max"`` (the most, where
+        edges are wanted, else the least), ``"full"`` (fill or empty the cell), or a number that
+        multiplies the mean's change.
+    """
+
+    regions: str | None = None
+    strength: str | float = "mean"
+    needs: ClassVar[frozenset[str]] = frozenset({REGIONS, BACKGROUND})
+
+    def __post_init__(self) -> None:
+        s = self.strength
+        if isinstance(s, str) and s not in {"mean", "max", "full"}:
+            try:
+                s = float(s)
+            except ValueError:
+                msg = f"strength must be 'mean', 'max', 'full' or a positive number; got {s!r}."
+                raise InvalidParameterError(msg) from None
+            object.__setattr__(self, "strength", s)
+        if not isinstance(s, str) and not (np.isfinite(s) and s > 0):
+            msg = f"strength must be 'mean', 'max', 'full' or a positive number; got {s!r}."
+            raise InvalidParameterError(msg)
+
+    def __call__(self, problem: Problem) -> Iterator[Step]:
+        """Yield one cell's change per iteration."""
+        cells = Cells(problem.taxonomy(self.regions, "blocks"))
+        _, others = problem.split_background("blocks")
+        contrast = problem.contrast("blocks")
+        graph, n = problem.graph, problem.graph.n_nodes
+        usual, wanted = self._wanted(graph, others, cells)
+        # Ties by the regions' names: their numbers depend on which node comes first.
+        order = np.lexsort((cells_by_name(cells), -np.abs(usual)))
+        order = order[wanted[order] != 0]
+        number = 0
+        for cell, change in zip(cells.at(order), wanted[order].tolist(), strict=True):
+            codes = cells.members(cell)
+            present = np.isin(codes, graph.codes, assume_unique=True)
+            codes = problem.free(codes[~present] if change > 0 else codes[present])
+            values = contrast.at(codes)
+            # Added: what the target class has most beyond ours; removed: the opposite.
+            ties = pair_places(codes, problem.places)
+            strongest = np.lexsort((ties, values if change > 0 else -values))[: abs(change)]
+            toggled = tuple(sorted(divmod(int(c), n) for c in codes[strongest]))
+            if not toggled:
+                continue
+            number += 1
+            kind = "densify" if change > 0 else "sparsify"
+            yield Step(kind, "block", toggled, name=cells.name(cell), iteration=number)
+        stronger = "" if self.strength == "full" else " A stronger move may: strength='full'."
+        problem.note(
+            f"All {number} cells in which the classes differ were brought to the target class's "
+            f"{self.strength if isinstance(self.strength, str) else 'multiple'}, and the label "
+            f"stays.{stronger}"
+        )
+
+    def _wanted(self, graph: Graph, others: Sequence[Graph], cells: Cells) -> tuple[Ints, Ints]:
+        """Change of every cell to the target class's mean, and to what the strength asks for."""
+        has = cells.count(graph)
+        counts = np.stack([cells.count(g) for g in others])
+        change = counts.mean(axis=0) - has
+        usual = np.rint(change).astype(np.int64)
+        if self.strength == "max":
+            most, least = counts.max(axis=0) - has, counts.min(axis=0) - has
+            change = np.where(change > 0, most, np.where(change < 0, least, 0))
+        elif self.strength == "full":
+            change = np.where(usual > 0, cells.sizes - has, np.where(usual < 0, -has, 0))
+        elif not isinstance(self.strength, str):
+            change = change * self.strength
+        return usual, np.rint(change).astype(np.int64)
+
+
+def cells_by_name(cells: Cells) -> Ints:
+    """The place of every cell when they are sorted by the names of their two regions."""
+    regions = cells.taxonomy.regions
+    names = [tuple(sorted(regions[r] for r in cell)) for cell in cells.at(range(len(cells)))]
+    places = np.empty(len(names), dtype=np.int64)
+    places[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
+    return places

@@ -1,0 +1,343 @@
+"""Dense structures beside cliques: what is found at a node, and what makes nodes into one.
+
+A *structure* is a frozen dataclass: its fields are the parameters, ``find`` gives the structure at
+a node, ``fill`` the pairs to join so that nodes become one. A class and a line in `STRUCTURES` give
+a sparsifier, a densifier and a method of that name, and the tests that go with them. Definitions
+and sources are in docs/methods.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, Protocol
+
+from denseflip.errors import InvalidParameterError, counted, whole_number
+from denseflip.graph import Pair
+from denseflip.graph.cliques import Neighbours
+from denseflip.graph.clubs import largest_club, star
+from denseflip.graph.communities import communities, has_igraph
+from denseflip.graph.peel import core_at, densest, truss_at
+from denseflip.graph.relaxed_cliques import (
+    Dense,
+    Need,
+    join_at_least,
+    lack_no_more,
+    largest_lacking,
+    plex_need,
+    quasi_need,
+)
+from denseflip.search.core.problem import Problem
+
+
+class RemainingGraph:
+    """What is left of the original: its edges that were not taken away yet.
+
+    Attributes
+    ----------
+    near : for each node, the nodes it is still joined with.
+    nodes : all nodes.
+    problem : what is being explained.
+    seed : drawn once for each search, for structures that are found by chance.
+    """
+
+    def __init__(self, near: Neighbours, nodes: Iterable[int], problem: Problem, seed: int) -> None:
+        self.near = near
+        self.nodes = nodes
+        self.problem = problem
+        self.seed = seed
+
+
+class Structure(Protocol):
+    """A kind of dense structure. It must be hashable: a frozen dataclass is."""
+
+    @property
+    def name(self) -> str:
+        """One word."""
+        ...
+
+    def __hash__(self) -> int: ...
+
+    def find(self, left: RemainingGraph, node: int) -> Dense | None:
+        """The structure at a node, or None to pass it over."""
+        ...
+
+    def fill(self, nodes: Sequence[int], near: Neighbours, level: float) -> list[Pair]:
+        """Missing pairs that make these nodes such a structure, of about this level."""
+        ...
+
+
+@dataclass(frozen=True)
+class Plex:
+    """The largest k-plex at a node: each member is joined with all the others but k - 1.
+
+    Exact by branch and bound among the nodes within two steps. Where that takes more than
+    ``max_branches``, the largest met so far, and the result says so.
+
+    Parameters
+    ----------
+    k : how many a member may lack, itself counted; 1 is a clique.
+    max_branches : bound of the search at one node.
+    """
+
+    name: ClassVar[str] = "plex"
+    k: int = 2
+    max_branches: int = 1000
+
+    def __post_init__(self) -> None:
+        whole_number("k", self.k, minimum=1)
+        whole_number("max_branches", self.max_branches, minimum=1)
+
+    def find(self, left: RemainingGraph, node: int) -> Dense | None:
+        """One of the largest k-plexes through the node."""
+        return _searched(self, left, node, plex_need(self.k))
+
+    def fill(self, nodes: Sequence[int], near: Neighbours, level: float) -> list[Pair]:
+        """Leave each node k - 1 missing pairs."""
+        return lack_no_more(nodes, near, self.k - 1)
+
+
+@dataclass(frozen=True)
+class Quasi:
+    """The largest γ-quasi-clique at a node: each member is joined with γ of the others.
+
+    At least half of the others, so that any two members have a neighbour in common or are joined,
+    and the search may stay within two steps. Exact up to ``max_branches``, as for `Plex`.
+
+    Parameters
+    ----------
+    gamma : the share, from 0.5 to 1; 1 is a clique.
+    max_branches : bound of the search at one node.
+    """
+
+    name: ClassVar[str] = "quasi"
+    gamma: float = 0.8
+    max_branches: int = 1000
+
+    def __post_init__(self) -> None:
+        _share("gamma", self.gamma, 0.5)
+        whole_number("max_branches", self.max_branches, minimum=1)
+
+    def find(self, left: RemainingGraph, node: int) -> Dense | None:
+        """One of the largest γ-quasi-cliques through the node."""
+        return _searched(self, left, node, quasi_need(self.gamma))
+
+    def fill(self, nodes: Sequence[int], near: Neighbours, level: float) -> list[Pair]:
+        """Leave each node the share 1 - γ of missing pairs."""
+        size = len(nodes)
+        return lack_no_more(nodes, near, size - 1 - quasi_need(self.gamma)(size))
+
+
+@dataclass(frozen=True)
+class Core:
+    """The innermost core of a node: each member is joined with at least k of the others.
+
+    The part that hangs together with the node. Exact, in a time that grows with the edges.
+
+    Parameters
+    ----------
+    k : of which order; None for the highest that the node has a part in. With a k, nodes outside
+        the k-core are passed over.
+    """
+
+    name: ClassVar[str] = "core"
+    k: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.k is not None:
+            whole_number("k", self.k, minimum=1)
+
+    def find(self, left: RemainingGraph, node: int) -> Dense | None:
+        """The k-core round the node."""
+        return core_at(node, left.nodes, left.near, self.k)
+
+    def fill(self, nodes: Sequence[int], near: Neighbours, level: float) -> list[Pair]:
+        """Join each node with k of the others: a core of the order that was taken away."""
+        return join_at_least(nodes, near, self.k or round(level))
+
+
+@dataclass(frozen=True)
+class Truss:
+    """The innermost truss of a node: each edge closes at least k - 2 triangles inside.
+
+    The k-truss community: what the node's edges reach by stepping from triangle to triangle. Exact,
+    in a time that grows with the triangles.
+
+    Parameters
+    ----------
+    k : of which order, at least 3; None for the highest that the node has a part in (2, a single
+        edge, if it is in no triangle). With a k, nodes outside the k-truss are passed over.
+    """
+
+    name: ClassVar[str] = "truss"
+    k: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.k is not None:
+            whole_number("k", self.k, minimum=3)
+
+    def find(self, left: RemainingGraph, node: int) -> Dense | None:
+        """The k-truss community of the node."""
+        check = left.problem.check_time
+        return truss_at(node, left.nodes, left.near, self.k, check=check)
+
+    def fill(self, nodes: Sequence[int], near: Neighbours, level: float) -> list[Pair]:
+        """Leave each node so few missing pairs that any two have k - 2 neighbours in common."""
+        return lack_no_more(nodes, near, max(0, len(nodes) - (self.k or round(level))) // 2)
+
+
+@dataclass(frozen=True)
+class Club:
+    """The largest k-club at a node: any two members are at most k steps apart inside it.
+
+    Exact by branch and bound among the nodes within k steps, up to ``max_branches`` as for `Plex`.
+
+    Parameters
+    ----------
+    k : the diameter allowed, at least 2.
+    max_branches : bound of the search at one node.
+    """
+
+    name: ClassVar[str] = "club"
+    k: int = 2
+    max_branches: int = 100
+
+    def __post_init__(self) -> None:
+        whole_number("k", self.k, minimum=2)
+        whole_number("max_branches", self.max_branches, minimum=1)
+
+    def find(self, left: RemainingGraph, node: int) -> Dense | None:
+        """One of the largest k-clubs through the node."""
+        if not left.near[node]:
+            return None
+        found = largest_club(
+            node,
+            left.near,
+            self.k,
+            max_branches=self.max_branches,
+            check=left.problem.check_time,
+        )
+        return _noted(found, "club", self, left)
+
+    def fill(self, nodes: Sequence[int], near: Neighbours, level: float) -> list[Pair]:
+        """Join one node with all the others: the cheapest club."""
+        return star(nodes, near)
+
+
+@dataclass(frozen=True)
+class Densest:
+    """The densest subgraph: no other set of nodes has more edges per node.
+
+    Of the whole graph, whatever the node; of several the one that holds them all. Exact by minimum
+    cuts as long as 2 × nodes × edges is below 2³¹; beyond that by peeling, with at least half of
+    the largest density, and the result says so.
+    """
+
+    name: ClassVar[str] = "densest"
+
+    def find(self, left: RemainingGraph, node: int) -> Dense | None:
+        """The densest part of what is left."""
+        found = densest(left.nodes, left.near)
+        if found is not None and not found.exact:
+            left.problem.note(
+                "The graph is too large for the exact densest subgraph; the one taken was found by "
+                "peeling and has at least half of the largest density."
+            )
+        return found
+
+    def fill(self, nodes: Sequence[int], near: Neighbours, level: float) -> list[Pair]:
+        """Join each node with so many that there are as many edges per node as taken away."""
+        return join_at_least(nodes, near, math.ceil(2 * Fraction(level).limit_denominator(10**6)))
+
+
+@dataclass(frozen=True)
+class Community:
+    """The community of a node: nodes with more edges among them than degrees would give.
+
+    By modularity, over the whole of what is left: Louvain or Leiden, every partition being tried
+    where only 7 nodes have edges.
+
+    Parameters
+    ----------
+    by : ``"louvain"``, ``"leiden"`` (needs igraph), or ``"auto"``: Leiden if igraph is installed.
+    resolution : above 1 for more and smaller communities, below 1 for fewer.
+    """
+
+    name: ClassVar[str] = "community"
+    by: str = "louvain"
+    resolution: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.by not in ("louvain", "leiden", "auto"):
+            msg = f"by must be one of louvain, leiden, auto; got {self.by!r}."
+            raise InvalidParameterError(msg, parameter="by")
+        _share("resolution", self.resolution, 0, math.inf)
+
+    def find(self, left: RemainingGraph, node: int) -> Dense | None:
+        """The community that the node belongs to."""
+        near = left.near
+        if not near[node]:
+            return None
+        if self.by == "auto" and has_igraph():
+            left.problem.note("Communities were found by Leiden (igraph is installed).")
+        parts = communities(
+            left.nodes,
+            near,
+            by=self.by,
+            resolution=self.resolution,
+            seed=left.seed,
+            check=left.problem.check_time,
+        )
+        members = next(part for part in parts if node in part)
+        inside = sum(len(near[v] & set(members)) for v in members)
+        if not inside:
+            return None
+        return Dense(members, inside / (len(members) * (len(members) - 1)))
+
+    def fill(self, nodes: Sequence[int], near: Neighbours, level: float) -> list[Pair]:
+        """Join each node with the share of the others that was joined in what was taken away."""
+        share = Fraction(level).limit_denominator(10**6)
+        return join_at_least(nodes, near, math.ceil(share * (len(nodes) - 1)))
+
+
+def _searched(structure: Plex | Quasi, left: RemainingGraph, node: int, need: Need) -> Dense | None:
+    if not left.near[node]:
+        return None
+    found = largest_lacking(
+        node,
+        left.near,
+        need,
+        max_branches=structure.max_branches,
+        check=left.problem.check_time,
+    )
+    return _noted(found, "quasi-clique" if structure.name == "quasi" else "plex", structure, left)
+
+
+def _noted(found: Dense, word: str, structure: Plex | Quasi | Club, left: RemainingGraph) -> Dense:
+    if not found.exact:
+        left.problem.note(
+            f"At some nodes the search for the largest {word} ended after "
+            f"{counted(structure.max_branches, 'branch', 'branches')} with the largest met by "
+            "then. Raise max_branches to search on."
+        )
+    return found
+
+
+def _share(name: str, value: object, low: float, high: float = 1.0) -> None:
+    number = value if isinstance(value, (int, float)) and not isinstance(value, bool) else 0
+    if not (0 < number < math.inf and low <= number <= high):
+        allowed = f"a number from {low} to {high}" if math.isfinite(high) else "a positive number"
+        raise InvalidParameterError(f"{name} must be {allowed}; got {value!r}.", parameter=name)
+
+
+STRUCTURES: Mapping[str, type[Structure]] = {
+    "plex": Plex,
+    "quasi": Quasi,
+    "core": Core,
+    "truss": Truss,
+    "club": Club,
+    "densest": Densest,
+    "community": Community,
+}

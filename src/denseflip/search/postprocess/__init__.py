@@ -1,0 +1,1 @@
+"""What is done with a counterfactual once found: make it robust, plausible, diverse."""

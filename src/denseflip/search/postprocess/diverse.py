@@ -1,0 +1,219 @@
+"""Diverse answers: counterfactuals in different places, each the best where the others are not.
+
+Flips that a search met on its way may be such answers already; else the same method searches again
+with the places of the answers so far frozen.
+"""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from denseflip.counterfactual import Counterfactual, Label, Status, Step
+from denseflip.errors import InvalidParameterError, counted
+from denseflip.graph import Codes, Edits, Graph, Nodes
+from denseflip.graph.cells import Cells, cover_cells
+from denseflip.graph.pairs import decode
+from denseflip.oracles.session import BudgetSpentError, Event
+from denseflip.search.constraints.bound_constraints import Constraints
+
+FEW_CELLS = 5  # of an answer in more cells, those that hold half of it are its place
+MOST_OF_IT = 0.5
+KEPT = 256  # flips met on the way that are remembered, those with the fewest edits
+LONGER = 2  # a flip met on the way may have so many times the edits of the first answer
+
+
+class FlipRecorder:
+    """Remembers the smallest flips that a search meets; a listener of its session.
+
+    Parameters
+    ----------
+    on_event : who else listens.
+    """
+
+    def __init__(self, on_event: Callable[[Event], object] | None) -> None:
+        self.on_event = on_event
+        self.original: Graph | None = None
+        self.accepts: Callable[[Any], bool] = lambda _: False
+        self._heap: list[tuple[int, int, Graph, Label]] = []
+        self._count = 0
+
+    def __call__(self, event: Event) -> None:
+        """Look at an answer, and hand it on."""
+        if self.on_event is not None:
+            self.on_event(event)
+        if event.kind != "answer" or self.original is None or event.graph is None:
+            return
+        if event.answer is None or not self.accepts(event.answer):
+            return
+        size = len(event.graph.difference(self.original))
+        self._count += 1
+        heapq.heappush(self._heap, (-size, -self._count, event.graph, event.answer.label))
+        if len(self._heap) > KEPT:
+            heapq.heappop(self._heap)
+
+    def flips(self) -> list[tuple[Graph, Label]]:
+        """What was met, the fewest edits first."""
+        return [(graph, label) for *_, graph, label in sorted(self._heap, reverse=True)]
+
+
+class _Places:
+    """Where edits are: cells of the first taxonomy; without regions the pairs themselves."""
+
+    def __init__(self, nodes: Nodes | None, regions: str | None, n_nodes: int) -> None:
+        self.n_nodes = n_nodes
+        known = nodes is not None and bool(nodes.regions)
+        self.cells = Cells(nodes.taxonomy(regions)) if known and nodes is not None else None
+
+    def main(self, codes: Codes) -> list[Any]:
+        """The places that an answer is in: all if they are few, else those that hold half."""
+        if self.cells is None:
+            return decode(codes, self.n_nodes)
+        tally = self.cells.tally(codes)
+        return list(tally) if len(tally) <= FEW_CELLS else list(cover_cells(tally, MOST_OF_IT))
+
+    def all_of(self, codes: Codes) -> set[Any]:
+        """All places with an edit."""
+        return set(decode(codes, self.n_nodes) if self.cells is None else self.cells.tally(codes))
+
+    def mask(self, places: Iterable[Any]) -> Any:
+        """A node × node array that is False in these places."""
+        allowed = np.ones((self.n_nodes, self.n_nodes), dtype=bool)
+        for a, b in places:
+            if self.cells is None:
+                allowed[a, b] = allowed[b, a] = False
+                continue
+            regions = self.cells.taxonomy.array
+            inside = np.outer(regions == a, regions == b)
+            allowed &= ~(inside | inside.T)
+        return allowed
+
+    @property
+    def words(self) -> str:
+        """What an answer has of its own."""
+        return "connections" if self.cells is None else f"region pairs ({self.cells.taxonomy.name})"
+
+
+class Again:
+    """Searches again with other constraints, with what is left of budget and time.
+
+    Parameters
+    ----------
+    budget, time_limit : those of all searches together.
+    first : the first result.
+    search : the search, which takes constraints, a budget and a time limit.
+    """
+
+    def __init__(
+        self,
+        budget: int | None,
+        time_limit: float | None,
+        first: Counterfactual,
+        search: Callable[..., Counterfactual],
+    ) -> None:
+        self._search = search
+        self._budget = None if budget is None else budget - first.calls
+        self._end = None if time_limit is None else time.monotonic() + time_limit - first.elapsed
+
+    def __call__(self, constraints: Constraints) -> Counterfactual:
+        """The next result; raises `BudgetSpentError` if nothing is left."""
+        left = None if self._end is None else self._end - time.monotonic()
+        if (left is not None and left <= 0) or (self._budget is not None and self._budget < 1):
+            raise BudgetSpentError
+        found = self._search(constraints=constraints, budget=self._budget, time_limit=left)
+        if self._budget is not None:
+            self._budget -= found.calls
+        return found
+
+
+def diversify(
+    first: Counterfactual,
+    n: int,
+    nodes: Nodes | None,
+    constraints: Constraints,
+    met: Iterable[tuple[Graph, Label]],
+    again: Callable[[Constraints], Counterfactual],
+) -> Counterfactual:
+    """A found answer with others in other places beside it (`Counterfactual.diverse`).
+
+    Parameters
+    ----------
+    first : the answer that was found; if none was, it is given back as it is.
+    n : how many there are to be, this one included.
+    nodes, constraints : of the search. Places are cells of the taxonomy that the answer is told
+        in, else of the constraints', else of the first.
+    met : flips that the search met, the smallest first.
+    again : searches with other constraints.
+    """
+    if not first.found:
+        return first
+    told = None if first.as_read is None else first.as_read.regions
+    places = _Places(nodes, told or constraints.regions, first.original.n_nodes)
+    answers, used = [first], set(places.main(_changed(first)))
+    for graph, label in met:
+        if len(answers) == n:
+            break
+        codes = graph.difference(first.original)
+        fits = len(codes) <= LONGER * max(first.distance, 1)
+        if fits and used.isdisjoint(places.all_of(codes)):
+            answers.append(_as_answer(first, graph, label))
+            used |= set(places.main(codes))
+    calls, why = 0, ""
+    while len(answers) < n:
+        mask = places.mask(used)
+        if constraints.allowed is not None and constraints.allowed.shape == mask.shape:
+            mask &= constraints.allowed
+        try:
+            other = again(replace(constraints, allowed=mask))
+        except BudgetSpentError:
+            why = "the budget was spent"
+            break
+        except InvalidParameterError as error:
+            if "constraints" not in error.parameters:
+                raise
+            why = "the answers so far are in every place that may change"
+            break
+        calls += other.calls
+        if not other.found:
+            spent = other.status is Status.BUDGET
+            why = "the budget was spent" if spent else "with that left as it is, nothing flips"
+            break
+        answers.append(other)
+        used |= set(places.main(_changed(other)))
+    note = (
+        f"{len(answers)} answers in different {places.words}: what holds "
+        f"{'' if places.cells is None else 'most of '}one is left as it is by the others."
+    )
+    if len(answers) < n:
+        short = f"{n} answers in different {places.words} were asked for, and {len(answers)} found"
+        note = f"{short}: {why}." + ("" if len(answers) == 1 else f" {note}")
+    if calls:
+        note = f"{note} Looking for others took {counted(calls, 'question', 'questions')} more."
+    return replace(first, diverse=tuple(answers), notes=(*first.notes, note))
+
+
+def _changed(result: Counterfactual) -> Codes:
+    return result.counterfactual.difference(result.original)
+
+
+def _as_answer(first: Counterfactual, graph: Graph, label: Label) -> Counterfactual:
+    """A flip that was met on the way, as a result of its own."""
+    edits = Edits.between(first.original, graph)
+    return replace(
+        first,
+        edits=edits,
+        label_after=label,
+        trace=(Step("search", "edges", edits.pairs, iteration=1),),
+        minimal=None,
+        as_read=None,
+        robustness=None,
+        plausibility=None,
+        confidence_after=None,
+        weights=(),  # those of its own edits are looked up by whoever knows the oracle
+        notes=("Met on the way to the first answer; its questions are counted there.",),
+    )

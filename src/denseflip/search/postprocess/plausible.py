@@ -1,0 +1,309 @@
+"""Plausible answers: counterfactuals that look like real graphs of their class.
+
+How plausible a change is, is told by the graphs of the class that the oracle gives the answer: how
+many of them have the pair, and, between equals, how many neighbours its ends share. As an
+objective, edits are exchanged for more plausible ones of the same place while the answer holds: no
+more edits, the same sentence. As a bound, the answer goes on towards the nearest real graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from denseflip.errors import InvalidParameterError, MissingInputError, shown
+from denseflip.graph import Codes, Graph
+from denseflip.graph.cells import Cells
+from denseflip.graph.pairs import are_among
+from denseflip.oracles.background import Background, Frequencies
+from denseflip.oracles.session import BudgetSpentError
+from denseflip.result_scores import Plausibility
+from denseflip.search.core.problem import Problem
+from denseflip.search.core.refinement import Candidate
+
+Floats = npt.NDArray[np.float64]
+QUESTIONS = 64  # exchanges that are asked about at most
+_DENSE = 4096  # nodes up to which shared neighbours are counted
+_ROWS = 4096  # pairs of which they are counted at a time
+
+
+def check_most(most: Any) -> float:
+    """A bound on how implausible an answer may be, or an error."""
+    number = isinstance(most, (int, float)) and not isinstance(most, bool)
+    if not number or not 0 < most < float("inf"):
+        msg = (
+            "max_implausible is a number above 0: how far the answer may be from the nearest real "
+            "graph of its class, as a multiple of what is usual there (1 is as far as these "
+            f"graphs are from one another); got {shown(most)}."
+        )
+        raise InvalidParameterError(msg, parameter="max_implausible")
+    return float(most)
+
+
+class Realism:
+    """What real graphs of a class are like, as far as the background shows.
+
+    Parameters
+    ----------
+    problem : what is explained.
+    label : the class.
+    """
+
+    def __init__(self, problem: Problem, label: Any) -> None:
+        self.problem = problem
+        background = problem.background or Background(())
+        labels = problem.background_labels if len(background) else ()
+        self._chosen = [i for i, given in enumerate(labels) if given == label]
+        self._background = background
+        self.graphs = [
+            g for g in (background.graphs[i] for i in self._chosen) if g != problem.graph
+        ]
+
+    @cached_property
+    def _shares(self) -> Frequencies:
+        return self._background.frequencies(self._chosen)
+
+    @cached_property
+    def usual(self) -> float | None:
+        """How far these graphs are from the nearest other one: the median."""
+        if len(self.graphs) < 2:
+            return None
+        far = np.array([[a.relative_distance(b) for b in self.graphs] for a in self.graphs])
+        np.fill_diagonal(far, np.inf)
+        return float(np.median(far.min(axis=1)))
+
+    def nearest(self, graph: Graph) -> tuple[float, Graph] | None:
+        """The real graph that is nearest, and how far it is; None without any."""
+        if not self.graphs:
+            return None
+        far = [graph.relative_distance(other) for other in self.graphs]
+        best = int(np.argmin(far))
+        return far[best], self.graphs[best]
+
+    def implausible(self, graph: Graph) -> float | None:
+        """How far a graph is from the nearest real one, as a multiple of what is usual."""
+        near = self.nearest(graph)
+        return None if near is None or not self.usual else near[0] / self.usual
+
+    def shares(self, codes: Codes) -> Floats:
+        """The share of the real graphs that have each pair; zeros without any."""
+        return self._shares.at(codes) if self._chosen else np.zeros(len(codes), dtype=np.float64)
+
+    @property
+    def seen(self) -> Codes:
+        """The pairs that at least one of the real graphs has."""
+        return self._shares.codes
+
+    def likely(self, codes: Codes) -> Floats:
+        """How likely pairs are in this class, for comparing them: shares, then neighbours."""
+        shared = self.neighbours(codes)
+        likely: Floats = self.shares(codes) + 1e-3 * shared / (1 + shared.max(initial=0))
+        return likely
+
+    def neighbours(self, codes: Codes) -> Floats:
+        """How many neighbours the ends of each pair share in the original; zeros if too large."""
+        graph, out = self.problem.graph, np.zeros(len(codes))
+        if graph.n_nodes > _DENSE:
+            return out
+        joined = self._joined
+        for start in range(0, len(codes), _ROWS):
+            u, v = np.divmod(codes[start : start + _ROWS], graph.n_nodes)
+            out[start : start + _ROWS] = (joined[u] & joined[v]).sum(axis=1)
+        return out
+
+    @cached_property
+    def _joined(self) -> npt.NDArray[np.bool_]:
+        joined: npt.NDArray[np.bool_] = self.problem.graph.to_adjacency(bool)
+        return joined
+
+    def figure(self, graph: Graph, *, swapped: int = 0, most: float | None = None) -> Plausibility:
+        """What to say of a counterfactual."""
+        original = self.problem.graph
+        changed = graph.difference(original)
+        there = are_among(changed, original.codes)
+        added, removed = changed[~there], changed[there]
+        near = self.nearest(graph)
+        known = bool(self.graphs)
+        return Plausibility(
+            n_graphs=len(self.graphs),
+            nearest=None if near is None else near[0],
+            usual=self.usual,
+            added=float(self.shares(added).mean()) if known and len(added) else None,
+            removed=float(self.shares(removed).mean()) if known and len(removed) else None,
+            neighbours=float(self.neighbours(added).mean()) if len(added) else None,
+            swapped=swapped,
+            most=most,
+        )
+
+
+def make_plausible(
+    candidate: Candidate, holds: Callable[[Graph], Any], *, swap: bool, most: float | None
+) -> Plausibility:
+    """Make a counterfactual more plausible, as objective (``swap``) or up to a bound (``most``).
+
+    Parameters
+    ----------
+    candidate : the counterfactual; moved.
+    holds : the label of a graph if it is an answer that will do, else None; asks the oracle.
+    swap : exchange edits for more plausible ones of the same place.
+    most : the largest `Plausibility.implausible` that is allowed.
+    """
+    problem = candidate.problem
+    real = Realism(problem, candidate.label)
+    if most is not None and real.usual is None:
+        msg = (
+            "max_implausible compares with real graphs of the answer's class, and the background "
+            f"has {len(real.graphs)} of {shown(candidate.label)} (two at least are needed). Give "
+            "a larger background."
+        )
+        raise MissingInputError(msg, parameter=("max_implausible", "background"))
+    swapped = 0
+    try:
+        if most is not None:
+            _approach(candidate, real, holds, most)
+        if swap:
+            swapped = _exchange(candidate, real, holds, most)
+    except BudgetSpentError:
+        problem.note("The budget was spent while the answer was made more plausible.")
+    figure = real.figure(candidate.graph, swapped=swapped, most=most)
+    if not figure.reached:
+        problem.note(
+            f"Out of reach: max_implausible={most:g} was asked for; the best answer found is at "
+            f"{figure.implausible:.2f}, on the way to the nearest real graph of its class."
+        )
+    return figure
+
+
+# ---- as a bound ---------------------------------------------------------------------------------
+
+
+def _approach(
+    candidate: Candidate, real: Realism, holds: Callable[[Graph], Any], most: float
+) -> None:
+    """Go on towards the nearest real graph until the answer is near enough."""
+    start, problem = candidate.graph, candidate.problem
+    near = real.nearest(start)
+    if near is None or near[0] / (real.usual or 1) <= most:
+        return
+    order = problem.free(near[1].difference(start))
+    joins = ~are_among(order, start.codes)
+    likely = real.shares(order)
+    order = order[np.argsort(np.where(joins, -likely, likely - 1), kind="stable")]
+
+    def at(k: int) -> Graph:
+        return start.toggle_codes(np.sort(order[:k]))
+
+    def far(k: int) -> float:
+        return real.implausible(at(k)) or 0.0
+
+    if not len(order) or far(len(order)) > most:
+        return
+    low, high = 0, len(order)
+    while high - low > 1:  # nothing is asked: how far a graph is can be seen
+        middle = (low + high) // 2
+        low, high = (low, middle) if far(middle) <= most else (middle, high)
+    k, stride = high, 1
+    while True:
+        label = holds(at(k)) if far(k) <= most else None
+        if label is not None:
+            candidate.move(at(k), label, "plausible")
+            return
+        if k == len(order):
+            return
+        k, stride = min(k + stride, len(order)), 2 * stride
+
+
+# ---- as an objective ----------------------------------------------------------------------------
+
+
+def _exchange(
+    candidate: Candidate, real: Realism, holds: Callable[[Graph], Any], most: float | None
+) -> int:
+    """Exchange edits for more plausible ones of the same cell; gives how many were.
+
+    With a bound, none that leads out of it, or further out: pairs that are likely one by one may
+    be far from every real graph together.
+    """
+
+    def far(graph: Graph) -> float:
+        return real.implausible(graph) or 0.0
+
+    bound = None if most is None else max(most, far(candidate.graph))
+    swaps = list(_wishes(candidate, real))
+    swaps.sort(key=lambda swap: (-swap[0], swap[1], swap[2]))
+    left, done = QUESTIONS, 0
+    parts = [swaps] if swaps else []
+    while parts and left:
+        part = parts.pop()
+        toggled = np.array(sorted(code for _, *pair in part for code in pair), dtype=np.int64)
+        graph = candidate.graph.toggle_codes(toggled)
+        label = None
+        if bound is None or far(graph) <= bound:
+            left -= 1
+            label = holds(graph)
+        if label is not None:
+            candidate.move(graph, label, "plausible")
+            done += len(part)
+        elif len(part) > 1:
+            half = len(part) // 2
+            parts += [part[half:], part[:half]]
+    return done
+
+
+def _wishes(candidate: Candidate, real: Realism) -> Iterator[tuple[float, int, int]]:
+    """Exchanges that make the answer more plausible: by how much, what goes, what comes.
+
+    Both are of one cell, and both are added or both removed, so that a sentence about cells and
+    numbers stays the same.
+    """
+    problem = candidate.problem
+    original = problem.graph
+    changed = candidate.graph.difference(original)
+    there = are_among(changed, original.codes)
+    for adds in (True, False):
+        now = changed[there != adds]
+        if not len(now):
+            continue
+        pool = _pool(problem, real, adds)
+        pool = problem.free(pool[~are_among(pool, np.sort(changed))]) if len(pool) else pool
+        if not len(pool):
+            continue
+        sign = 1.0 if adds else -1.0
+        worth_now, worth_then = sign * real.likely(now), sign * real.likely(pool)
+        place_now, place_then = _places(problem, now), _places(problem, pool)
+        for place in np.unique(place_now):
+            mine = np.flatnonzero(place_now == place)
+            other = np.flatnonzero(place_then == place)
+            mine = mine[np.argsort(worth_now[mine], kind="stable")]
+            other = other[np.argsort(-worth_then[other], kind="stable")]
+            for i, j in zip(mine.tolist(), other.tolist(), strict=False):
+                gain = float(worth_then[j] - worth_now[i])
+                if gain <= 1e-9:
+                    break
+                yield gain, int(now[i]), int(pool[j])
+
+
+def _pool(problem: Problem, real: Realism, adds: bool) -> Codes:
+    """Pairs that might be added, or removed, in place of others."""
+    graph = problem.graph
+    if not adds:
+        return graph.codes
+    if real.graphs:
+        seen = real.seen
+    elif graph.n_nodes <= _DENSE // 2:
+        u, v = np.triu_indices(graph.n_nodes, 1)
+        seen = (u * graph.n_nodes + v).astype(np.int64)
+    else:
+        return np.empty(0, dtype=np.int64)
+    return seen[~are_among(seen, graph.codes)]
+
+
+def _places(problem: Problem, codes: Codes) -> npt.NDArray[np.int64]:
+    """The cell that each pair is in; without regions all are in one place."""
+    if problem.nodes is None or not problem.nodes.regions:
+        return np.zeros(len(codes), dtype=np.int64)
+    return Cells(problem.nodes.taxonomy()).numbers(codes)

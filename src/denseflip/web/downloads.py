@@ -1,0 +1,142 @@
+"""What is taken away from a job: the page, JSON, CSV, BrainNet files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+from typing import Any
+
+from denseflip.cohort.cohort import Cohort
+from denseflip.errors import InvalidParameterError, MissingInputError
+from denseflip.experiments.table import Table
+from denseflip.limits import check_dense
+from denseflip.report.cohort_page import make_cohort_page
+from denseflip.report.page import make_page
+from denseflip.story.story import Story
+
+FILES = {
+    "report.html": "text/html; charset=utf-8",
+    "result.json": "application/json",
+    "edits.csv": "text/csv; charset=utf-8",
+    "explanations.csv": "text/csv; charset=utf-8",
+    "index.html": "text/html; charset=utf-8",
+    "cohort.html": "text/html; charset=utf-8",
+    "cohort.tsv": "text/tab-separated-values; charset=utf-8",
+    "brain.node": "text/plain; charset=utf-8",
+    "brain.edge": "text/plain; charset=utf-8",
+}
+_OF_MANY = ("cohort.html", "cohort.tsv", "explanations.csv", "index.html")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would take for a formula
+
+
+def make_file(
+    name: str, result: dict[str, Any], *, answer: int | None = None, whatif: Any = None
+) -> str:
+    """The text of a file.
+
+    Parameters
+    ----------
+    name : one of `FILES`.
+    result : what the job gave.
+    answer : which answer of the front; by default the one that was chosen.
+    whatif : for the page, what it answers "what if" from (`whatif_data`).
+    """
+    if "many" in result:
+        return _of_many(name, result["kept"]["files"])
+    if name == "result.json":
+        return json.dumps(result.get("record") or result, ensure_ascii=False)
+    if name == "cohort.tsv" and "tsv" in result:
+        return str(result["tsv"])
+    if name == "cohort.html" and "cohort" in result:
+        return make_cohort_page(Cohort.from_dict(result["record"]))
+    if "story" not in result or name in _OF_MANY:
+        msg = f"This job gives no {name}: it is not an explanation of one graph."
+        raise InvalidParameterError(msg)
+    story = story_of(result, answer)
+    if name == "report.html":
+        front = [Story.from_dict(one) for one in result.get("front", ())]
+        return make_page(story, front=front, card=result.get("card") or None, whatif=whatif)
+    if name == "edits.csv":
+        return edits_csv(story)
+    return brainnet_nodes(story) if name == "brain.node" else brainnet_edges(story)
+
+
+def _of_many(name: str, made: dict[str, str]) -> str:
+    if name not in made:
+        msg = f"This job gives no {name}: it is of many graphs, and gives {', '.join(made)}."
+        raise InvalidParameterError(msg)
+    return made[name]
+
+
+def story_of(result: dict[str, Any], answer: int | None = None) -> Story:
+    """The story of a job that explains: the chosen one, or another of its front."""
+    front = result.get("front", ())
+    if answer is None or not front:
+        return Story.from_dict(result["story"])
+    if not 0 <= answer < len(front):
+        msg = f"answer must be a number from 0 to {len(front) - 1}; got {answer}."
+        raise InvalidParameterError(msg, parameter="answer")
+    return Story.from_dict(front[answer])
+
+
+def edits_csv(story: Story) -> str:
+    """Every edit, a line each."""
+    out = io.StringIO()
+    table = csv.writer(out)
+    regions = story.taxonomy
+    table.writerow(["change", "u", "v", "name_u", "name_v", "region_u", "region_v", "named"])
+    named = {*story.named_edits.added, *story.named_edits.removed}
+    for kind, pairs in (("removed", story.result.removed), ("added", story.result.added)):
+        for u, v in pairs:
+            ends = [story.nodes.names[u], story.nodes.names[v]]
+            where = ["", ""] if regions is None else [regions.region_of(u), regions.region_of(v)]
+            said = "yes" if (u, v) in named else "no"
+            table.writerow([kind, u, v, *map(_cell, (*ends, *where)), said])
+    return out.getvalue()
+
+
+def no_formulas(table: Table) -> Table:
+    """A table in which no word is taken for a formula by a spreadsheet."""
+    rows = (tuple(_cell(x) if isinstance(x, str) else x for x in row) for row in table.rows)
+    return replace(table, rows=tuple(rows))
+
+
+def _cell(text: str) -> str:
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def brainnet_nodes(story: Story) -> str:
+    """Nodes for BrainNet Viewer: x y z colour size label, by tabs."""
+    points = story.nodes.coordinates
+    if points is None:
+        msg = "The nodes have no coordinates, and BrainNet Viewer needs them."
+        raise MissingInputError(msg)
+    changed = [0] * story.nodes.n_nodes
+    for pair in (*story.result.removed, *story.result.added):
+        for node in pair:
+            changed[node] += 1
+    index = story.taxonomy.index if story.taxonomy is not None else [0] * len(changed)
+    lines = [
+        f"{x:g}\t{y:g}\t{z:g}\t{index[i] + 1}\t{changed[i]}\t{'_'.join(name.split()) or '-'}"
+        for i, ((x, y, z), name) in enumerate(zip(points, story.nodes.names, strict=True))
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def brainnet_edges(story: Story) -> str:
+    """Edits for BrainNet Viewer: a matrix, 1 where a connection is added, −1 where removed."""
+    n = story.nodes.n_nodes
+    check_dense(n, "brain.edge", itemsize=4)
+    marks: dict[int, dict[int, str]] = {}
+    for value, pairs in (("-1", story.result.removed), ("1", story.result.added)):
+        for u, v in pairs:
+            marks.setdefault(u, {})[v] = marks.setdefault(v, {})[u] = value
+    lines = []
+    for u in range(n):
+        row = ["0"] * n
+        for v, value in marks.get(u, {}).items():
+            row[v] = value
+        lines.append("\t".join(row))
+    return "\n".join(lines) + "\n"

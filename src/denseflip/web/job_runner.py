@@ -1,0 +1,246 @@
+"""Jobs at work: a few at a time, each heard of while it runs, and stopped when asked.
+
+A search is stopped where it asks its next question: what listens to its session raises `Stopped`,
+which nothing between there and here catches.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import secrets
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from denseflip.checks import visible
+from denseflip.errors import DenseflipError
+from denseflip.web.guard import error_body
+from denseflip.web.job_store import FINAL, Job, Store
+
+EVERY = 0.1  # seconds between two words about the progress of a job
+MOST_WAITING = 500  # jobs that may wait or run
+BEHIND = 64  # events that wait for one listener
+
+Work = Callable[[Job, "JobProgress"], tuple[dict[str, Any], dict[str, Any]]]
+
+
+class Stopped(BaseException):
+    """A job was cancelled, or the server is going down."""
+
+
+Heard = asyncio.Queue[tuple[str, dict[str, Any]]]
+
+
+class JobProgress:
+    """What is known of a job while it waits and runs; listeners hear of every change."""
+
+    def __init__(self, id: str) -> None:
+        self.id = id
+        self.state: dict[str, Any] = {"status": "queued", "stage": "waiting", "sent": time.time()}
+        self.stop = threading.Event()
+        self._mark = secrets.token_hex(4)  # the same job may be run again, and be told anew
+        self._n = 0
+        self._said = 0.0
+        self._lock = threading.Lock()
+        self._listeners: list[tuple[asyncio.AbstractEventLoop, Heard]] = []
+
+    def tell(self, *, now: bool = False, **facts: Any) -> None:
+        """Change what is known; listeners are told at most ten times a second, or `now`."""
+        if self.stop.is_set() and facts.get("status") not in FINAL:
+            raise Stopped
+        with self._lock:
+            if self.state["status"] in FINAL:
+                return  # cancelled, say: the end is told once
+            self.state.update(facts)
+            self._n += 1
+            moment = time.monotonic()
+            if not now and moment - self._said < EVERY:
+                return
+            self._said = moment
+            self.state["sent"] = time.time()
+            event = self._event()
+            for loop, heard in self._listeners:
+                with suppress(RuntimeError):  # its loop is closed: nobody listens any more
+                    loop.call_soon_threadsafe(_put, heard, event)
+
+    def listen(self, last: str | None = None) -> Heard:
+        """A queue of what is told from now on; the present state is its first.
+
+        Parameters
+        ----------
+        last : the id of the last event that was heard before, if any: nothing is told twice.
+        """
+        heard: Heard = asyncio.Queue(BEHIND)
+        with self._lock:
+            event = self._event()
+            if event[0] != last or self.state["status"] in FINAL:
+                heard.put_nowait(event)
+            self._listeners.append((asyncio.get_running_loop(), heard))
+        return heard
+
+    def leave(self, heard: Heard) -> None:
+        """Listen no more."""
+        with self._lock:
+            self._listeners = [x for x in self._listeners if x[1] is not heard]
+
+    def _event(self) -> tuple[str, dict[str, Any]]:
+        return f"{self._mark}-{self._n}", dict(self.state)
+
+
+def _put(heard: Heard, event: tuple[str, dict[str, Any]]) -> None:
+    """Every event is the whole state: for whoever reads too slowly the oldest are dropped."""
+    if heard.full():
+        heard.get_nowait()
+    heard.put_nowait(event)
+
+
+class Runner:
+    """So many threads that take jobs one by one.
+
+    Parameters
+    ----------
+    store : where jobs are kept.
+    work : does a job; gives a short summary and the whole result.
+    workers : how many jobs run at a time.
+    """
+
+    def __init__(self, store: Store, work: Work, workers: int) -> None:
+        self.store, self.work = store, work
+        self._queue: queue.SimpleQueue[JobProgress | None] = queue.SimpleQueue()
+        self._live: dict[str, JobProgress] = {}
+        self._lock = threading.Lock()
+        self._owed: dict[str, dict[str, Any]] = {}  # ends that could not be written, by job
+        self._threads = [
+            threading.Thread(target=self._loop, name=f"job-{i}", daemon=True)
+            for i in range(workers)
+        ]
+
+    def start(self) -> int:
+        """Begin; jobs that waited before the last end wait again. Gives how many were hit."""
+        waiting, interrupted = self.store.recover()
+        for id in waiting:
+            self._enqueue(id)
+        for thread in self._threads:
+            thread.start()
+        return interrupted
+
+    def close(self) -> None:
+        """Stop what runs (it becomes interrupted, to be run again) and end the threads."""
+        with self._lock:
+            running = list(self._live.values())
+        for live in running:
+            live.stop.set()
+        for _ in self._threads:
+            self._queue.put(None)
+        for thread in self._threads:
+            thread.join(timeout=10)
+
+    def submit(self, kind: str, request: dict[str, Any]) -> Job:
+        """A new job, to be done when its turn comes."""
+        job = self.store.add(kind, request)
+        self._enqueue(job.id)
+        return job
+
+    def again(self, id: str) -> bool:
+        """Do a job that ended without a result anew."""
+        if not self.store.again(id):
+            return False
+        self._enqueue(id)
+        return True
+
+    def cancel(self, id: str) -> bool:
+        """Stop a job, or take it from the queue; False if it has ended already."""
+        live = self.live(id)
+        if live is not None:
+            live.stop.set()
+        if self.store.end(id, "cancelled"):
+            with self._lock:
+                self._owed.pop(id, None)  # this is its end now, and it may be asked for anew
+            if live is not None:
+                live.tell(now=True, status="cancelled", stage="cancelled")
+            return True
+        return False
+
+    def live(self, id: str) -> JobProgress | None:
+        """What is known of a job that waits or runs."""
+        with self._lock:
+            return self._live.get(id)
+
+    def _enqueue(self, id: str) -> None:
+        live = JobProgress(id)
+        with self._lock:
+            self._live[id] = live
+        self._queue.put(live)
+
+    def _loop(self) -> None:
+        while (live := self._queue.get()) is not None:
+            if self.live(live.id) is not live:
+                continue  # cancelled while it waited, and asked for anew: that one is in the queue
+            try:
+                self._settle()
+                job = self.store.get(live.id)
+                if job is not None:
+                    self._do(job, live)
+            except sqlite3.Error as error:  # a full disk: this job fails, and the next has its turn
+                facts = _unkept(error)["error"]
+                with self._lock:
+                    self._owed[live.id] = facts
+                live.stop.set()
+                live.tell(now=True, status="failed", stage="failed", error=facts)
+            finally:
+                with self._lock:
+                    if self._live.get(live.id) is live:
+                        del self._live[live.id]
+
+    def _settle(self) -> None:
+        """Write what could not be written about jobs that failed, if there is room now."""
+        with self._lock:
+            owed, self._owed = self._owed, {}
+        with suppress(sqlite3.Error):
+            for id in list(owed):
+                self.store.end(id, "failed", owed[id])
+                del owed[id]
+        with self._lock:
+            self._owed = {**owed, **self._owed}
+
+    def _do(self, job: Job, live: JobProgress) -> None:
+        if live.stop.is_set() or not self.store.start(job.id):
+            return
+        try:
+            live.tell(now=True, status="running", stage="beginning")
+            summary, result = self.work(job, live)
+            live.tell(now=True, stage="saving")
+            if self.store.finish(job.id, summary, result):
+                live.tell(now=True, status="done", stage="done", summary=summary)
+        except Stopped:
+            return  # cancelled, and marked so; or the server ends, and marks it when it starts
+        except DenseflipError as error:
+            self._fail(job, live, error_body(type(error).__name__, said(error), error.parameters))
+        except MemoryError:
+            message = "There is not enough memory for this on this machine."
+            self._fail(job, live, error_body("TooLargeError", message))
+        except sqlite3.Error as error:
+            self._fail(job, live, _unkept(error))
+        except (Exception, SystemExit) as error:  # whatever a user's own classifier may raise
+            message = f"{type(error).__name__}: {visible(str(error)[:500])}. This was not foreseen."
+            self._fail(job, live, error_body("Unforeseen", message))
+
+    def _fail(self, job: Job, live: JobProgress, error: dict[str, Any]) -> None:
+        if live.stop.is_set():
+            return  # cancelled already; it may wait anew by now, and that is not what failed
+        self.store.end(job.id, "failed", error["error"])
+        live.tell(now=True, status="failed", stage="failed", error=error["error"])
+
+
+def _unkept(error: sqlite3.Error) -> dict[str, Any]:
+    message = f"The answer could not be kept ({error}). Make room on the disk, and run it again."
+    return error_body("StoreError", message)
+
+
+def said(error: BaseException) -> str:
+    """What an error says, for a page."""
+    return visible(str(error), lines=True)

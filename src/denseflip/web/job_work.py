@@ -1,0 +1,336 @@
+"""What a job does: judge, explain one or many, compare; every step through `workflow`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from denseflip.classifiers.crossval import evaluate
+from denseflip.classifiers.presets import PRESETS
+from denseflip.cohort.stats import check_permutations
+from denseflip.errors import InvalidParameterError, UnknownNameError, nearest
+from denseflip.experiments.cohort import explain_cohort
+from denseflip.experiments.explain_many import Explanations
+from denseflip.oracles.session import Event, Session
+from denseflip.search.constraints.bound_constraints import Constraints
+from denseflip.search.core.refinement import REFINERS
+from denseflip.search.methods.registry import ALIASES, METHODS
+from denseflip.web.job_runner import JobProgress
+from denseflip.web.job_store import Job, Store
+from denseflip.web.library import Library
+from denseflip.web.many_jobs import FOLDER, check_of, plan, result_of, run, story_in
+from denseflip.web.payload import cohort_of, judged_words, replay_of, row_of, view_of
+from denseflip.web.quota import Quota
+from denseflip.web.schemas import JobRequest
+from denseflip.web.single_flight import SingleFlight
+from denseflip.workflow.compare import compare
+from denseflip.workflow.explain_and_describe import method_for, record, tell, tell_front
+from denseflip.workflow.subject import Subject
+from denseflip.workflow.whatif import WhatIf
+
+LEVEL = 0.05  # what counts as more than chance in a cohort
+REPEATS, PERMUTATIONS = 5, 100  # of an honest evaluation, as the page waits for it
+METHODS_BESIDE = ("auto", "tri", "cli", "con", "dat+bw")
+
+Done = tuple[dict[str, Any], dict[str, Any]]
+
+
+def check_method(name: str) -> str:
+    """A method by a name that is known here; never a module of somebody's."""
+    base, *suffixes = name.strip().lower().split("+")
+    if ALIASES.get(base, base) not in METHODS:
+        raise UnknownNameError("method", name, METHODS, parameter="method")
+    for suffix in suffixes:
+        if suffix not in REFINERS:
+            raise UnknownNameError("refinement", suffix, REFINERS, parameter="method")
+    return name
+
+
+class Work:
+    """Does the jobs of one server."""
+
+    def __init__(self, library: Library, store: Store, quota: Quota) -> None:
+        self.library, self.store, self.quota = library, store, quota
+        self._judging: SingleFlight[tuple[str, str], dict[str, Any] | None] = SingleFlight(
+            0
+        )  # the store keeps it
+        self._many: SingleFlight[str, Explanations] = SingleFlight(
+            0
+        )  # by job; its result is kept by the store
+
+    def __call__(self, job: Job, live: JobProgress) -> Done:
+        """Do one job."""
+        self.quota.check_job()  # those that waited before it may have filled the folder
+        asked = JobRequest.model_validate(job.request)
+        kinds: dict[str, Callable[[JobRequest, JobProgress], Done]] = {
+            "judge": self.judge,
+            "explain": self.explain,
+            "compare": self.compare,
+            "cohort": self.cohort,
+            "many": partial(self.many, job.id),
+        }
+        return kinds[asked.kind](asked, live)
+
+    def check(self, asked: JobRequest) -> None:
+        """Say what is wrong with a request before it waits."""
+        if asked.of is not None and asked.kind != "explain":
+            msg = f"`of` is for one out of many (kind 'explain'), not for {asked.kind!r}."
+            raise InvalidParameterError(msg, parameter="of")
+        if asked.classifier not in (known := self.library.classifiers(asked.dataset)):
+            raise UnknownNameError("classifier", asked.classifier, known, parameter="classifier")
+        dataset = self.library.dataset(asked.dataset)
+        if asked.regions is not None:
+            dataset.nodes.taxonomy(asked.regions)
+        if asked.kind == "cohort":
+            if not self.library.is_preset(asked.classifier):
+                msg = (
+                    "A cohort is explained by classifiers that are trained anew; take one of "
+                    f"{', '.join(PRESETS)}."
+                )
+                raise InvalidParameterError(msg, parameter="classifier")
+            check_permutations(asked.permutations, LEVEL)
+        if asked.kind == "many":
+            check_method(asked.method)
+            plan(asked, dataset, self.library.words_of(asked.classifier), self._telling(asked))
+        if asked.kind in ("judge", "cohort", "many"):
+            return
+        for name in asked.methods if asked.kind == "compare" else (asked.method,):
+            method_for(check_method(name), regions=asked.regions)
+        if asked.subject is None:
+            msg = f"Say which graph of {asked.dataset!r} is to be explained."
+            raise InvalidParameterError(msg, parameter="subject")
+        subject = self.library.subject(asked.dataset, asked.subject)
+        if self.library.is_preset(asked.classifier):
+            subject.label_of(asked.target)
+        if (terms := self._constraints(asked)) is not None:
+            terms.bind(subject.graph, subject.nodes)
+        if asked.of is not None:
+            check_of(asked, self.store)
+
+    # ---- kinds of job -----------------------------------------------------------------------
+
+    def judge(self, asked: JobRequest, live: JobProgress) -> Done:
+        """How good a classifier is on graphs that it has not seen."""
+        found = self._judged(asked.dataset, asked.classifier, live)
+        if found is None:
+            msg = "This classifier is not trained here, so how good it is cannot be found out here."
+            raise InvalidParameterError(msg, parameter="classifier")
+        return {"level": found["level"], "verdict": found["verdict"]}, {"evaluation": found}
+
+    def explain(self, asked: JobRequest, live: JobProgress) -> Done:
+        """One subject by one method: the sentence, the front, the pictures, the film."""
+        subject, oracle, lock, evaluation = self._prepare(asked, live)
+        with lock:
+            if asked.of is not None:
+                assert subject.dataset is not None
+                check_of(asked, self.store)  # it may have been deleted meanwhile
+                kept, words = self.store.result(asked.of), self.library.words_of(asked.classifier)
+                story = story_in(kept, str(asked.subject), subject.dataset, words, oracle)
+            else:
+                story = tell(
+                    subject,
+                    oracle,
+                    check_method(asked.method),
+                    seed=asked.seed,
+                    evaluation=evaluation,
+                    on_event=_Listener(live, asked.method),
+                    **(self._telling(asked) | {"target": subject.label_of(asked.target, oracle)}),
+                )
+            live.tell(now=True, stage="telling")
+            front = tell_front(story, oracle, background=subject.background)
+            live.tell(now=True, stage="replaying")
+            what_if = WhatIf(subject.graph, oracle)
+            session = Session(oracle, confidence=what_if.confident)
+            replay = replay_of(story, session, confident=what_if.confident)
+        view = view_of(story, front) | {"replay": replay, "confident": what_if.confident}
+        result = {
+            "view": view,
+            "story": story.to_dict(),
+            "front": [one.to_dict() for one in front] if len(front) > 1 else [],
+            "record": record(story, front if len(front) > 1 else ()),
+            "card": dict(getattr(oracle, "card", {}) or {}),
+        }
+        summary = {
+            "found": story.result.found,
+            "title": view["title"],
+            "short": story.short,
+            "level": story.badge.level,
+        }
+        return summary, result
+
+    def compare(self, asked: JobRequest, live: JobProgress) -> Done:
+        """One subject by several methods."""
+        subject, oracle, lock, evaluation = self._prepare(asked, live)
+        names = [check_method(name) for name in asked.methods or METHODS_BESIDE]
+        rows = []
+        with lock:
+            heard = _Listener(live, names[0])
+            for row in compare(
+                subject,
+                oracle,
+                names,
+                seed=asked.seed,
+                evaluation=evaluation,
+                progress=heard.rename,
+                on_event=heard,
+                **(self._telling(asked) | {"target": subject.label_of(asked.target, oracle)}),
+            ):
+                rows.append(row)
+                live.tell(now=True, rows=len(rows), of=len(names))
+        result = {
+            "rows": [row_of(row) for row in rows],
+            "record": [row.to_dict() for row in rows],
+            "stories": {r.method: r.story.to_dict() for r in rows if r.story is not None},
+            "card": dict(getattr(oracle, "card", {}) or {}),
+        }
+        found = sum(row.story is not None and row.story.result.found for row in rows)
+        return {"title": f"{subject.name}: {len(rows)} methods", "found": found > 0}, result
+
+    def cohort(self, asked: JobRequest, live: JobProgress) -> Done:
+        """What the explanations of all subjects have in common, and whether that is chance."""
+        live.tell(now=True, stage="judging")
+        found = explain_cohort(
+            self.library.dataset(asked.dataset),
+            asked.classifier,
+            regions=asked.regions,
+            permutations=asked.permutations,
+            level=LEVEL,
+            seed=asked.seed,
+            engine="serial",
+            progress=lambda done, of: live.tell(stage="permuting", done=done, of=of),
+        )
+        result = {"cohort": cohort_of(found), "record": found.to_dict(), "tsv": found.to_tsv()}
+        title = f"{asked.dataset}: what {asked.classifier} goes by in all of them"
+        return {"title": title, "found": found.verdict == "named"}, result
+
+    def many(self, id: str, asked: JobRequest, live: JobProgress) -> Done:
+        """Every graph of a data set, or those of some classes, one by one: an index of them."""
+        live.tell(now=True, stage="training")
+        dataset = self.library.dataset(asked.dataset)
+        got = self.library.classifier(asked.dataset, asked.classifier, waiting=live.tell)
+        evaluation = self._judged(asked.dataset, asked.classifier, live)
+        telling = self._telling(asked) | {"evaluation": evaluation}
+        specs = plan(asked, dataset, self.library.words_of(asked.classifier), telling)
+        heard = _Listener(live, asked.method)
+
+        def progress(done: int, of: int) -> None:
+            heard.rename(asked.method)
+            live.tell(now=True, stage="explaining", done=done, of=of)
+
+        where = self.library.folder / FOLDER / id
+        # One that was cancelled and is run again waits until the last thread has heard of it.
+        found = self._many.get(
+            id,
+            lambda: run(specs, where, progress=progress, on_event=heard, lock=got.lock),
+            waiting=live.tell,
+        )
+        live.tell(now=True, stage="saving")
+        card = dict(getattr(got.oracle, "card", {}) or {})
+        result = result_of(found, asked, evaluation, card)
+        who = f"{', '.join(asked.classes)}: " if asked.classes else ""
+        counted = f"{result['many']['found']:,} of {len(found):,} found"
+        title = f"{asked.dataset}, one by one ({who}{counted})"
+        return {"title": title, "found": bool(result["many"]["found"])}, result
+
+    # ---- what they share --------------------------------------------------------------------
+
+    def _prepare(self, asked: JobRequest, live: JobProgress) -> tuple[Subject, Any, Any, Any]:
+        assert asked.subject is not None
+        live.tell(now=True, stage="training")
+        subject = self.library.subject(asked.dataset, asked.subject)
+        got = self.library.classifier(asked.dataset, asked.classifier, waiting=live.tell)
+        evaluation = self._judged(asked.dataset, asked.classifier, live)
+        live.tell(now=True, stage="searching", judged=judged_words(evaluation))
+        return subject, got.oracle, got.lock, evaluation
+
+    def _judged(self, key: str, name: str, live: JobProgress) -> dict[str, Any] | None:
+        """The evaluation of a classifier; made once, while other jobs that need it wait."""
+        dataset, identity = self.library.marked(key)
+
+        def make() -> dict[str, Any] | None:
+            known = self.store.judged(identity, name)
+            if known is not None or not self.library.is_preset(name):
+                return known
+            folds = min(5, *(n for n in dataset.class_counts().values() if n))
+            if folds < 2:
+                return None
+            live.tell(now=True, stage="judging", done=0, of=REPEATS + PERMUTATIONS)
+            made = evaluate(
+                dataset,
+                name,
+                folds=folds,
+                repeats=REPEATS,
+                permutations=PERMUTATIONS,
+                progress=lambda done, of: live.tell(done=done, of=of),
+            ).to_dict()
+            self.store.judge(identity, name, made)
+            return made
+
+        return self._judging.get((identity, name), make, waiting=lambda: live.tell(stage="judging"))
+
+    def _telling(self, asked: JobRequest) -> dict[str, Any]:
+        """What was asked for, as `tell` takes it; the target by its name."""
+        front = {"front": True} if asked.kind != "compare" and _takes_front(asked.method) else {}
+        return front | {
+            "target": asked.target,
+            "confidence": asked.confidence,
+            "constraints": self._constraints(asked),
+            "regions": asked.regions,
+            "budget": asked.budget,
+            "time_limit": asked.time_limit,
+        }
+
+    def _constraints(self, asked: JobRequest) -> Constraints | None:
+        """What may change; nodes by number, since a region may have the name of a node."""
+        given = asked.constraints
+        if not given.model_dump(exclude_defaults=True):
+            return None
+        nodes = self.library.dataset(asked.dataset).nodes
+        for name in given.frozen_nodes:
+            if name not in nodes.names:
+                near = nearest(name, nodes.names, n=5) or list(nodes.names[:5])
+                raise UnknownNameError("node", name, near, parameter="frozen_nodes")
+        freeze = [*given.frozen_regions, *map(nodes.names.index, given.frozen_nodes)]
+        return Constraints(
+            freeze=freeze,
+            only=given.only,
+            max_edits=given.max_edits,
+            max_cells=given.max_cells,
+            regions=asked.regions if freeze or given.max_cells else None,
+        )
+
+
+class _Listener:
+    """Hears the session of a search, and says how far it is."""
+
+    def __init__(self, live: JobProgress, method: str) -> None:
+        self.live = live
+        self.rename(method)
+
+    def rename(self, method: str) -> None:
+        """Another search begins."""
+        self.method = method
+        self._original: Any = None
+        self._label: Any = None
+        self._best: int | None = None
+        self.live.tell(method=method, calls=0, best=None)
+
+    def __call__(self, event: Event) -> None:
+        """Take note of an event; a cancelled job ends here."""
+        if event.answer is not None and event.graph is not None:
+            if self._original is None:
+                self._original, self._label = event.graph, event.answer.label
+            elif event.answer.label != self._label:
+                edits = self._original.distance(event.graph)
+                self._best = edits if self._best is None else min(self._best, edits)
+        self.live.tell(calls=event.calls, best=self._best)
+
+
+def _takes_front(name: str) -> bool:
+    base = name.strip().lower().split("+")[0]
+    try:
+        method_for(base, front=True)
+    except InvalidParameterError:
+        return False
+    return True

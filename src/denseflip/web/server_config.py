@@ -1,0 +1,101 @@
+"""How the app is served: where, from what, for whom. Checked before anything starts."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+from pathlib import Path
+
+from denseflip.errors import InvalidParameterError
+
+TOKEN_VARIABLE = "DENSEFLIP_TOKEN"
+LEAST_TOKEN = 16  # characters; a shorter one can be guessed
+UPLOAD = 50_000_000  # bytes of one upload
+UPLOADS = 500  # uploads that are kept
+KEPT = 2_000_000_000  # bytes of uploads and answers that are kept
+BODY = 1_000_000  # bytes of any other request
+
+
+@dataclass(frozen=True)
+class ServerSettings:
+    """What `denseflip serve` was told.
+
+    Attributes
+    ----------
+    datasets : names or files of data sets; none for all that are on this machine.
+    oracles : words that name classifiers of one's own, as `open_oracle` takes them.
+    data : the folder that uploads and jobs live in; nothing outside it is read for a request.
+    host, port : where to listen.
+    token : what a visitor must show; needed wherever others can reach the port.
+    workers : jobs that run at a time; the rest wait.
+    max_upload : bytes that one upload may have.
+    max_uploads : uploads that are kept at a time; 0 takes none.
+    max_kept : bytes of uploads and answers that are kept; beyond it new ones are refused.
+
+    Examples
+    --------
+    >>> ServerSettings(host="0.0.0.0").check()
+    Traceback (most recent call last):
+    denseflip.errors.InvalidParameterError: Whoever can reach 0.0.0.0 could use this server: ...
+    """
+
+    datasets: tuple[str, ...] = ()
+    oracles: tuple[str, ...] = ()
+    data: Path = Path("denseflip-serve")
+    host: str = "127.0.0.1"
+    port: int = 8765
+    token: str | None = None
+    workers: int = 2
+    max_upload: int = UPLOAD
+    max_uploads: int = UPLOADS
+    max_kept: int = KEPT
+
+    def check(self) -> ServerSettings:
+        """Itself, if it may be served."""
+        if self.token is not None and len(self.token) < LEAST_TOKEN:
+            msg = (
+                f"The token must have at least {LEAST_TOKEN} characters; got {len(self.token)}. "
+                "`python -c 'import secrets; print(secrets.token_urlsafe())'` makes one."
+            )
+            raise InvalidParameterError(msg, parameter="token")
+        if self.token is not None and not (self.token.isascii() and self.token.isprintable()):
+            msg = "The token must be of plain letters, digits and signs."
+            raise InvalidParameterError(msg, parameter="token")
+        if not is_loopback(self.host) and self.token is None:
+            msg = (
+                f"Whoever can reach {self.host} could use this server: give a token that visitors "
+                f"must show (token, or the environment variable {TOKEN_VARIABLE}), or listen on "
+                "127.0.0.1."
+            )
+            raise InvalidParameterError(msg, parameter=("token", "host"))
+        if not 0 <= self.port <= 65535:
+            msg = f"port must be a number from 0 to 65535; got {self.port}."
+            raise InvalidParameterError(msg, parameter="port")
+        if not 1 <= self.workers <= 64:
+            msg = f"workers must be a number from 1 to 64; got {self.workers}."
+            raise InvalidParameterError(msg, parameter="workers")
+        for name, least in (("max_upload", 1), ("max_uploads", 0), ("max_kept", 1)):
+            if getattr(self, name) < least:
+                msg = f"{name} must be at least {least}; got {getattr(self, name)}."
+                raise InvalidParameterError(msg, parameter=name)
+        return self
+
+    @property
+    def url(self) -> str:
+        """Where the app is found."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}/"
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach a host.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("192.168.0.7")
+    (True, True, False)
+    """
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
