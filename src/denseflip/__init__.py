@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from denseflip.classifiers.persist import load_oracle as load_oracle
     from denseflip.classifiers.presets import fit_oracle as fit_oracle
     from denseflip.cohort.cohort import Cohort as Cohort
+    from denseflip.constraints import Constraints as Constraints
     from denseflip.counterfactual import Counterfactual as Counterfactual
     from denseflip.counterfactual import Step as Step
     from denseflip.datasets import Dataset as Dataset
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from denseflip.report.plot import plot_region_matrix as plot_region_matrix
     from denseflip.report.plot import plot_regions as plot_regions
     from denseflip.report.view import view_connectome as view_connectome
-    from denseflip.search.constraints.bound_constraints import Constraints as Constraints
+    from denseflip.request import Request as Request
     from denseflip.search.explain import explain as explain
     from denseflip.search.methods.dcs import DCS as DCS
     from denseflip.search.methods.registry import make_method as make_method
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Background": "oracles.background",
-    "Constraints": "search.constraints.bound_constraints",
+    "Constraints": "constraints",
     "Cohort": "cohort.cohort",
     "Counterfactual": "counterfactual",
     "DCS": "search.methods.dcs",
@@ -60,6 +61,7 @@ _HOME = {
     "Edits": "graph",
     "Graph": "graph",
     "Nodes": "graph",
+    "Request": "request",
     "Step": "counterfactual",
     "Story": "story.story",
     "Vocabulary": "story.vocabulary",

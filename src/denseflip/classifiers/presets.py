@@ -65,7 +65,8 @@ PRESETS: dict[str, Preset] = {
         ),
     )
 }
-DEFAULT_PRESET = "sf-knn"
+#: The default classifiers: of data with regions, and of data without.
+DEFAULT_PRESETS = ("regions-logistic", "sf-knn")
 _RECIPES: dict[str, Recipe] = {
     "spectral": NeighboursRecipe(),
     "edges": LinearSvmRecipe(),
@@ -94,6 +95,12 @@ def get_preset(name: str) -> Preset:
     return PRESETS[name]
 
 
+def default_preset(dataset: Dataset) -> str:
+    """The classifier that every entrance trains where none is named."""
+    with_regions, without = DEFAULT_PRESETS
+    return with_regions if dataset.nodes.regions else without
+
+
 def make_design(
     dataset: Dataset,
     preset: str | None = None,
@@ -115,7 +122,7 @@ def make_design(
         )
         raise InvalidParameterError(msg)
     if known is None and features is None and estimator is None:
-        known = get_preset(DEFAULT_PRESET)
+        known = get_preset(default_preset(dataset))
     if known is not None:
         made = make_features(known.features, dataset.nodes, regions=regions)
         return Design(known.name, made, known.recipe)
@@ -146,8 +153,8 @@ def fit_oracle(
 
     Parameters
     ----------
-    preset : ``sf-knn`` (if nothing else is given), ``edges-svm``, ``edges-logistic`` or
-        ``regions-logistic``.
+    preset : ``regions-logistic`` (the default for data with regions), ``sf-knn`` (the default
+        without), ``edges-svm`` or ``edges-logistic``.
     features : in place of a preset: ``spectral`` (the default), ``edges``, ``regions``,
         ``degrees`` or an object.
     estimator : any unfitted scikit-learn classifier, taken as it is; without one, a fitting one

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from denseflip.checks import parsing, plain_fields, typed
-from denseflip.classifiers.presets import DEFAULT_PRESET, check_classes, fit_oracle
+from denseflip.classifiers.presets import check_classes, default_preset, fit_oracle
 from denseflip.classifiers.recipes import Positions, stratified_folds
 from denseflip.counterfactual import wilson_interval
 from denseflip.datasets import Dataset
@@ -169,7 +169,7 @@ class Tellability:
 
 def tellability(
     dataset: Dataset,
-    preset: str = DEFAULT_PRESET,
+    preset: str | None = None,
     *,
     regions: str | None = None,
     graphs: int = GRAPHS,
@@ -206,6 +206,7 @@ def tellability(
     (2, 1.0)
     """
     check_classes(dataset, folds)
+    preset = preset or default_preset(dataset)
     graphs = whole_number("graphs", graphs, minimum=1)
     max_cells = whole_number("max_cells", max_cells, minimum=1)
     draws = whole_number("draws", draws, minimum=1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,8 +15,10 @@ from denseflip.checks import check_new_folder
 from denseflip.cli import options
 from denseflip.cli.common import print_json
 from denseflip.cli.experiments import Engine, Force, Jobs, Scheduler, reporter
-from denseflip.cli.terms import constraints_of
+from denseflip.cli.options import request_options
 from denseflip.cli.train import ConfoundsOption, SiteOption
+from denseflip.constraints import Constraints
+from denseflip.request import Request, list_options
 
 if TYPE_CHECKING:
     from denseflip.cohort.cohort import Cohort
@@ -24,22 +27,23 @@ if TYPE_CHECKING:
 _LONG = 60  # seconds: what takes less is begun without a question
 
 
+#: The fields of a request that a cohort takes: what may change, where, and the seed.
+_TAKEN = ("regions", "max_cells", "seed", *(f.name for f in fields(Constraints)))
+
+
+@request_options(without=tuple(name for name in list_options() if name not in _TAKEN))
 def cohort(
-    context: typer.Context,
     data: Annotated[str, typer.Argument(help="A data set by name or file.", metavar="DATA")],
     group: Annotated[
         str | None,
         typer.Option("--class", help="Explain the patients of this class; both of two by default."),
     ] = None,
     oracle: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="The classifier: a preset (trained anew for every labelling), FILE or "
-            "module:function (taken as they are: no p-values)."
+            "module:function (taken as they are: no p-values). Default: as in explain."
         ),
-    ] = "regions-logistic",
-    regions: Annotated[
-        str | None, typer.Option(help="Regions to count in; the node table's first by default.")
     ] = None,
     permutations: Annotated[
         int, typer.Option(help="Permutations of the labels; 0 for no p-values.", min=0)
@@ -55,25 +59,12 @@ def cohort(
     method: Annotated[
         str, typer.Option(help="The search of the test: scan, or any method by name.")
     ] = "scan",
-    max_cells: Annotated[
-        int, typer.Option(help="The most pairs of regions that a change may name.", min=1)
-    ] = 5,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same figures.", min=0)] = 0,
     confounds: ConfoundsOption = None,
     site: SiteOption = None,
-    freeze: options.Freeze = None,
-    only_add: options.Add = False,
-    only_remove: options.Remove = False,
-    max_edits: options.Edits = None,
-    keep_density: options.Density = None,
-    keep_connected: options.Connected = False,
-    allow_seen: options.Seen = None,
-    min_degree: options.LeastDegree = None,
-    max_degree: options.MostDegree = None,
-    input: Annotated[
-        str, typer.Option(help="What a module:function is given: adjacency, networkx …")
-    ] = "adjacency",
-    batch: Annotated[bool, typer.Option("--batch", help="It takes several at once.")] = False,
+    input: options.Input = "adjacency",
+    batch: options.Batch = False,
+    *,
+    request: Request,
     engine: Engine = "auto",
     jobs: Jobs = None,
     scheduler: Scheduler = None,
@@ -89,10 +80,10 @@ def cohort(
     The classifier's honest accuracy comes first; at chance nothing is said about the groups. Stop
     it at any moment: the same command goes on where it stopped.
     """
+    from denseflip.cohort.labelling import MAX_CELLS
     from denseflip.experiments.cohort import explain_cohort
     from denseflip.experiments.run import default_jobs
 
-    terms = constraints_of(context.params)
     if not (out / "store" / "store.json").is_file():
         check_new_folder(out, force=force)
     workers = 1 if engine == "serial" else jobs or default_jobs()
@@ -117,15 +108,15 @@ def cohort(
                 data,
                 oracle,
                 group=group,
-                regions=regions,
+                regions=request.regions,
                 permutations=permutations,
                 level=level,
                 correction=correction,
                 patients=patients,
                 method=method,
-                max_cells=max_cells,
-                seed=seed,
-                constraints=terms,
+                max_cells=request.max_cells or MAX_CELLS,
+                seed=request.seed,
+                constraints=request.constraints.given,
                 confounds=confounds,
                 site=site,
                 input=input,

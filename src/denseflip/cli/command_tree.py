@@ -14,6 +14,7 @@ from denseflip.cli.cohort import cohort
 from denseflip.cli.compare import compare
 from denseflip.cli.demo import demo
 from denseflip.cli.explain import explain, methods
+from denseflip.cli.options import GroupedCommand
 from denseflip.cli.serve import serve
 
 app = typer.Typer(
@@ -49,10 +50,10 @@ def root(
 
 app.command("demo")(demo)
 app.command("methods")(methods)
-app.command("explain")(explain)
-app.command("compare")(compare)
+app.command("explain", cls=GroupedCommand)(explain)
+app.command("compare", cls=GroupedCommand)(compare)
 app.command("serve")(serve)
-app.command("cohort")(cohort)
+app.command("cohort", cls=GroupedCommand)(cohort)
 app.command("train")(train_commands.train)
 app.command("evaluate")(train_commands.evaluate)
 app.command("paper")(experiment_commands.paper)

@@ -79,7 +79,6 @@ _OPTIONS = {
     "graph_id": ("graph_id", "ids"),
     "keep": ("percentile", "threshold", "edges"),
     "method": ("method", "methods"),
-    "only": ("only_add", "only_remove"),
 }
 #: What may follow an option, where its name does not say it.
 _VALUES = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,13 +11,16 @@ import typer
 from denseflip.cli import options
 from denseflip.cli.common import err_console, out_console, print_json, spell, this_command
 from denseflip.cli.data import fetch_one
+from denseflip.cli.options import only_for_files, request_options
 from denseflip.cli.progress import SearchProgress
-from denseflip.cli.terms import bound_cells, constraints_of
+from denseflip.option import SEARCH
+from denseflip.request import PER_METHOD, Request
 
 if TYPE_CHECKING:
     from denseflip.workflow.compare import Compared
 
 
+@request_options(without=(*PER_METHOD, "n"))
 def compare(
     context: typer.Context,
     source: Annotated[
@@ -27,7 +31,11 @@ def compare(
         typer.Argument(help="Id of a graph of the data set, or its number from 0.", metavar="[ID]"),
     ] = None,
     methods: Annotated[
-        str, typer.Option(help="Comma-separated methods, e.g. auto,tri,cli+min,mylab:peel.")
+        str,
+        typer.Option(
+            rich_help_panel=SEARCH,
+            help="Comma-separated methods, e.g. auto,tri,cli+min,mylab:peel.",
+        ),
     ] = "auto,blocks,tri,cli,rcli,con,edg,dat,dat+bw",
     oracle: options.Oracle = None,
     input: options.Input = "adjacency",
@@ -37,24 +45,8 @@ def compare(
     percentile: options.Percentile = None,
     threshold: options.Threshold = None,
     edges: options.Edges = None,
-    target: options.Target = None,
-    confidence: options.Confidence = None,
-    freeze: options.Freeze = None,
-    only_add: options.Add = False,
-    only_remove: options.Remove = False,
-    max_edits: options.Edits = None,
-    max_cells: options.Cells = None,
-    keep_density: options.Density = None,
-    keep_connected: options.Connected = False,
-    allow_seen: options.Seen = None,
-    min_degree: options.LeastDegree = None,
-    max_degree: options.MostDegree = None,
-    budget: options.Budget = None,
-    time_limit: options.Time = None,
-    seed: options.Seed = 0,
-    regions: options.Regions = None,
-    share: options.Share = 0.0,
-    vocabulary: options.Vocabulary = "auto",
+    *,
+    request: Request,
     out: options.Out = None,
     force: options.Force = False,
     json: options.Json = False,
@@ -70,18 +62,21 @@ def compare(
     """
     from denseflip.checks import check_new_folder
     from denseflip.datasets.connectome import make_keep
-    from denseflip.story.vocabulary import Vocabulary
+    from denseflip.search.methods.registry import method_for
     from denseflip.workflow.compare import compare as run_all
-    from denseflip.workflow.explain_and_describe import method_for, oracle_for
+    from denseflip.workflow.explain_and_describe import oracle_for
     from denseflip.workflow.outputs import write_outputs
     from denseflip.workflow.subject import find_subject
 
-    terms = constraints_of(context.params)
-    searches = [method_for(name, regions=regions) for name in methods.split(",") if name.strip()]
-    if vocabulary != "auto":
-        Vocabulary.named(vocabulary)  # a wrong word is told before the searches, not after
+    names = [name.strip() for name in methods.split(",") if name.strip()]
+    for name in names:  # wrong names are told before anything is loaded
+        method_for(replace(request, method=name))
     if out is not None:
         check_new_folder(out, force=force)
+    if graph_id is not None:
+        only_for_files(
+            background=background, percentile=percentile, threshold=threshold, edges=edges
+        )
     subject = find_subject(
         source,
         graph_id,
@@ -91,27 +86,15 @@ def compare(
         fetch=fetch_one,
     )
     box = oracle_for(subject, oracle, input=input, batch=batch)
-    wanted = subject.label_of(target, box)
-    terms = bound_cells(
-        terms, max_cells, subject.nodes, regions=regions, language=None, named=False
-    )
-    with SearchProgress("…", wanted) as watch:
+    with SearchProgress("…", subject.label_of(request.target, box)) as watch:
         rows = list(
             run_all(
                 subject,
                 box,
-                searches,
-                target=wanted,
-                confidence=confidence,
-                constraints=terms or None,
-                budget=budget,
-                seed=seed,
-                time_limit=time_limit,
-                regions=regions,
-                share=share,
-                vocabulary=vocabulary,
+                names,
                 progress=watch.rename,
                 on_event=watch.listener,
+                request=request,
             )
         )
     if json:

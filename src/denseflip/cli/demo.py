@@ -33,7 +33,7 @@ def demo(
     from denseflip.datasets.registry import load_dataset
     from denseflip.workflow.choose_classifier import choose_classifier
     from denseflip.workflow.compare import COMPARED, Compared, compare
-    from denseflip.workflow.explain_and_describe import tell
+    from denseflip.workflow.explain_and_describe import explain_and_describe
     from denseflip.workflow.outputs import write_outputs
     from denseflip.workflow.subject import Subject
 
@@ -56,7 +56,7 @@ def demo(
         told: dict[str, Story] = {}
         for rated in choice.rated:
             watch.rename(f"{rated.preset}: auto")
-            told[rated.preset] = tell(
+            told[rated.preset] = explain_and_describe(
                 subject,
                 rated.oracle,
                 "auto",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,7 +12,11 @@ from denseflip.cli.data import fetch_one
 from denseflip.cli.many import FORMATS, explain_graphs
 from denseflip.cli.print_story import print_front, print_story
 from denseflip.cli.progress import SearchProgress
-from denseflip.cli.terms import bound_cells, constraints_of
+from denseflip.request import Request
+
+if TYPE_CHECKING:
+    from denseflip.datasets import Dataset
+from denseflip.cli.options import only_for_files, refuse, request_options
 
 
 def methods(json: options.Json = False) -> None:
@@ -43,6 +47,7 @@ def methods(json: options.Json = False) -> None:
     out_console().print(table)
 
 
+@request_options()
 def explain(
     context: typer.Context,
     source: Annotated[
@@ -54,9 +59,6 @@ def explain(
             help="Ids of graphs of the data set, or their numbers from 0.", metavar="[ID]..."
         ),
     ] = None,
-    every: options.All = False,
-    classes: options.Class = None,
-    method: options.Method = "auto",
     oracle: options.Oracle = None,
     input: options.Input = "adjacency",
     batch: options.Batch = False,
@@ -65,47 +67,23 @@ def explain(
     percentile: options.Percentile = None,
     threshold: options.Threshold = None,
     edges: options.Edges = None,
-    target: options.Target = None,
-    confidence: options.Confidence = None,
-    freeze: options.Freeze = None,
-    only_add: options.Add = False,
-    only_remove: options.Remove = False,
-    max_edits: options.Edits = None,
-    keep_density: options.Density = None,
-    keep_connected: options.Connected = False,
-    allow_seen: options.Seen = None,
-    min_degree: options.LeastDegree = None,
-    max_degree: options.MostDegree = None,
-    budget: options.Budget = None,
-    time_limit: options.Time = None,
-    confirm: options.Confirm = 1,
-    seed: options.Seed = 0,
-    settings: options.Set = None,
-    regions: options.Regions = None,
-    language: options.Language = None,
-    max_cells: options.Cells = None,
-    objective: options.Objective = None,
-    front: options.Front = False,
-    robust: options.Robust = None,
-    noise: options.Noise = None,
-    plausible: options.Plausible = False,
-    max_implausible: options.Implausible = None,
-    n: options.Answers = 1,
-    vocabulary: options.Vocabulary = "auto",
-    share: options.Share = 0.0,
     evaluation: options.Evaluation = None,
+    *,
+    request: Request,
+    every: options.All = False,
+    classes: options.Class = None,
+    engine: options.Engine = "auto",
+    jobs: options.Jobs = None,
+    scheduler: options.Scheduler = None,
+    pages: options.Pages = "full",
     out: options.Out = None,
     force: options.Force = False,
     json: options.Json = False,
     form: options.Format = "text",
-    pages: options.Pages = "full",
-    engine: options.Engine = "auto",
-    jobs: options.Jobs = None,
-    scheduler: options.Scheduler = None,
 ) -> None:
-    """Find and tell what would have changed the classifier's mind about one graph, or many.
+    """Find what would have changed the classifier's decision about one graph, or many.
 
-    A graph of a data set, explained with a classifier trained on the spot:
+    A graph of a data set, with a classifier trained on the spot:
 
         denseflip explain mice sub-54811 --out mouse/
 
@@ -113,14 +91,14 @@ def explain(
 
         denseflip explain brain.csv --oracle mymodel:predict --json
 
-    For a correlation matrix say which pairs are edges: --percentile 90, or --threshold 0.4.
+    For a correlation matrix, say which pairs are edges: --percentile 90, or --threshold 0.4.
 
-    On your terms, as a guarantee:
+    With constraints, which are guarantees:
 
-        denseflip explain aut 0 --freeze "lobe: Frontal Lobe" --only-remove
+        denseflip explain aut 0 --freeze "lobe: Frontal Lobe" --only remove
 
-    Many graphs, in parallel, with an index page and a page for each; stop it at any moment, the
-    same command goes on where it stopped:
+    Many graphs, in parallel, with an index page and a page for each. If the command is
+    interrupted, run it again to continue:
 
         denseflip explain mice --all --jobs 2 --out mice/
     """
@@ -128,74 +106,30 @@ def explain(
 
     from denseflip.checks import check_new_folder
     from denseflip.classifiers.evaluation import read_evaluation
-    from denseflip.classifiers.presets import DEFAULT_PRESET
     from denseflip.datasets.connectome import make_keep
     from denseflip.experiments.table import Table
     from denseflip.graph import Nodes
-    from denseflip.search.postprocess.requirements import Requirements
-    from denseflip.story.vocabulary import Vocabulary
+    from denseflip.search.methods.registry import method_for
     from denseflip.workflow.explain_and_describe import (
-        method_for,
+        check_request,
+        describe_answers,
+        explain_and_describe,
+        json_record,
         oracle_for,
-        record,
-        takes,
-        tell,
-        tell_front,
     )
     from denseflip.workflow.offline_whatif import whatif_data
     from denseflip.workflow.outputs import write_outputs
-    from denseflip.workflow.subject import (
-        choose_ids,
-        find_subject,
-        open_dataset,
-        parse_settings,
-    )
+    from denseflip.workflow.subject import choose_ids, find_subject, open_dataset
 
-    terms = constraints_of(context.params)
-    named = takes(method, "max_cells")
-    counting: dict[str, Any] = {
-        "regions": regions,
-        "language": language,
-        "named": named,
-        "front": front,
-    }
-    search = method_for(
-        method,
-        regions=regions,
-        language=language,
-        max_cells=max_cells if named else None,
-        objective=objective,
-        front=front,
-        settings=parse_settings(settings or []),
-    )
-    Requirements.of(
-        robust, noise, plausible, max_implausible, n, front
-    )  # before anything is trained
-    if vocabulary != "auto":
-        Vocabulary.named(vocabulary)  # a wrong word is told before the search, not after
+    # Everything that can be checked is checked before anything is loaded or trained.
+    method = method_for(request)
+    check_request(request)
     form = _check_form(form, json)
-    telling: dict[str, Any] = {
-        "confidence": confidence,
-        "budget": budget,
-        "seed": seed,
-        "time_limit": time_limit,
-        "confirm": confirm,
-        "regions": regions,
-        "share": share,
-        "vocabulary": vocabulary,
-        "evaluation": None if evaluation is None else read_evaluation(evaluation),
-    }
-    wishes = {
-        "robust": robust,
-        "noise": noise,
-        "plausible": plausible,
-        "max_implausible": max_implausible,
-    }
-    telling |= {name: value for name, value in wishes.items() if value not in (None, False)}
+    known = None if evaluation is None else read_evaluation(evaluation)
     if every or classes or len(ids or ()) > 1:
         _only_for_one(
-            front=front,
-            n=n > 1,
+            front=request.front,
+            n=request.n > 1,
             background=background,
             percentile=percentile,
             threshold=threshold,
@@ -203,19 +137,17 @@ def explain(
         )
         dataset = open_dataset(source, fetch=fetch_one)
         if oracle is None:
-            say_default(DEFAULT_PRESET, dataset.name)
+            say_default(dataset, dataset.name)
         if nodes is not None:
             dataset = replace(dataset, nodes=Nodes.read_csv(nodes))
-        telling["constraints"] = bound_cells(terms, max_cells, dataset.nodes, **counting) or None
         explain_graphs(
             dataset,
             choose_ids(dataset, ids or (), every=every, classes=classes or ()),
             oracle,
-            method=search,
+            request=request,
+            evaluation=known,
             input=input,
             batch=batch,
-            target=target or None,
-            **telling,
             engine=engine,
             jobs=jobs,
             scheduler=scheduler,
@@ -225,8 +157,13 @@ def explain(
             force=force,
         )
         return
+    _only_for_many(context, ("engine", "jobs", "scheduler", "pages"))
     if out is not None:
         check_new_folder(out, force=force)
+    if ids:
+        only_for_files(
+            background=background, percentile=percentile, threshold=threshold, edges=edges
+        )
     subject = find_subject(
         source,
         ids[0] if ids else None,
@@ -235,16 +172,17 @@ def explain(
         keep=make_keep(percentile, threshold, edges),
         fetch=fetch_one,
     )
-    telling["constraints"] = bound_cells(terms, max_cells, subject.nodes, **counting) or None
     box = oracle_for(subject, oracle, input=input, batch=batch)
     if oracle is None:
-        say_default(DEFAULT_PRESET, subject.source)
-    wanted = subject.label_of(target, box)
-    with SearchProgress(search.name, wanted) as watch:
-        story = tell(subject, box, search, target=wanted, n=n, on_event=watch.listener, **telling)
-    answers = tell_front(story, box, background=subject.background) if front or n > 1 else ()
+        say_default(subject.dataset, subject.source)
+    with SearchProgress(method.name, subject.label_of(request.target, box)) as watch:
+        story = explain_and_describe(
+            subject, box, evaluation=known, on_event=watch.listener, request=request
+        )
+    several = request.front or request.n > 1
+    answers = describe_answers(story, box, background=subject.background) if several else ()
     if form == "json":
-        print_json(record(story, answers))
+        print_json(json_record(story, answers))
     elif form != "text":
         columns, rows = story.edit_rows()
         typer.echo(Table("edits", "", columns, tuple(rows)).to(form), nl=False)
@@ -269,9 +207,12 @@ def explain(
             err_console().print(f"Wrote {path}", style="dim")
 
 
-def say_default(preset: str, source: str) -> None:
+def say_default(dataset: Dataset | None, source: str) -> None:
     """Say which classifier is explained where none was named."""
-    words = f"No --oracle given: explaining {preset}, trained on {source}."
+    from denseflip.classifiers.presets import default_preset
+
+    assert dataset is not None  # without one, a classifier must be named
+    words = f"No --oracle given: explaining {default_preset(dataset)}, trained on {source}."
     err_console().print(words, style="dim")
 
 
@@ -287,13 +228,19 @@ def _check_form(form: str, json: bool) -> str:
     return "json" if json else form
 
 
-def _only_for_one(**given: object) -> None:
-    """Say so if options were given that are of no use for many graphs of a data set."""
-    from denseflip.errors import InvalidParameterError
+_OF_FILES = ("background", "percentile", "threshold", "edges")
 
+
+def _only_for_one(**given: object) -> None:
+    """Refuse options that have no use for many graphs of a data set."""
     for name, value in given.items():
         if value:
-            of_file = name in {"background", "percentile", "threshold", "edges"}
-            what = "a graph file" if of_file else "one graph"
-            msg = f"{name} is for {what}, not for many graphs of a data set. Leave it out."
-            raise InvalidParameterError(msg, parameter=name)
+            what = "a graph file" if name in _OF_FILES else "one graph"
+            refuse(name, f"applies to {what}, not to many graphs of a data set")
+
+
+def _only_for_many(context: typer.Context, names: tuple[str, ...]) -> None:
+    """Refuse options of many graphs that were typed for one."""
+    for name in names:
+        if str(context.get_parameter_source(name)).endswith("COMMANDLINE"):
+            refuse(name, "applies to many graphs (--all, --class or several ids)")

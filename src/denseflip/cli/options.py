@@ -1,246 +1,269 @@
-"""The options of `explain`, `compare` and `cohort`: each is said once, whoever takes it."""
+"""Options of commands: those of a request, made from `Request`, and those that commands share."""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
-Method = Annotated[
-    str,
+from denseflip.option import Option
+from denseflip.request import Request, default_of, list_options
+
+INPUT = "Data and classifier"
+MANY = "Many graphs"
+OUTPUT = "Output"
+#: Options that the short help of `explain`, `compare` and `cohort` leaves out.
+RARE = frozenset(
+    {
+        *("input", "batch", "threshold", "edges", "evaluation", "engine", "scheduler", "pages"),
+        *(name for name, option in list_options().items() if not option.common),
+    }
+)
+
+
+class GroupedCommand(TyperCommand):
+    """A command whose ``--help`` shows the common options and ``--help-all`` all of them."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help; rare options only if all were asked for."""
+        hidden = () if ctx.meta.get("denseflip.help_all") else RARE
+        rare = [p for p in self.params if p.name in hidden and not getattr(p, "hidden", False)]
+        for p in rare:
+            p.hidden = True  # type: ignore[attr-defined]
+        try:
+            super().format_help(ctx, formatter)
+        finally:
+            for p in rare:
+                p.hidden = False  # type: ignore[attr-defined]
+
+
+def _show_all(context: typer.Context, value: bool) -> None:
+    if value:
+        context.meta["denseflip.help_all"] = True
+        typer.echo(context.get_help())
+        raise typer.Exit
+
+
+HelpAll = Annotated[
+    bool,
     typer.Option(
-        "--method",
-        "-m",
-        help="Search method, e.g. tri, dat+bw; `denseflip methods` lists them. Or your own: "
-        "module:function.",
+        "--help-all", callback=_show_all, is_eager=True, help="Show all options and exit."
     ),
 ]
+
+
+def flag_of(name: str) -> str:
+    """The option on the command line of a field of a request."""
+    option = list_options().get(name)
+    return (option.flag if option else "") or f"--{name.replace('_', '-')}"
+
+
+def request_options(*, without: tuple[str, ...] = ()) -> Callable[[Callable[..., Any]], Any]:
+    """Give a command with a parameter ``request`` one option for each field of a request.
+
+    Parameters
+    ----------
+    without : fields that the command does not take, or takes in a way of its own.
+    """
+    taken = {name: o for name, o in list_options().items() if name not in without}
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def call(**values: Any) -> None:
+            values.pop("help_all", None)
+            asked = {name: _value(taken[name], values.pop(name)) for name in taken}
+            command(request=Request.build(**asked), **values)
+
+        plain = inspect.signature(command, eval_str=True).parameters
+        kinds = inspect.Parameter
+        added = [_parameter(name, option) for name, option in taken.items()]
+        added.append(kinds("help_all", kinds.KEYWORD_ONLY, default=False, annotation=HelpAll))
+        own = [p.replace(kind=kinds.KEYWORD_ONLY) for p in plain.values() if p.name != "request"]
+        first = next((i for i, p in enumerate(plain.values()) if p.name == "request"), len(own))
+        own[first:first] = added
+        call.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
+        call.__annotations__ = {p.name: p.annotation for p in own}
+        return call
+
+    return decorate
+
+
+def _parameter(name: str, option: Option) -> inspect.Parameter:
+    kind, default = _typed(name, option)
+    text = option.text(flag_of)
+    if option.choices:
+        text += f" One of: {', '.join(option.choices)}."
+    if option.kind in ("names", "settings"):
+        text += " Repeatable."
+    flags = [flag_of(name), *([option.short] if option.short else [])]
+    info = typer.Option(
+        *flags,
+        help=escape(text),
+        rich_help_panel=option.group,
+        metavar=option.unit or None,
+        show_default=default not in (None, False, "auto"),
+    )
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, keyword, default=default, annotation=Annotated[kind, info])
+
+
+def _typed(name: str, option: Option) -> tuple[Any, Any]:
+    """The type and the default of an option as typer wants them."""
+    if option.kind in ("names", "settings"):
+        return list[str] | None, None
+    kinds: dict[str, Any] = {"whole": int, "number": float, "flag": bool}
+    kind, default = kinds.get(option.kind, str), default_of(name)
+    return (kind | None if default is None else kind), default
+
+
+def _value(option: Option, value: Any) -> Any:
+    """A value of the command line as a request takes it."""
+    if option.kind == "settings":
+        from denseflip.workflow.subject import parse_settings
+
+        return parse_settings(value or [])
+    return (list(value) or None) if option.kind == "names" and value else value or _empty(value)
+
+
+def _empty(value: Any) -> Any:
+    """None for an empty list or text; 0 and False are values."""
+    return None if value in ([], "") else value
+
+
+def escape(text: str) -> str:
+    """A help text in which brackets are shown, not read as markup."""
+    return text.replace("[", "\\[")
+
+
+# ---- options that do not apply ----------------------------------------------------------------
+
+
+def only_for_files(**given: object) -> None:
+    """Refuse options that only a graph file can use."""
+    for name, value in given.items():
+        if value is not None:
+            refuse(name, "applies to a graph file; the graphs of a data set are ready")
+
+
+def refuse(name: str, reason: str) -> None:
+    """Refuse an option that does not apply to what was given."""
+    from denseflip.errors import InvalidParameterError
+
+    msg = f"{flag_of(name)} {reason}. Leave it out."
+    raise InvalidParameterError(msg)
+
+
+# ---- options that are no part of a request --------------------------------------------------
+
 Oracle = Annotated[
     str | None,
     typer.Option(
         "--oracle",
-        help="The classifier: module:function (your own code; a model, with what it needs: "
-        "'module:model?features=degree'), onnx:FILE, a service (https://…), a file written by "
-        "`denseflip train`, or a preset such as edges-svm or published (the paper's), trained on "
-        "the data.",
+        rich_help_panel=INPUT,
+        help="Classifier to explain: a preset trained on the data (edges-svm, regions-logistic, "
+        "published …), a file written by `denseflip train`, module:function (your own code; a "
+        "model with its inputs: 'module:model?features=degree'), onnx:FILE, or a service "
+        "(https://…).",
     ),
 ]
 Input = Annotated[
     str,
     typer.Option(
-        help="What module:function takes: adjacency (NumPy array), networkx, sparse or graph."
+        rich_help_panel=INPUT,
+        help="What module:function takes: adjacency (NumPy array), networkx, sparse or graph.",
     ),
 ]
-Batch = Annotated[bool, typer.Option("--batch", help="module:function takes many graphs at once.")]
-Nodes = Annotated[Path | None, typer.Option(help="Node table (CSV: name, regions …, x, y, z).")]
+Batch = Annotated[
+    bool,
+    typer.Option(
+        "--batch", rich_help_panel=INPUT, help="module:function takes a list of graphs at once."
+    ),
+]
+Nodes = Annotated[
+    Path | None,
+    typer.Option(rich_help_panel=INPUT, help="Node table (CSV: name, regions …, x, y, z)."),
+]
 Background = Annotated[
-    str | None, typer.Option(help="For a graph file: the data set that it belongs to.")
+    str | None,
+    typer.Option(rich_help_panel=INPUT, help="For a graph file: the data set that it belongs to."),
 ]
 Percentile = Annotated[
     float | None,
-    typer.Option(help="For a weighted matrix: keep pairs from this percentile up, e.g. 90."),
+    typer.Option(
+        rich_help_panel=INPUT,
+        help="For a weighted matrix: keep pairs at or above this percentile, e.g. 90.",
+    ),
 ]
 Threshold = Annotated[
-    float | None, typer.Option(help="For a weighted matrix: keep pairs from this value up.")
+    float | None,
+    typer.Option(
+        rich_help_panel=INPUT, help="For a weighted matrix: keep pairs at or above this value."
+    ),
 ]
 Edges = Annotated[
-    int | None, typer.Option(help="For a weighted matrix: keep this many pairs, the strongest.")
-]
-Target = Annotated[
-    list[str] | None,
+    int | None,
     typer.Option(
-        help="The class wanted, by name or label; repeat it for several that will do. Default: "
-        "any other than the graph's.",
-        metavar="CLASS",
-    ),
-]
-Confidence = Annotated[
-    float | None,
-    typer.Option(
-        help="How sure of the other class the classifier must be, 0 to 1; needs one that gives "
-        "probabilities, such as regions-logistic."
-    ),
-]
-Budget = Annotated[int | None, typer.Option(min=1, help="Ask the classifier at most this often.")]
-Time = Annotated[float | None, typer.Option(help="Stop after so many seconds.")]
-Confirm = Annotated[
-    int,
-    typer.Option(
-        min=0, help="Ask so often again about the final pair; catches classifiers that throw dice."
-    ),
-]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of the search.")]
-Set = Annotated[
-    list[str] | None,
-    typer.Option("--set", help="A parameter of the method: key=value. May be given often."),
-]
-Regions = Annotated[
-    str | None,
-    typer.Option(
-        help="Taxonomy that the sentence speaks in, e.g. lobe or lobe*hemisphere, and that the "
-        "method works with, if it takes one."
-    ),
-]
-Language = Annotated[
-    str | None,
-    typer.Option(
-        help="What the sentence may name: regions, nodes or pairs of nodes; auto takes the first "
-        "that tells it."
-    ),
-]
-Objective = Annotated[
-    str | None,
-    typer.Option(help="What is best: sentence (the shortest), edits (the fewest) or balanced."),
-]
-Front = Annotated[
-    bool,
-    typer.Option("--front", help="Show every answer that no other beats in words and in edits."),
-]
-Robust = Annotated[
-    float | None,
-    typer.Option(
-        help="The share of random perturbations that the flip has to survive, e.g. 0.9 (--noise)."
-    ),
-]
-Noise = Annotated[
-    float | None,
-    typer.Option(
-        help="The share of all pairs that a perturbation flips (--robust). Default: 0.01."
-    ),
-]
-Plausible = Annotated[
-    bool,
-    typer.Option(
-        "--plausible",
-        help="Exchange edits for more plausible ones of the same place: pairs that graphs of the "
-        "other class have.",
-    ),
-]
-Implausible = Annotated[
-    float | None,
-    typer.Option(
-        help="How far the answer may be from the nearest real graph of its class, as a multiple "
-        "of what is usual there, e.g. 1.2."
-    ),
-]
-Answers = Annotated[
-    int, typer.Option("--n", min=1, help="Look for so many answers in different places.")
-]
-Vocabulary = Annotated[
-    str,
-    typer.Option(
-        help="Words of the sentence: auto, brain, connectome, network, mouse, graph, or paper "
-        "(activation and co-activation, as the paper has it)."
-    ),
-]
-Share = Annotated[
-    float,
-    typer.Option(
-        min=0,
-        max=1,
-        help="Let the sentence name at least this share of the changes, needed or not; the "
-        "paper's own sentences name about 0.8.",
+        rich_help_panel=INPUT, help="For a weighted matrix: keep this many of the strongest pairs."
     ),
 ]
 Evaluation = Annotated[
     Path | None,
     typer.Option(
-        help="What is known of the classifier: a file written by `denseflip evaluate --out`."
+        rich_help_panel=INPUT,
+        help="Evaluation of the classifier: a file written by `denseflip evaluate --out`.",
     ),
 ]
 Out = Annotated[
     Path | None,
     typer.Option(
-        "--out", help="Folder for the page, the pictures and the result, or for many of them."
+        "--out",
+        rich_help_panel=OUTPUT,
+        help="Folder for the page, the pictures and the result.",
     ),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite what is in --out.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-
-# ---- on which terms an answer is wanted -----------------------------------------------------
-
-Freeze = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--freeze",
-        help="Leave this as it is: a region, a node (name or number), or a cell ('Frontal x "
-        "Temporal'). May be given often.",
-        metavar="NAME",
-    ),
+Force = Annotated[
+    bool, typer.Option("--force", rich_help_panel=OUTPUT, help="Overwrite what is in --out.")
 ]
-Add = Annotated[bool, typer.Option("--only-add", help="Allow additions only.")]
-Remove = Annotated[bool, typer.Option("--only-remove", help="Allow removals only.")]
-Edits = Annotated[
-    int | None, typer.Option("--max-edits", min=1, help="Change at most so many pairs.")
-]
-Cells = Annotated[
-    int | None,
-    typer.Option(
-        "--max-cells",
-        min=1,
-        help="Change, and name, at most so many pairs of regions (without regions, name at most "
-        "so many nodes); by default sentences name at most 5.",
-    ),
-]
-Density = Annotated[
-    float | None,
-    typer.Option(
-        "--keep-density",
-        help="Keep the number of edges within so many percent of what it is.",
-        metavar="PCT",
-    ),
-]
-Connected = Annotated[
-    bool, typer.Option("--keep-connected", help="Do not let the graph fall into more pieces.")
-]
-Seen = Annotated[
-    float | None,
-    typer.Option(
-        "--allow-seen",
-        help="Change only pairs that at least so many percent of the data set's graphs have.",
-        metavar="PCT",
-    ),
-]
-LeastDegree = Annotated[
-    int | None,
-    typer.Option("--min-degree", min=0, help="Leave every node that changes so many edges."),
-]
-MostDegree = Annotated[
-    int | None,
-    typer.Option("--max-degree", min=0, help="Give no node that changes more edges than that."),
-]
-
-# ---- many graphs at once --------------------------------------------------------------------
-
-All = Annotated[bool, typer.Option("--all", help="Explain every graph of the data set.")]
-Class = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--class",
-        help="Explain every graph of this class of the data set. May be given often.",
-        metavar="NAME",
-    ),
-]
-Engine = Annotated[str, typer.Option(help="For many graphs: auto, serial, processes or dask.")]
-Jobs = Annotated[
-    int | None, typer.Option(min=1, help="For many graphs: worker processes; all cores by default.")
-]
-Scheduler = Annotated[
-    str | None, typer.Option(help="For many graphs: address of a Dask scheduler.")
-]
-Pages = Annotated[
-    str,
-    typer.Option(
-        help="For many graphs, what --out holds of each: full pages (about 3 MB each), still ones "
-        "(without the part that turns), or none."
-    ),
-]
+Json = Annotated[bool, typer.Option("--json", rich_help_panel=OUTPUT, help="Print JSON.")]
 Format = Annotated[
     str,
     typer.Option(
         "--format",
-        help="What is printed: text, json, csv or tsv. As csv and tsv one graph gives a row for "
-        "each edit, many graphs a row for each graph.",
+        rich_help_panel=OUTPUT,
+        help="Output format: text, json, csv or tsv. csv and tsv print a row per edit for one "
+        "graph, a row per graph for many.",
+    ),
+]
+All = Annotated[
+    bool,
+    typer.Option("--all", rich_help_panel=MANY, help="Explain every graph of the data set."),
+]
+Class = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--class",
+        rich_help_panel=MANY,
+        help="Explain every graph of this class of the data set. Repeatable.",
+        metavar="NAME",
+    ),
+]
+Engine = Annotated[str, typer.Option(rich_help_panel=MANY, help="auto, serial, processes or dask.")]
+Jobs = Annotated[
+    int | None,
+    typer.Option(min=1, rich_help_panel=MANY, help="Worker processes. Default: all cores."),
+]
+Scheduler = Annotated[
+    str | None, typer.Option(rich_help_panel=MANY, help="Address of a Dask scheduler.")
+]
+Pages = Annotated[
+    str,
+    typer.Option(
+        rich_help_panel=MANY,
+        help="Pages in --out: full, still (without the 3-D view) or none.",
     ),
 ]

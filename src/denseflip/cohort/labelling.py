@@ -19,6 +19,7 @@ import numpy.typing as npt
 from denseflip.checks import parsing, plain_fields, typed
 from denseflip.cohort.scan import Scan, spreads_of
 from denseflip.cohort.stats import group_difference
+from denseflip.constraints import Constraints
 from denseflip.counterfactual import Counterfactual
 from denseflip.datasets import Dataset
 from denseflip.errors import (
@@ -33,12 +34,13 @@ from denseflip.oracles.background import Background
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Session
 from denseflip.search.claims.redraw_test import assertion, redraw
-from denseflip.search.constraints.bound_constraints import Constraints
+from denseflip.search.constraints.bound_constraints import bind_constraints
 from denseflip.search.explain import explain
 from denseflip.search.methods.brief import unfit
 from denseflip.search.methods.registry import make_method
 
 SCAN = "scan"
+MAX_CELLS = 5  # of an explanation and of the shared change
 LEAST = 4  # patients of a class: two for each half
 _NOT_HERE = {
     "max_cells": "it is a parameter of its own (max_cells), for the shared change as well.",
@@ -76,7 +78,7 @@ class CohortSettings:
     method: str = SCAN
     patients: int | None = None
     folds: int = 5
-    max_cells: int = 5
+    max_cells: int = MAX_CELLS
     cover: float = 0.9
     seed: int = 0
     constraints: Mapping[str, Any] = field(default_factory=dict, hash=False)
@@ -271,7 +273,7 @@ def check_cohort(dataset: Dataset, settings: CohortSettings) -> CohortSettings:
     if terms is not None:
         for identity, graph in zip(dataset.ids, dataset.graphs, strict=True):
             try:
-                terms.bind(graph, dataset.nodes)
+                bind_constraints(terms, graph, dataset.nodes)
             except InvalidParameterError as error:
                 msg = f"Graph {identity!r} of data set {dataset.name!r}: {error}"
                 raise InvalidParameterError(msg, parameter="constraints") from error

@@ -26,6 +26,7 @@ from denseflip.oracles.background import Frequencies
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Session
 from denseflip.search.claims.claim import Amount, Claim, Places, Redraw, Repeats, Unit
+from denseflip.search.constraints.bound_constraints import bind_constraints
 from denseflip.search.core.probing import boundary, certify, gallop, lexmin
 
 READINGS: tuple[Reading, ...] = ("any", "typical")  # the truest first
@@ -188,7 +189,7 @@ def find_shared(
                 session: Session = session,
                 typical: Frequencies = typical,
             ) -> _Person:
-                bound = None if terms is None else terms.bind(graph, dataset.nodes)
+                bound = None if terms is None else bind_constraints(terms, graph, dataset.nodes)
                 redraw = Redraw(Places(graph, cells.taxonomy, bound), reading, None, typical)
                 return _Person(redraw, source, session, rng)
 

@@ -9,7 +9,7 @@ import hashlib
 import tomllib
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -18,6 +18,7 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
+    create_model,
     model_validator,
 )
 
@@ -31,10 +32,12 @@ from denseflip.experiments.resolve import (
     method_spec,
     preset_oracle,
 )
-from denseflip.experiments.spec import MeasureSpec, MethodSpec, OracleSpec
+from denseflip.experiments.spec import MeasureSpec, OracleSpec
 from denseflip.limits import PER_CHARACTER, check_size
 from denseflip.oracles.background import Background
-from denseflip.search.constraints.bound_constraints import Constraints
+from denseflip.request import Request, list_options
+from denseflip.search.constraints.bound_constraints import bind_constraints
+from denseflip.search.explain import constraints_for
 
 
 class _Model(BaseModel):
@@ -94,20 +97,32 @@ class OracleConfig(_Model):
         return self
 
 
-class MethodConfig(_Model):
-    """A method with its parameters; a bare string is the name.
+#: Options of a request that a bench file sets by keys of its own, or that do not matter to it.
+_APART = ("method", "parameters", "seed", "vocabulary", "share")
+_KINDS: dict[str, Any] = {
+    "text": str,
+    "choice": str,
+    "whole": int,
+    "number": float,
+    "flag": bool,
+    "names": str | int | list[str | int],
+}
+#: Every other option of a request is a key of the file, for all methods, and of each method.
+_OPTIONS: dict[str, Any] = {
+    name: (_KINDS[option.kind] | None, None)
+    for name, option in list_options().items()
+    if name not in _APART
+}
 
-    A method of one's own is a ``function`` (``module:name``); ``name`` is then what it is called.
-    Its ``constraints`` come on top of those of the file.
-    """
 
+class _MethodModel(_Model):
     name: str | None = Field(default=None, min_length=1)
     function: str | None = None
     parameters: dict[str, Any] = Field(default_factory=dict)
     constraints: dict[str, Any] = Field(default_factory=dict)
 
     @model_validator(mode="after")
-    def _one_kind(self) -> MethodConfig:
+    def _one_kind(self) -> _MethodModel:
         if self.name is None and self.function is None:
             msg = "give 'name' (a method), or 'function' (module:name, your own)"
             raise ValueError(msg)
@@ -115,6 +130,21 @@ class MethodConfig(_Model):
             msg = "'function' is written module:name"
             raise ValueError(msg)
         return self
+
+
+if TYPE_CHECKING:
+    MethodConfig = _MethodModel
+else:
+    MethodConfig = create_model(
+        "MethodConfig",
+        __base__=_MethodModel,
+        __doc__="""A method with its parameters and options; a bare string is the name.
+
+    A method of your own is a ``function`` (``module:name``); ``name`` is then what it is called.
+    Options and constraints replace those of the file.
+    """,
+        **_OPTIONS,
+    )
 
 
 class MeasuresConfig(_Model):
@@ -135,18 +165,26 @@ class RunConfig(_Model):
     scheduler: str | None = None
 
 
-class BenchConfig(_Model):
-    """The whole file."""
-
+class _BenchModel(_Model):
     title: Annotated[str, AfterValidator(visible)] = "Comparison"
     datasets: list[Annotated[DataConfig, BeforeValidator(_named)]] = Field(min_length=1)
     oracles: list[Annotated[OracleConfig, BeforeValidator(_oracle)]] = Field(min_length=1)
     methods: list[Annotated[MethodConfig, BeforeValidator(_named)]] = Field(min_length=1)
     seeds: list[Annotated[int, Field(ge=0)]] = Field(default=[0], min_length=1)
-    budget: int | None = Field(default=None, ge=1)
     constraints: dict[str, Any] = Field(default_factory=dict)
     measures: MeasuresConfig = MeasuresConfig()
     run: RunConfig = RunConfig()
+
+
+if TYPE_CHECKING:
+    BenchConfig = _BenchModel
+else:
+    BenchConfig = create_model(
+        "BenchConfig",
+        __base__=_BenchModel,
+        __doc__="The whole file. Options of a request hold for all methods.",
+        **_OPTIONS,
+    )
 
 
 _KEYS: dict[str, type[_Model]] = {
@@ -156,8 +194,6 @@ _KEYS: dict[str, type[_Model]] = {
     "measures": MeasuresConfig,
     "run": RunConfig,
 }
-
-_RENAMED = {"taxonomy": "regions"}  # keys of denseflip 0.1
 
 
 def read_config(path: str | Path) -> BenchConfig:
@@ -209,8 +245,6 @@ def _explain(problem: dict[str, Any]) -> str:
     kind = problem["type"]
     if kind == "extra_forbidden":
         key = str(problem["loc"][-1])
-        if key in _RENAMED:
-            return f"{where}: this key is called {_RENAMED[key]!r} now."
         outer = [p for p in problem["loc"][:-1] if isinstance(p, str)]
         model = _KEYS[outer[0]] if outer else BenchConfig
         known = list(model.model_fields)
@@ -247,11 +281,13 @@ def make_matrix(config: BenchConfig, *, folder: Path | None = None) -> Matrix:
         try:
             words = method.function or method.name
             assert words is not None
-            spec = method_spec(words, method.parameters, called=method.name or "")
-            terms = {**config.constraints, **method.constraints}
-            if terms:
-                spec = replace(spec, constraints=Constraints.of(terms).given)
-                _check_bound(spec, sources)
+            spec = method_spec(
+                words,
+                method.parameters,
+                called=method.name or "",
+                request=_request(config, method),
+            )
+            _check_constraints(spec.request, sources)
             methods.append(spec)
         except DenseflipError as error:
             problems.append(f"methods[{i}]: {error}")
@@ -267,17 +303,29 @@ def make_matrix(config: BenchConfig, *, folder: Path | None = None) -> Matrix:
         msg = "The configuration cannot be run:\n" + "\n".join(f"  {p}" for p in problems)
         raise ConfigError(msg)
     measures = MeasureSpec(**config.measures.model_dump())
-    return Matrix(sources, oracles, methods, config.seeds, config.budget, measures)
+    return Matrix(sources, oracles, methods, config.seeds, measures)
 
 
-def _check_bound(spec: MethodSpec, sources: list[Source]) -> None:
-    """Say so before any work if a data set does not have what the constraints name."""
+def _request(config: BenchConfig, method: MethodConfig) -> Request:
+    """The options of a method: its own, else those of the file."""
+    asked = {
+        name: value
+        for name in _OPTIONS
+        if (value := getattr(method, name)) is not None
+        or (value := getattr(config, name)) is not None
+    }
+    constraints = {**config.constraints, **method.constraints}
+    return Request.build(constraints=constraints or None, **asked)
+
+
+def _check_constraints(request: Request, sources: list[Source]) -> None:
+    """Check, before any work, that every data set has what the constraints name."""
     for source in sources:
         dataset = source.dataset
-        if source.ids:
+        constraints = constraints_for(request, dataset.nodes)
+        if constraints and source.ids:
             graph = dataset[source.ids[0]].graph
-            terms = Constraints.of(spec.constraints)
-            terms.bind(graph, dataset.nodes, Background(dataset.graphs))
+            bind_constraints(constraints, graph, dataset.nodes, Background(dataset.graphs))
 
 
 def _repeated(side: str, names: list[str]) -> list[str]:

@@ -73,12 +73,13 @@ def _same_names(oracle: OracleSpec, source: Source) -> bool:
 
 
 def _intro(matrix: Matrix, outcome: Outcome) -> list[str]:
-    budget = "without a limit" if matrix.budget is None else f"at most {matrix.budget:,}"
+    budgets = {method.request.budget for method in matrix.methods}
+    limits = ["no limit" if b is None else f"at most {b:,}" for b in sorted(budgets, key=str)]
     seeds = ", ".join(map(str, matrix.seeds))
     line = (
         f"denseflip {__version__}. Data sets: {', '.join(s.spec.name for s in matrix.sources)}. "
         f"Classifiers: {', '.join(o.name for o in matrix.oracles)}. "
         f"Seed{'' if len(matrix.seeds) == 1 else 's'}: {seeds}. "
-        f"Questions per explanation: {budget}."
+        f"Queries per explanation: {' or '.join(limits)}."
     )
     return [line, *failed(outcome.failures, outcome.total)]

@@ -28,6 +28,7 @@ from denseflip.cohort.labelling import (
 )
 from denseflip.cohort.shared import find_shared
 from denseflip.cohort.stats import check_permutations
+from denseflip.constraints import Constraints
 from denseflip.datasets import Dataset
 from denseflip.errors import EngineError, InvalidParameterError, UnknownNameError, whole_number
 from denseflip.experiments.cohort_oracles import (
@@ -45,7 +46,6 @@ from denseflip.experiments.result_store import Record, Store, make_record
 from denseflip.experiments.run import run_specs
 from denseflip.experiments.spec import DataSpec, OracleSpec, TaskSpec, content_id
 from denseflip.oracles.protocol import Oracle
-from denseflip.search.constraints.bound_constraints import Constraints
 
 _REPEATS, _SHUFFLES = 10, 200  # of the honest evaluation
 _PILOT = 4  # patients explained for an estimate

@@ -7,7 +7,6 @@ gives the explanations of a plan.
 
 from __future__ import annotations
 
-import inspect
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ from denseflip.counterfactual import Counterfactual
 from denseflip.datasets import Dataset
 from denseflip.errors import InvalidParameterError, UnknownNameError, nearest, said, shown
 from denseflip.experiments.engines import make_engine
-from denseflip.experiments.object_identity import describe_given, pickle_anything
+from denseflip.experiments.object_identity import describe_given, describe_request, pickle_anything
 from denseflip.experiments.resolve import (
     data_spec,
     file_oracle,
@@ -34,8 +33,8 @@ from denseflip.experiments.spec import (
     DataSpec,
     MethodSpec,
     OracleSpec,
-    TellJob,
-    TellSpec,
+    StoryJob,
+    StorySpec,
     content_id,
     dataset_digest,
 )
@@ -44,22 +43,19 @@ from denseflip.experiments.table import Table
 from denseflip.graph.edits_table import make_frame
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
-from denseflip.search.constraints.bound_constraints import BoundConstraints, Constraints
-from denseflip.search.core.target import check_confidence
-from denseflip.search.methods.registry import as_method
+from denseflip.request import Request, takes_request
+from denseflip.search.constraints.bound_constraints import BoundConstraints
+from denseflip.search.explain import constraints_for
+from denseflip.search.methods.registry import method_for
 from denseflip.story.story import Story
-from denseflip.story.vocabulary import Vocabulary
-from denseflip.workflow.explain_and_describe import method_for, tell
+from denseflip.workflow.explain_and_describe import check_request
 from denseflip.workflow.subject import Subject, position_of
 
-_OWN = ("subject", "oracle", "method", "background", "on_event")  # of tell: not for who asks
-_SHARED = ("target", "budget", "seed")  # have a place of their own in a job
 COLUMNS = (  # of the table
     *("id", "class", "before", "after", "status", "cells", "edits", "added", "removed"),
     *("relative_distance", "calls", "true_as_read", "as_read", "badge", "language"),
     *("sentence", "failure"),
 )
-_OF_METHOD = ("regions", "language", "max_cells", "objective", "front")
 
 
 @dataclass(frozen=True)
@@ -199,12 +195,14 @@ def _row(one: Explained) -> tuple[Any, ...]:
     return tuple(cells[column] for column in COLUMNS)
 
 
+@takes_request()
 def explain_many(
     dataset: Dataset | str | Path,
     oracle: Any = None,
     ids: Iterable[str | int] | None = None,
     *,
-    method: Any = "auto",
+    request: Request,
+    evaluation: Any = None,
     input: str = "adjacency",
     batch: bool = False,
     engine: str = "auto",
@@ -212,12 +210,11 @@ def explain_many(
     scheduler: str | None = None,
     store: str | Path | Store | None = None,
     progress: Callable[[int, int], None] | None = None,
-    **asked: Any,
 ) -> Explanations:
-    """Explain many graphs of a data set, and tell each: the same stories as one by one.
+    """Explain many graphs of a data set, and describe each: the same stories as one by one.
 
-    The oracle is opened once and asked once about the other graphs. A graph whose explanation fails
-    is among the results, with the reason.
+    The oracle is opened once and queried once about the other graphs. A graph whose explanation
+    fails is among the results, with the reason.
 
     Parameters
     ----------
@@ -225,16 +222,16 @@ def explain_many(
     oracle : the classifier: None for the default one, trained on the data set; words, as
         `open_oracle` takes them; or an oracle or a function.
     ids : which graphs, by id or by number; all by default.
-    method : as in `explain`.
+    evaluation : what is known about the classifier, as in `describe`.
     input, batch : how a ``module:function`` wants its graphs, as in `as_oracle`.
     engine, jobs, scheduler : where the work is done, as in `denseflip.experiments.engines`:
-        ``"auto"``, ``"serial"``, ``"processes"`` or ``"dask"``, with so many workers. The answers
+        ``"auto"``, ``"serial"``, ``"processes"`` or ``"dask"``, with this many workers. The answers
         are the same.
-    store : a folder that keeps what is done. Whatever ends the run, the same call goes on from
-        there; what is in it already is not searched again.
+    store : a folder that keeps what is done. If the run is interrupted, the same call continues
+        from there; what is in it already is not searched again.
     progress : called with (done, total) after every graph.
-    asked : every other keyword of `tell`: ``target``, ``budget``, ``seed``, ``time_limit``,
-        ``regions``, ``max_cells``, ``vocabulary`` …
+    {options}
+    request : all options as one `Request`; options given by name replace its fields.
 
     Returns
     -------
@@ -250,16 +247,22 @@ def explain_many(
 
     Examples
     --------
-    >>> many = explain_many("mice", "edges-svm", [0, "sub-54811"], method="con", max_cells=None)
+    >>> many = explain_many("mice", "edges-svm", [0, "sub-54811"], method="con")
     >>> [(one.id, one.result.found) for one in many]
     [('sub-54790', True), ('sub-54811', True)]
     """
     workers = 1 if engine == "serial" else jobs
     runs = make_engine(engine, jobs, scheduler)
     specs = plan_many(
-        dataset, oracle, ids,
-        method=method, input=input, batch=batch, lasting=store is not None, **asked,
-    )  # fmt: skip
+        dataset,
+        oracle,
+        ids,
+        request=request,
+        evaluation=evaluation,
+        input=input,
+        batch=batch,
+        lasting=store is not None,
+    )
     if workers > 1 or engine in {"processes", "dask"}:
         check_sendable(specs)
     with open_store(store) as kept:
@@ -267,48 +270,47 @@ def explain_many(
     return gather(specs, outcome)
 
 
+@takes_request()
 def plan_many(
     dataset: Dataset | str | Path,
     oracle: Any = None,
     ids: Iterable[str | int] | None = None,
     *,
-    method: Any = "auto",
+    request: Request,
+    evaluation: Any = None,
     input: str = "adjacency",
     batch: bool = False,
     lasting: bool = True,
-    **asked: Any,
-) -> list[TellSpec]:
+) -> list[StorySpec]:
     """What `explain_many` runs, one spec for each graph; everything is checked, nothing searched.
 
     Parameters
     ----------
-    dataset, oracle, ids, method, input, batch, asked : as in `explain_many`.
-    lasting : whether a later run must know the specs again, because a store keeps their results.
-        Not every object of Python's can be known again.
+    dataset, oracle, ids, evaluation, input, batch : as in `explain_many`.
+    lasting : whether a later run must recognise the specs, because a store keeps their results.
+        Not every Python object can be recognised.
+    {options}
+    request : all options as one `Request`; options given by name replace its fields.
     """
     data = data_of(dataset)
     assert data.given is not None
     chosen = _chosen(data.given, ids)
-    box = _oracle(oracle, input, batch, lasting=lasting)
-    _check_asked(asked, data.given, box)
-    telling = {key: value for key, value in asked.items() if key not in _SHARED}
-    job = TellJob(
+    box = _oracle(oracle, data.given, input, batch, lasting=lasting)
+    _check_request(request, data.given, box)
+    job = StoryJob(
         data=data,
         oracle=box,
-        method=_method(method, telling, lasting=lasting),
-        seed=asked.get("seed", 0),
-        budget=asked.get("budget"),
-        target=asked.get("target"),
+        method=_method(request, lasting=lasting),
+        request=request,
+        asked=describe_request(request, lasting=lasting),
         profile="many",
-        asked=telling,
-        asked_for={
-            key: describe_given(telling[key], key, lasting=lasting) for key in sorted(telling)
-        },
+        evaluation=evaluation,
+        evaluated=describe_given(evaluation, "evaluation", lasting=lasting),
     )
-    return [TellSpec(job, graph) for graph in chosen]
+    return [StorySpec(job, graph) for graph in chosen]
 
 
-def gather(specs: Sequence[TellSpec], outcome: Outcome) -> Explanations:
+def gather(specs: Sequence[StorySpec], outcome: Outcome) -> Explanations:
     """The explanations of a plan, out of what a run of it gave.
 
     Parameters
@@ -329,7 +331,7 @@ def gather(specs: Sequence[TellSpec], outcome: Outcome) -> Explanations:
     return Explanations(dataset, tuple(explained), outcome)
 
 
-def _in_order(story: Story, spec: TellSpec) -> Story:
+def _in_order(story: Story, spec: StorySpec) -> Story:
     """A story with its parameters in the order that they have in the method; stores sort them."""
     result, resolved = story.result, dict(spec.job.method.resolved)
     if result.parameters != resolved:
@@ -338,13 +340,14 @@ def _in_order(story: Story, spec: TellSpec) -> Story:
     return replace(story, result=replace(result, parameters=resolved, front=front))
 
 
-def check_sendable(specs: Sequence[TellSpec]) -> None:
+def check_sendable(specs: Sequence[StorySpec]) -> None:
     """Say so, before any work, if something cannot be sent to other processes."""
     for job in {id(spec.job): spec.job for spec in specs}.values():
         for what, value in (
             ("oracle", job.oracle.given),
             ("method", job.method.given),
-            *job.asked.items(),
+            *((name, getattr(job.request, name)) for name in job.request.given),
+            ("evaluation", job.evaluation),
         ):
             try:
                 pickle_anything(value)
@@ -401,33 +404,26 @@ def _chosen(dataset: Dataset, ids: Iterable[str | int] | None) -> list[str]:
     return list(chosen)
 
 
-def _check_asked(asked: dict[str, Any], dataset: Dataset, oracle: OracleSpec) -> None:
-    """Say so, before any search, if a keyword is none of `tell`'s or cannot be so."""
-    known = [name for name in inspect.signature(tell).parameters if name not in _OWN]
-    for key in asked:
-        if key not in known:
-            raise UnknownNameError("keyword of explain_many", key, known)
-    if isinstance(regions := asked.get("regions"), str):
-        dataset.nodes.taxonomy(regions)
-    vocabulary = asked.get("vocabulary", "auto")
-    if isinstance(vocabulary, str) and vocabulary != "auto":
-        Vocabulary.named(vocabulary)
-    if (confidence := asked.get("confidence")) is not None:
-        check_confidence(confidence)
-    if terms := Constraints.of(asked.get("constraints")):  # names and contradictions are told here
-        BoundConstraints(terms, dataset.graphs[0], dataset.nodes, Background(dataset.graphs))
-    if oracle.kind == "preset" and asked.get("target") is not None:  # it knows these classes only
+def _check_request(request: Request, dataset: Dataset, oracle: OracleSpec) -> None:
+    """Check, before any search, what the data set and a classifier trained on it must know."""
+    check_request(request)
+    if isinstance(request.regions, str):
+        dataset.nodes.taxonomy(request.regions)
+    if constraints := constraints_for(request, dataset.nodes):
+        known = Background(dataset.graphs)
+        BoundConstraints(constraints, dataset.graphs[0], dataset.nodes, known)
+    if oracle.kind == "preset" and request.target is not None:  # it knows these classes only
         subject = Subject(dataset.graphs[0], "", dataset.nodes, dataset)
-        target = asked["target"]
+        target = request.target
         several = target if isinstance(target, (list, tuple)) else [target]
         subject.label_of([str(one) for one in several])
 
 
-def _oracle(oracle: Any, input: str, batch: bool, *, lasting: bool) -> OracleSpec:
+def _oracle(oracle: Any, dataset: Dataset, input: str, batch: bool, *, lasting: bool) -> OracleSpec:
     if oracle is None:
-        from denseflip.classifiers.presets import DEFAULT_PRESET
+        from denseflip.classifiers.presets import default_preset
 
-        return preset_oracle(DEFAULT_PRESET)
+        return preset_oracle(default_preset(dataset))
     if not isinstance(oracle, str):
         ready = coerce_oracle(oracle)
         digest = content_id(describe_given(ready, "oracle", lasting=lasting))
@@ -464,12 +460,10 @@ def _digest_behind(text: str) -> str:
     return ""
 
 
-def _method(method: Any, asked: dict[str, Any], *, lasting: bool) -> MethodSpec:
-    given = {key: asked[key] for key in _OF_METHOD if asked.get(key)}
-    regions = given.pop("regions", None)
-    if isinstance(method, str):
-        ready = method_for(method, regions=regions if isinstance(regions, str) else None, **given)
-        return MethodSpec(method, {}, ready.parameters, digest=own_digest(method))
-    ready = as_method(method, **given)
+def _method(request: Request, *, lasting: bool) -> MethodSpec:
+    ready = method_for(request)
+    if isinstance(request.method, str):
+        name = request.method
+        return MethodSpec(name, {}, ready.parameters, digest=own_digest(name))
     described = describe_given([ready.search, ready.refiners], "method", lasting=lasting)
     return MethodSpec(ready.name, {}, ready.parameters, digest=content_id(described), given=ready)

@@ -18,12 +18,12 @@ from denseflip._version import __version__
 from denseflip.checks import check_new_folder
 from denseflip.errors import DenseflipError, UnknownNameError
 from denseflip.experiments.explain_many import Explained, Explanations
-from denseflip.experiments.spec import TellSpec, content_id
+from denseflip.experiments.spec import StorySpec, content_id
 from denseflip.experiments.worker import get_context
 from denseflip.files import clear_torn, write_whole
 from denseflip.report.many_page import make_index
 from denseflip.report.page import write_page
-from denseflip.workflow.explain_and_describe import record
+from denseflip.workflow.explain_and_describe import json_record
 
 INDEX, PAGES, STORE, TABLE, EDITS = "index.html", "pages", "store", "explanations", "edits"
 KINDS = ("full", "still", "none")
@@ -48,7 +48,7 @@ def check_many_folder(folder: str | Path, *, force: bool = False) -> Path:
 
 def write_many(
     many: Explanations,
-    specs: Sequence[TellSpec],
+    specs: Sequence[StorySpec],
     folder: str | Path,
     *,
     pages: str = "full",
@@ -146,7 +146,7 @@ def _write_one(
 ) -> None:
     """The page of one graph, and its result beside it."""
     assert one.story is not None
-    text = json.dumps(record(one.story), ensure_ascii=False)
+    text = json.dumps(json_record(one.story), ensure_ascii=False)
     write_whole(place.with_name(f"{place.name}.json"), text)
     write_page(
         one.story,
@@ -159,7 +159,7 @@ def _write_one(
     )
 
 
-def _card(specs: Sequence[TellSpec]) -> dict[str, Any]:
+def _card(specs: Sequence[StorySpec]) -> dict[str, Any]:
     """What is known about the classifier; nothing if it cannot be opened: the table says so."""
     job = specs[0].job
     try:

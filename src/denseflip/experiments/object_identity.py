@@ -21,6 +21,7 @@ import numpy as np
 
 from denseflip.errors import InvalidParameterError, said
 from denseflip.graph import Graph
+from denseflip.request import Request
 
 _PLAIN = (bool, int, float, str, type(None))
 
@@ -76,6 +77,17 @@ def describe_given(value: Any, what: str, *, lasting: bool = True) -> Any:
         left = {"state": describe_given(more, what, lasting=lasting)} if more else {}
         return {**kind, **left, **inner}
     return {**_kind(type(value)), "pickle": _pickled(value, what, lasting=lasting)}
+
+
+def describe_request(request: Request, *, lasting: bool = True) -> dict[str, Any]:
+    """The options of a request that differ from the defaults, but method, seed and budget."""
+    apart = ("method", "seed", "budget")
+    given = {key: getattr(request, key) for key in request.given if key not in apart}
+    out = {key: describe_given(value, key, lasting=lasting) for key, value in given.items()}
+    if "constraints" in out:  # only what is constrained
+        named = request.constraints.given
+        out["constraints"] = {key: out["constraints"][key] for key in named}
+    return dict(sorted(out.items()))
 
 
 def describe_untrained(value: Any, what: str, *, lasting: bool = True) -> Any:

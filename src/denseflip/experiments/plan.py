@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 from denseflip.counterfactual import Label
 from denseflip.datasets import Dataset
 from denseflip.errors import ConfigError
+from denseflip.experiments.object_identity import describe_request
 from denseflip.experiments.resolve import build_method
 from denseflip.experiments.spec import (
     DataSpec,
@@ -56,8 +57,7 @@ class Matrix:
 
     Attributes
     ----------
-    sources, oracles, methods, seeds : the four sides.
-    budget : the largest number of questions per explanation.
+    sources, oracles, methods, seeds : the four sides. Methods carry their own requests.
     measures : which measures are taken.
     profile : the name that the runs carry, such as ``bench``.
     """
@@ -66,7 +66,6 @@ class Matrix:
     oracles: Sequence[OracleSpec]
     methods: Sequence[MethodSpec]
     seeds: Sequence[int] = (0,)
-    budget: int | None = None
     measures: MeasureSpec = field(default_factory=MeasureSpec)
     profile: str = "bench"
 
@@ -97,13 +96,15 @@ def make_plan(matrix: Matrix) -> Plan:
         # All of one oracle together: a worker trains it once and keeps it that long.
         chosen = [o for o in matrix.oracles if not source.oracles or o.name in source.oracles]
         for oracle, method, seed in product(chosen, fitting, matrix.seeds):
+            asked = replace(method.request, seed=seed)
+            if source.target is not None:
+                asked = replace(asked, target=source.target)
             job = Job(
                 data=source.spec,
                 oracle=oracle,
                 method=method,
-                seed=seed,
-                budget=matrix.budget,
-                target=source.target,
+                request=asked,
+                asked=describe_request(asked),
                 measures=matrix.measures,
                 profile=matrix.profile,
             )

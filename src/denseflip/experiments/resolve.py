@@ -22,7 +22,8 @@ from denseflip.errors import ConfigError, DatasetError, UnknownNameError
 from denseflip.experiments.object_identity import source_digest
 from denseflip.experiments.spec import PLAIN, DataSpec, MethodSpec, OracleSpec, dataset_digest
 from denseflip.oracles.protocol import Oracle
-from denseflip.search.methods.registry import Method, as_method, make_method
+from denseflip.request import Request
+from denseflip.search.methods.registry import Method, make_method, method_for
 from denseflip.search.methods.user_methods import is_own
 
 if TYPE_CHECKING:
@@ -221,22 +222,32 @@ def method_spec(
     *,
     reading: str = PLAIN,
     called: str = "",
+    request: Request | None = None,
 ) -> MethodSpec:
     """A method with everything it resolves to; unknown names and parameters are errors.
 
     Parameters
     ----------
-    name : as `make_method` takes it: also ``module:function``. Of a method of the user's own the
-        source file is part of what the spec is: change it, and its results are run again.
+    name : as `make_method` takes it, including ``module:function``. The source file of a user's
+        method is part of the spec: if it changes, its results are run again.
+    parameters : parameters of the method.
+    reading : whose reading of the method is meant.
     called : what it is called in tables, if not by that name.
+    request : the other options; its method and parameters are replaced by these.
     """
     given = dict(parameters or {})
-    recipe = build_method(MethodSpec(name, given, {}, reading))
-    if called and called != recipe.name:
-        return MethodSpec(
-            called, given, recipe.parameters, reading, own_digest(name), ref=recipe.name
-        )
-    return MethodSpec(recipe.name, given, recipe.parameters, reading, own_digest(name))
+    asked = replace(request or Request(), method=name, parameters=given)
+    recipe = build_method(MethodSpec(name, given, {}, reading, request=asked))
+    other = called and called != recipe.name
+    return MethodSpec(
+        called if other else recipe.name,
+        given,
+        recipe.parameters,
+        reading,
+        own_digest(name),
+        ref=recipe.name if other else "",
+        request=asked,
+    )
 
 
 def own_digest(name: str) -> str:
@@ -246,13 +257,12 @@ def own_digest(name: str) -> str:
 
 def build_method(spec: MethodSpec) -> Method:
     """The method of a spec, ready to run."""
-    made = _find(MAKERS, spec.reading, "reading")(spec.ref or spec.name, **spec.parameters)
+    name = spec.ref or spec.name
+    if spec.reading == PLAIN:
+        made = method_for(replace(spec.request, method=name, parameters=dict(spec.parameters)))
+    else:
+        made = _find(MAKERS, spec.reading, "reading")(name, **spec.parameters)
     return replace(made, name=spec.name) if spec.ref else made
-
-
-def told_method(spec: MethodSpec) -> str | Method:
-    """The method of a spec as `tell` takes it: by name, or the object that was given."""
-    return spec.name if spec.given is None else as_method(spec.given)
 
 
 def distance_and_calls(result: Counterfactual, reading: str = PLAIN) -> tuple[float, int]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from denseflip.experiments.engines import Chunk, Engine, SerialEngine
 from denseflip.experiments.result_store import Damage, Record, Store
-from denseflip.experiments.spec import RunSpec, Spec, TellSpec
+from denseflip.experiments.spec import RunSpec, Spec, StorySpec
 
 _BATCH = 32  # records per part …
 _SECONDS = 2.0  # … or so many seconds, whichever comes first
@@ -160,7 +160,7 @@ def make_chunks(specs: Iterable[Spec], workers: int = 1) -> list[Chunk]:
     for spec in listed:
         if not isinstance(spec, RunSpec):
             continue
-        most = 1 if isinstance(spec, TellSpec) else size
+        most = 1 if isinstance(spec, StorySpec) else size
         if group and (len(group) >= most or group[0].job is not spec.job):
             chunks.append(tuple(group))
             group = []

@@ -18,32 +18,15 @@ from typing import Any, Self
 
 from denseflip._version import __version__
 from denseflip.checks import visible
-from denseflip.counterfactual import Label
 from denseflip.datasets import Dataset
+from denseflip.request import Request
 
 PLAIN = "plain"  # the reading of the methods that is the library's own
 
-_CODE = (
-    "as_read.py",
-    "counterfactual.py",
-    "graph/*.py",
-    "oracles/*.py",
-    "search/*.py",
-    "shares.py",
-    "classifiers/*.py",
-    "metrics/*.py",
-    "story/*.py",
-    "workflow/subject.py",
-    "workflow/tell.py",
-    "paper/classifier.py",
-    "paper/methods.py",
-    "paper/orders.py",
-    "paper/profile.py",
-    "experiments/measures.py",
-    "experiments/records.py",
-    "experiments/refs.py",
-    "experiments/stories.py",
-    "experiments/work.py",
+#: What only reads or shows; everything else decides results, and its source is part of their ids.
+_NO_CODE = (
+    *("_version.py", "checks.py", "errors.py", "files.py", "limits.py", "option.py"),
+    *("cli/*", "datasets/*", "report/*", "web/*", "paper/paper_*"),
 )
 
 
@@ -121,7 +104,8 @@ def code_files(root: Path) -> list[Path]:
 
     What is read from a data set is in its digest.
     """
-    return [path for pattern in _CODE for path in sorted(root.glob(pattern))]
+    shown = {path for pattern in _NO_CODE for path in root.glob(pattern)}
+    return sorted(path for path in root.rglob("*.py") if path not in shown)
 
 
 @dataclass(frozen=True)
@@ -180,8 +164,7 @@ class MethodSpec:
     ``reading`` says whose reading of the method is meant: ``plain``, the library's own, or one that
     a plug-in has registered (see `denseflip.experiments.resolve`). ``digest`` is that of the source
     file of a method of the user's own, or of the object, which is ``given``. ``ref`` are the words
-    that make it, where it is called otherwise. ``constraints`` are the user's terms, as
-    `Constraints` take them.
+    that make it, where it is called otherwise. ``request`` are the options that go with it.
     """
 
     name: str
@@ -190,8 +173,8 @@ class MethodSpec:
     reading: str = PLAIN
     digest: str = ""
     ref: str = ""
-    constraints: Mapping[str, Any] = field(default_factory=dict)
     given: Any = field(default=None, compare=False, repr=False)
+    request: Request = field(default=Request(), compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", visible(self.name))
@@ -205,7 +188,6 @@ class MethodSpec:
             "resolved": dict(self.resolved),
             "reading": self.reading,
             **({"digest": self.digest} if self.digest else {}),
-            **({"constraints": dict(self.constraints)} if self.constraints else {}),
             **({"ref": self.ref} if self.ref else {}),
         }
 
@@ -240,14 +222,22 @@ class MeasureSpec:
 
 @dataclass(frozen=True)
 class Job:
-    """What the runs of one data set, oracle, method and seed share."""
+    """What the runs of one data set, oracle, method and request share.
+
+    Attributes
+    ----------
+    data, oracle, method : what is explained, and how.
+    request : the other options. Its ``method`` is that of the spec of the method.
+    asked : the request in plain form, for the identity; see `describe_request`.
+    measures : which measures are taken.
+    profile : the name that the runs carry, such as ``bench``.
+    """
 
     data: DataSpec
     oracle: OracleSpec
     method: MethodSpec
-    seed: int = 0
-    budget: int | None = None
-    target: Label | None = None
+    request: Request = field(default=Request(), compare=False)
+    asked: Mapping[str, Any] = field(default_factory=dict)
     measures: MeasureSpec = MeasureSpec()
     profile: str = "text"
     versions: Mapping[str, Any] = field(default_factory=lambda: dict(versions()))
@@ -265,9 +255,10 @@ class Job:
             "data": {"name": self.data.name, "digest": self.data.digest},
             "oracle": _oracle_identity(self.oracle),
             "method": self.method.identity,
-            "seed": self.seed,
-            "budget": self.budget,
-            "target": self.target,
+            "seed": self.request.seed,
+            "budget": self.request.budget,
+            "target": self.asked.get("target"),
+            "request": dict(self.asked),
             "measures": self.measures.identity,
             "profile": self.profile,
             "versions": dict(self.versions),
@@ -293,27 +284,27 @@ class RunSpec:
 
 
 @dataclass(frozen=True)
-class TellJob(Job):
-    """What the stories of one data set, oracle, method and seed share.
+class StoryJob(Job):
+    """What the stories of one data set, oracle, method and request share.
 
-    ``asked`` are the keywords of `tell` as they were given; ``asked_for`` is what stands for them
-    in the identity: plain values as they are, and a digest of what is none.
+    ``evaluation`` is what is known about the classifier; ``evaluated`` stands for it in the
+    identity.
     """
 
-    asked: Mapping[str, Any] = field(default_factory=dict, compare=False)
-    asked_for: Mapping[str, Any] = field(default_factory=dict)
+    evaluation: Any = field(default=None, compare=False)
+    evaluated: Any = None
 
-    kind = "tell"
+    kind = "story"
 
     def _facts(self) -> dict[str, Any]:
-        return {**super()._facts(), "asked": dict(self.asked_for)}
+        return {**super()._facts(), "evaluation": self.evaluated}
 
 
 @dataclass(frozen=True)
-class TellSpec(RunSpec):
-    """One story: an explanation that is told and tested, not measured."""
+class StorySpec(RunSpec):
+    """One story: an explanation that is described and tested, not measured."""
 
-    job: TellJob
+    job: StoryJob
 
 
 @dataclass(frozen=True)

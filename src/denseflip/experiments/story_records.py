@@ -78,7 +78,7 @@ def read_story(record: Record, dataset: Dataset) -> Story:
         If the data set is another one.
     """
     spec, told = record["spec"], record.get("told")
-    if spec.get("kind") != "tell" or not isinstance(told, Mapping):
+    if spec.get("kind") != "story" or not isinstance(told, Mapping):
         msg = f"The record {record['id'][:12]} holds no story but a {spec.get('kind')!r}."
         raise StoreError(msg)
     graph = dataset[spec["graph"]].graph

@@ -27,19 +27,19 @@ from denseflip.experiments.resolve import (
     evaluate_oracle_of,
     load_data,
     load_oracle_of,
-    told_method,
 )
 from denseflip.experiments.result_columns import columns_of
 from denseflip.experiments.result_store import Record, make_record
 from denseflip.experiments.spec import (
+    PLAIN,
     ClassifierSpec,
     DataSpec,
     MeasureSpec,
     OracleSpec,
     RunSpec,
     Spec,
+    StorySpec,
     TaskSpec,
-    TellSpec,
     canonical_json,
     content_id,
     versions,
@@ -54,7 +54,7 @@ from denseflip.oracles.threads import single_thread
 from denseflip.search.explain import explain
 from denseflip.story.describe import describe
 from denseflip.story.story import Story
-from denseflip.workflow.explain_and_describe import tell
+from denseflip.workflow.explain_and_describe import explain_and_describe
 from denseflip.workflow.subject import Subject
 
 Listener = Callable[[Event], object]
@@ -134,33 +134,32 @@ class Context:
 
     def explain(self, spec: RunSpec) -> Counterfactual:
         """The explanation of one graph."""
-        job = spec.job
-        return explain(
+        method, request = spec.job.method, spec.job.request
+        if method.reading != PLAIN:
+            request = replace(request, method=build_method(method), parameters={})
+        result = explain(
             self.dataset[spec.graph].graph,
             self.oracle,
-            build_method(job.method),
             nodes=self.dataset.nodes,
             background=self.background,
-            target=job.target,
-            constraints=job.method.constraints or None,
-            budget=job.budget,
-            seed=job.seed,
+            request=request,
         )
+        return replace(result, method=method.name)
 
-    def tell(self, spec: TellSpec, on_event: Listener | None = None) -> Story:
-        """The explanation of one graph, told.
+    def describe(self, spec: StorySpec, on_event: Listener | None = None) -> Story:
+        """The explanation of one graph, described.
 
         Graphs of the data set that the oracle fails on are failures of their own; the others are
         explained without them, and say so.
         """
         try:
-            return self._tell(spec, self.background, on_event)
+            return self._describe(spec, self.background, on_event)
         except OracleError as error:
             readable, n_failing = self._readable()
             if readable is None or not readable.has(self.dataset[spec.graph].graph):
                 raise
             self.background = _Unlabelled(self.background.graphs, error)
-        story = self._tell(spec, readable, on_event)
+        story = self._describe(spec, readable, on_event)
         note = (
             f"The classifier fails on {n_failing} of the {len(self.dataset)} graphs of the data "
             "set; this was found without them."
@@ -168,21 +167,20 @@ class Context:
         notes = (*story.result.notes, note)
         return replace(story, result=replace(story.result, notes=notes))
 
-    def _tell(self, spec: TellSpec, background: Background, on_event: Listener | None) -> Story:
+    def _describe(
+        self, spec: StorySpec, background: Background, on_event: Listener | None
+    ) -> Story:
         job, dataset = spec.job, self.dataset
         subject = Subject(
             dataset[spec.graph].graph, spec.graph, dataset.nodes, dataset, dataset.name
         )
-        return tell(
+        return explain_and_describe(
             subject,
             self.oracle,
-            told_method(job.method),
-            target=self._wanted(subject, job.target),
-            budget=job.budget,
-            seed=job.seed,
+            evaluation=job.evaluation,
             background=background,
             on_event=on_event,
-            **job.asked,
+            request=job.request,
         )
 
     def _readable(self) -> tuple[_Readable | None, int]:
@@ -196,13 +194,6 @@ class Context:
             self._others = _Readable(kept)
         n_failing = len(self.dataset) - len(self._others)
         return (self._others if 0 < n_failing < len(self.dataset) else None), n_failing
-
-    def _wanted(self, subject: Subject, target: Any) -> Any:
-        """The labels of classes that are given by name."""
-        words = target if isinstance(target, (list, tuple)) else [target]
-        if all(isinstance(word, str) for word in words):
-            return subject.label_of(target, self.oracle)
-        return target
 
     def case(self, result: Counterfactual, wanted: MeasureSpec) -> Case:
         """An explanation with all there is to measure it with."""
@@ -338,8 +329,8 @@ def _answer(spec: Spec, on_event: Listener | None = None) -> Record:
         _check_versions(spec.job.versions if isinstance(spec, RunSpec) else spec.versions)
         if isinstance(spec, TaskSpec):
             return spec.work()
-        if isinstance(spec, TellSpec):
-            return tell_one(spec, on_event)
+        if isinstance(spec, StorySpec):
+            return story_one(spec, on_event)
         return run_one(spec) if isinstance(spec, RunSpec) else judge(spec)
     except DenseflipError as error:
         message = str(error)
@@ -382,13 +373,13 @@ def run_one(spec: RunSpec) -> Record:
     return result_record(spec.identity, result, row, times)
 
 
-def tell_one(spec: TellSpec, on_event: Listener | None = None) -> Record:
+def story_one(spec: StorySpec, on_event: Listener | None = None) -> Record:
     """Explain one graph and tell it."""
     started = time.perf_counter()
     context = get_context(spec.job.data, spec.job.oracle)
     ready = time.perf_counter()
     oracle_before, graphs_before = context.oracle.seconds, context.oracle.graphs
-    story = context.tell(spec, on_event)
+    story = context.describe(spec, on_event)
     done = time.perf_counter()
     times = {
         "search": story.result.elapsed,

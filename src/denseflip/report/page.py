@@ -166,7 +166,7 @@ def write_page(
     path : the file to write, for example ``report.html``.
     force : overwrite an existing file.
     stories : explanations by other methods, for a comparison on the same page.
-    front : the answers that no other beats, told (`workflow.tell.tell_front`): a picture of them,
+    front : the answers that no other beats, told (`describe_answers`): a picture of them,
         and their sentences.
     classifiers : explanations of the same graph under several classifiers, by their names.
     card : what is known about the classifier: its card (a dictionary) or the fitted oracle itself.

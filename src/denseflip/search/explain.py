@@ -1,16 +1,16 @@
-"""`explain`: the one call that most people need."""
+"""`explain`: find a counterfactual of one graph. Validate, open, search, post-process, package."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from functools import partial
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from denseflip.counterfactual import Counterfactual, Status
+from denseflip.constraints import Constraints
+from denseflip.counterfactual import Counterfactual, Status, Target
 from denseflip.errors import InvalidGraphError, InvalidParameterError, whole_number
 from denseflip.graph import Edits, Graph, Nodes
 from denseflip.graph.inputs import as_graph, match_nodes
@@ -19,19 +19,13 @@ from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
 from denseflip.oracles.protocol import Oracle, about_graph
 from denseflip.oracles.session import MAX_BATCH, MAX_REFUSED, BudgetSpentError, Event, Session
-from denseflip.search.constraints.bound_constraints import BoundConstraints, Constraints
+from denseflip.request import Request, takes_request
+from denseflip.search.constraints.bound_constraints import BoundConstraints, bind_constraints
 from denseflip.search.core.engine import search
-from denseflip.search.core.problem import (
-    CONFIDENCE,
-    Conversation,
-    Problem,
-    Stream,
-    Walk,
-    check_given,
-)
+from denseflip.search.core.problem import CONFIDENCE, Problem, Walk, check_given
 from denseflip.search.core.refinement import Candidate, MinimalRefine, shrink_groups
-from denseflip.search.core.target import as_target, check_confidence, check_target_seen
-from denseflip.search.methods.registry import Method, as_method
+from denseflip.search.core.target import as_target, check_target_seen
+from denseflip.search.methods.registry import Method, method_for, takes
 from denseflip.search.postprocess.diverse import Again, FlipRecorder, diversify
 from denseflip.search.postprocess.requirements import Requirements
 
@@ -42,84 +36,37 @@ GAVE_UP = (
 SHRINK_SPENT = "The budget was spent while the answer was made smaller."
 
 
+@takes_request()
 def explain(
     graph: Graph | Any,
     oracle: Oracle | Any,
-    method: str | Method | Stream | Conversation = "auto",
+    request: Request,
     *,
     nodes: Nodes | None = None,
     background: Any = None,
-    target: Any = None,
-    confidence: float | None = None,
-    constraints: Constraints | Mapping[str, Any] | None = None,
-    budget: int | None = None,
-    seed: int = 0,
-    time_limit: float | None = None,
-    regions: str | None = None,
-    language: str | None = None,
-    max_cells: int | None = None,
-    objective: str | None = None,
-    front: bool = False,
-    robust: float | None = None,
-    noise: float | None = None,
-    plausible: bool = False,
-    max_implausible: float | None = None,
-    n: int = 1,
     batch: int = MAX_BATCH,
-    confirm: int = 1,
     on_event: Callable[[Event], object] | None = None,
 ) -> Counterfactual:
-    """Find a graph close to the given one that the oracle labels differently.
+    """Find a graph close to the given one that the classifier labels differently.
 
     Parameters
     ----------
-    graph : the graph to explain: a `Graph`, or an adjacency array, SciPy sparse matrix or networkx
-        graph, which are converted.
+    graph : the graph to explain: a `Graph`, an adjacency array, a SciPy sparse matrix or a networkx
+        graph.
     oracle : the classifier: anything with ``predict(graphs)``, or a function of an adjacency array
         (see `as_oracle` for other forms).
-    method : a name (``denseflip.methods()`` lists them), possibly with refinements behind ``+``;
-        or a `DCS`, or any callable: of a problem, that yields steps, or of a problem and a session,
-        that asks for itself (see `denseflip.search.core.problem`). The default, `auto`, looks for
-        the shortest sentence that is true as read, and for few edits where there is no background
-        to learn from; the notes say what it chose and why.
-    nodes : names and regions of the nodes; some methods need regions.
-    background : the data set's graphs, for the methods that look at them. Keep one
-        `Background` when explaining many graphs: its labels are asked only once.
-    target : the class wanted, by its label or by its name (where the oracle has ``class_names``),
-        or several that will do; by default any other than the graph's own.
-    confidence : how sure of it the oracle must be, between 0 and 1; needs one with
-        ``predict_proba`` and ``classes``.
-    constraints : what may change and what the answer must be like: a `Constraints`, or a mapping
-        of its fields. Guaranteed, whatever the method.
-    budget : the largest number of questions to the oracle.
-    seed : seed of the one random generator of the search.
-    time_limit : seconds after which the search stops with what it has.
-    regions, language, max_cells, objective, front : parameters of a method that takes them, such
-        as `auto`, given to it by its name: the taxonomy; ``"regions"``, ``"nodes"``, ``"pairs"`` or
-        ``"auto"``; the most cells that a sentence may name; what is best
-        (``"sentence"``, ``"edits"``, ``"balanced"``); and whether to give all answers that no
-        other beats (`Counterfactual.front`).
-    robust, noise : the share of random perturbations that the flip has to survive, such as 0.9, and
-        the share of all pairs that each of them flips (by default 0.01). Where that is out of
-        reach the best that was found is given, with the level that it reaches
-        (`Counterfactual.robustness`).
-    plausible : whether edits are exchanged for more plausible ones of the same place, of those that
-        flip: pairs that graphs of the target class have more often.
-    max_implausible : how far the answer may be from the nearest real graph of its class, as a
-        multiple of what is usual between these (`Plausibility.implausible`).
-    n : how many answers in different places (pairs of regions; without regions, of nodes) to look
-        for (`Counterfactual.diverse`).
-    batch : look ahead by at most this many graphs; changes speed only, never the result.
-    confirm : how often the oracle is asked again, past the cache, about the original and the
-        counterfactual before it is given back. An oracle that then changes its mind is an error;
-        the more often, the more surely one that is not deterministic is caught. Not counted as
-        calls; 0 for not at all.
-    on_event : called with an `Event` at every question, answer and step, for progress and logs.
+    nodes : names and regions of the nodes. Some methods need regions.
+    background : graphs of the data set. Methods that compare classes need them. Pass one
+        `Background` when you explain many graphs, so that its labels are queried only once.
+    batch : largest number of graphs per call of the classifier. Changes speed, never the result.
+    on_event : called with an `Event` at every query, answer and step, for progress and logs.
+    {options}
+    request : all options as one `Request`; options given by name replace its fields.
 
     Returns
     -------
     Counterfactual
-        Found or not: look at its ``found`` and ``status``.
+        Found or not: see its ``found`` and ``status``.
 
     Examples
     --------
@@ -129,32 +76,79 @@ def explain(
     (True, 1, 0)
     """
     started = time.perf_counter()
+    case = _validate(graph, oracle, request, nodes, background, batch)
+    run = _open(case, on_event, started)
+    if run.is_reached:
+        return _package(run, _Answer(Status.NOT_NEEDED))
+    answer = _postprocess(run, _search(run))
+    return _package(run, answer)
+
+
+@dataclass(frozen=True)
+class _Case:
+    """What `explain` was called with, checked and resolved.
+
+    Attributes
+    ----------
+    given_oracle : the classifier as it was given; ``oracle`` is its view of this graph.
+    constraints : those of the request, with the bound on places where it can be counted.
+    bound : the constraints bound to the graph, or None.
+    """
+
+    graph: Graph
+    oracle: Oracle
+    given_oracle: Oracle
+    request: Request
+    method: Method
+    target: Target
+    nodes: Nodes | None
+    background: Background | None
+    constraints: Constraints
+    bound: BoundConstraints | None
+    requirements: Requirements
+    batch: int
+
+
+@dataclass
+class _Run:
+    """One explanation under way."""
+
+    case: _Case
+    session: Session
+    problem: Problem
+    recorder: FlipRecorder | None
+    on_event: Callable[[Event], object] | None
+    started: float
+    is_reached: bool = False
+    search_calls: int | None = None
+
+
+@dataclass
+class _Answer:
+    """What the result will say beside what `_Run` knows."""
+
+    status: Status
+    walk: Walk | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+# ---- validate -------------------------------------------------------------------------------
+
+
+def _validate(
+    graph: Any, oracle: Any, request: Request, nodes: Any, background: Any, batch: Any
+) -> _Case:
+    """Check everything that can be checked before the first query."""
     graph = as_graph(graph)
-    oracle = coerce_oracle(oracle)
-    ready = as_method(
-        method,
-        regions=regions,
-        language=language,
-        max_cells=max_cells,
-        objective=objective,
-        front=front or None,
-    )
-    seed = whole_number("seed", seed)
+    given = coerce_oracle(oracle)
+    method = method_for(request)
     batch = whole_number("batch", batch, minimum=1)
-    confirm = whole_number("confirm", confirm)
-    wanted = as_target(target, oracle)
-    several = front or getattr(ready.search, "front", False) is True
-    wishes = Requirements.of(robust, noise, plausible, max_implausible, n, several)
-    met = FlipRecorder(on_event) if wishes.n > 1 and not wishes.changes else None
-    box = oracle
-    oracle = about_graph(oracle, graph, wanted)
-    terms = Constraints.of(constraints)
-    if confidence is not None:
-        confidence = check_confidence(confidence)
+    target = as_target(request.target, given)
+    request.check_front(request.front or getattr(method.search, "front", False) is True)
     if nodes is not None:
         if not isinstance(nodes, Nodes):
             msg = f"nodes must be a Nodes table; got {type(nodes).__name__}."
-            raise InvalidParameterError(msg)
+            raise InvalidParameterError(msg, parameter="nodes")
         nodes.check_fits(graph.n_nodes)
     nodes = match_nodes(graph, nodes)
     known = None if background is None else Background.of(background)
@@ -162,78 +156,138 @@ def explain(
         msg = f"The graph has {graph.n_nodes} nodes, the background {known.graphs[0].n_nodes}."
         raise InvalidGraphError(msg)
     known = known and known.named_like(graph)
-    bound = terms.bind(graph, nodes, known) if terms else None
-    session = Session(
-        oracle,
-        budget=budget,
-        time_limit=time_limit,
-        max_batch=batch,
-        confidence=CONFIDENCE in ready.needs or confidence is not None,
-        on_event=on_event if met is None else met,
-    )
-    own = session.ask(graph)
-    if bound is not None:
-        bound.no, session.guard = own, bound
-    if confidence is not None:
-        session.demand(own.label, confidence)
-    problem = Problem(
+    constraints = constraints_for(request, nodes)
+    return _Case(
         graph,
-        own.label,
-        wanted,
+        about_graph(given, graph, target),
+        given,
+        request,
+        method,
+        target,
         nodes,
         known,
-        np.random.default_rng(seed),
+        constraints,
+        bind_constraints(constraints, graph, nodes, known) if constraints else None,
+        Requirements.of(request),
+        batch,
+    )
+
+
+def constraints_for(request: Request, nodes: Nodes | None) -> Constraints:
+    """The constraints of a request, with ``max_cells`` as a guarantee where it can be counted.
+
+    Region pairs are counted where the node table has regions and the sentence may name them.
+    Elsewhere, and for a Pareto front, a method that takes ``max_cells`` keeps to it by itself.
+    """
+    most, language = request.max_cells, request.language
+    if most is None:
+        return request.constraints
+    counted = nodes is not None and bool(nodes.regions) and language not in ("nodes", "pairs")
+    if takes(request.method, "max_cells") and (request.front or not counted):
+        return request.constraints
+    regions = request.regions if isinstance(request.regions, str) else None
+    own = request.constraints
+    return replace(own, max_cells=most, regions=regions or own.regions)
+
+
+# ---- open -----------------------------------------------------------------------------------
+
+
+def _open(case: _Case, on_event: Callable[[Event], object] | None, started: float) -> _Run:
+    """Open the session, query the original, and state the problem."""
+    request, bound = case.request, case.bound
+    several = request.n > 1 and not case.requirements.changes
+    recorder = FlipRecorder(on_event) if several else None
+    session = Session(
+        case.oracle,
+        budget=request.budget,
+        time_limit=request.time_limit,
+        max_batch=case.batch,
+        confidence=CONFIDENCE in case.method.needs or request.confidence is not None,
+        on_event=on_event if recorder is None else recorder,
+    )
+    own = session.ask(case.graph)
+    if bound is not None:
+        bound.no, session.guard = own, bound
+    if request.confidence is not None:
+        session.demand(own.label, request.confidence)
+    known = case.background
+    problem = Problem(
+        case.graph,
+        own.label,
+        case.target,
+        case.nodes,
+        known,
+        np.random.default_rng(request.seed),
         label_background=lambda: () if known is None else known.labels(session),
         check_time=session.check_time,
         terms=bound,
     )
-    if wanted is not None and problem.accepts(own.label):
-        if confidence is not None and own.confidence is not None and own.confidence < confidence:
+    run = _Run(case, session, problem, recorder, on_event, started)
+    if case.target is not None and problem.accepts(own.label):
+        least, sure = request.confidence, own.confidence
+        if least is not None and sure is not None and sure < least:
             problem.note(
-                f"The graph is of the class wanted already, with a confidence of "
-                f"{own.confidence:.2f}: less than {confidence:g}, and no other was looked for."
+                f"The graph has the class to reach already, with a confidence of {sure:.2f}, less "
+                f"than {least:g}. No other graph was looked for."
             )
-        return _result(problem, session, ready, seed, started, status=Status.NOT_NEEDED)
-    check_target_seen(problem, oracle)
-    for need in sorted(ready.needs, reverse=True):
-        check_given(need, ready.name.split("+")[0], nodes, known)
-    if met is not None:
-        met.original = graph
-        met.accepts = lambda answer: problem.accepts(session.judged(answer).label)
-    found = search(problem, ready.search, session)
-    searched = session.calls
-    iterations = max((step.iteration for step in found.trace), default=0)
+        run.is_reached = True
+        return run
+    check_target_seen(problem, case.oracle)
+    for need in sorted(case.method.needs, reverse=True):
+        check_given(need, case.method.name.split("+")[0], case.nodes, known)
+    if recorder is not None:
+        recorder.original = case.graph
+        recorder.accepts = lambda answer: problem.accepts(session.judged(answer).label)
+    return run
+
+
+# ---- search ---------------------------------------------------------------------------------
+
+
+def _search(run: _Run) -> Walk:
+    """Run the method."""
+    found = search(run.problem, run.case.method.search, run.session)
+    run.search_calls = run.session.calls
     # How much of the generator the search drew depends on how far it looked ahead.
-    problem.rng = np.random.default_rng((seed, 1))
-    facts: dict[str, Any] = {"minimal": found.minimal, "as_read": found.as_read}
+    run.problem.rng = np.random.default_rng((run.case.request.seed, 1))
+    return found
+
+
+# ---- post-process ---------------------------------------------------------------------------
+
+
+def _postprocess(run: _Run, found: Walk) -> _Answer:
+    """Refine what was found, bring it within its bounds, and meet the other requirements."""
+    case, session, problem, bound = run.case, run.session, run.problem, run.case.bound
+    facts: dict[str, Any] = {
+        "minimal": found.minimal,
+        "as_read": found.as_read,
+        "iterations": max((step.iteration for step in found.trace), default=0),
+    }
     if found.status is Status.FOUND:
         candidate = Candidate(problem, found, session)
         try:
-            for refine in ready.refiners:
+            for refine in case.method.refiners:
                 refine(candidate)
         except BudgetSpentError:
             problem.note("The budget was spent during refinement; the result may be refined more.")
         size = None if bound is None else _shrink(candidate, bound)
         if bound is not None and size is not None:
             problem.note(bound.bound(size=size, smallest=candidate.graph))
-            return _result(
-                problem,
-                session,
-                ready,
-                seed,
-                started,
-                status=Status.BUDGET if SHRINK_SPENT in problem.notes else Status.EXHAUSTED,
-                search_calls=searched,
-                refine_calls=session.calls - searched,
-                iterations=iterations,
-            )
-        facts |= wishes.fulfil(candidate, ready, seed, found.graph, _told_in(found))
-        session.confirm([graph, candidate.graph], times=confirm)
+            spent = SHRINK_SPENT in problem.notes
+            status = Status.BUDGET if spent else Status.EXHAUSTED
+            return _Answer(status, facts={"iterations": facts["iterations"]})
+        seed = case.request.seed
+        regions = None if found.as_read is None else found.as_read.regions
+        facts |= case.requirements.fulfil(candidate, case.method, seed, found.graph, regions)
+        session.confirm([case.graph, candidate.graph], times=case.request.confirm)
         if candidate.steps:  # what was seen of the graph before it was refined
             found.notes = ()
             if found.as_read is not None and found.as_read.language != "pairs":
                 facts["as_read"] = None
-        if ready.refiners or candidate.graph != found.graph:  # a certificate is of one graph
+        # A certificate of minimality holds for one graph only.
+        if case.method.refiners or candidate.graph != found.graph:
             facts["minimal"] = candidate.minimal
         found.graph, found.label = candidate.graph, candidate.label
         found.trace += candidate.steps
@@ -241,58 +295,82 @@ def explain(
         problem.note(why)
     if session.gave_up:
         problem.note(GAVE_UP)
+    return _Answer(found.status, found, facts)
+
+
+def _shrink(candidate: Candidate, bound: BoundConstraints) -> str | None:
+    """Bring a counterfactual within the bounds on its size; the bound that it still breaks."""
+    try:
+        if bound.too_large(candidate.graph) == "max_cells":
+            split = bound.cells.split(candidate.graph.difference(bound.graph), fullest_first=True)
+            n = bound.graph.n_nodes
+            shrink_groups([decode(codes, n) for codes in reversed(split.values())], candidate)
+        if bound.too_large(candidate.graph) is not None:
+            MinimalRefine()(candidate)
+    except BudgetSpentError:
+        candidate.problem.note(SHRINK_SPENT)
+    return bound.too_large(candidate.graph)
+
+
+# ---- package --------------------------------------------------------------------------------
+
+
+def _package(run: _Run, answer: _Answer) -> Counterfactual:
+    """The result, with its Pareto front and its other answers."""
+    case, found = run.case, answer.walk
+    if found is None:
+        return _result(run, answer.status, answer.facts)
     result = _result(
-        problem,
-        session,
-        ready,
-        seed,
-        started,
-        status=found.status,
-        edits=Edits.between(graph, found.graph),
-        label_after=found.label,
-        search_calls=searched,
-        refine_calls=session.calls - searched,
-        iterations=iterations,
-        trace=tuple(found.trace),
-        chosen=found.chosen,
-        **facts,
+        run,
+        answer.status,
+        {
+            "edits": Edits.between(case.graph, found.graph),
+            "label_after": found.label,
+            "trace": tuple(found.trace),
+            "chosen": found.chosen,
+            **answer.facts,
+        },
     )
     notes = (*result.notes, *found.notes)
-    answers = _front(result, found, session)
-    if bound is not None:
-        answers = tuple(one for one in answers if bound.too_large(one.counterfactual) is None)
-    result = with_weights(replace(result, notes=notes, front=answers), oracle)
-    if wishes.n == 1:
-        return result
-    again = Again(
-        budget,
-        time_limit,
-        result,
-        partial(
-            explain,
-            graph,
-            box,
-            ready,
-            nodes=nodes,
-            background=known,
-            target=wanted,
-            confidence=confidence,
-            seed=seed,
-            robust=robust,
-            noise=noise,
-            plausible=plausible,
-            max_implausible=max_implausible,
-            batch=batch,
-            confirm=confirm,
-            on_event=on_event,
-        ),
+    answers = _front(result, found, run.session)
+    if case.bound is not None:
+        answers = tuple(a for a in answers if case.bound.too_large(a.counterfactual) is None)
+    result = with_weights(replace(result, notes=notes, front=answers), case.oracle)
+    return result if case.request.n == 1 else _diverse(run, result)
+
+
+def _diverse(run: _Run, result: Counterfactual) -> Counterfactual:
+    """The result with other answers in other places."""
+    case = run.case
+    alone = replace(
+        case.request,
+        method=case.method,
+        parameters={},
+        target=case.target,
+        language=None,
+        objective=None,
+        max_cells=None,
+        n=1,
     )
-    flips = () if met is None else met.flips()
-    if bound is not None:
-        flips = [flip for flip in flips if bound.too_large(flip[0]) is None]
-    result = diversify(result, wishes.n, nodes, terms, flips, again)
-    weighed = tuple(one if one.weights else with_weights(one, oracle) for one in result.diverse)
-    return replace(result, diverse=weighed)
+
+    def search_again(**limits: Any) -> Counterfactual:
+        return explain(
+            case.graph,
+            case.given_oracle,
+            nodes=case.nodes,
+            background=case.background,
+            batch=case.batch,
+            on_event=run.on_event,
+            request=replace(alone, **limits),
+        )
+
+    again = Again(case.request.budget, case.request.time_limit, result, search_again)
+    flips = [] if run.recorder is None else run.recorder.flips()
+    if case.bound is not None:
+        flips = [flip for flip in flips if case.bound.too_large(flip[0]) is None]
+    result = diversify(result, case.request.n, case.nodes, case.constraints, flips, again)
+    weighed = (one if one.weights else with_weights(one, case.oracle) for one in result.diverse)
+    return replace(result, diverse=tuple(weighed))
 
 
 def with_weights(result: Counterfactual, oracle: Oracle) -> Counterfactual:
@@ -318,25 +396,6 @@ def with_weights(result: Counterfactual, oracle: Oracle) -> Counterfactual:
     return replace(result, weights=weights, notes=notes, front=front)
 
 
-def _told_in(found: Walk) -> str | None:
-    """The taxonomy that an answer is told in, if the search saw to that."""
-    return None if found.as_read is None else found.as_read.regions
-
-
-def _shrink(candidate: Candidate, terms: BoundConstraints) -> str | None:
-    """Bring a counterfactual within the bounds on its size; the bound that it still breaks."""
-    try:
-        if terms.too_large(candidate.graph) == "max_cells":
-            split = terms.cells.split(candidate.graph.difference(terms.graph), fullest_first=True)
-            n = terms.graph.n_nodes
-            shrink_groups([decode(codes, n) for codes in reversed(split.values())], candidate)
-        if terms.too_large(candidate.graph) is not None:
-            MinimalRefine()(candidate)
-    except BudgetSpentError:
-        candidate.problem.note(SHRINK_SPENT)
-    return terms.too_large(candidate.graph)
-
-
 def _front(result: Counterfactual, found: Walk, session: Session) -> tuple[Counterfactual, ...]:
     """The answers that no other beats as results of their own; all share calls and most notes."""
     return tuple(
@@ -356,37 +415,32 @@ def _front(result: Counterfactual, found: Walk, session: Session) -> tuple[Count
     )
 
 
-def _result(
-    problem: Problem,
-    session: Session,
-    method: Method,
-    seed: int,
-    started: float,
-    *,
-    status: Status,
-    **facts: Any,
-) -> Counterfactual:
+def _result(run: _Run, status: Status, facts: dict[str, Any]) -> Counterfactual:
+    case, session, problem = run.case, run.session, run.problem
     after = facts.get("edits", Edits()).apply(problem.graph)
     before, then = _confidence(session, problem.graph, after)
-    terms = problem.terms
+    bound = case.bound
+    if run.search_calls is not None:
+        facts["search_calls"] = run.search_calls
+        facts["refine_calls"] = session.calls - run.search_calls
     return Counterfactual(
         status=status,
         original=problem.graph,
         label_before=problem.label,
         target=problem.target,
-        method=method.name,
-        parameters=method.parameters,
-        seed=seed,
+        method=case.method.name,
+        parameters=case.method.parameters,
+        seed=case.request.seed,
         background_calls=session.background_calls,
         distinct_calls=session.distinct,
         notes=tuple(problem.notes),
-        elapsed=time.perf_counter() - started,
+        elapsed=time.perf_counter() - run.started,
         confidence_before=before,
         confidence_after=then,
         confidence=session.demanded,
-        constraints={} if terms is None else terms.constraints.given,
-        refused={} if terms is None else dict(terms.refused),
-        terms=terms,
+        constraints={} if bound is None else bound.constraints.given,
+        refused={} if bound is None else dict(bound.refused),
+        terms=bound,
         **{"edits": Edits(), "label_after": problem.label, **facts},
     )
 

@@ -261,6 +261,9 @@ def submit(request: Request, asked: JobRequest) -> dict[str, Any]:
 
     One explanation out of a job of many (`of`) that was asked for before is given as it is.
     """
+    if asked.classifier is None:
+        name = request.app.state.library.default_classifier(asked.dataset)
+        asked = asked.model_copy(update={"classifier": name})
     request.app.state.work.check(asked)
     if asked.of is not None and (known := _store(request).one_of(asked.of, asked.subject)):
         return known.to_dict()
@@ -407,7 +410,7 @@ def whatif_model(
     request: Request,
     dataset: KeyQuery,
     subject: NameQuery,
-    classifier: NameQuery = "regions-logistic",
+    classifier: NameQuery | None = None,
     regions: Annotated[str | None, Query(max_length=300)] = None,
     job: Annotated[str | None, Query(pattern="^[0-9a-f]{16}$")] = None,
     answer: Annotated[int | None, Query(ge=0, le=1000)] = None,
@@ -415,7 +418,8 @@ def whatif_model(
     """The graph by region, and the weights of a classifier that is a sum over the edges."""
     library = _library(request)
     found = library.subject(dataset, subject)
-    got = library.classifier(dataset, classifier, waiting=_patient(classifier))
+    name = classifier or library.default_classifier(dataset)
+    got = library.classifier(dataset, name, waiting=_patient(name))
     stored = _store(request).result(job) if job else None
     story = story_of(stored, answer) if stored and "story" in stored else None
     if story is not None and story.result.original != found.graph:
@@ -433,7 +437,7 @@ def whatif(request: Request, asked: WhatIfRequest) -> dict[str, Any]:
     """Ask the classifier about a graph that was changed by hand."""
     library = _library(request)
     found = library.subject(asked.dataset, asked.subject)
-    name = asked.classifier
+    name = asked.classifier or library.default_classifier(asked.dataset)
     got = library.classifier(asked.dataset, name, waiting=_patient(name))
     nodes = library.dataset(asked.dataset).nodes
     regions = nodes.taxonomy(asked.regions) if nodes.regions else None

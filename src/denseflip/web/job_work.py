@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from denseflip.classifiers.crossval import evaluate
 from denseflip.classifiers.presets import PRESETS
+from denseflip.cohort.labelling import MAX_CELLS
 from denseflip.cohort.stats import check_permutations
-from denseflip.errors import InvalidParameterError, UnknownNameError, nearest
+from denseflip.errors import InvalidParameterError, UnknownNameError
 from denseflip.experiments.cohort import explain_cohort
 from denseflip.experiments.explain_many import Explanations
+from denseflip.oracles.background import Background
 from denseflip.oracles.session import Event, Session
-from denseflip.search.constraints.bound_constraints import Constraints
+from denseflip.request import PER_METHOD, Request
+from denseflip.search.constraints.bound_constraints import bind_constraints
 from denseflip.search.core.refinement import REFINERS
-from denseflip.search.methods.registry import ALIASES, METHODS
+from denseflip.search.explain import constraints_for
+from denseflip.search.methods.registry import ALIASES, METHODS, method_for
 from denseflip.web.job_runner import JobProgress
 from denseflip.web.job_store import Job, Store
 from denseflip.web.library import Library
@@ -24,14 +29,17 @@ from denseflip.web.payload import cohort_of, judged_words, replay_of, row_of, vi
 from denseflip.web.quota import Quota
 from denseflip.web.schemas import JobRequest
 from denseflip.web.single_flight import SingleFlight
-from denseflip.workflow.compare import compare
-from denseflip.workflow.explain_and_describe import method_for, record, tell, tell_front
+from denseflip.workflow.compare import COMPARED, compare
+from denseflip.workflow.explain_and_describe import (
+    describe_answers,
+    explain_and_describe,
+    json_record,
+)
 from denseflip.workflow.subject import Subject
 from denseflip.workflow.whatif import WhatIf
 
 LEVEL = 0.05  # what counts as more than chance in a cohort
 REPEATS, PERMUTATIONS = 5, 100  # of an honest evaluation, as the page waits for it
-METHODS_BESIDE = ("auto", "tri", "cli", "con", "dat+bw")
 
 Done = tuple[dict[str, Any], dict[str, Any]]
 
@@ -73,7 +81,10 @@ class Work:
         return kinds[asked.kind](asked, live)
 
     def check(self, asked: JobRequest) -> None:
-        """Say what is wrong with a request before it waits."""
+        """Refuse a wrong request before it waits."""
+        request = asked.request()
+        if asked.kind == "compare":
+            _check_comparison(request)
         if asked.of is not None and asked.kind != "explain":
             msg = f"`of` is for one out of many (kind 'explain'), not for {asked.kind!r}."
             raise InvalidParameterError(msg, parameter="of")
@@ -92,19 +103,20 @@ class Work:
             check_permutations(asked.permutations, LEVEL)
         if asked.kind == "many":
             check_method(asked.method)
-            plan(asked, dataset, self.library.words_of(asked.classifier), self._telling(asked))
+            plan(asked, dataset, self.library.words_of(asked.classifier), request)
         if asked.kind in ("judge", "cohort", "many"):
             return
         for name in asked.methods if asked.kind == "compare" else (asked.method,):
-            method_for(check_method(name), regions=asked.regions)
+            method_for(replace(request, method=check_method(name)))
         if asked.subject is None:
             msg = f"Say which graph of {asked.dataset!r} is to be explained."
             raise InvalidParameterError(msg, parameter="subject")
         subject = self.library.subject(asked.dataset, asked.subject)
         if self.library.is_preset(asked.classifier):
             subject.label_of(asked.target)
-        if (terms := self._constraints(asked)) is not None:
-            terms.bind(subject.graph, subject.nodes)
+        if constraints := constraints_for(request, subject.nodes):
+            others = None if subject.background is None else Background(subject.background)
+            bind_constraints(constraints, subject.graph, subject.nodes, others)
         if asked.of is not None:
             check_of(asked, self.store)
 
@@ -128,17 +140,16 @@ class Work:
                 kept, words = self.store.result(asked.of), self.library.words_of(asked.classifier)
                 story = story_in(kept, str(asked.subject), subject.dataset, words, oracle)
             else:
-                story = tell(
+                check_method(asked.method)
+                story = explain_and_describe(
                     subject,
                     oracle,
-                    check_method(asked.method),
-                    seed=asked.seed,
                     evaluation=evaluation,
                     on_event=_Listener(live, asked.method),
-                    **(self._telling(asked) | {"target": subject.label_of(asked.target, oracle)}),
+                    request=asked.request(),
                 )
             live.tell(now=True, stage="telling")
-            front = tell_front(story, oracle, background=subject.background)
+            front = describe_answers(story, oracle, background=subject.background)
             live.tell(now=True, stage="replaying")
             what_if = WhatIf(subject.graph, oracle)
             session = Session(oracle, confidence=what_if.confident)
@@ -148,7 +159,7 @@ class Work:
             "view": view,
             "story": story.to_dict(),
             "front": [one.to_dict() for one in front] if len(front) > 1 else [],
-            "record": record(story, front if len(front) > 1 else ()),
+            "record": json_record(story, front if len(front) > 1 else ()),
             "card": dict(getattr(oracle, "card", {}) or {}),
         }
         summary = {
@@ -162,7 +173,7 @@ class Work:
     def compare(self, asked: JobRequest, live: JobProgress) -> Done:
         """One subject by several methods."""
         subject, oracle, lock, evaluation = self._prepare(asked, live)
-        names = [check_method(name) for name in asked.methods or METHODS_BESIDE]
+        names = [check_method(name) for name in asked.methods or COMPARED]
         rows = []
         with lock:
             heard = _Listener(live, names[0])
@@ -170,11 +181,10 @@ class Work:
                 subject,
                 oracle,
                 names,
-                seed=asked.seed,
                 evaluation=evaluation,
                 progress=heard.rename,
                 on_event=heard,
-                **(self._telling(asked) | {"target": subject.label_of(asked.target, oracle)}),
+                request=asked.request(),
             ):
                 rows.append(row)
                 live.tell(now=True, rows=len(rows), of=len(names))
@@ -190,13 +200,16 @@ class Work:
     def cohort(self, asked: JobRequest, live: JobProgress) -> Done:
         """What the explanations of all subjects have in common, and whether that is chance."""
         live.tell(now=True, stage="judging")
+        request = asked.request()
         found = explain_cohort(
             self.library.dataset(asked.dataset),
             asked.classifier,
-            regions=asked.regions,
+            regions=request.regions,
             permutations=asked.permutations,
             level=LEVEL,
-            seed=asked.seed,
+            seed=request.seed,
+            constraints=request.constraints.given,
+            max_cells=request.max_cells or MAX_CELLS,
             engine="serial",
             progress=lambda done, of: live.tell(stage="permuting", done=done, of=of),
         )
@@ -210,8 +223,8 @@ class Work:
         dataset = self.library.dataset(asked.dataset)
         got = self.library.classifier(asked.dataset, asked.classifier, waiting=live.tell)
         evaluation = self._judged(asked.dataset, asked.classifier, live)
-        telling = self._telling(asked) | {"evaluation": evaluation}
-        specs = plan(asked, dataset, self.library.words_of(asked.classifier), telling)
+        words = self.library.words_of(asked.classifier)
+        specs = plan(asked, dataset, words, asked.request(), evaluation)
         heard = _Listener(live, asked.method)
 
         def progress(done: int, of: int) -> None:
@@ -269,37 +282,6 @@ class Work:
 
         return self._judging.get((identity, name), make, waiting=lambda: live.tell(stage="judging"))
 
-    def _telling(self, asked: JobRequest) -> dict[str, Any]:
-        """What was asked for, as `tell` takes it; the target by its name."""
-        front = {"front": True} if asked.kind != "compare" and _takes_front(asked.method) else {}
-        return front | {
-            "target": asked.target,
-            "confidence": asked.confidence,
-            "constraints": self._constraints(asked),
-            "regions": asked.regions,
-            "budget": asked.budget,
-            "time_limit": asked.time_limit,
-        }
-
-    def _constraints(self, asked: JobRequest) -> Constraints | None:
-        """What may change; nodes by number, since a region may have the name of a node."""
-        given = asked.constraints
-        if not given.model_dump(exclude_defaults=True):
-            return None
-        nodes = self.library.dataset(asked.dataset).nodes
-        for name in given.frozen_nodes:
-            if name not in nodes.names:
-                near = nearest(name, nodes.names, n=5) or list(nodes.names[:5])
-                raise UnknownNameError("node", name, near, parameter="frozen_nodes")
-        freeze = [*given.frozen_regions, *map(nodes.names.index, given.frozen_nodes)]
-        return Constraints(
-            freeze=freeze,
-            only=given.only,
-            max_edits=given.max_edits,
-            max_cells=given.max_cells,
-            regions=asked.regions if freeze or given.max_cells else None,
-        )
-
 
 class _Listener:
     """Hears the session of a search, and says how far it is."""
@@ -327,10 +309,9 @@ class _Listener:
         self.live.tell(calls=event.calls, best=self._best)
 
 
-def _takes_front(name: str) -> bool:
-    base = name.strip().lower().split("+")[0]
-    try:
-        method_for(base, front=True)
-    except InvalidParameterError:
-        return False
-    return True
+def _check_comparison(request: Request) -> None:
+    """Refuse options of one method in a comparison of methods."""
+    for name in (*PER_METHOD, "n"):
+        if name != "method" and name in request.given:
+            msg = f"{name} belongs to one method; a comparison does not take it."
+            raise InvalidParameterError(msg, parameter=name)

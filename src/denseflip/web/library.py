@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from denseflip.classifiers.fitted import FittedOracle
-from denseflip.classifiers.presets import PRESETS
+from denseflip.classifiers.presets import PRESETS, default_preset
 from denseflip.datasets import Dataset, list_datasets, load_dataset
 from denseflip.errors import FileFormatError, InvalidParameterError, UnknownNameError
 from denseflip.experiments.spec import dataset_digest
@@ -207,6 +207,10 @@ class Library:
             (p.name for p in fit), key=lambda n: order.index(n) if n in order else len(order)
         )
         return [*self._own, *presets]
+
+    def default_classifier(self, key: str) -> str:
+        """The classifier that a request without one means: the user's own, else the default."""
+        return next(iter(self._own), default_preset(self.dataset(key)))
 
     def classifier(
         self, key: str, name: str, *, waiting: Callable[[], None] | None = None

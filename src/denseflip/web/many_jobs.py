@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
@@ -20,12 +20,13 @@ from denseflip.experiments.engines import SerialEngine
 from denseflip.experiments.explain_many import Explained, Explanations, gather, plan_many
 from denseflip.experiments.result_store import Store as Stories
 from denseflip.experiments.run import run_specs
-from denseflip.experiments.spec import TellSpec
+from denseflip.experiments.spec import StorySpec
 from denseflip.experiments.story_records import read_story
 from denseflip.oracles.session import Event, Session
 from denseflip.report.front import read_cell
 from denseflip.report.many_page import make_index, many_tiles
 from denseflip.report.marks import chips_of
+from denseflip.request import Request
 from denseflip.story.story import Story
 from denseflip.web.downloads import no_formulas
 from denseflip.web.job_store import Store
@@ -39,24 +40,26 @@ _OWN = ("kind", "subject", "subjects", "classes", "of")  # what a patient's ques
 
 
 def plan(
-    asked: JobRequest, dataset: Dataset, words: str, telling: Mapping[str, Any]
-) -> list[TellSpec]:
-    """What is to be run, one for each graph; wrong names are told here.
+    asked: JobRequest, dataset: Dataset, words: str, request: Request, evaluation: Any = None
+) -> list[StorySpec]:
+    """What is to be run, one for each graph; wrong names are refused here.
 
     Parameters
     ----------
-    asked : the request; its classes or subjects, or every graph.
+    asked : the job; its classes or subjects, or every graph.
     dataset : the data set.
     words : the classifier, as `open_oracle` takes it.
-    telling : target, constraints and the like, as `tell` takes them.
+    request : the options of the job.
+    evaluation : what is known about the classifier.
     """
     every = not (asked.subjects or asked.classes)
     ids = choose_ids(dataset, asked.subjects, every=every, classes=asked.classes)
-    return plan_many(dataset, words, ids, method=asked.method, seed=asked.seed, **telling)
+    specs: list[StorySpec] = plan_many(dataset, words, ids, evaluation=evaluation, request=request)
+    return specs
 
 
 def run(
-    specs: list[TellSpec],
+    specs: list[StorySpec],
     folder: Path,
     *,
     progress: Callable[[int, int], None],

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model
+
+from denseflip.option import Option
+from denseflip.request import Request, default_of, list_options
 
 Key = Annotated[str, StringConstraints(min_length=1, max_length=120)]
 Word = Annotated[str, StringConstraints(min_length=1, max_length=200)]
@@ -35,42 +38,79 @@ class ErrorAnswer(BaseModel):
     error: ErrorFacts
 
 
-class Terms(Strict):
-    """What may change, and how much."""
-
-    only: Literal["add", "remove"] | None = None
-    frozen_regions: list[Name] = Field(default=[], max_length=500)
-    frozen_nodes: list[Name] = Field(default=[], max_length=5000)
-    max_edits: Whole | None = None
-    max_cells: Annotated[int, Field(ge=1, le=1000)] | None = None
+#: Options of a request that the app does not take: parameters of methods may cost any time.
+NOT_HERE = ("parameters",)
+TIME_LIMIT = 300.0  # seconds, unless the request says otherwise
+#: Upper bounds that a server needs beside those of the options.
+_MOST = {"time_limit": 3600.0, "seed": 2**31 - 1, "max_cells": 1000, "n": 20, "confirm": 20}
+_LARGEST = 10_000_000  # of any other whole number
 
 
-class JobRequest(Strict):
-    """What is to be done: explain a subject, set methods side by side, judge a classifier, explain
-    many subjects one by one, or say what a whole cohort has in common.
+def option_field(name: str, option: Option) -> tuple[Any, Any]:
+    """The type and the default of an option of a request, as a field of a schema."""
+    text = option.text()
+    if option.kind == "names":
+        names = list[Name]
+        if name == "target":
+            return names | Name | None, Field(default=None, description=text)
+        return names, Field(default=[], max_length=5000, description=text)
+    bounds: dict[str, Any] = {"ge": option.minimum, "gt": option.above, "le": option.maximum}
+    bounds = {key: value for key, value in bounds.items() if value is not None}
+    if option.kind in ("whole", "number") and name in _MOST:
+        bounds["le"] = _MOST[name]
+    elif option.kind == "whole":
+        bounds.setdefault("le", _LARGEST)
+    kinds: dict[str, Any] = {"whole": int, "number": float, "flag": bool}
+    kind = Literal[option.choices] if option.choices else kinds.get(option.kind, Name)
+    kind = Annotated[kind, Field(**bounds)] if bounds else kind
+    default = TIME_LIMIT if name == "time_limit" else default_of(name)
+    return (kind | None if default is None else kind), Field(default=default, description=text)
 
-    Of many: those of `classes`, or `subjects`, or by default every graph of the data set. The
-    answer is an index; to see one of them, ask for it by `explain` with the same words, its
-    `subject`, and the id of the finished job as `of`: nothing is searched again then.
-    """
+
+class JobModel(Strict):
+    """What a job is about; `JobRequest` adds the options of a request."""
 
     kind: Literal["explain", "compare", "judge", "cohort", "many"] = "explain"
     dataset: Key
-    classifier: Word = "regions-logistic"
+    classifier: Word | None = None
     subject: Name | None = None
     subjects: list[Name] = Field(default=[], max_length=MOST_SUBJECTS)
     classes: list[Name] = Field(default=[], max_length=100)
     of: Annotated[str, StringConstraints(pattern="^[0-9a-f]{16}$")] | None = None
-    method: Word = "auto"
     methods: list[Word] = Field(default=[], max_length=MOST_METHODS)
-    target: Name | None = None
-    confidence: Annotated[float, Field(gt=0, lt=1)] | None = None
-    regions: Name | None = None
-    constraints: Terms = Terms()
     permutations: Annotated[int, Field(ge=0, le=1000)] = 99
-    seed: Annotated[int, Field(ge=0, le=2**31 - 1)] = 0
-    budget: Whole | None = None
-    time_limit: Annotated[float, Field(gt=0, le=3600)] = 300.0
+
+    def request(self) -> Request:
+        """The options of this job, as every other entrance builds them."""
+        return Request.build(**{name: getattr(self, name) for name in OPTIONS})
+
+
+OPTIONS = {name: option for name, option in list_options().items() if name not in NOT_HERE}
+
+if TYPE_CHECKING:
+
+    class JobRequest(JobModel):
+        """A job with the options of a request."""
+
+        classifier: str
+        method: str
+        target: Any
+        regions: str | None
+        seed: int
+
+else:
+    JobRequest = create_model(
+        "JobRequest",
+        __base__=JobModel,
+        __doc__="""Explain a subject, compare methods, evaluate a classifier, explain many subjects,
+    or describe what a cohort has in common.
+
+    Many subjects are those of `classes`, or `subjects`, or by default every graph of the data set.
+    The answer is an index. To open one of them, request `explain` with the same options, its
+    `subject`, and the id of the finished job as `of`: nothing is searched again.
+    """,
+        **{name: option_field(name, option) for name, option in OPTIONS.items()},
+    )
 
 
 class JobAnswer(BaseModel):
@@ -100,7 +140,7 @@ class WhatIfRequest(Strict):
     """A graph changed by hand: amounts in cells, and single pairs that are flipped."""
 
     dataset: Key
-    classifier: Word = "regions-logistic"
+    classifier: Word | None = None
     subject: Name
     regions: Name | None = None
     cells: list[CellChange] = Field(default=[], max_length=5000)

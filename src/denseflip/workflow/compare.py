@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from denseflip.counterfactual import Label, Target
+from denseflip.counterfactual import Label
 from denseflip.errors import MissingInputError
-from denseflip.graph import Graph, Nodes, Taxonomy
+from denseflip.graph import Graph, Nodes
 from denseflip.graph.inputs import match_nodes
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
 from denseflip.oracles.session import Event
-from denseflip.search.constraints.bound_constraints import Constraints
-from denseflip.search.explain import explain
-from denseflip.search.methods.registry import Method, as_method
+from denseflip.request import PER_METHOD, Request, takes_request
+from denseflip.search.constraints.bound_constraints import bind_constraints
+from denseflip.search.explain import constraints_for, explain
+from denseflip.search.methods.registry import Method, method_for
 from denseflip.story.describe import describe
 from denseflip.story.story import Story
-from denseflip.story.vocabulary import Vocabulary
-from denseflip.workflow.explain_and_describe import method_for, record, regions_for
+from denseflip.workflow.explain_and_describe import (
+    check_request,
+    json_record,
+    regions_for,
+    target_for,
+)
 from denseflip.workflow.subject import Subject
 
 COMPARED = ("auto", "blocks", "tri", "cli", "rcli", "con", "edg", "dat", "dat+bw")
@@ -51,7 +56,7 @@ class Compared:
                 "found": False,
                 "reason": self.reason,
             }
-        return {**record(self.story), "regions_80": self.n_regions}
+        return {**json_record(self.story), "regions_80": self.n_regions}
 
     @property
     def sentence(self) -> str:
@@ -68,25 +73,18 @@ class Compared:
         return len(self.story.regions().smallest(0.8))
 
 
+@takes_request(without=(*PER_METHOD, "n"))
 def compare(
     graph: Graph | Subject,
     oracle: Any,
     methods: Sequence[str | Method] = COMPARED,
     *,
+    request: Request,
     nodes: Nodes | None = None,
     background: Any = None,
-    target: Target = None,
-    confidence: float | None = None,
-    constraints: Constraints | Mapping[str, Any] | None = None,
-    budget: int | None = None,
-    seed: int = 0,
-    time_limit: float | None = None,
-    regions: str | Taxonomy | None = None,
     subject: str | int | None = None,
     class_names: Mapping[Label, str] | Sequence[str] | None = None,
     evaluation: Any = None,
-    share: float = 0.0,
-    vocabulary: str | Vocabulary = "auto",
     progress: Callable[[str], None] | None = None,
     on_event: Callable[[Event], object] | None = None,
 ) -> Iterator[Compared]:
@@ -100,12 +98,11 @@ def compare(
         (those given here come first).
     oracle : the classifier.
     methods : names or methods.
-    nodes, background, target, confidence, constraints, budget, seed, time_limit, on_event : as in
-        `explain`, for each method.
-    regions : as in `tell`.
-    subject, class_names, evaluation, share, vocabulary : as in `describe`, which is given the
-        background, too.
+    nodes, background, on_event : as in `explain`, for each method.
+    subject, class_names, evaluation : as in `describe`, which is given the background, too.
     progress : called with the name of the method that starts.
+    {options}
+    request : all options as one `Request`; options given by name replace its fields.
 
     Examples
     --------
@@ -117,35 +114,33 @@ def compare(
     """
     known = graph if isinstance(graph, Subject) else Subject(graph, "")
     box = coerce_oracle(oracle)
-    given = regions if isinstance(regions, str) else None
-    ready = [
-        method_for(method, regions=given) if isinstance(method, str) else as_method(method)
-        for method in ([methods] if isinstance(methods, str) else methods)
-    ]
+    check_request(request)
     nodes = known.nodes if nodes is None else nodes
     background = known.background if background is None else background
     shared = None if background is None else Background.of(background)
-    if constraints is not None:  # what is wrong with them is told before the first method
-        Constraints.of(constraints).bind(known.graph, match_nodes(known.graph, nodes), shared)
+    asked = [
+        replace(request, method=method)
+        for method in ([methods] if isinstance(methods, str) else methods)
+    ]
+    ready = [(one, method_for(one)) for one in asked]  # wrong names are told before any search
+    table = match_nodes(known.graph, nodes)
+    for one in asked[:1]:
+        if constraints := constraints_for(one, table):
+            bind_constraints(constraints, known.graph, table, shared)
+    wanted = target_for(known, request.target, box)
 
     def rows() -> Iterator[Compared]:
-        for method in ready:
+        for one, method in ready:
             if progress is not None:
                 progress(method.name)
             try:
                 result = explain(
                     known.graph,
                     box,
-                    method,
                     nodes=nodes,
                     background=shared,
-                    target=target,
-                    confidence=confidence,
-                    constraints=constraints,
-                    budget=budget,
-                    seed=seed,
-                    time_limit=time_limit,
                     on_event=on_event,
+                    request=replace(one, target=wanted),
                 )
             except MissingInputError as error:
                 yield Compared(method.name, None, str(error), error.parameters)
@@ -154,14 +149,14 @@ def compare(
                 result,
                 nodes,
                 box,
-                regions=regions_for(result, regions),
+                regions=regions_for(result, request.regions),
                 subject=known.name or None if subject is None else subject,
                 class_names=known.names_for(box) if class_names is None else class_names,
                 evaluation=evaluation,
-                share=share,
-                vocabulary=vocabulary,
+                share=request.share,
+                vocabulary=request.vocabulary,
                 background=shared,
-                seed=seed,
+                seed=request.seed,
             )
             yield Compared(method.name, story, parameters=story.sentences.advice.parameters)
 

@@ -13,7 +13,7 @@ from denseflip.errors import MissingExtraError
 from denseflip.files import write_whole
 from denseflip.story.story import Story
 from denseflip.workflow.compare import Compared
-from denseflip.workflow.explain_and_describe import record
+from denseflip.workflow.explain_and_describe import json_record
 
 PAGE, RESULT = "report.html", "result.json"
 
@@ -37,7 +37,7 @@ def write_outputs(
     told : one story, or the rows of a comparison.
     folder : where to; it is made if it is not there.
     oracle : the classifier, whose card the page shows.
-    front : the stories of the front (`tell_front`), for the page and the result.
+    front : the stories of the front (`describe_answers`), for the page and the result.
     classifiers : the same graph under several classifiers, for the page.
     dataset : the data set, whose card the page shows.
     command : how to do it again, as the page tells it.
@@ -56,7 +56,7 @@ def write_outputs(
     if not stories:
         return []
     out.mkdir(parents=True, exist_ok=True)
-    data = [row.to_dict() for row in rows] or record(stories[0], front)
+    data = [row.to_dict() for row in rows] or json_record(stories[0], front)
     write_whole(out / RESULT, json.dumps(data, ensure_ascii=False))
     page = write_page(
         stories[0],

@@ -22,7 +22,7 @@ from denseflip.graph.inputs import as_graph
 from denseflip.oracles.adapt import as_oracle
 from denseflip.oracles.protocol import ClassNames
 from denseflip.oracles.tensors import NODE_FEATURES, node_features
-from denseflip.workflow.explain_and_describe import tell
+from denseflip.workflow.explain_and_describe import explain_and_describe
 from denseflip.workflow.subject import Subject
 
 #: The features that say: x stays as it was given, whatever the edges.
@@ -134,7 +134,7 @@ def _explainer() -> Any:
                 output=_output(self.model_config),
                 **self.network,
             )
-            story = tell(Subject(graph, "", self.nodes), oracle, **self.asked)
+            story = explain_and_describe(Subject(graph, "", self.nodes), oracle, **self.asked)
             result = story.result
             if target is not None and result.label_before != int(target.view(-1)[0]):
                 msg = (

@@ -10,7 +10,7 @@ import pytest
 from denseflip import Background, Constraints, Graph, Nodes, explain
 from denseflip.counterfactual import Counterfactual, Status
 from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError
-from denseflip.search.constraints.bound_constraints import BoundConstraints
+from denseflip.search.constraints.bound_constraints import BoundConstraints, bind_constraints
 from denseflip.search.methods.registry import METHODS
 
 N = 12
@@ -41,7 +41,7 @@ def between(a: np.ndarray) -> int:
 
 
 def allowed_codes(constraints: Constraints, graph: Graph = GRAPHS[0]) -> set[tuple[int, int]]:
-    terms = constraints.bind(graph, NODES, Background(GRAPHS))
+    terms = bind_constraints(constraints, graph, NODES, Background(GRAPHS))
     codes = np.array([u * N + v for u in range(N) for v in range(u + 1, N)])
     return {divmod(int(c), N) for c in terms.free(codes)}
 
@@ -107,7 +107,7 @@ def test_a_large_graph_needs_no_table(monkeypatch):
 def test_what_the_changed_graph_must_be_like(given, changed, good):
     path = Graph.from_edges(N, [(i, i + 1) for i in range(N - 1)])
     other = path.toggle([(0, 2), (0, 3)]) if changed == "add" else path.toggle([(0, 1)])
-    terms = Constraints(**given).bind(path, NODES)
+    terms = bind_constraints(Constraints(**given), path, NODES)
     assert (terms.broken(other) is None) == good
     assert terms.forbids(other) != good
     terms.refuse(other)
@@ -117,7 +117,7 @@ def test_what_the_changed_graph_must_be_like(given, changed, good):
 
 
 def test_bounds_on_the_size_bind_the_answer_alone():
-    terms = Constraints(max_edits=2, max_cells=1).bind(GRAPHS[0], NODES)
+    terms = bind_constraints(Constraints(max_edits=2, max_cells=1), GRAPHS[0], NODES)
     far = GRAPHS[0].toggle([(0, 1), (0, 4), (0, 8)])
     assert terms.broken(far) is None
     assert terms.too_large(far) == "max_edits"
@@ -195,7 +195,7 @@ def test_every_method_honours_them(method, given):
             constraints=given,
             budget=400,
         )
-        check(result, Constraints(**given).bind(graph, NODES, Background(GRAPHS)))
+        check(result, bind_constraints(Constraints(**given), graph, NODES, Background(GRAPHS)))
         assert result.constraints == Constraints(**given).given
         assert Counterfactual.from_dict(result.to_dict()) == result
 

@@ -14,6 +14,7 @@ from denseflip.graph import Graph, Nodes
 from denseflip.oracles.background import Frequencies
 from denseflip.search.claims.claim import Amount, Places, Redraw
 from denseflip.search.claims.claim_search import VerifiedClaim, beats, front_of, shortest
+from denseflip.search.constraints.bound_constraints import bind_constraints
 from denseflip.search.core.problem import Problem
 from denseflip.search.methods.brief import _most_cells, unfit
 from graphs import halves, path
@@ -343,6 +344,6 @@ def test_notes_on_a_full_place_are_those_of_the_answer_that_fills_it():
 )
 def test_the_terms_bound_the_places_of_a_sentence_where_they_count_the_same(bounds, told, most):
     nodes, graph = halves(8), path(8)
-    terms = Constraints(**bounds).bind(graph, nodes) if bounds else None
+    terms = bind_constraints(Constraints(**bounds), graph, nodes) if bounds else None
     problem = Problem(graph, 0, nodes=nodes, terms=terms)
     assert _most_cells(problem, told and nodes.taxonomy(told), 5) == most

@@ -14,6 +14,7 @@ from denseflip.errors import UnknownNameError
 from denseflip.graph.pairs import random_codes
 from denseflip.oracles.weighted import weighted_oracle
 from denseflip.result_scores import Robustness
+from denseflip.search.constraints.bound_constraints import bind_constraints
 from denseflip.search.core.problem import Problem, Walk
 from denseflip.search.core.target import as_target, class_names_of
 from denseflip.search.methods.registry import as_method
@@ -61,7 +62,7 @@ def test_a_frozen_pair_by_names_is_written_down_by_names() -> None:
     names = NODES.names[0], NODES.names[1]
     given = Constraints(freeze=[names])
     assert given.given == {"freeze": [list(names)]}
-    assert not given.bind(BACKGROUND[1], NODES).may_change(np.array([1]))[0]
+    assert not bind_constraints(given, BACKGROUND[1], NODES).may_change(np.array([1]))[0]
 
 
 def test_a_budget_that_ends_before_an_answer_is_small_enough_is_told_as_that() -> None:

@@ -13,6 +13,7 @@ from denseflip.metrics import as_read
 from denseflip.oracles import session as sessions
 from denseflip.oracles.session import Session
 from denseflip.search.claims.claim import Amount, Places, Redraw
+from denseflip.search.constraints.bound_constraints import bind_constraints
 from denseflip.search.constraints.constrained_session import abiding, terms_of
 from denseflip.search.methods.dcs import DCS
 from denseflip.search.methods.registry import METHODS
@@ -69,7 +70,7 @@ def test_what_may_not_change_is_left_out_from_the_start(method, given):
         graph, ORACLE, method, nodes=NODES, background=GRAPHS, constraints=given, budget=400
     )
     assert not result.refused
-    terms = Constraints(**given).bind(graph, NODES)
+    terms = bind_constraints(Constraints(**given), graph, NODES)
     assert terms.broken(result.counterfactual) is None
     assert result.replay() == result.counterfactual
 
@@ -95,7 +96,7 @@ def test_a_renumbered_search_knows_the_terms_in_its_own_numbers():
 
 
 def test_terms_in_another_order_of_the_nodes():
-    terms = Constraints(freeze=3).bind(DENSE, NODES)
+    terms = bind_constraints(Constraints(freeze=3), DENSE, NODES)
     old = np.arange(N)[::-1]
     moved = terms.renumbered(DENSE, old)
     codes = np.array([u * N + v for u in range(N) for v in range(u + 1, N)])
@@ -103,7 +104,7 @@ def test_terms_in_another_order_of_the_nodes():
     assert frozen == {
         pair for pair in map(tuple, map(sorted, ((8, v) for v in range(N)))) if pair[0] != pair[1]
     }
-    assert Constraints(max_edits=1).bind(DENSE).renumbered(DENSE, old).any_pair
+    assert bind_constraints(Constraints(max_edits=1), DENSE).renumbered(DENSE, old).any_pair
 
 
 def test_the_schedule_leaves_out_the_block_that_may_do_nothing():
@@ -142,7 +143,7 @@ def test_a_search_that_is_forbidden_everything_ends_and_says_so(monkeypatch):
 
 
 def test_places_draw_only_what_may_change():
-    terms = Constraints(freeze=["node0"], only="remove").bind(DENSE, NODES)
+    terms = bind_constraints(Constraints(freeze=["node0"], only="remove"), DENSE, NODES)
     lobes = NODES.taxonomy("lobe")
     places, plain = Places(DENSE, lobes, terms), Places(DENSE, lobes)
     unit = (0, 1)
@@ -175,7 +176,7 @@ def test_a_sentence_and_its_redraws_keep_to_the_terms(method, read):
     if read:
         result = Counterfactual.from_dict(result.to_dict())
         assert result.terms is None
-    asked, terms = Asked(), Constraints(**given).bind(DENSE, NODES)
+    asked, terms = Asked(), bind_constraints(Constraints(**given), DENSE, NODES)
     story = describe(result, NODES, asked, background=GRAPHS)
     as_read(result, asked, NODES.taxonomy("lobe"), nodes=NODES)
     theirs = [g for g in asked.graphs if g not in GRAPHS]

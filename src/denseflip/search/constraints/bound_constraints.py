@@ -7,25 +7,20 @@ binds the answer, not the way to it: a search may start from afar and come back.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from denseflip.constraints import Constraints
 from denseflip.errors import (
     InvalidParameterError,
     MissingInputError,
-    UnknownNameError,
-    check_callable,
     counted,
-    shown,
-    whole_number,
 )
 from denseflip.graph import Codes, Graph, Nodes, Pair, Taxonomy
 from denseflip.graph.cells import Cells
@@ -33,142 +28,34 @@ from denseflip.graph.density import count_components
 from denseflip.graph.pairs import are_among
 from denseflip.oracles.background import Background
 from denseflip.oracles.protocol import Answer
-from denseflip.search.constraints.frozen import Frozen, Listed
-from denseflip.search.constraints.rules import Predicate, Rule, degrees_within, guarded
+from denseflip.search.constraints.frozen import Frozen
+from denseflip.search.constraints.rules import Rule, degrees_within, guarded
 
 Bools = npt.NDArray[np.bool_]
 _AT_ONCE = 256  # pairs of an order that are looked at together
 _TABLE_NODES = 2048  # up to here what may change is looked up, beyond it worked out
 
 
-@dataclass(frozen=True)
-class Constraints:
-    """What a counterfactual may and may not be, as a guarantee.
+def bind_constraints(
+    constraints: Constraints,
+    graph: Graph,
+    nodes: Nodes | None = None,
+    background: Background | None = None,
+) -> BoundConstraints:
+    """Constraints for one graph, with the names looked up.
 
-    Parameters
-    ----------
-    freeze : what must stay as it is: names of regions (every pair that touches one), of nodes, or
-        of cells (``"Frontal x Temporal"``, ``"Frontal x Frontal"``), node numbers, or pairs of
-        node numbers. A name that several taxonomies have: ``"lobe: Frontal"``.
-    only : ``"add"`` or ``"remove"`` to allow nothing else.
-    allowed : a node × node array that is True where a pair may change.
-    allow_seen : a pair may change only if at least this percentage of the background has it.
-    max_edits : the most pairs that may change.
-    max_cells : the most region pairs in which something may change.
-    keep_density : the number of edges may differ from the original's by at most this percentage.
-    keep_connected : whether the changed graph must hang together: it may not fall into more pieces
-        than the original has.
-    min_degree, max_degree : bounds on the degree of every node of which a pair changes.
-    predicate : any function of the changed `Graph` that says whether it will do.
-    regions : the taxonomy that names of regions, and cells, are of; by default every taxonomy is
-        searched for names, and cells are counted in the first.
-
-    Examples
-    --------
-    >>> Constraints(freeze="Frontal", only="remove", max_edits=20).given
-    {'freeze': ['Frontal'], 'only': 'remove', 'max_edits': 20}
+    Raises
+    ------
+    UnknownNameError
+        If a frozen region, node or cell does not exist; the message has the nearest names.
+    MissingInputError
+        If they need regions or a background, and there is none.
+    InvalidParameterError
+        If nothing at all may change; the message names the constraints.
     """
-
-    freeze: Any = ()
-    only: str | None = None
-    allowed: Any = None
-    allow_seen: float | None = None
-    max_edits: int | None = None
-    max_cells: int | None = None
-    keep_density: float | None = None
-    keep_connected: bool = False
-    min_degree: int | None = None
-    max_degree: int | None = None
-    predicate: Predicate | None = None
-    regions: str | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "freeze", Listed.of(self.freeze))
-        if self.only not in (None, "add", "remove"):
-            raise UnknownNameError("only", str(self.only), ("add", "remove"), parameter="only")
-        for name in ("max_edits", "max_cells"):
-            self._whole(name, minimum=1)
-        for name in ("min_degree", "max_degree"):
-            self._whole(name, minimum=0)
-        for name, top in (("allow_seen", 100.0), ("keep_density", math.inf)):
-            self._percentage(name, top)
-        if self.predicate is not None:
-            check_callable("predicate", self.predicate)
-        low, high = self.min_degree, self.max_degree
-        if low is not None and high is not None and low > high:
-            msg = (
-                f"These constraints contradict each other: min_degree={low} is more than "
-                f"max_degree={high}."
-            )
-            raise InvalidParameterError(msg, parameter=("min_degree", "max_degree"))
-        if self.allowed is not None:
-            object.__setattr__(self, "allowed", _mask(self.allowed))
-
-    def _whole(self, name: str, minimum: int) -> None:
-        value = getattr(self, name)
-        if value is not None:
-            object.__setattr__(self, name, whole_number(name, value, minimum=minimum))
-
-    def _percentage(self, name: str, top: float) -> None:
-        value = getattr(self, name)
-        if value is None:
-            return
-        good = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not good or not (0 <= value <= top and math.isfinite(value)):
-            most = "" if math.isinf(top) else " to 100"
-            msg = f"{name} is a percentage, from 0{most}; got {shown(value)}."
-            raise InvalidParameterError(msg, parameter=name)
-
-    @property
-    def given(self) -> dict[str, Any]:
-        """What is constrained, JSON-ready; empty if nothing is."""
-        out: dict[str, Any] = {}
-        for f in fields(self):
-            value = getattr(self, f.name)
-            if value is None or value is False or (f.name == "freeze" and not value):
-                continue
-            out[f.name] = _plain(f.name, value)
-        return out
-
-    def __bool__(self) -> bool:
-        return bool(set(self.given) - {"regions"})
-
-    @classmethod
-    def of(cls, value: Constraints | Mapping[str, Any] | None) -> Constraints:
-        """Constraints as they are, or of a mapping of their fields, or none."""
-        if isinstance(value, Constraints):
-            return value
-        if value is None:
-            return cls()
-        if not isinstance(value, Mapping):
-            msg = (
-                "constraints must be Constraints(…), or a mapping of its fields; got "
-                f"{type(value).__name__}."
-            )
-            raise InvalidParameterError(msg, parameter="constraints")
-        known = [f.name for f in fields(cls)]
-        for key in value:
-            if key not in known:
-                raise UnknownNameError("constraint", str(key), known, parameter="constraints")
-        return cls(**value)
-
-    def bind(
-        self, graph: Graph, nodes: Nodes | None = None, background: Background | None = None
-    ) -> BoundConstraints:
-        """These constraints for one graph, names looked up.
-
-        Raises
-        ------
-        UnknownNameError
-            If a frozen region, node or cell does not exist; the message has the nearest names.
-        MissingInputError
-            If they speak of regions or of a background, and there is none.
-        InvalidParameterError
-            If nothing at all may change, with the constraints that see to that.
-        """
-        terms = BoundConstraints(self, graph, nodes, background)
-        terms.check_possible()
-        return terms
+    bound = BoundConstraints(constraints, graph, nodes, background)
+    bound.check_possible()
+    return bound
 
 
 @dataclass
@@ -450,34 +337,3 @@ def _all_codes(n: int) -> Iterable[Codes]:
     """The codes of all pairs, row by row."""
     for u in range(n - 1):
         yield np.arange(u * n + u + 1, (u + 1) * n, dtype=np.int64)
-
-
-def _mask(value: Any) -> Bools:
-    mask = np.asarray(value)
-    if mask.ndim != 2 or mask.shape[0] != mask.shape[1] or mask.dtype.kind not in "biuf":
-        msg = (
-            "allowed is a node × node array, True where a pair may change; got "
-            f"{'an array of ' + ' × '.join(map(str, mask.shape)) if mask.ndim else shown(value)}."
-        )
-        raise InvalidParameterError(msg, parameter="allowed")
-    mask = np.asarray(mask != 0)
-    if not np.array_equal(mask, mask.T):
-        msg = "allowed must be symmetric: a pair of nodes may change or not, whichever is first."
-        raise InvalidParameterError(msg, parameter="allowed")
-    mask.setflags(write=False)
-    return mask
-
-
-def _plain(name: str, value: Any) -> Any:
-    if name == "freeze":
-        return [list(map(_item, v)) if isinstance(v, (tuple, list)) else _item(v) for v in value]
-    if name == "allowed":
-        n = len(value)
-        return f"{int(np.triu(value, 1).sum())} of {n * (n - 1) // 2} pairs"
-    if name == "predicate":
-        return getattr(value, "__qualname__", type(value).__name__)
-    return value
-
-
-def _item(value: Any) -> Any:
-    return int(value) if isinstance(value, np.integer) else value

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from denseflip.constraints import Constraints
 from denseflip.counterfactual import Counterfactual, Label
 from denseflip.errors import DenseflipError
 from denseflip.graph import Nodes
 from denseflip.oracles.background import Background
 from denseflip.oracles.protocol import Answer
 from denseflip.oracles.session import Guard, Session
-from denseflip.search.constraints.bound_constraints import BoundConstraints, Constraints
+from denseflip.search.constraints.bound_constraints import BoundConstraints, bind_constraints
 
 _UNSAVED = ("allowed", "predicate")  # a result that was written down knows of these by name only
 
@@ -33,7 +34,7 @@ def terms_of(
             if name not in _UNSAVED and _binds({**kept, name: value}, result, nodes, background):
                 kept[name] = value
         lost = [name for name in result.constraints if name not in kept]
-        terms = Constraints.of(kept).bind(result.original, nodes, background)
+        terms = bind_constraints(Constraints.of(kept), result.original, nodes, background)
         terms.no = Answer(result.label_before)
         if lost:
             return terms, (
@@ -50,7 +51,7 @@ def _binds(
     background: Background | None,
 ) -> bool:
     try:
-        Constraints.of(given).bind(result.original, nodes, background)
+        bind_constraints(Constraints.of(given), result.original, nodes, background)
     except DenseflipError:
         return False
     return True

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from denseflip.constraints import is_number
 from denseflip.errors import (
     DenseflipError,
     InvalidParameterError,
@@ -20,32 +21,8 @@ from denseflip.graph.pairs import are_among
 
 Bools = npt.NDArray[np.bool_]
 CROSSES = (" x ", " – ", " × ", " & ")  # between two regions of a cell: typed, or as on a page
+NODE = "node"  # in front of a colon: the name of a node follows, not that of a region
 _MANY = 40  # names that an error lists; of more the nearest, and those of the first taxonomy
-
-
-def is_number(value: Any) -> bool:
-    """Whether this is a whole number."""
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-
-
-class Listed(tuple[Any, ...]):
-    """What is frozen, one by one: two numbers are two nodes here, and no pair."""
-
-    @classmethod
-    def of(cls, value: Any) -> Listed:
-        """As it was given: one name, number or pair of numbers is a list of one."""
-        if value is None:
-            return cls()
-        if isinstance(value, cls):  # of constraints that are copied
-            return value
-        pair = isinstance(value, tuple) and len(value) == 2 and all(is_number(v) for v in value)
-        if pair or isinstance(value, (str, int, np.integer)):
-            return cls((value,))
-        try:
-            return cls(value)
-        except TypeError:
-            msg = f"freeze names regions, nodes, cells or pairs; got {shown(value)}."
-            raise InvalidParameterError(msg, parameter="freeze") from None
 
 
 class Frozen:
@@ -113,9 +90,12 @@ class Frozen:
                 if node.lower() == name.lower():
                     inside = np.zeros(self.n_nodes, dtype=bool)
                     inside[number] = True
-                    found.append(("nodes", inside))
-        if not found and ":" in name:  # the taxonomy, and the region in it
+                    found.append((NODE, inside))
+        if not found and ":" in name:  # "node: name", or the taxonomy and the region in it
             which, _, region = (part.strip().lower() for part in name.partition(":"))
+            names = [] if self.nodes is None else [own.lower() for own in self.nodes.names]
+            if which == NODE and region in names:
+                return np.asarray(np.arange(self.n_nodes) == names.index(region))
             for taxonomy in self.taxonomies:
                 regions = [own.lower() for own in taxonomy.regions]
                 if taxonomy.name.lower() == which and region in regions:
@@ -128,7 +108,7 @@ class Frozen:
             return None
         first = found[0][1]
         if any(not np.array_equal(first, other) for _, other in found[1:]):
-            places = " or ".join(repr(f"{where}: {name}") for where, _ in found if where != "nodes")
+            places = " or ".join(repr(f"{where}: {name}") for where, _ in found)
             msg = f"{name!r} has several meanings. Say which is meant: {places}."
             raise InvalidParameterError(msg, parameter="freeze")
         return first

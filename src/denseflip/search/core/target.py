@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from denseflip.counterfactual import Label, Target
-from denseflip.errors import InvalidParameterError, OracleError, UnknownNameError, shown
+from denseflip.errors import InvalidParameterError, OracleError, UnknownNameError
 from denseflip.oracles.protocol import Oracle, clean_label
 from denseflip.search.core.problem import Problem
 
@@ -106,12 +106,3 @@ def _tuple(target: Target) -> tuple[Label, ...]:
     if target is None:
         return ()
     return target if isinstance(target, tuple) else (target,)
-
-
-def check_confidence(given: Any) -> float:
-    """A confidence between 0 and 1, or an error."""
-    number = isinstance(given, (int, float)) and not isinstance(given, bool)
-    if not number or not 0 < given <= 1:
-        msg = f"confidence is a probability above 0, up to 1; got {shown(given)}."
-        raise InvalidParameterError(msg, parameter="confidence")
-    return float(given)

@@ -13,13 +13,13 @@ from denseflip.counterfactual import Status
 from denseflip.errors import UnknownNameError, whole_number
 from denseflip.graph import Taxonomy
 from denseflip.oracles.session import BudgetSpentError, Session
+from denseflip.request import LANGUAGES, OBJECTIVES
 from denseflip.search.core.engine import search
 from denseflip.search.core.probing import Shared
 from denseflip.search.core.problem import BACKGROUND, REGIONS, Problem, Walk, check_given
-from denseflip.search.methods.best import OBJECTIVES, PAIRS, Entry
+from denseflip.search.methods.best import PAIRS, Entry
 from denseflip.search.methods.brief import Brief, cannot_be_told, told_in, too_large, unfit
 
-LANGUAGES = ("auto", "regions", "nodes", "pairs")
 _FRONT_PAIRS = 500  # questions that a front may spend on the fewest edits
 
 

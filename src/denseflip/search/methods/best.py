@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from denseflip.counterfactual import AsRead, Status
 from denseflip.errors import UnknownNameError, whole_number
 from denseflip.oracles.session import BudgetSpentError, Session
+from denseflip.request import OBJECTIVES
 from denseflip.search.claims.claim_search import READINGS
 from denseflip.search.core.probing import Probe, Shared
 from denseflip.search.core.problem import SPENT, Conversation, Problem, StopSearch, Walk
@@ -25,7 +26,6 @@ from denseflip.search.methods.linearity import steadiness
 from denseflip.search.methods.race import Race, refine_to_the_end
 from denseflip.search.methods.tight import Tight
 
-OBJECTIVES = ("sentence", "edits", "balanced")
 PAIRS = AsRead("pairs", None, "any", 0, 0)  # pairs named one by one are what they are
 _FIRM = 0.9  # from this share of mixtures kept on, weights are learnt before anything races
 _SHAKY = 0.4  # below it they are not worth learning

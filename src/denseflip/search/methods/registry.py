@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from denseflip.errors import InvalidParameterError, UnknownNameError
+from denseflip.request import Request
 from denseflip.search.claims.claim_search import READINGS
 from denseflip.search.core.problem import (
     BACKGROUND,
@@ -38,7 +39,7 @@ from denseflip.search.methods.sparsify import CliqueSparsify, PairSparsify
 from denseflip.search.methods.structure_methods import cell, method_of
 from denseflip.search.methods.structures import STRUCTURES
 from denseflip.search.methods.tight import Tight
-from denseflip.search.methods.user_methods import is_own, own_method
+from denseflip.search.methods.user_methods import is_own, own_method, own_parameters
 
 
 @dataclass(frozen=True)
@@ -327,6 +328,58 @@ def make_method(name: str, /, **parameters: Any) -> Method:
         msg = f"Wrong value among the parameters of {base!r} ({parameters}): {error}."
         raise InvalidParameterError(msg) from error
     return Method("+".join([base, *suffixes]), search, as_refiners((*entry.refine, *suffixes)))
+
+
+def method_for(request: Request) -> Method:
+    """The method that a request asks for, with the options of the request that it takes.
+
+    The regions of a request are those of the sentence; a method that takes regions searches in
+    them too. ``max_cells`` is a constraint for methods that do not take it.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the method does not take an option; the message names methods that do.
+
+    Examples
+    --------
+    >>> method_for(Request("blocks", regions="lobe")).parameters["search"]["regions"]
+    'lobe'
+    """
+    name, asked = request.method, {"language": request.language, "objective": request.objective}
+    wanted: dict[str, Any] = {key: value for key, value in asked.items() if value is not None}
+    if request.front:
+        wanted["front"] = True
+    if not isinstance(name, str):
+        return as_method(name, **request.parameters, **wanted)
+    known = _parameters(name)
+    for key in wanted:
+        if key not in known:
+            able = [other for other in METHODS if key in _parameters(other)]
+            base = name.strip().split("+")[0]
+            msg = f"The method {base!r} takes no {key}. These do: {', '.join(able)}."
+            raise InvalidParameterError(msg, parameter=(key, "method"))
+    if isinstance(request.regions, str) and "regions" in known:
+        wanted["regions"] = request.regions
+    if request.max_cells is not None and "max_cells" in known:
+        wanted["max_cells"] = request.max_cells
+    return make_method(name, **{**wanted, **request.parameters})
+
+
+def takes(method: Any, parameter: str) -> bool:
+    """Whether a method given by name has this parameter; one that is made already takes none."""
+    return isinstance(method, str) and parameter in _parameters(method)
+
+
+def _parameters(name: str) -> tuple[str, ...]:
+    """The parameters of a method given by name."""
+    if is_own(name):
+        return own_parameters(name)
+    base = name.strip().lower().split("+")[0]
+    base = ALIASES.get(base, base)
+    if base not in METHODS:
+        raise UnknownNameError("method", base, METHODS, parameter="method")
+    return tuple(inspect.signature(METHODS[base].build).parameters)
 
 
 def as_method(method: str | Method | Stream | Conversation, **parameters: Any) -> Method:

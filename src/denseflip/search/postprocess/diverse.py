@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from denseflip.constraints import Constraints
 from denseflip.counterfactual import Counterfactual, Label, Status, Step
 from denseflip.errors import InvalidParameterError, counted
 from denseflip.graph import Codes, Edits, Graph, Nodes
 from denseflip.graph.cells import Cells, cover_cells
 from denseflip.graph.pairs import decode
 from denseflip.oracles.session import BudgetSpentError, Event
-from denseflip.search.constraints.bound_constraints import Constraints
 
 FEW_CELLS = 5  # of an answer in more cells, those that hold half of it are its place
 MOST_OF_IT = 0.5

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.errors import InvalidParameterError, MissingInputError, shown
+from denseflip.errors import MissingInputError, shown
 from denseflip.graph import Codes, Graph
 from denseflip.graph.cells import Cells
 from denseflip.graph.pairs import are_among
@@ -29,19 +29,6 @@ Floats = npt.NDArray[np.float64]
 QUESTIONS = 64  # exchanges that are asked about at most
 _DENSE = 4096  # nodes up to which shared neighbours are counted
 _ROWS = 4096  # pairs of which they are counted at a time
-
-
-def check_most(most: Any) -> float:
-    """A bound on how implausible an answer may be, or an error."""
-    number = isinstance(most, (int, float)) and not isinstance(most, bool)
-    if not number or not 0 < most < float("inf"):
-        msg = (
-            "max_implausible is a number above 0: how far the answer may be from the nearest real "
-            "graph of its class, as a multiple of what is usual there (1 is as far as these "
-            f"graphs are from one another); got {shown(most)}."
-        )
-        raise InvalidParameterError(msg, parameter="max_implausible")
-    return float(most)
 
 
 class Realism:

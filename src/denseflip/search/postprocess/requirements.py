@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from denseflip.errors import InvalidParameterError, shown, whole_number
 from denseflip.graph import Graph
 from denseflip.oracles.session import BudgetSpentError
+from denseflip.request import NOISE, Request
 from denseflip.result_scores import Robustness
 from denseflip.search.core.refinement import Candidate
 from denseflip.search.methods.registry import Method
-from denseflip.search.postprocess.plausible import check_most, make_plausible
-from denseflip.search.postprocess.robust import Noise, PerturbationTest, as_noise, make_robust
+from denseflip.search.postprocess.plausible import make_plausible
+from denseflip.search.postprocess.robust import Noise, PerturbationTest, make_robust
 
 
 @dataclass(frozen=True)
@@ -26,32 +26,19 @@ class Requirements:
     noise : what a robust answer has to survive; None if none is asked for.
     plausible : whether edits are exchanged for more plausible ones.
     most : the bound on how implausible the answer may be, if any.
-    n : how many answers in different places.
     """
 
     noise: Noise | None = None
     plausible: bool = False
     most: float | None = None
-    n: int = 1
 
     @classmethod
-    def of(
-        cls, robust: Any, noise: Any, plausible: Any, max_implausible: Any, n: Any, front: bool
-    ) -> Requirements:
-        """The wishes of parameters as they were given, or an error that says what is wrong."""
-        if not isinstance(plausible, bool):
-            msg = f"plausible is True or False; got {shown(plausible)}."
-            raise InvalidParameterError(msg, parameter="plausible")
-        most = None if max_implausible is None else check_most(max_implausible)
-        wishes = cls(as_noise(robust, noise), plausible, most, whole_number("n", n, minimum=1))
-        if front and (wishes.changes or wishes.n > 1):
-            name = "n" if wishes.n > 1 else "robust" if wishes.noise else "plausible"
-            msg = (
-                f"front shows answers as they were met at the boundary, {name} asks for others; "
-                "ask for one of the two at a time."
-            )
-            raise InvalidParameterError(msg, parameter=(name, "front"))
-        return wishes
+    def of(cls, request: Request) -> Requirements:
+        """The requirements of a request."""
+        noise = None
+        if request.robust is not None:
+            noise = Noise(request.robust, NOISE if request.noise is None else request.noise)
+        return cls(noise, request.plausible, request.max_implausible)
 
     @property
     def changes(self) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from denseflip.errors import InvalidParameterError, counted, shown
+from denseflip.errors import counted
 from denseflip.graph import Codes, Graph
 from denseflip.graph.cells import Cells
 from denseflip.graph.node_order import pair_places
@@ -28,7 +28,6 @@ from denseflip.search.core.refinement import Candidate
 from denseflip.search.methods.contrast import helpful_changes
 from denseflip.search.methods.registry import Method
 
-NOISE = 0.01  # the share of all pairs that a perturbation flips, unless told otherwise
 DRAWS = 100  # perturbations that the level in the result is of
 LOOK = 32  # perturbations of one look during the search
 BATCH = 8  # of these are asked about together
@@ -49,26 +48,7 @@ class Noise:
     """
 
     level: float
-    noise: float = NOISE
-
-    def __post_init__(self) -> None:
-        for name, key, most in (("robust", "level", 1.0), ("noise", "noise", 0.5)):
-            value = getattr(self, key)
-            number = isinstance(value, (int, float)) and not isinstance(value, bool)
-            if not number or not 0 < value <= most:
-                msg = f"{name} is a share, above 0 and at most {most:g}; got {shown(value)}."
-                raise InvalidParameterError(msg, parameter=name)
-            object.__setattr__(self, key, float(value))
-
-
-def as_noise(robust: Any, noise: Any) -> Noise | None:
-    """The noise that was asked for; None if none was."""
-    if robust is not None:
-        return Noise(robust) if noise is None else Noise(robust, noise)
-    if noise is not None:
-        msg = "noise says what a robust answer has to survive; say how often, too: robust=0.9."
-        raise InvalidParameterError(msg, parameter=("noise", "robust"))
-    return None
+    noise: float
 
 
 class PerturbationTest:

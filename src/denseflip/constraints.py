@@ -1,0 +1,242 @@
+"""`Constraints`: what a counterfactual may change and what it must be like, as plain values.
+
+`denseflip.search.constraints` holds their bound form, which a session enforces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+from denseflip.errors import (
+    InvalidParameterError,
+    UnknownNameError,
+    check_callable,
+    shown,
+    whole_number,
+)
+from denseflip.option import CONSTRAINTS, check_fields, documented, option
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+
+class FrozenItems(tuple[Any, ...]):
+    """The items of ``freeze``. Two numbers in it are two nodes, not a pair of nodes."""
+
+    @classmethod
+    def of(cls, value: Any) -> FrozenItems:
+        """A list of one for a single name, number or pair of numbers."""
+        if value is None:
+            return cls()
+        if isinstance(value, cls):  # of constraints that are copied
+            return value
+        pair = isinstance(value, tuple) and len(value) == 2 and all(is_number(v) for v in value)
+        if pair or isinstance(value, str) or is_number(value):
+            return cls((value,))
+        try:
+            return cls(value)
+        except TypeError:
+            msg = f"freeze takes names of regions, nodes or cells, or pairs; got {shown(value)}."
+            raise InvalidParameterError(msg, parameter="freeze") from None
+
+
+def is_number(value: Any) -> bool:
+    """Whether this is a whole number, of Python or NumPy."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """What a counterfactual may change and what it must be like, as a guarantee.
+
+    Parameters
+    ----------
+    {options}
+    max_cells : largest number of region pairs in which something may change.
+    regions : taxonomy of the frozen regions and of the region pairs that ``max_cells`` counts. By
+        default names are looked up in every taxonomy, and region pairs counted in the first.
+
+    Examples
+    --------
+    >>> Constraints(freeze="Frontal", only="remove", max_edits=20).given
+    {'freeze': ['Frontal'], 'only': 'remove', 'max_edits': 20}
+    """
+
+    freeze: Any = option(
+        (),
+        "Regions, nodes or cells that must not change: a region (every pair that touches it), a "
+        "node (name or number), or a cell such as 'Frontal x Temporal'. If a name has several "
+        "meanings, write 'lobe: Frontal' or 'node: Frontal'.",
+        CONSTRAINTS,
+        "names",
+        "Frozen regions and nodes",
+        common=True,
+        unit="NAME",
+    )
+    only: str | None = option(
+        None,
+        "Allow additions only (add) or removals only (remove).",
+        CONSTRAINTS,
+        "choice",
+        "Allowed changes",
+        choices=("add", "remove"),
+        common=True,
+    )
+    allowed: Any = option(
+        None,
+        "Node × node array that is True where a pair may change.",
+        CONSTRAINTS,
+        "object",
+        "Allowed pairs",
+    )
+    allow_seen: float | None = option(
+        None,
+        "Change only pairs that at least this percentage of the data set's graphs have.",
+        CONSTRAINTS,
+        "number",
+        "Pairs seen in at least (%)",
+        minimum=0,
+        maximum=100,
+        unit="PERCENT",
+    )
+    max_edits: int | None = option(
+        None,
+        "Largest number of pairs that may change.",
+        CONSTRAINTS,
+        "whole",
+        "Largest number of edits",
+        minimum=1,
+        unit="N",
+    )
+    max_cells: int | None = None
+    keep_density: float | None = option(
+        None,
+        "Keep the number of edges within this percentage of the original's. 0 keeps it exactly.",
+        CONSTRAINTS,
+        "number",
+        "Number of edges within (%)",
+        minimum=0,
+        unit="PERCENT",
+    )
+    keep_connected: bool = option(
+        False,
+        "The graph must stay connected: it may not fall into more components than it has.",
+        CONSTRAINTS,
+        "flag",
+        "Stay connected",
+    )
+    min_degree: int | None = option(
+        None,
+        "Smallest degree of every node at which a pair changes.",
+        CONSTRAINTS,
+        "whole",
+        "Smallest degree",
+        minimum=0,
+        unit="N",
+    )
+    max_degree: int | None = option(
+        None,
+        "Largest degree of every node at which a pair changes.",
+        CONSTRAINTS,
+        "whole",
+        "Largest degree",
+        minimum=0,
+        unit="N",
+    )
+    predicate: Callable[[Any], bool] | None = option(
+        None,
+        "Function of the changed `Graph` that returns whether it is acceptable.",
+        CONSTRAINTS,
+        "object",
+        "Predicate",
+    )
+    regions: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "freeze", FrozenItems.of(self.freeze))
+        check_fields(self)
+        if self.max_cells is not None:
+            most = whole_number("max_cells", self.max_cells, minimum=1)
+            object.__setattr__(self, "max_cells", most)
+        if self.predicate is not None:
+            check_callable("predicate", self.predicate)
+        low, high = self.min_degree, self.max_degree
+        if low is not None and high is not None and low > high:
+            msg = f"Contradicting constraints: min_degree={low} exceeds max_degree={high}."
+            raise InvalidParameterError(msg, parameter=("min_degree", "max_degree"))
+        if self.allowed is not None:
+            object.__setattr__(self, "allowed", _mask(self.allowed))
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What is constrained, JSON-ready; empty if nothing is."""
+        out: dict[str, Any] = {}
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if value is None or value is False or (f.name == "freeze" and not value):
+                continue
+            out[f.name] = _plain(f.name, value)
+        return out
+
+    def __bool__(self) -> bool:
+        return bool(set(self.given) - {"regions"})
+
+    @classmethod
+    def of(cls, value: Constraints | Mapping[str, Any] | None) -> Constraints:
+        """Constraints as they are, from a mapping of their fields, or none."""
+        if isinstance(value, Constraints):
+            return value
+        if value is None:
+            return cls()
+        if not isinstance(value, Mapping):
+            msg = (
+                "constraints must be Constraints(…) or a mapping of its fields; got "
+                f"{type(value).__name__}."
+            )
+            raise InvalidParameterError(msg, parameter="constraints")
+        known = [f.name for f in fields(cls)]
+        for key in value:
+            if key not in known:
+                raise UnknownNameError("constraint", str(key), known, parameter="constraints")
+        return cls(**value)
+
+
+Constraints.__doc__ = documented(
+    Constraints.__doc__, [f for f in fields(Constraints) if "option" in f.metadata]
+)
+
+
+def _mask(value: Any) -> npt.NDArray[np.bool_]:
+    import numpy as np
+
+    mask = np.asarray(value)
+    if mask.ndim != 2 or mask.shape[0] != mask.shape[1] or mask.dtype.kind not in "biuf":
+        got = f"an array of {' × '.join(map(str, mask.shape))}" if mask.ndim else shown(value)
+        msg = f"allowed must be a node × node array, True where a pair may change; got {got}."
+        raise InvalidParameterError(msg, parameter="allowed")
+    mask = np.asarray(mask != 0)
+    if not np.array_equal(mask, mask.T):
+        msg = "allowed must be symmetric: the order of the two nodes of a pair has no meaning."
+        raise InvalidParameterError(msg, parameter="allowed")
+    mask.setflags(write=False)
+    return mask
+
+
+def _plain(name: str, value: Any) -> Any:
+    if name == "freeze":
+        return [list(map(_item, v)) if isinstance(v, (tuple, list)) else _item(v) for v in value]
+    if name == "allowed":
+        n = len(value)
+        free = (int(value.sum()) - int(value.diagonal().sum())) // 2
+        return f"{free} of {n * (n - 1) // 2} pairs"
+    if name == "predicate":
+        return getattr(value, "__qualname__", type(value).__name__)
+    return value
+
+
+def _item(value: Any) -> Any:
+    return int(value) if is_number(value) else value
