@@ -22,7 +22,7 @@ from torch_geometric.data import Batch, Data
 from torch_geometric.nn import GCNConv, global_mean_pool
 
 from denseflip import Dataset, as_oracle, evaluate, load_dataset
-from denseflip.workflow.explain_and_describe import tell
+from denseflip.workflow.explain_and_describe import explain_and_describe
 from denseflip.workflow.subject import find_subject
 
 STRAINS = "mice:strain"
@@ -92,7 +92,7 @@ def main(*, folds: int = 4, permutations: int = 0, budget: int = 2000) -> Any:
     oracle = make_oracle(mice)
     judged = evaluate(mice, oracle, folds=folds, repeats=1, permutations=permutations)
     print(f"Accuracy on mice that it has not seen: {judged.accuracy:.2f}")
-    story = tell(
+    story = explain_and_describe(
         find_subject(mice, 0), oracle, "auto", target="BTBR", evaluation=judged, budget=budget
     )
     print(story)

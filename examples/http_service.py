@@ -23,7 +23,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from denseflip import Graph, fit_oracle, load_dataset, open_oracle
-from denseflip.workflow.explain_and_describe import tell
+from denseflip.workflow.explain_and_describe import explain_and_describe
 from denseflip.workflow.subject import find_subject
 
 LARGEST = 64 * 2**20  # bytes of a question
@@ -95,7 +95,7 @@ def main(dataset: str = "mice", target: str = "BTBR") -> Any:
     with Service(0, dataset) as service:
         threading.Thread(target=service.serve_forever, daemon=True).start()
         oracle = open_oracle(service.url)
-        story = tell(find_subject(dataset, 0), oracle, target=target)
+        story = explain_and_describe(find_subject(dataset, 0), oracle, target=target)
         print(story)
         service.shutdown()
     return story

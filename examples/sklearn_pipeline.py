@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from denseflip import as_oracle, evaluate, load_dataset
-from denseflip.workflow.explain_and_describe import tell
+from denseflip.workflow.explain_and_describe import explain_and_describe
 from denseflip.workflow.subject import find_subject
 
 mice = load_dataset("mice")
@@ -32,7 +32,7 @@ def main(*, permutations: int = 99) -> Any:
     oracle = as_oracle(pipeline, features="degrees", class_names=mice.class_names)
     judged = evaluate(mice, oracle, folds=4, repeats=2, permutations=permutations)
     print(f"Accuracy on mice that it has not seen: {judged.accuracy:.2f} ({judged.level})")
-    story = tell(find_subject(mice, 0), oracle, target="BTBR", evaluation=judged)
+    story = explain_and_describe(find_subject(mice, 0), oracle, target="BTBR", evaluation=judged)
     print(story)
     return judged, story
 

@@ -26,7 +26,11 @@ from denseflip.paper.published_methods import published_method
 from denseflip.report.canvas import png_bytes
 from denseflip.story.story import Story
 from denseflip.workflow.choose_classifier import choose_classifier
-from denseflip.workflow.explain_and_describe import oracle_for, tell, tell_front
+from denseflip.workflow.explain_and_describe import (
+    describe_answers,
+    explain_and_describe,
+    oracle_for,
+)
 from denseflip.workflow.subject import find_subject
 
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
@@ -44,8 +48,8 @@ def mouse() -> None:
     """A BTBR mouse by `auto`: the corpus callosum that it lacks; and the real B6 next to it."""
     subject = find_subject("mice", MOUSE)
     oracle = oracle_for(subject, "sf-knn")
-    save(plot_connectome(tell(subject, oracle)), "mouse-auto")
-    save(plot_region_matrix(tell(subject, oracle, "dat")), "mouse-dat-matrix")
+    save(plot_connectome(explain_and_describe(subject, oracle)), "mouse-auto")
+    save(plot_region_matrix(explain_and_describe(subject, oracle, "dat")), "mouse-dat-matrix")
 
 
 def page() -> None:
@@ -55,8 +59,8 @@ def page() -> None:
         return
     subject = find_subject("mice", MOUSE)
     judged = choose_classifier(subject.dataset, ["edges-svm"])
-    story = tell(subject, judged.oracle, evaluation=judged.evaluation, front=True)
-    front = tell_front(story, judged.oracle, background=subject.background)
+    story = explain_and_describe(subject, judged.oracle, evaluation=judged.evaluation, front=True)
+    front = describe_answers(story, judged.oracle, background=subject.background)
     with tempfile.TemporaryDirectory() as folder:
         path = write_page(story, Path(folder) / "page.html", front=front, card=judged.oracle)
         flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]

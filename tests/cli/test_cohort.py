@@ -88,7 +88,7 @@ def test_a_long_run_is_asked_about_only_at_a_terminal(
         (["--level", "2"], "level must be a number between 0 and 1"),
         (["--confounds", "age"], "has no subject table"),
         (["--freeze", "W"], "W"),
-        (["--only-add", "--only-remove"], "leave nothing to change"),
+        (["--only", "add", "--only", "remove"], "leave nothing to change"),
     ],
 )
 def test_bad_input_is_one_line(
@@ -165,7 +165,7 @@ def test_terms_and_confounds_on_the_command_line(capsys: pytest.CaptureFixture[s
     assert "does not beat its confounds" in said
     assert "a trace of motion and not of what sets the groups apart" in said
     assert "speak for" not in said
-    terms = ["--only-add", "--freeze", "X x X", "--confounds", "site"]
+    terms = ["--only", "add", "--freeze", "X x X", "--confounds", "site"]
     assert run(app, [*words, *terms, "--out", "out"]) == 0
     said = capsys.readouterr().out
     assert "on these terms only: leaving X x X as it is; by additions only." in said

@@ -205,9 +205,9 @@ def test_explain_gives_the_function_the_form_it_wants(
         (("g.csv", "--oracle", "box:first", "--freeze", "Frontal"), "--freeze, --nodes nodes.csv."),
         (("mice", "0", "--freeze", "hindbran"), "Did you mean 'hindbrain'?"),
         (("mice", "0", "--freeze", "isocortex"), "'macrostructure: isocortex' or 'level_3: iso"),
-        (("mice", "0", "--only-add", "--only-remove"), "leave nothing to change"),
+        (("mice", "0", "--only", "add", "--only", "remove"), "leave nothing to change"),
         (("mice", "0", "--min-degree", "3", "--max-degree", "2"), "--min-degree, --max-degree."),
-        (("mice", "0", "--only-add", "--keep-density", "0"), "--keep-density, --only-add"),
+        (("mice", "0", "--only", "add", "--keep-density", "0"), "--keep-density, --only add"),
         (("mice", "0", "--keep-density", "-2"), "keep_density is a percentage, from 0; got -2"),
         (("mice", "0", "--freeze", "L", "--freeze", "R"), "leave nothing to change: freeze=L, R"),
         (("g.csv", "--oracle", "box:first", "--confidence", "0.8"), "gives no confidence"),
@@ -241,7 +241,7 @@ def test_the_papers_b_is_set_by_its_name(folder: Path, capsys: pytest.CaptureFix
 
 
 def test_terms_are_kept_and_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    terms = ("--freeze", "0", "--only-remove", "--max-edits", "2", "--min-degree", "0")
+    terms = ("--freeze", "0", "--only", "remove", "--max-edits", "2", "--min-degree", "0")
     code, out, _ = call(capsys, "explain", "g.csv", "--oracle", "box:edges", "--input", "networkx",
                         "-m", "tri+min", *terms, "--json")  # fmt: skip
     data = json.loads(out)
@@ -265,7 +265,7 @@ def test_where_the_terms_bind_it_is_said(folder: Path, capsys: pytest.CaptureFix
 def test_terms_hold_for_every_method_of_a_comparison(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ("mice", "0", "--methods", "tri,con,dat", "--only-remove", "--max-cells", "40")
+    words = ("mice", "0", "--methods", "tri,con,dat", "--only", "remove", "--max-cells", "40")
     code, out, _ = call(capsys, "compare", *words, "--oracle", "edges-svm", "--json")
     assert code == 0
     rows = json.loads(out)

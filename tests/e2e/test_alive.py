@@ -9,7 +9,7 @@ import pytest
 
 from cohorts import make_cohort
 from denseflip.classifiers.presets import fit_oracle
-from denseflip.workflow.explain_and_describe import tell
+from denseflip.workflow.explain_and_describe import explain_and_describe
 from denseflip.workflow.offline_whatif import whatif_data
 from denseflip.workflow.outputs import write_outputs
 from denseflip.workflow.subject import find_subject
@@ -27,7 +27,7 @@ def written(folder: Path, preset: str, classes: int = 2) -> tuple[Path, Any, Any
     cohort = make_cohort(classes=classes)
     oracle = fit_oracle(cohort, preset)
     subject = find_subject(cohort, "g0003")
-    story = tell(subject, oracle)
+    story = explain_and_describe(subject, oracle)
     data = whatif_data(subject, oracle, story=story)
     page = write_outputs(story, folder, oracle, dataset=cohort, whatif=data)[0]
     return page, oracle, subject

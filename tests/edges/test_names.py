@@ -21,7 +21,7 @@ from denseflip.cli.common import run
 from denseflip.datasets import Card, Dataset, export_dataset, import_folder, load_dataset
 from denseflip.errors import DatasetError, InvalidParameterError
 from denseflip.graph import Nodes
-from denseflip.workflow.explain_and_describe import tell
+from denseflip.workflow.explain_and_describe import explain_and_describe
 from denseflip.workflow.subject import find_subject
 
 HOSTILE = (
@@ -360,7 +360,7 @@ def test_tables_of_results_keep_hostile_names_in_their_cells():
 
 def test_the_sentence_of_a_notebook_holds_no_markup_of_names():
     data = hostile_cohort()
-    story = tell(find_subject(data, data.ids[0]), fit_oracle(data))
+    story = explain_and_describe(find_subject(data, data.ids[0]), fit_oracle(data))
     said = story._repr_markdown_()
     assert story.lead in said.replace("&lt;", "<")
     assert "&lt;" in said

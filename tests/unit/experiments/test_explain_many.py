@@ -25,7 +25,7 @@ from denseflip.experiments.result_store import Store
 from denseflip.experiments.run import run_specs
 from denseflip.experiments.spec import plain_json
 from denseflip.experiments.story_records import read_story, story_record
-from denseflip.workflow.explain_and_describe import tell
+from denseflip.workflow.explain_and_describe import explain_and_describe
 from denseflip.workflow.subject import find_subject
 
 COHORT = make_cohort(4)
@@ -60,7 +60,7 @@ def here(folder, monkeypatch):
 
 def test_the_classes_stay_with_their_rows_of_confusions():
     judged = {"class_counts": {"B": 4, "A": 4}, "confusion": [[4, 0], [3, 1]]}
-    story = tell(find_subject(COHORT, COHORT.ids[0]), label, "tri")
+    story = explain_and_describe(find_subject(COHORT, COHORT.ids[0]), label, "tri")
     identity = {"kind": "tell", "graph": COHORT.ids[0]}
     record = story_record(identity, replace(story, evaluation=judged), {})
     read = read_story(json.loads(plain_json(record)), COHORT)
@@ -75,7 +75,9 @@ def test_the_stories_are_those_of_one_by_one(method, oracle):
     opened = oracle if callable(oracle) else find_oracle(oracle)
     background = Background(COHORT.graphs)
     for id, result, story in many:
-        alone = tell(find_subject(COHORT, id), opened, method, seed=3, background=background)
+        alone = explain_and_describe(
+            find_subject(COHORT, id), opened, method, seed=3, background=background
+        )
         assert timeless(story) == timeless(alone)
         assert story.result is result
         assert str(story) == str(alone)
@@ -302,7 +304,7 @@ def test_a_method_that_lacks_something_says_so_for_every_graph():
     assert set(many.failures) == set(many.dataset.ids)
     assert all("regions" in why for why in many.failures.values())
     with pytest.raises(MissingInputError):
-        tell(find_subject(many.dataset, 0), label, "rcli")
+        explain_and_describe(find_subject(many.dataset, 0), label, "rcli")
 
 
 def test_unknown_ids_of_the_result_name_the_nearest():

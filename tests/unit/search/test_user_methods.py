@@ -15,7 +15,8 @@ from denseflip.cli.common import run
 from denseflip.errors import ConfigError, InvalidParameterError, UnknownNameError
 from denseflip.experiments.bench_config import check_config, make_matrix
 from denseflip.experiments.resolve import build_method, method_spec
-from denseflip.workflow.explain_and_describe import method_for
+from denseflip.request import Request
+from denseflip.search.methods.registry import method_for
 
 MODULE = '''
 from dataclasses import dataclass
@@ -121,7 +122,8 @@ def test_parameters_reach_it_and_are_in_the_result(name):
     )
     result = explain(GRAPH, lambda a: int(a[3, 4]), method)
     assert result.iterations <= 1
-    assert method_for(f"mylab:{name}", settings={"most": 1}).parameters == method.parameters
+    asked = Request(f"mylab:{name}", parameters={"most": 1})
+    assert method_for(asked).parameters == method.parameters
 
 
 def test_what_it_needs_is_asked_for():
@@ -144,7 +146,7 @@ def test_what_it_needs_is_asked_for():
     ],
 )
 def test_words_that_name_no_method_are_told(words, kind, message):
-    for make in (make_method, method_for, method_spec):
+    for make in (make_method, lambda name: method_for(Request(name)), method_spec):
         with pytest.raises(kind) as error:
             make(words)
         assert message in str(error.value)
@@ -153,8 +155,8 @@ def test_words_that_name_no_method_are_told(words, kind, message):
 def test_unknown_parameters_are_told():
     with pytest.raises(UnknownNameError, match="Did you mean 'most'"):
         make_method("mylab:peel", mots=1)
-    with pytest.raises(InvalidParameterError, match="takes no max_cells"):
-        method_for("mylab:peel", max_cells=3)
+    with pytest.raises(InvalidParameterError, match="takes no language"):
+        method_for(Request("mylab:peel", language="nodes"))
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,14 @@ from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNa
 from denseflip.graph import Graph
 from denseflip.story.story import Story
 from denseflip.workflow.compare import COMPARED
+from denseflip.request import Request
+from denseflip.search.methods.registry import method_for
 from denseflip.workflow.explain_and_describe import (
-    method_for,
+    describe_answers,
+    explain_and_describe,
+    json_record,
     oracle_for,
-    record,
     regions_for,
-    tell,
-    tell_front,
 )
 from denseflip.workflow.subject import Subject, find_subject
 from graphs import complete, halves, two_cliques
@@ -37,7 +38,7 @@ def eight() -> Subject:
 
 def test_tell_is_explain_and_describe():
     subject = eight()
-    story = tell(subject, linked, "cli", regions="parity", share=0.5, seed=3)
+    story = explain_and_describe(subject, linked, "cli", regions="parity", share=0.5, seed=3)
     result = explain(subject.graph, linked, "cli", nodes=subject.nodes, seed=3)
     by_hand = describe(
         result, subject.nodes, linked, regions="parity", share=0.5, subject="Graph 1"
@@ -50,17 +51,21 @@ def test_tell_is_explain_and_describe():
 
 
 def test_tell_takes_a_bare_graph_and_a_made_method():
-    story = tell(two_cliques(), linked, make_method("cli", max_iterations=1), budget=1)
+    story = explain_and_describe(
+        two_cliques(), linked, make_method("cli", max_iterations=1), budget=1
+    )
     assert not story.result.found
 
 
 def test_a_subject_of_a_data_set_brings_everything_along():
     subject = find_subject(COHORT, 0)
     oracle = oracle_for(subject, "edges-svm")
-    story = tell(subject, oracle, "con")  # con needs a background: the data set's graphs
+    story = explain_and_describe(
+        subject, oracle, "con"
+    )  # con needs a background: the data set's graphs
     assert story.class_names == dict(enumerate(COHORT.class_names))
     target = 1 - story.result.label_before
-    assert tell(subject, oracle, "con", target=target).result.target == target
+    assert explain_and_describe(subject, oracle, "con", target=target).result.target == target
 
 
 def test_without_words_the_default_classifier_is_trained_on_the_data_set():
@@ -79,14 +84,15 @@ def test_without_a_data_set_the_oracle_must_be_said():
 
 def test_regions_reach_a_method_that_works_with_them():
     subject = eight()
-    story = tell(subject, linked, "rcli", regions="parity")
+    story = explain_and_describe(subject, linked, "rcli", regions="parity")
     assert story.result.parameters["search"]["rank"]["levels"] == ["parity"]
     assert story.taxonomy.name == "parity"
-    assert tell(subject, linked, "cli", regions="parity").taxonomy.name == "parity"
+    assert explain_and_describe(subject, linked, "cli", regions="parity").taxonomy.name == "parity"
 
 
 def test_settings_come_before_what_is_asked_for_in_general():
-    method = method_for("blocks", regions="side", settings={"regions": "parity"})
+    asked = Request("blocks", regions="side", parameters={"regions": "parity"})
+    method = method_for(asked)
     assert method.parameters["search"]["regions"] == "parity"
 
 
@@ -94,22 +100,26 @@ def test_settings_come_before_what_is_asked_for_in_general():
     ("asked", "name"),
     [
         ({"language": "nodes"}, "language"),
-        ({"max_cells": 3}, "max_cells"),
         ({"objective": "edits"}, "objective"),
         ({"front": True}, "front"),
     ],
 )
 def test_what_a_method_does_not_take_is_said(asked, name):
     with pytest.raises(InvalidParameterError, match=f"'tri' takes no {name}. These do:") as error:
-        tell(eight(), linked, "tri+min", **asked)
+        explain_and_describe(eight(), linked, "tri+min", **asked)
     assert error.value.parameters == (name, "method")
     with pytest.raises(InvalidParameterError, match="here it is made already"):
-        tell(eight(), linked, make_method("tri"), **asked)
+        explain_and_describe(eight(), linked, make_method("tri"), **asked)
+
+
+def test_max_cells_is_a_constraint_for_a_method_that_does_not_take_it():
+    story = explain_and_describe(eight(), linked, "tri+min", max_cells=1)
+    assert story.result.constraints["max_cells"] == 1
 
 
 def test_whoever_wants_to_hear_what_happens_is_told():
     heard = []
-    story = tell(eight(), linked, "cli", on_event=heard.append)
+    story = explain_and_describe(eight(), linked, "cli", on_event=heard.append)
     assert max(event.calls for event in heard) == story.result.calls
     heard.clear()
     (row,) = compare(eight(), linked, ["cli"], on_event=heard.append)
@@ -117,8 +127,8 @@ def test_whoever_wants_to_hear_what_happens_is_told():
 
 
 def test_a_record_is_the_result_and_what_is_told_of_it():
-    story = tell(eight(), linked, "cli+min")
-    data = json.loads(json.dumps(record(story)))
+    story = explain_and_describe(eight(), linked, "cli+min")
+    data = json.loads(json.dumps(json_record(story)))
     assert Counterfactual.from_dict(data) == story.result
     assert data["statement"] == story.statement
     assert data["verified"] is True
@@ -133,7 +143,7 @@ def fronted() -> tuple[Subject, object, Story]:
     cohort = make_cohort(signal=0.9)
     subject = find_subject(cohort, 0)
     oracle = oracle_for(subject, "regions-logistic")
-    story = tell(subject, oracle, "auto", front=True)
+    story = explain_and_describe(subject, oracle, "auto", front=True)
     others = [explain(subject.graph, oracle, m, background=cohort.graphs) for m in ("con", "dat")]
     front = (story.result, *others)
     return subject, oracle, replace(story, result=replace(story.result, front=front))
@@ -141,7 +151,7 @@ def fronted() -> tuple[Subject, object, Story]:
 
 def test_every_answer_of_a_front_is_told():
     subject, oracle, story = fronted()
-    stories = tell_front(story, oracle, background=subject.background)
+    stories = describe_answers(story, oracle, background=subject.background)
     assert stories[0] is story
     assert [one.result.edits for one in stories] == [r.edits for r in story.result.front]
     for one in stories[1:]:
@@ -153,15 +163,15 @@ def test_every_answer_of_a_front_is_told():
 
 
 def test_without_a_front_the_story_is_the_only_one_and_nothing_found_is_none():
-    story = tell(eight(), linked, "cli+min")
-    assert tell_front(story, linked) == (story,)
-    assert tell_front(tell(eight(), linked, "cli", target=7), linked) == ()
+    story = explain_and_describe(eight(), linked, "cli+min")
+    assert describe_answers(story, linked) == (story,)
+    assert describe_answers(explain_and_describe(eight(), linked, "cli", target=7), linked) == ()
 
 
 def test_a_record_of_a_front_tells_every_answer():
     subject, oracle, story = fronted()
-    stories = tell_front(story, oracle, background=subject.background)
-    data = json.loads(json.dumps(record(story, stories)))
+    stories = describe_answers(story, oracle, background=subject.background)
+    data = json.loads(json.dumps(json_record(story, stories)))
     assert [one["statement"] for one in data["front"]] == [one.statement for one in stories]
     assert [one["true_as_read"] for one in data["front"]] == [one.true_as_read for one in stories]
     again = Counterfactual.from_dict(data)
@@ -174,7 +184,7 @@ def test_regions_that_the_search_has_seen_to_are_not_forced_on_its_answer():
     assert regions_for(story.result, "side") is None
     plain = explain(subject.graph, oracle, "con", background=subject.background)
     assert regions_for(plain, "side") == "side"
-    own = tell(subject, oracle, "auto", language="nodes", regions="side")
+    own = explain_and_describe(subject, oracle, "auto", language="nodes", regions="side")
     assert own.language in ("nodes", "pairs")
     assert own.taxonomy is None
 

@@ -8,7 +8,7 @@ import pytest
 
 from denseflip import Counterfactual, compare
 from denseflip.errors import InvalidParameterError, MissingExtraError
-from denseflip.workflow.explain_and_describe import tell
+from denseflip.workflow.explain_and_describe import explain_and_describe
 from denseflip.workflow.outputs import PAGE, RESULT, write_outputs
 from denseflip.workflow.subject import Subject
 from graphs import halves, two_cliques
@@ -33,7 +33,7 @@ def without_pictures(monkeypatch):
 
 
 def test_one_story_becomes_a_page_and_a_result(tmp_path, without_pictures):
-    story = tell(SUBJECT, linked, "cli")
+    story = explain_and_describe(SUBJECT, linked, "cli")
     written = write_outputs(story, tmp_path / "a" / "out", command="denseflip explain …")
     assert [p.name for p in written] == [PAGE, RESULT]
     page = written[0].read_text(encoding="utf-8")
@@ -57,7 +57,7 @@ def test_nothing_is_written_where_no_method_applies(tmp_path):
 
 def test_a_folder_that_holds_something_is_left_alone(tmp_path, without_pictures):
     (tmp_path / "kept.txt").write_text("mine")
-    story = tell(SUBJECT, linked, "cli")
+    story = explain_and_describe(SUBJECT, linked, "cli")
     with pytest.raises(InvalidParameterError, match=r"not empty.*force=True") as caught:
         write_outputs(story, tmp_path)
     assert caught.value.parameters == ("force",)
@@ -69,7 +69,7 @@ def test_a_folder_that_holds_something_is_left_alone(tmp_path, without_pictures)
 
 def test_pictures_are_drawn_where_they_can_be(tmp_path):
     pytest.importorskip("matplotlib", reason="pictures need the extra 'brain'")
-    written = write_outputs(tell(SUBJECT, linked, "cli"), tmp_path / "one")
+    written = write_outputs(explain_and_describe(SUBJECT, linked, "cli"), tmp_path / "one")
     assert {"connectome.png", "regions.png"} <= {p.name for p in written}
     rows = list(compare(SUBJECT, linked, ["cli", "edg"]))
     written = write_outputs(rows, tmp_path / "two")

@@ -19,7 +19,7 @@ from denseflip.errors import (
 from denseflip.graph import Graph, Nodes
 from denseflip.oracles.adapt import as_oracle
 from denseflip.workflow import subject as module
-from denseflip.workflow.explain_and_describe import tell
+from denseflip.workflow.explain_and_describe import explain_and_describe
 from denseflip.workflow.subject import (
     Subject,
     find_subject,
@@ -165,7 +165,7 @@ def test_classes_that_an_oracle_counts_otherwise_are_told_and_wanted_by_its_own_
     turned = as_oracle(lambda a: int(a[edge]), class_names={0: second, 1: first})
     assert subject.label_of(first, turned) == 1
     assert subject.label_of(second, turned) == 0
-    story = tell(subject, turned, "tri", target=subject.label_of(second, turned))
+    story = explain_and_describe(subject, turned, "tri", target=subject.label_of(second, turned))
     assert story.result.label_after == 0
     assert story.class_name(0) == second
     assert story.class_name(1) == first
