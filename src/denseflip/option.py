@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Callable
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any, Literal
 
 from denseflip.errors import InvalidParameterError, UnknownNameError, shown, whole_number
@@ -124,7 +124,7 @@ def check_fields(value: Any) -> None:
     """Check every field of a frozen dataclass that declares an option; None is not checked."""
     for f in fields(value):
         given = getattr(value, f.name)
-        if "option" in f.metadata and given is not None:
+        if "option" in f.metadata and (given is not None or f.default not in (None, MISSING)):
             object.__setattr__(value, f.name, option_of(f).check(f.name, given))
 
 

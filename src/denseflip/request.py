@@ -118,8 +118,9 @@ class Request:
     )
     max_cells: int | None = option(
         None,
-        "Largest number of places (region pairs, or nodes where there are no regions) that the "
-        "answer changes and the sentence names. Sentences name at most 5 by default.",
+        "Largest number of places (region pairs or nodes) that the sentence names. Where there is "
+        "no sentence, largest number of region pairs that change. Sentences name at most 5 by "
+        "default.",
         SENTENCE,
         "whole",
         "Largest number of places",

@@ -91,8 +91,9 @@ class _Case:
     Attributes
     ----------
     given_oracle : the classifier as it was given; ``oracle`` is its view of this graph.
-    constraints : those of the request, with the bound on places where it can be counted.
+    constraints : those of the request (`constraints_for`).
     bound : the constraints bound to the graph, or None.
+    bound_of_pairs : the same for an answer that is told pair by pair; see `_bound_of_pairs`.
     """
 
     graph: Graph
@@ -105,6 +106,7 @@ class _Case:
     background: Background | None
     constraints: Constraints
     bound: BoundConstraints | None
+    bound_of_pairs: BoundConstraints | None
     requirements: Requirements
     batch: int
 
@@ -157,6 +159,7 @@ def _validate(
         raise InvalidGraphError(msg)
     known = known and known.named_like(graph)
     constraints = constraints_for(request, nodes)
+    bound = bind_constraints(constraints, graph, nodes, known) if constraints else None
     return _Case(
         graph,
         about_graph(given, graph, target),
@@ -167,27 +170,42 @@ def _validate(
         nodes,
         known,
         constraints,
-        bind_constraints(constraints, graph, nodes, known) if constraints else None,
+        bound,
+        _bound_of_pairs(request, graph, nodes, known) or bound,
         Requirements.of(request),
         batch,
     )
 
 
 def constraints_for(request: Request, nodes: Nodes | None) -> Constraints:
-    """The constraints of a request, with ``max_cells`` as a guarantee where it can be counted.
+    """The constraints of a request, with ``max_cells`` for a method that does not take it.
 
-    Region pairs are counted where the node table has regions and the sentence may name them.
-    Elsewhere, and for a Pareto front, a method that takes ``max_cells`` keeps to it by itself.
+    A method that takes it names no more places, in the regions or nodes that it chooses.
     """
-    most, language = request.max_cells, request.language
-    if most is None:
+    if request.max_cells is None or takes(request.method, "max_cells"):
         return request.constraints
-    counted = nodes is not None and bool(nodes.regions) and language not in ("nodes", "pairs")
-    if takes(request.method, "max_cells") and (request.front or not counted):
-        return request.constraints
+    return _within_cells(request)
+
+
+def _within_cells(request: Request) -> Constraints:
     regions = request.regions if isinstance(request.regions, str) else None
     own = request.constraints
-    return replace(own, max_cells=most, regions=regions or own.regions)
+    return replace(own, max_cells=request.max_cells, regions=regions or own.regions)
+
+
+def _bound_of_pairs(
+    request: Request, graph: Graph, nodes: Nodes | None, background: Background | None
+) -> BoundConstraints | None:
+    """The constraints of an answer without a sentence, by a method that was given ``max_cells``.
+
+    Such an answer is a list of pairs. They must lie in no more region pairs than that, where there
+    are regions and nothing else was asked for.
+    """
+    named = takes(request.method, "max_cells") and request.max_cells is not None
+    counted = nodes is not None and bool(nodes.regions)
+    if not named or not counted or request.front or request.language in ("nodes", "pairs"):
+        return None
+    return bind_constraints(_within_cells(request), graph, nodes, background)
 
 
 # ---- open -----------------------------------------------------------------------------------
@@ -272,6 +290,8 @@ def _postprocess(run: _Run, found: Walk) -> _Answer:
                 refine(candidate)
         except BudgetSpentError:
             problem.note("The budget was spent during refinement; the result may be refined more.")
+        if found.as_read is None or found.as_read.language == "pairs":
+            bound = problem.terms = case.bound_of_pairs
         size = None if bound is None else _shrink(candidate, bound)
         if bound is not None and size is not None:
             problem.note(bound.bound(size=size, smallest=candidate.graph))
@@ -419,7 +439,7 @@ def _result(run: _Run, status: Status, facts: dict[str, Any]) -> Counterfactual:
     case, session, problem = run.case, run.session, run.problem
     after = facts.get("edits", Edits()).apply(problem.graph)
     before, then = _confidence(session, problem.graph, after)
-    bound = case.bound
+    bound = problem.terms
     if run.search_calls is not None:
         facts["search_calls"] = run.search_calls
         facts["refine_calls"] = session.calls - run.search_calls

@@ -4,7 +4,7 @@ import inspect
 import json
 import os
 from collections import Counter
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,6 @@ from denseflip import DCS, Background, Constraints, explain_many
 from denseflip.datasets import load_dataset
 from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError
 from denseflip.experiments.explain_many import (
-    _OWN,
     Explanations,
     gather,
     oracle_of_words,
@@ -25,6 +24,7 @@ from denseflip.experiments.result_store import Store
 from denseflip.experiments.run import run_specs
 from denseflip.experiments.spec import plain_json
 from denseflip.experiments.story_records import read_story, story_record
+from denseflip.request import Request
 from denseflip.workflow.explain_and_describe import explain_and_describe
 from denseflip.workflow.subject import find_subject
 
@@ -61,7 +61,7 @@ def here(folder, monkeypatch):
 def test_the_classes_stay_with_their_rows_of_confusions():
     judged = {"class_counts": {"B": 4, "A": 4}, "confusion": [[4, 0], [3, 1]]}
     story = explain_and_describe(find_subject(COHORT, COHORT.ids[0]), label, "tri")
-    identity = {"kind": "tell", "graph": COHORT.ids[0]}
+    identity = {"kind": "story", "graph": COHORT.ids[0]}
     record = story_record(identity, replace(story, evaluation=judged), {})
     read = read_story(json.loads(plain_json(record)), COHORT)
     assert list(read.evaluation["class_counts"]) == ["B", "A"]  # not by the alphabet
@@ -89,8 +89,9 @@ def find_oracle(words):
     return open_oracle(words, dataset=COHORT)
 
 
-def test_every_keyword_of_tell_is_taken_and_reaches_it():
-    asked = [name for name in inspect.signature(tell).parameters if name not in _OWN]
+def test_every_option_of_a_request_is_taken_and_reaches_the_search():
+    asked = inspect.signature(explain_many).parameters
+    assert {f.name for f in fields(Request)} <= set(asked)
     given = {
         "target": 1,
         "budget": 40,
@@ -101,7 +102,6 @@ def test_every_keyword_of_tell_is_taken_and_reaches_it():
         "share": 0.5,
         "vocabulary": "graph",
     }
-    assert set(given) <= set(asked)
     many = explain_many(COHORT, label, [0, 1], method="edg", **given)
     for one in many:
         assert one.result.target == 1

@@ -11,10 +11,10 @@ from cohorts import make_cohort
 from denseflip import Counterfactual, compare, describe, explain, make_method
 from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError
 from denseflip.graph import Graph
-from denseflip.story.story import Story
-from denseflip.workflow.compare import COMPARED
 from denseflip.request import Request
 from denseflip.search.methods.registry import method_for
+from denseflip.story.story import Story
+from denseflip.workflow.compare import COMPARED
 from denseflip.workflow.explain_and_describe import (
     describe_answers,
     explain_and_describe,
@@ -69,7 +69,7 @@ def test_a_subject_of_a_data_set_brings_everything_along():
 
 
 def test_without_words_the_default_classifier_is_trained_on_the_data_set():
-    assert oracle_for(find_subject(COHORT, 0)).card["preset"] == "sf-knn"
+    assert oracle_for(find_subject(COHORT, 0)).card["preset"] == "regions-logistic"
 
 
 def test_without_a_data_set_the_oracle_must_be_said():
@@ -232,9 +232,9 @@ def test_a_wrong_method_is_told_before_the_first_search():
         compare(two_cliques(), linked, ["cli", "trii"])
 
 
-def test_the_old_keyword_points_to_the_new_one():
-    with pytest.raises(InvalidParameterError, match="taxonomy is called regions now"):
-        compare(two_cliques(), linked, ["cli"], taxonomy="side")
+def test_an_unknown_keyword_is_refused_with_the_nearest_one():
+    with pytest.raises(UnknownNameError, match=r"keyword of compare 'region'.*'regions'"):
+        compare(two_cliques(), linked, ["cli"], region="side")
 
 
 def test_budget_time_and_target_reach_every_method():
