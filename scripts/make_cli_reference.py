@@ -1,6 +1,6 @@
-"""Write docs/reference/cli.md from the commands themselves: the same words as ``--help`` shows.
+"""Write docs/reference/cli.md from the commands, and docs/reference/options.md from `Request`.
 
-Run it after changing a command; a test fails while the page is out of date.
+Run it after changing a command or an option; a test fails while a page is out of date.
 """
 
 from __future__ import annotations
@@ -10,6 +10,16 @@ from pathlib import Path
 from typing import Any
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "cli.md"
+OPTIONS_PAGE = PAGE.with_name("options.md")
+OPTIONS_HEAD = """\
+# Options of an explanation
+
+<!-- Written by scripts/make_cli_reference.py: change denseflip.request, then run that. -->
+
+Every entrance takes these options: `explain` and the other Python functions by keyword, the command
+line by option, a [bench file](../experiments.md) and the web app by the name in Python. The same
+options give the same answer everywhere.
+"""
 HEAD = """\
 # Command line
 
@@ -43,6 +53,28 @@ def render() -> str:
     parts = [f"{HEAD}\n| command | what it does |\n|---|---|\n{index}\n"]
     parts += [_section(words, command) for words, command in tree]
     return "\n".join(parts)
+
+
+def render_options() -> str:
+    """The page of all options."""
+    from denseflip.cli.options import flag_of
+    from denseflip.request import default_of, list_options
+
+    parts = [OPTIONS_HEAD]
+    group = ""
+    for name, option in list_options(python=True).items():
+        if option.group != group:
+            group = option.group
+            parts.append(f"\n## {group}\n\n| in Python | command line | default | what it does |")
+            parts.append("|---|---|---|---|")
+        python = f"`{name}`" if group != "Constraints" else f"`constraints={{\"{name}\": …}}`"
+        flag = "" if option.kind == "object" else f"`{flag_of(name)}`"
+        default = default_of(name)
+        shown = "" if default in (None, (), {}) else f"`{default}`"
+        text = option.text() + (f" One of: {', '.join(option.choices)}." if option.choices else "")
+        bounds = f" A number{option.bounds}." if option.bounds else ""
+        parts.append(f"| {python} | {flag} | {shown} | {text}{bounds} |")
+    return "\n".join(parts) + "\n"
 
 
 def _summary(command: Any) -> str:
@@ -99,3 +131,4 @@ def _help(param: Any) -> str:
 
 if __name__ == "__main__":
     PAGE.write_text(render(), encoding="utf-8")
+    OPTIONS_PAGE.write_text(render_options(), encoding="utf-8")

@@ -78,6 +78,13 @@ def test_command_line_reference_is_up_to_date() -> None:
     )
 
 
+def test_page_of_options_is_up_to_date() -> None:
+    writer = reference_writer()
+    assert read(writer.OPTIONS_PAGE) == writer.render_options(), (
+        "an option has changed: run `python scripts/make_cli_reference.py`"
+    )
+
+
 @pytest.mark.parametrize("name", [info.name for info in list_datasets()])
 def test_data_set_is_documented(name: str) -> None:
     assert f"`{name}`" in all_docs(), f"no page under docs/ mentions the data set `{name}`"

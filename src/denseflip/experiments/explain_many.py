@@ -18,7 +18,7 @@ from denseflip.counterfactual import Counterfactual
 from denseflip.datasets import Dataset
 from denseflip.errors import InvalidParameterError, UnknownNameError, nearest, said, shown
 from denseflip.experiments.engines import make_engine
-from denseflip.experiments.object_identity import describe_given, describe_request, pickle_anything
+from denseflip.experiments.object_identity import describe_given, pickle_anything
 from denseflip.experiments.resolve import (
     data_spec,
     file_oracle,
@@ -302,11 +302,11 @@ def plan_many(
         oracle=box,
         method=_method(request, lasting=lasting),
         request=request,
-        asked=describe_request(request, lasting=lasting),
+        lasting=lasting,
         profile="many",
         evaluation=evaluation,
-        evaluated=describe_given(evaluation, "evaluation", lasting=lasting),
     )
+    _ = job.identity  # what cannot be recognised later is refused before any search
     return [StorySpec(job, graph) for graph in chosen]
 
 

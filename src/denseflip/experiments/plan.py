@@ -9,7 +9,6 @@ from itertools import product
 from denseflip.counterfactual import Label
 from denseflip.datasets import Dataset
 from denseflip.errors import ConfigError
-from denseflip.experiments.object_identity import describe_request
 from denseflip.experiments.resolve import build_method
 from denseflip.experiments.spec import (
     DataSpec,
@@ -104,7 +103,6 @@ def make_plan(matrix: Matrix) -> Plan:
                 oracle=oracle,
                 method=method,
                 request=asked,
-                asked=describe_request(asked),
                 measures=matrix.measures,
                 profile=matrix.profile,
             )

@@ -19,6 +19,7 @@ from typing import Any, Self
 from denseflip._version import __version__
 from denseflip.checks import visible
 from denseflip.datasets import Dataset
+from denseflip.experiments.object_identity import describe_given, describe_request
 from denseflip.request import Request
 
 PLAIN = "plain"  # the reading of the methods that is the library's own
@@ -228,7 +229,7 @@ class Job:
     ----------
     data, oracle, method : what is explained, and how.
     request : the other options. Its ``method`` is that of the spec of the method.
-    asked : the request in plain form, for the identity; see `describe_request`.
+    lasting : whether a later run must recognise the request; see `describe_request`.
     measures : which measures are taken.
     profile : the name that the runs carry, such as ``bench``.
     """
@@ -237,12 +238,17 @@ class Job:
     oracle: OracleSpec
     method: MethodSpec
     request: Request = field(default=Request(), compare=False)
-    asked: Mapping[str, Any] = field(default_factory=dict)
+    lasting: bool = field(default=True, compare=False)
     measures: MeasureSpec = MeasureSpec()
     profile: str = "text"
     versions: Mapping[str, Any] = field(default_factory=lambda: dict(versions()))
 
     kind = "run"
+
+    @cached_property
+    def asked(self) -> dict[str, Any]:
+        """The options of the request in plain form, as far as they differ from the defaults."""
+        return describe_request(self.request, lasting=self.lasting)
 
     @cached_property
     def identity(self) -> dict[str, Any]:
@@ -258,7 +264,7 @@ class Job:
             "seed": self.request.seed,
             "budget": self.request.budget,
             "target": self.asked.get("target"),
-            "request": dict(self.asked),
+            "request": self.asked,
             "measures": self.measures.identity,
             "profile": self.profile,
             "versions": dict(self.versions),
@@ -287,17 +293,16 @@ class RunSpec:
 class StoryJob(Job):
     """What the stories of one data set, oracle, method and request share.
 
-    ``evaluation`` is what is known about the classifier; ``evaluated`` stands for it in the
-    identity.
+    ``evaluation`` is what is known about the classifier.
     """
 
     evaluation: Any = field(default=None, compare=False)
-    evaluated: Any = None
 
     kind = "story"
 
     def _facts(self) -> dict[str, Any]:
-        return {**super()._facts(), "evaluation": self.evaluated}
+        known = describe_given(self.evaluation, "evaluation", lasting=self.lasting)
+        return {**super()._facts(), "evaluation": known}
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,13 @@ from denseflip.experiments.plan import Skipped
 from denseflip.experiments.run import Failure
 from denseflip.experiments.run_page import Picture, failed, left_out, write_index
 from denseflip.experiments.table import Table
-from denseflip.report.page_figures import Drawn, PageFigure
+from denseflip.report.page_figures import DrawnFigure, PageFigure
 
 BAD = "</title><script>alert(1)</script>"
 
 
 def picture(name="box plots", caption="What it shows.", table=None):
-    wide, narrow = Drawn("data:wide", 900, 300), Drawn("data:narrow", 340, 600)
+    wide, narrow = DrawnFigure("data:wide", 900, 300), DrawnFigure("data:narrow", 340, 600)
     return Picture(name, PageFigure(wide, narrow, f"Alt of {name}", caption), table)
 
 

@@ -18,16 +18,16 @@ from denseflip.experiments.spec import (
     dataset_digest,
     versions,
 )
+from denseflip.request import Request
 
 JOB = Job(
     data=DataSpec("toy", "d" * 32, ref="somewhere/toy.dfd"),
     oracle=OracleSpec("sf-knn", "preset", options={"preset": "sf-knn", "seed": 0}),
     method=MethodSpec("tri", {"reverse": True}, {"search": {"reverse": True}, "refine": []}),
-    seed=3,
-    budget=100,
+    request=Request(seed=3, budget=100),
     versions={"denseflip": "0.1.0", "numpy": "2.0", "results": 1, "scikit-learn": "1.5"},
 )
-GOLDEN = "9b2fc425d1cb1aea2209ac60aeb1be500378d2969740c854dafb688cbed6eaf6"
+GOLDEN = "79af2aa594e7bec77ea77b7455649316867bf385903b00a5f40c1426a43f45e4"
 
 
 def test_the_id_of_a_spec_never_changes():
@@ -50,9 +50,11 @@ def test_where_the_data_lies_is_no_part_of_the_identity():
         replace(JOB, method=replace(JOB.method, parameters={})),
         replace(JOB, method=replace(JOB.method, resolved={"search": {"reverse": False}})),
         replace(JOB, method=replace(JOB.method, reading="published")),
-        replace(JOB, seed=4),
-        replace(JOB, budget=None),
-        replace(JOB, target=1),
+        replace(JOB, request=Request(seed=4, budget=100)),
+        replace(JOB, request=Request(seed=3)),
+        replace(JOB, request=Request(seed=3, budget=100, target=1)),
+        replace(JOB, request=Request(seed=3, budget=100, constraints={"only": "add"})),
+        replace(JOB, request=Request(seed=3, budget=100, confidence=0.8)),
         replace(JOB, measures=MeasureSpec(robustness=0)),
         replace(JOB, profile="published"),
         replace(JOB, versions={**JOB.versions, "denseflip": "0.2.0"}),
