@@ -19,7 +19,7 @@ from denseflip.cli.train import ConfoundsOption, SiteOption
 
 if TYPE_CHECKING:
     from denseflip.cohort.cohort import Cohort
-    from denseflip.experiments.cohort import Estimate
+    from denseflip.cohort.explain_cohort import Estimate
 
 _LONG = 60  # seconds: what takes less is begun without a question
 
@@ -89,8 +89,8 @@ def cohort(
     The classifier's honest accuracy comes first; at chance nothing is said about the groups. Stop
     it at any moment: the same command goes on where it stopped.
     """
-    from denseflip.experiments.cohort import explain_cohort
-    from denseflip.experiments.run import default_jobs
+    from denseflip.cohort.explain_cohort import explain_cohort
+    from denseflip.runs.run import default_jobs
 
     terms = constraints_of(context.params)
     if not (out / "store" / "store.json").is_file():

@@ -8,9 +8,9 @@ from typing import Any
 
 from denseflip.classifiers.crossval import evaluate
 from denseflip.classifiers.presets import PRESETS
+from denseflip.cohort.explain_cohort import explain_cohort
 from denseflip.cohort.stats import check_permutations
 from denseflip.errors import InvalidParameterError, UnknownNameError, nearest
-from denseflip.experiments.cohort import explain_cohort
 from denseflip.experiments.explain_many import Explanations
 from denseflip.oracles.session import Event, Session
 from denseflip.search.constraints.bound_constraints import Constraints
