@@ -34,9 +34,9 @@ methods = ["tri", "cli", "edg", "dat+bw"]
 _WORKER = """
 import sys, time
 from denseflip.experiments.bench_config import check_config, make_matrix
-from denseflip.experiments.engines import make_engine
+from denseflip.runs.engines import make_engine
 from denseflip.experiments.plan import make_plan
-from denseflip.experiments.worker import run_chunk
+from denseflip.runs.chunks import run_chunk
 
 wanted = {"datasets": [sys.argv[1]], "oracles": ["sf-knn"], "methods": ["tri"]}
 chunk = tuple(make_plan(make_matrix(check_config(wanted))).specs[:1])

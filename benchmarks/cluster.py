@@ -18,8 +18,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from denseflip.experiments.result_store import Record, Store
-from denseflip.experiments.spec import content_id
+from denseflip.runs.identity import content_id
+from denseflip.runs.result_store import Record, Store
 
 CELLS = 105  # of the mice's 14 regions
 MACHINE_HOURS = 3600.0

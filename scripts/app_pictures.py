@@ -20,7 +20,6 @@ from typing import Any
 
 from denseflip.datasets.synthetic import make_synthetic
 from denseflip.web.app import create_app
-from denseflip.web.server_config import Settings
 
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
 DESK, PHONE = {"width": 1280, "height": 1130}, {"width": 400, "height": 860}

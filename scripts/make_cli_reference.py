@@ -67,7 +67,7 @@ def render_options() -> str:
             group = option.group
             parts.append(f"\n## {group}\n\n| in Python | command line | default | what it does |")
             parts.append("|---|---|---|---|")
-        python = f"`{name}`" if group != "Constraints" else f"`constraints={{\"{name}\": …}}`"
+        python = f"`{name}`" if group != "Constraints" else f'`constraints={{"{name}": …}}`'
         flag = "" if option.kind == "object" else f"`{flag_of(name)}`"
         default = default_of(name)
         shown = "" if default in (None, (), {}) else f"`{default}`"

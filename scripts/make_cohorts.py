@@ -20,15 +20,15 @@ from typing import Any
 
 import numpy as np
 
+from denseflip.cohort.explain_cohort import CohortSpec, explain_cohort
 from denseflip.cohort.labelling import CohortSettings, Labelling, cells_of, check_cohort
 from denseflip.cohort.stats import max_p
 from denseflip.counterfactual import wilson_interval
 from denseflip.datasets.synthetic import make_synthetic
-from denseflip.experiments.cohort import CohortSpec, explain_cohort
-from denseflip.experiments.engines import make_engine
-from denseflip.experiments.explain_many import data_of, oracle_of_words
-from denseflip.experiments.result_store import Store
-from denseflip.experiments.run import run_specs
+from denseflip.runs.engines import make_engine
+from denseflip.runs.result_store import Store
+from denseflip.runs.run import run_specs
+from denseflip.runs.sources import data_of, oracle_of_words
 
 LEVEL = 0.05
 PLANTED = ("Frontal Lobe – Temporal Lobe", "more")

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from denseflip.classifiers.persist import load_oracle as load_oracle
     from denseflip.classifiers.presets import fit_oracle as fit_oracle
     from denseflip.cohort.cohort import Cohort as Cohort
+    from denseflip.cohort.explain_cohort import explain_cohort as explain_cohort
     from denseflip.constraints import Constraints as Constraints
     from denseflip.counterfactual import Counterfactual as Counterfactual
     from denseflip.counterfactual import Step as Step
     from denseflip.datasets import Dataset as Dataset
     from denseflip.datasets import load_dataset as load_dataset
     from denseflip.errors import DenseflipError as DenseflipError
-    from denseflip.experiments.cohort import explain_cohort as explain_cohort
     from denseflip.experiments.explain_many import explain_many as explain_many
     from denseflip.graph import Edits as Edits
     from denseflip.graph import Graph as Graph
@@ -70,7 +70,7 @@ _HOME = {
     "describe": "story.describe",
     "evaluate": "classifiers.crossval",
     "explain": "search.explain",
-    "explain_cohort": "experiments.cohort",
+    "explain_cohort": "cohort.explain_cohort",
     "explain_many": "experiments.explain_many",
     "fit_oracle": "classifiers.presets",
     "load_dataset": "datasets",

@@ -14,8 +14,8 @@ import pytest
 
 from denseflip.cli.command_tree import app
 from denseflip.cli.common import run
-from denseflip.experiments import cohort as module
-from denseflip.experiments.result_store import Store
+from denseflip.cohort import explain_cohort as module
+from denseflip.runs.result_store import Store
 from groups import by_density, cohort
 
 SHORT = ["--permutations", "19", "--patients", "10", "--engine", "serial"]

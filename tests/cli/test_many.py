@@ -263,8 +263,8 @@ def test_ids_that_are_no_file_names_get_pages_all_the_same(folder: Path) -> None
 
     from denseflip.experiments.explain_many import gather, plan_many
     from denseflip.experiments.many_outputs import write_many
-    from denseflip.experiments.result_store import Store
-    from denseflip.experiments.run import run_specs
+    from denseflip.runs.result_store import Store
+    from denseflip.runs.run import run_specs
 
     ids = ("../../up", "<b>x</b>", "CON", "con")
     odd = replace(make_cohort(2), ids=ids)

@@ -7,14 +7,8 @@ import pytest
 from cohorts import make_cohort
 from denseflip.classifiers.evaluation import Evaluation
 from denseflip.experiments import resolve as refs
-from denseflip.experiments.resolve import (
-    build_method,
-    distance_and_calls,
-    evaluate_oracle_of,
-    load_oracle_of,
-    method_spec,
-    preset_oracle,
-)
+from denseflip.experiments.resolve import build_method, distance_and_calls, method_spec
+from denseflip.runs.sources import evaluate_oracle_of, load_oracle_of, preset_oracle
 from denseflip.search.explain import explain
 
 for module in refs.PLUG_INS:

@@ -30,6 +30,7 @@ ORDER = [
     {"classifiers"},
     {"metrics"},
     {"story"},
+    {"runs"},
     {"cohort"},
     {"report"},
     {"workflow"},

@@ -18,9 +18,9 @@ from denseflip.classifiers.tellability import Tellability, ToldDecision
 from denseflip.cli.command_tree import app
 from denseflip.cli.common import run
 from denseflip.cohort.cohort import Cohort
+from denseflip.cohort.explain_cohort import explain_cohort
 from denseflip.errors import DenseflipError, FileFormatError, StoreError
-from denseflip.experiments.cohort import explain_cohort
-from denseflip.experiments.result_store import Store
+from denseflip.runs.result_store import Store
 from groups import GOOD, cohort, found_cohort
 from mutations import VALUES
 

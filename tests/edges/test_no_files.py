@@ -14,8 +14,8 @@ from denseflip.cli.command_tree import app
 from denseflip.cli.common import run
 from denseflip.datasets import export_dataset
 from denseflip.errors import StoreError
-from denseflip.experiments.result_store import Store
-from denseflip.experiments.run import run_specs
+from denseflip.runs.result_store import Store
+from denseflip.runs.run import run_specs
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with a name")
 

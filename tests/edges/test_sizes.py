@@ -51,7 +51,7 @@ from denseflip.classifiers.features import EdgeFeatures
 from denseflip.classifiers.persist import load_oracle
 from denseflip.datasets import import_folder, read_graph
 from denseflip.datasets.connectome import Keep
-from denseflip.experiments.result_store import Store
+from denseflip.runs.result_store import Store
 from denseflip.graph import Nodes
 from denseflip.graph.convert import stack_adjacency
 import nilearn.connectome, networkx, scipy.io, sklearn.svm, skops.io

@@ -17,10 +17,10 @@ from cohorts import make_cohort
 from denseflip import limits
 from denseflip.errors import StoreError
 from denseflip.experiments.records import read_result
-from denseflip.experiments.result_store import FORMAT, VERSION, Store
 from denseflip.experiments.results import group_table, list_table, to_rows
-from denseflip.experiments.run import run_specs
-from denseflip.experiments.spec import content_id
+from denseflip.runs.identity import content_id
+from denseflip.runs.result_store import FORMAT, VERSION, Store
+from denseflip.runs.run import run_specs
 
 
 def part(body: bytes, **changes: object) -> bytes:

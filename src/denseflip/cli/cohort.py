@@ -22,7 +22,7 @@ from denseflip.request import Request, list_options
 
 if TYPE_CHECKING:
     from denseflip.cohort.cohort import Cohort
-    from denseflip.experiments.cohort import Estimate
+    from denseflip.cohort.explain_cohort import Estimate
 
 _LONG = 60  # seconds: what takes less is begun without a question
 
@@ -80,9 +80,9 @@ def cohort(
     The classifier's honest accuracy comes first; at chance nothing is said about the groups. Stop
     it at any moment: the same command goes on where it stopped.
     """
+    from denseflip.cohort.explain_cohort import explain_cohort
     from denseflip.cohort.labelling import MAX_CELLS
-    from denseflip.experiments.cohort import explain_cohort
-    from denseflip.experiments.run import default_jobs
+    from denseflip.runs.run import default_jobs
 
     if not (out / "store" / "store.json").is_file():
         check_new_folder(out, force=force)

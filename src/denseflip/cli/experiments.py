@@ -14,8 +14,8 @@ from denseflip.checks import check_new_file, check_new_folder
 from denseflip.cli.common import err_console, progress
 
 if TYPE_CHECKING:
-    from denseflip.experiments.run import Outcome
-    from denseflip.experiments.spec import Spec
+    from denseflip.runs.run import Outcome
+    from denseflip.runs.spec_base import Spec
 
 Engine = Annotated[
     str | None, typer.Option(help="Where the work is done: auto, serial, processes or dask.")
@@ -155,7 +155,6 @@ def results(
     force: Annotated[bool, typer.Option("--force", help="Overwrite that file.")] = False,
 ) -> None:
     """Look at stored results: filter them, group them, export them."""
-    from denseflip.experiments.result_store import Store
     from denseflip.experiments.results import (
         DEFAULT_GROUP,
         DEFAULT_METRICS,
@@ -164,6 +163,7 @@ def results(
         to_rows,
     )
     from denseflip.experiments.results import where as keep
+    from denseflip.runs.result_store import Store
 
     store = Store(folder / "store" if (folder / "store").is_dir() else folder, create=False)
     rows = to_rows(store.records())
@@ -209,10 +209,10 @@ def _show_file(path: Path) -> None:
 def _run(
     specs: list[Spec] | list[Any], out: Path, engine: str, jobs: int | None, scheduler: str | None
 ) -> Outcome:
-    from denseflip.experiments.engines import make_engine
-    from denseflip.experiments.result_store import Store
-    from denseflip.experiments.run import default_jobs, run_specs
     from denseflip.experiments.run_page import summary_lines
+    from denseflip.runs.engines import make_engine
+    from denseflip.runs.result_store import Store
+    from denseflip.runs.run import default_jobs, run_specs
 
     workers = 1 if engine == "serial" else jobs or default_jobs()
     worker_engine = make_engine(engine, workers, scheduler)

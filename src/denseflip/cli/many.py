@@ -34,10 +34,10 @@ def explain_graphs(
     **asked: Any,
 ) -> None:
     """Explain these graphs, show a table, write the folder; what failed is told at the end."""
-    from denseflip.experiments.engines import make_engine
     from denseflip.experiments.explain_many import check_sendable, gather, plan_many
     from denseflip.experiments.many_outputs import STORE, check_many_folder, check_pages, write_many
-    from denseflip.experiments.run import default_jobs
+    from denseflip.runs.engines import make_engine
+    from denseflip.runs.run import default_jobs
 
     check_pages(pages)
     if out is not None:
@@ -68,8 +68,8 @@ def explain_graphs(
 
 def run_stored(specs: Sequence[Any], store: Path | None, engine: Any, workers: int) -> Any:
     """Run what a store lacks, with progress; a run that is stopped says how to go on."""
-    from denseflip.experiments.explain_many import open_store
-    from denseflip.experiments.run import run_specs
+    from denseflip.runs.result_store import open_store
+    from denseflip.runs.run import run_specs
 
     started = time.monotonic()
     try:

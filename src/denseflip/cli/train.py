@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from denseflip.classifiers.evaluation import Evaluation
     from denseflip.classifiers.tellability import Tellability
     from denseflip.datasets import Dataset
-    from denseflip.experiments.resolve import Trainer
+    from denseflip.runs.sources import Trainer
 
 DatasetArgument = Annotated[
     str,
@@ -226,7 +226,7 @@ def evaluate(
 
 def _trainer(preset: str) -> Trainer | None:
     """What trains a classifier that is no preset; None for a preset. Unknown names are refused."""
-    from denseflip.experiments.resolve import TRAINERS, preset_oracle
+    from denseflip.runs.sources import TRAINERS, preset_oracle
 
     preset_oracle(preset)  # knows all names
     return TRAINERS.get(preset)

@@ -1,5 +1,5 @@
-"""What the explanations of a whole group have in common, with statistics that hold.
+"""What the explanations of a whole group have in common, with permutation statistics.
 
-Pure: a data set, something that trains a classifier, numbers. Where the work is done, and that it
-can be stopped and continued, is `denseflip.experiments.cohort`.
+`explain_cohort` runs it, on any engine and resumable; `Cohort` is the result and `words` its
+statement. Pictures and pages of a cohort are in `denseflip.report`.
 """

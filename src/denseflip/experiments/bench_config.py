@@ -25,17 +25,18 @@ from pydantic import (
 from denseflip.checks import check_no_pipe, visible
 from denseflip.errors import ConfigError, DenseflipError, TooLargeError, nearest
 from denseflip.experiments.plan import Matrix, Source, choose_graphs
-from denseflip.experiments.resolve import (
-    data_spec,
-    file_oracle,
-    function_oracle,
-    method_spec,
-    preset_oracle,
-)
-from denseflip.experiments.spec import MeasureSpec, OracleSpec
+from denseflip.experiments.resolve import method_spec
+from denseflip.experiments.spec import MeasureSpec
 from denseflip.limits import PER_CHARACTER, check_size
 from denseflip.oracles.background import Background
 from denseflip.request import Request, list_options
+from denseflip.runs.sources import (
+    OracleSpec,
+    data_spec,
+    file_oracle,
+    function_oracle,
+    preset_oracle,
+)
 from denseflip.search.constraints.bound_constraints import bind_constraints
 from denseflip.search.explain import constraints_for
 
@@ -360,7 +361,7 @@ def _oracle_spec(config: OracleConfig, folder: Path | None) -> OracleSpec:
 
 
 def _words_spec(config: OracleConfig, text: str) -> OracleSpec:
-    from denseflip.experiments.explain_many import oracle_of_words
+    from denseflip.runs.sources import oracle_of_words
 
     spec = oracle_of_words(text, input=config.input, batch=config.batch)
     if config.name is None:

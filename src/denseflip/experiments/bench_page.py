@@ -9,9 +9,7 @@ from denseflip._version import __version__
 from denseflip.errors import MissingExtraError
 from denseflip.experiments.measure_charts import HOW_TO_READ, method_charts
 from denseflip.experiments.plan import Matrix, Plan, Source
-from denseflip.experiments.resolve import load_oracle_of
 from denseflip.experiments.results import bench_tables, to_rows
-from denseflip.experiments.run import Outcome
 from denseflip.experiments.run_page import (
     Picture,
     failed,
@@ -20,8 +18,9 @@ from denseflip.experiments.run_page import (
     write_rows,
     write_times,
 )
-from denseflip.experiments.spec import OracleSpec
 from denseflip.experiments.table import Table
+from denseflip.runs.run import Outcome
+from denseflip.runs.sources import OracleSpec, load_oracle_of
 from denseflip.search.core.target import class_names_of
 
 

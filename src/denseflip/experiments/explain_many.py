@@ -7,43 +7,28 @@ gives the explanations of a plan.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, overload
 
 from denseflip.counterfactual import Counterfactual
 from denseflip.datasets import Dataset
-from denseflip.errors import InvalidParameterError, UnknownNameError, nearest, said, shown
-from denseflip.experiments.engines import make_engine
-from denseflip.experiments.object_identity import describe_given, pickle_anything
-from denseflip.experiments.resolve import (
-    data_spec,
-    file_oracle,
-    function_oracle,
-    is_trained,
-    own_digest,
-    preset_oracle,
-)
-from denseflip.experiments.result_store import Store
-from denseflip.experiments.run import Outcome, run_specs
-from denseflip.experiments.spec import (
-    DataSpec,
-    MethodSpec,
-    OracleSpec,
-    StoryJob,
-    StorySpec,
-    content_id,
-    dataset_digest,
-)
+from denseflip.errors import InvalidParameterError, UnknownNameError, nearest, said
+from denseflip.experiments.resolve import own_digest
+from denseflip.experiments.spec import MethodSpec, StoryJob, StorySpec
 from denseflip.experiments.story_records import read_story
 from denseflip.experiments.table import Table
 from denseflip.graph.edits_table import make_frame
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
 from denseflip.request import Request, takes_request
+from denseflip.runs.engines import make_engine
+from denseflip.runs.identity import content_id
+from denseflip.runs.object_identity import describe_given, pickle_anything
+from denseflip.runs.result_store import Store, open_store
+from denseflip.runs.run import Outcome, run_specs
+from denseflip.runs.sources import OracleSpec, data_of, oracle_of_words, preset_oracle
 from denseflip.search.constraints.bound_constraints import BoundConstraints
 from denseflip.search.explain import constraints_for
 from denseflip.search.methods.registry import method_for
@@ -224,7 +209,7 @@ def explain_many(
     ids : which graphs, by id or by number; all by default.
     evaluation : what is known about the classifier, as in `describe`.
     input, batch : how a ``module:function`` wants its graphs, as in `as_oracle`.
-    engine, jobs, scheduler : where the work is done, as in `denseflip.experiments.engines`:
+    engine, jobs, scheduler : where the work is done, as in `denseflip.runs.engines`:
         ``"auto"``, ``"serial"``, ``"processes"`` or ``"dask"``, with this many workers. The answers
         are the same.
     store : a folder that keeps what is done. If the run is interrupted, the same call continues
@@ -360,28 +345,7 @@ def check_sendable(specs: Sequence[StorySpec]) -> None:
                 raise InvalidParameterError(msg, parameter="jobs") from error
 
 
-@contextmanager
-def open_store(store: str | Path | Store | None) -> Iterator[Store]:
-    """The store in a folder, or one that lasts no longer than the block."""
-    if store is not None:
-        yield store if isinstance(store, Store) else Store(store)
-        return
-    with tempfile.TemporaryDirectory(prefix="denseflip-", ignore_cleanup_errors=True) as place:
-        yield Store(Path(place) / "store")
-
-
 # ---- words and objects ----------------------------------------------------------------------
-
-
-def data_of(dataset: Dataset | str | Path) -> DataSpec:
-    """The spec of a data set that is at hand, or of its name or file."""
-    if isinstance(dataset, Dataset):
-        return DataSpec(dataset.name, dataset_digest(dataset), given=dataset)
-    if isinstance(dataset, (str, Path)):
-        spec, loaded = data_spec(str(dataset))
-        return DataSpec(spec.name, spec.digest, spec.ref, given=loaded)
-    msg = f"dataset must be a Dataset, its name or its file; got {shown(dataset)}."
-    raise InvalidParameterError(msg, parameter="dataset")
 
 
 def _chosen(dataset: Dataset, ids: Iterable[str | int] | None) -> list[str]:
@@ -430,34 +394,6 @@ def _oracle(oracle: Any, dataset: Dataset, input: str, batch: bool, *, lasting: 
         name = getattr(oracle, "__name__", None) or type(oracle).__name__
         return OracleSpec(str(name), "given", digest, given=ready)
     return oracle_of_words(oracle, input=input, batch=batch)
-
-
-def oracle_of_words(text: str, *, input: str = "adjacency", batch: bool = False) -> OracleSpec:
-    """The spec of the oracle that words mean, whatever `open_oracle` knows.
-
-    The digest is that of the file, or of the module's source. What lies behind an address is not
-    looked at: a store does not know whether it has changed.
-    """
-    from denseflip.oracles.open import kind_of
-
-    kind = kind_of(text)
-    if kind.name == "file":
-        return file_oracle(text)
-    if kind.name == "function":
-        return function_oracle(text, input=input, batch=batch)
-    if is_trained(text):  # once, by whoever starts the workers
-        return preset_oracle(text)
-    return OracleSpec(text, "words", _digest_behind(text), {"input": input, "batch": batch}, text)
-
-
-def _digest_behind(text: str) -> str:
-    """Digest of the file that words name, alone or behind a colon; empty if they name none."""
-    import hashlib
-
-    for place in (text, text.partition(":")[2].partition("?")[0]):
-        if place and Path(place).is_file():
-            return hashlib.sha256(Path(place).read_bytes()).hexdigest()
-    return ""
 
 
 def _method(request: Request, *, lasting: bool) -> MethodSpec:

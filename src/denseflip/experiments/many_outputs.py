@@ -18,11 +18,12 @@ from denseflip._version import __version__
 from denseflip.checks import check_new_folder
 from denseflip.errors import DenseflipError, UnknownNameError
 from denseflip.experiments.explain_many import Explained, Explanations
-from denseflip.experiments.spec import StorySpec, content_id
+from denseflip.experiments.spec import StorySpec
 from denseflip.experiments.worker import get_context
 from denseflip.files import clear_torn, write_whole
 from denseflip.report.many_page import make_index
 from denseflip.report.page import write_page
+from denseflip.runs.identity import content_id
 from denseflip.workflow.explain_and_describe import json_record
 
 INDEX, PAGES, STORE, TABLE, EDITS = "index.html", "pages", "store", "explanations", "edits"

@@ -10,14 +10,8 @@ from denseflip.counterfactual import Label
 from denseflip.datasets import Dataset
 from denseflip.errors import ConfigError
 from denseflip.experiments.resolve import build_method
-from denseflip.experiments.spec import (
-    DataSpec,
-    Job,
-    MeasureSpec,
-    MethodSpec,
-    OracleSpec,
-    RunSpec,
-)
+from denseflip.experiments.spec import Job, MeasureSpec, MethodSpec, RunSpec
+from denseflip.runs.sources import DataSpec, OracleSpec
 from denseflip.search.core.problem import REGIONS
 
 

@@ -22,10 +22,10 @@ import numpy.typing as npt
 
 from denseflip.counterfactual import Ask, AsRead, Counterfactual, Status, Step
 from denseflip.errors import DatasetError, StoreError
-from denseflip.experiments.result_store import Record, make_record
 from denseflip.graph import Codes, Edits, Graph, Pair
 from denseflip.graph.pairs import decode
 from denseflip.limits import max_size, show_size
+from denseflip.runs.result_store import CHECKS, Record, make_record
 
 if TYPE_CHECKING:
     from denseflip.datasets import Dataset
@@ -43,6 +43,7 @@ _FROM_COLUMNS = (  # fields of a result that are columns too
 _DIGITS = 16  # of the original's digest, in hexadecimal
 _COLUMNS = 7
 _STEPPED = 0x80
+TIMES = ("search", "search_oracle", "measures", "oracle", "evaluations")
 
 
 def result_record(
@@ -362,3 +363,31 @@ def _sorted_codes(pairs: Iterable[Pair], n_nodes: int) -> Codes:
 def _codes(pairs: Iterable[Pair], n_nodes: int) -> Codes:
     array = np.asarray(list(pairs), dtype=np.int64).reshape(-1, 2)
     return np.asarray(array[:, 0] * n_nodes + array[:, 1])
+
+
+def _is_complete(record: Record) -> bool:
+    """Whether the record of an explanation has everything that tables are made of."""
+    spec = record["spec"]
+    named = [spec.get(part) for part in ("data", "oracle", "method")]
+    result, times = record.get("result"), record.get("times")
+    return (
+        all(isinstance(x, dict) and isinstance(x.get("name"), str) for x in named)
+        and isinstance(spec["method"].get("parameters"), dict)
+        and isinstance(spec.get("graph"), str)
+        and isinstance(spec.get("seed"), int)
+        and {"profile", "budget"} <= spec.keys()
+        and isinstance(result, dict)
+        and isinstance(result.get("calls"), int)
+        and all(_is_plain(value) for value in result.values())
+        and isinstance(times, dict)
+        and all(isinstance(times.get(key), (int, float)) for key in TIMES)
+    )
+
+
+def _is_plain(value: object) -> bool:
+    if isinstance(value, list):
+        return not any(isinstance(x, (list, dict)) for x in value)
+    return not isinstance(value, dict)
+
+
+CHECKS["run"] = _is_complete

@@ -10,9 +10,9 @@ from typing import Any
 from denseflip.errors import InvalidParameterError, UnknownNameError
 from denseflip.experiments.records import edit_codes
 from denseflip.experiments.result_columns import COLUMNS
-from denseflip.experiments.result_store import Record
 from denseflip.experiments.table import Table
 from denseflip.metrics import MEASURES
+from denseflip.runs.result_store import Record
 
 KEYS = ("data", "oracle", "method", "parameters", "seed", "graph", "profile", "budget")
 TIMES = ("elapsed",)

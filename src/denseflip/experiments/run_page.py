@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from denseflip.experiments.plan import Skipped
+from denseflip.experiments.records import TIMES
 from denseflip.experiments.result_columns import COLUMNS
 from denseflip.experiments.results import KEYS, Row, list_table
-from denseflip.experiments.run import Failure, Outcome
 from denseflip.experiments.table import Table, TableContext
 from denseflip.files import write_whole
 from denseflip.report.html import Context
 from denseflip.report.page_figures import PageFigure
+from denseflip.runs.run import Failure, Outcome
 
 _SAID = re.compile(r"[:;] (?![^(]*\))")  # what follows a title's colon explains it
 
@@ -61,9 +62,29 @@ def write_rows(rows: Sequence[Row], folder: Path) -> None:
     list_table(rows, columns).write(folder, ("csv",))
 
 
+def sum_times(outcome: Outcome) -> dict[str, Any]:
+    """Sums over all explanations of a run: seconds, seconds of the oracle, queries, ratios."""
+    rows = [r for r in outcome.records.values() if r["spec"]["kind"] == "run"]
+    sums = {key: sum(r["times"][key] for r in rows) for key in TIMES}
+    total = sums["search"] + sums["measures"]
+    return {
+        "explanations": len(rows),
+        "reused": outcome.reused,
+        "questions": sum(r["result"]["calls"] for r in rows),
+        "oracle_evaluations": sums["evaluations"],
+        "seconds": total,
+        "oracle_seconds": sums["oracle"],
+        "ratio": total / sums["oracle"] if sums["oracle"] else None,
+        "search_seconds": sums["search"],
+        "search_oracle_seconds": sums["search_oracle"],
+        "search_ratio": sums["search"] / sums["search_oracle"] if sums["search_oracle"] else None,
+        "wall_seconds": outcome.wall,
+    }
+
+
 def write_times(outcome: Outcome, folder: Path) -> None:
     """Times, questions and ratios: the one file that differs from run to run."""
-    text = json.dumps(outcome.times(), indent=2) + "\n"
+    text = json.dumps(sum_times(outcome), indent=2) + "\n"
     write_whole(folder / "run.json", text)
 
 
@@ -103,7 +124,8 @@ def failed(failures: Sequence[Failure], total: int) -> list[str]:
         return []
     reasons: dict[str, list[str]] = {}
     for one in failures:
-        reasons.setdefault(one.message, []).append(one.place)
+        data, oracle = one.spec.sources
+        reasons.setdefault(one.message, []).append(f"{data.name}, {oracle.name}")
     return [
         f"{len(failures)} of {total} runs failed and are not shown; the same command tries them "
         "again.",
@@ -129,7 +151,7 @@ def left_out(skipped: Sequence[Skipped], called: Callable[[str], str] = str) -> 
 
 def summary_lines(outcome: Outcome, jobs: int) -> list[str]:
     """What a run came to, in words: how much, how long, how much of it was the oracle."""
-    times: dict[str, Any] = outcome.times()
+    times = sum_times(outcome)
     new = len(outcome.records) - outcome.reused
     lines = [
         f"{len(outcome.records)} of {outcome.total} results: {new} new, {outcome.reused} from "

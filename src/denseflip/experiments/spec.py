@@ -7,155 +7,21 @@ or a new version give another id, and an old result is never taken for a new one
 
 from __future__ import annotations
 
-import hashlib
-import json
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
-from denseflip._version import __version__
 from denseflip.checks import visible
-from denseflip.datasets import Dataset
-from denseflip.experiments.object_identity import describe_given, describe_request
 from denseflip.request import Request
+from denseflip.runs.identity import versions
+from denseflip.runs.object_identity import describe_given, describe_request
+from denseflip.runs.result_store import Record
+from denseflip.runs.sources import DataSpec, OracleSpec
+from denseflip.runs.spec_base import Listener, Spec
 
 PLAIN = "plain"  # the reading of the methods that is the library's own
-
-#: What only reads or shows; everything else decides results, and its source is part of their ids.
-_NO_CODE = (
-    *("_version.py", "checks.py", "errors.py", "files.py", "limits.py", "option.py"),
-    *("cli/*", "datasets/*", "report/*", "web/*", "paper/paper_*"),
-)
-
-
-def canonical_json(data: Any) -> str:
-    """JSON of which there is only one form: sorted keys, no spaces, no NaN. For identities."""
-    return plain_json(data, sort=True)
-
-
-def plain_json(data: Any, *, sort: bool = False) -> str:
-    """JSON on one line, keys in their order, which may mean something: classes go with the rows
-    of a table of confusions.
-
-    >>> plain_json({"control": 9, "case": 11})
-    '{"control":9,"case":11}'
-    """
-    return json.dumps(
-        data, sort_keys=sort, separators=(",", ":"), ensure_ascii=True, allow_nan=False
-    )
-
-
-def content_id(data: Any) -> str:
-    """SHA-256 of the canonical JSON, as 64 hexadecimal digits.
-
-    >>> content_id({"b": 1, "a": [1.5, None]}) == content_id({"a": [1.5, None], "b": 1})
-    True
-    """
-    return hashlib.sha256(canonical_json(data).encode()).hexdigest()
-
-
-def dataset_digest(dataset: Dataset) -> str:
-    """Hash of everything in a data set that a result can depend on.
-
-    Graphs, labels, ids, nodes, and weights if they were kept: a classifier may see these.
-    """
-    h = hashlib.sha256()
-    for example in dataset:
-        h.update(canonical_json([example.id, example.label]).encode())
-        h.update(example.graph.digest)
-    h.update(canonical_json([list(dataset.class_names), dataset.nodes.to_dict()]).encode())
-    for row in () if dataset.weights is None else dataset.weights:
-        h.update(row.tobytes())
-    return h.hexdigest()[:32]
-
-
-@cache
-def versions() -> Mapping[str, Any]:
-    """The versions that a result depends on."""
-    from importlib.metadata import version
-
-    def minor(package: str) -> str:
-        return ".".join(version(package).split(".")[:2])
-
-    return {
-        "code": code_digest(),
-        "denseflip": __version__,
-        "numpy": minor("numpy"),
-        "scikit-learn": minor("scikit-learn"),
-    }
-
-
-def code_digest(root: Path | None = None) -> str:
-    """Hash of the source files that decide results, so that an edited search is run again.
-
-    A new release changes it too; what only shows results (tables, pages, commands) does not.
-    """
-    root = root or Path(__file__).parents[1]
-    h = hashlib.sha256()
-    for path in code_files(root):
-        h.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
-    return h.hexdigest()[:16]
-
-
-def code_files(root: Path) -> list[Path]:
-    """The source files that decide results: all that a worker runs but the reading of data sets.
-
-    What is read from a data set is in its digest.
-    """
-    shown = {path for pattern in _NO_CODE for path in root.glob(pattern)}
-    return sorted(path for path in root.rglob("*.py") if path not in shown)
-
-
-@dataclass(frozen=True)
-class DataSpec:
-    """A data set: its name, the digest of its content, and where to load it from.
-
-    ``given`` is the data set itself, where it is at hand. To another process it is sent along only
-    if it has no place to be loaded from.
-    """
-
-    name: str
-    digest: str
-    ref: str = field(default="", compare=False)  # a place is not part of the identity
-    given: Dataset | None = field(default=None, compare=False, repr=False)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "given": None} if self.ref else self.__dict__
-
-    @classmethod
-    def of(cls, dataset: Dataset, ref: str, name: str | None = None) -> Self:
-        """The spec of a loaded data set."""
-        return cls(name or dataset.name, dataset_digest(dataset), ref)
-
-
-@dataclass(frozen=True)
-class OracleSpec:
-    """A classifier.
-
-    Attributes
-    ----------
-    name : what it is called in tables.
-    kind : ``preset`` (trained on the data set), ``file`` (saved by `denseflip train`),
-        ``function`` (``module:function``), ``words`` (whatever else `open_oracle` opens) or
-        ``given`` (an object of Python's).
-    digest : of the file, of the function's source file, or of the object.
-    options : preset name, seed, form of the function's input …
-    ref : the path, the ``module:function`` or the words.
-    given : the object.
-    """
-
-    name: str
-    kind: str
-    digest: str = ""
-    options: Mapping[str, Any] = field(default_factory=dict)
-    ref: str = field(default="", compare=False)
-    given: Any = field(default=None, compare=False, repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "name", visible(self.name))
 
 
 @dataclass(frozen=True)
@@ -259,7 +125,7 @@ class Job:
         return {
             "kind": self.kind,
             "data": {"name": self.data.name, "digest": self.data.digest},
-            "oracle": _oracle_identity(self.oracle),
+            "oracle": self.oracle.identity,
             "method": self.method.identity,
             "seed": self.request.seed,
             "budget": self.request.budget,
@@ -271,22 +137,64 @@ class Job:
         }
 
 
+class _ContextSpec(Spec):
+    """Work that needs a data set and an oracle ready for queries; workers share these."""
+
+    def share(self, folder: Path) -> str | None:
+        """The path of a file with the context, if it is worth sharing."""
+        from denseflip.experiments.worker import share_context
+
+        return share_context(*self.sources, folder)
+
+    def receive(self, path: str) -> None:
+        """Load the context."""
+        from denseflip.experiments.worker import receive_context
+
+        receive_context(*self.sources, path)
+
+
 @dataclass(frozen=True)
-class RunSpec:
+class RunSpec(_ContextSpec):
     """One explanation: a job and the id of a graph."""
 
     job: Job
     graph: str
+
+    together = True
+
+    @property
+    def sources(self) -> tuple[DataSpec, OracleSpec]:
+        """The data set and the oracle."""
+        return self.job.data, self.job.oracle
 
     @cached_property
     def identity(self) -> dict[str, Any]:
         """The job's identity and the graph."""
         return {**self.job.identity, "graph": self.graph}
 
-    @cached_property
-    def id(self) -> str:
-        """Stable content id."""
-        return content_id(self.identity)
+    @property
+    def alike(self) -> object:
+        """The job."""
+        return self.job
+
+    @property
+    def place(self) -> str:
+        """Data set, oracle, method and graph."""
+        return f"{super().place} / {self.job.method.name} / {self.graph}"
+
+    def work(self, on_event: Listener | None = None) -> Record:
+        """Explain the graph and measure the explanation."""
+        from denseflip.experiments.worker import run_one
+
+        return run_one(self)
+
+    def durations(self, record: Record) -> tuple[float, float] | None:
+        """Search and measures; opening an oracle that is not trained once for all workers."""
+        times = record.get("times")
+        if not times:
+            return None
+        seconds = times["search"] + times["measures"]
+        return seconds, 0.0 if self.job.oracle.kind == "preset" else times["total"] - seconds
 
 
 @dataclass(frozen=True)
@@ -311,10 +219,18 @@ class StorySpec(RunSpec):
 
     job: StoryJob
 
+    together = False  # each takes long, and somebody waits for it
+
+    def work(self, on_event: Listener | None = None) -> Record:
+        """Explain the graph and describe the explanation."""
+        from denseflip.experiments.worker import story_one
+
+        return story_one(self, on_event)
+
 
 @dataclass(frozen=True)
-class ClassifierSpec:
-    """The judgement of one classifier on one data set: a row of Table 1."""
+class ClassifierSpec(_ContextSpec):
+    """The evaluation of one classifier on one data set: a row of Table 1."""
 
     data: DataSpec
     oracle: OracleSpec
@@ -326,6 +242,12 @@ class ClassifierSpec:
     versions: Mapping[str, Any] = field(default_factory=lambda: dict(versions()))
 
     kind = "classifier"
+    apart = True
+
+    @property
+    def sources(self) -> tuple[DataSpec, OracleSpec]:
+        """The data set and the oracle."""
+        return self.data, self.oracle
 
     @cached_property
     def identity(self) -> dict[str, Any]:
@@ -333,58 +255,14 @@ class ClassifierSpec:
         return {
             "kind": self.kind,
             "data": {"name": self.data.name, "digest": self.data.digest},
-            "oracle": _oracle_identity(self.oracle),
+            "oracle": self.oracle.identity,
             "evaluation": [self.folds, self.repeats, self.permutations, self.seed],
             "profile": self.profile,
             "versions": dict(self.versions),
         }
 
-    @cached_property
-    def id(self) -> str:
-        """Stable content id."""
-        return content_id(self.identity)
+    def work(self, on_event: Listener | None = None) -> Record:
+        """Evaluate the classifier."""
+        from denseflip.experiments.worker import judge
 
-
-@dataclass(frozen=True)
-class TaskSpec(ABC):
-    """Work of another kind that the engines carry: a subclass knows how it is done.
-
-    A subclass gives ``identity``, from which the id follows, and ``work``, which makes the record.
-    """
-
-    data: DataSpec
-    oracle: OracleSpec
-    versions: Mapping[str, Any] = field(default_factory=lambda: dict(versions()), kw_only=True)
-
-    kind = "task"
-
-    @property
-    def identity(self) -> dict[str, Any]:
-        """Everything the result depends on."""
-        return {
-            "kind": self.kind,
-            "data": {"name": self.data.name, "digest": self.data.digest},
-            "oracle": _oracle_identity(self.oracle),
-            "versions": dict(self.versions),
-        }
-
-    @cached_property
-    def id(self) -> str:
-        """Stable content id."""
-        return content_id(self.identity)
-
-    @abstractmethod
-    def work(self) -> dict[str, Any]:
-        """Do it, in whatever process this is; gives the record."""
-
-
-Spec = RunSpec | ClassifierSpec | TaskSpec
-
-
-def _oracle_identity(oracle: OracleSpec) -> dict[str, Any]:
-    return {
-        "name": oracle.name,
-        "kind": oracle.kind,
-        "digest": oracle.digest,
-        "options": dict(oracle.options),
-    }
+        return judge(self)

@@ -14,8 +14,8 @@ from typing import Any
 
 from denseflip.datasets import Dataset
 from denseflip.errors import DatasetError, FileFormatError, StoreError
-from denseflip.experiments.result_store import Record, make_record
-from denseflip.experiments.spec import plain_json
+from denseflip.runs.identity import plain_json
+from denseflip.runs.result_store import Record, make_record
 from denseflip.story.story import Story
 
 _MADE_ANEW = (  # by the story, from what is kept

@@ -1,4 +1,4 @@
-"""What a worker does: take a chunk of specs, answer each with a record. Runs in any process.
+"""What a worker does for each kind of experiment: explain, describe or evaluate. In any process.
 
 Data set, oracle and what is known of both (labels, contrasts) are made once per process and kept
 while chunks of the same data set and oracle come in.
@@ -19,45 +19,34 @@ from typing import Any
 
 from denseflip.counterfactual import Counterfactual, Label
 from denseflip.datasets import Dataset
-from denseflip.errors import DenseflipError, EngineError, OracleError
+from denseflip.errors import OracleError
 from denseflip.experiments.records import result_record
-from denseflip.experiments.resolve import (
-    build_method,
-    distance_and_calls,
-    evaluate_oracle_of,
-    load_data,
-    load_oracle_of,
-)
+from denseflip.experiments.resolve import build_method, distance_and_calls
 from denseflip.experiments.result_columns import columns_of
-from denseflip.experiments.result_store import Record, make_record
-from denseflip.experiments.spec import (
-    PLAIN,
-    ClassifierSpec,
-    DataSpec,
-    MeasureSpec,
-    OracleSpec,
-    RunSpec,
-    Spec,
-    StorySpec,
-    TaskSpec,
-    canonical_json,
-    content_id,
-    versions,
-)
+from denseflip.experiments.spec import PLAIN, ClassifierSpec, MeasureSpec, RunSpec, StorySpec
 from denseflip.experiments.story_records import story_record
 from denseflip.graph import Graph
 from denseflip.metrics import Case, Planted
 from denseflip.oracles.background import Background
 from denseflip.oracles.protocol import Oracle, about_graph
-from denseflip.oracles.session import Event, Session
+from denseflip.oracles.session import Session
 from denseflip.oracles.threads import single_thread
+from denseflip.runs.identity import canonical_json, content_id
+from denseflip.runs.result_store import Record, make_record
+from denseflip.runs.sources import (
+    DataSpec,
+    OracleSpec,
+    evaluate_oracle_of,
+    load_data,
+    load_oracle_of,
+)
+from denseflip.runs.spec_base import Listener
 from denseflip.search.explain import explain
 from denseflip.story.describe import describe
 from denseflip.story.story import Story
 from denseflip.workflow.explain_and_describe import explain_and_describe
 from denseflip.workflow.subject import Subject
 
-Listener = Callable[[Event], object]
 _KEEP = 2  # contexts held per process
 _QUESTIONS = ("predict_edits", "predict_proba")
 
@@ -253,7 +242,7 @@ def get_context(data: DataSpec, oracle: OracleSpec) -> Context:
 
 
 def share_context(data: DataSpec, oracle: OracleSpec, folder: Path) -> str | None:
-    """Put a context into a file, for `run_chunk` in another process; None if it is not worth it.
+    """Put a context into a file for other processes; None if that is not worth it.
 
     A classifier that is trained on the data set is trained once, here, and the workers get the
     trained one: they need not import what only the training needs. Other classifiers are opened
@@ -274,6 +263,14 @@ def share_context(data: DataSpec, oracle: OracleSpec, folder: Path) -> str | Non
     return str(path)
 
 
+def receive_context(data: DataSpec, oracle: OracleSpec, path: str) -> None:
+    """Take over a context that `share_context` has put into a file, unless it is there already."""
+    key = _context_key(data, oracle)
+    if key not in _contexts():
+        with suppress(OSError):  # deleted meanwhile: this worker makes its own
+            _keep(key, pickle.loads(Path(path).read_bytes()))
+
+
 def _contexts() -> OrderedDict[str, Context]:
     if not hasattr(_local, "contexts"):
         _local.contexts = OrderedDict()
@@ -292,62 +289,6 @@ def _context_key(data: DataSpec, oracle: OracleSpec) -> str:
     return canonical_json(
         [data.digest, data.name, oracle.kind, oracle.name, oracle.digest, dict(oracle.options)]
     )
-
-
-def run_chunk(
-    specs: Sequence[Spec], shared: str | None = None, *, on_event: Listener | None = None
-) -> list[Record]:
-    """Answer specs with records, in their order; a failure gives ``{"id", "failed"}``.
-
-    Linear algebra is held to one thread, so that processes do not fight over the cores and every
-    machine sums in the same order.
-
-    Parameters
-    ----------
-    specs : of one data set and one oracle; none of them just wakes a worker.
-    shared : a file of `share_context` that holds both.
-    on_event : hears of every question about a graph that is told, as in `explain`.
-    """
-    with single_thread():
-        if shared is not None:
-            data, oracle = context_of(specs[0])
-            key = _context_key(data, oracle)
-            if key not in _contexts():
-                with suppress(OSError):  # somebody tidied up: each for itself, then
-                    _keep(key, pickle.loads(Path(shared).read_bytes()))
-        return [_answer(spec, on_event) for spec in specs]
-
-
-def context_of(spec: Spec) -> tuple[DataSpec, OracleSpec]:
-    """The data set and the oracle of a spec."""
-    source = spec.job if isinstance(spec, RunSpec) else spec
-    return source.data, source.oracle
-
-
-def _answer(spec: Spec, on_event: Listener | None = None) -> Record:
-    try:
-        _check_versions(spec.job.versions if isinstance(spec, RunSpec) else spec.versions)
-        if isinstance(spec, TaskSpec):
-            return spec.work()
-        if isinstance(spec, StorySpec):
-            return story_one(spec, on_event)
-        return run_one(spec) if isinstance(spec, RunSpec) else judge(spec)
-    except DenseflipError as error:
-        message = str(error)
-    except Exception as error:  # one failing graph must not take the others with it
-        message = f"{type(error).__name__}: {error}"
-    return {"id": spec.id, "failed": message}
-
-
-def _check_versions(wanted: Mapping[str, Any]) -> None:
-    """A worker of another version must not answer in this one's name."""
-    here = versions()
-    other = [
-        f"{k} {here.get(k)} instead of {wanted[k]}" for k in wanted if here.get(k) != wanted[k]
-    ]
-    if other:
-        msg = f"This worker runs another version ({', '.join(other)}). Install the same everywhere."
-        raise EngineError(msg)
 
 
 def run_one(spec: RunSpec) -> Record:

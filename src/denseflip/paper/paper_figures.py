@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from denseflip.experiments.records import read_result
-from denseflip.experiments.result_store import Record
 from denseflip.experiments.results import Row
 from denseflip.experiments.table import Table
 from denseflip.paper.paper_specs import PaperPlan
@@ -17,6 +16,7 @@ from denseflip.paper.printed import PATIENTS
 from denseflip.report.canvas import NARROW, need, new_figure, save_figure, style
 from denseflip.report.comparison import COLUMNS, plot_comparison
 from denseflip.report.palette import CLASSES, GRID, INK
+from denseflip.runs.result_store import Record
 from denseflip.story.describe import describe
 from denseflip.story.story import Story
 

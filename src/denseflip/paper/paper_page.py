@@ -13,7 +13,6 @@ from denseflip.errors import MissingExtraError
 from denseflip.experiments.measure_charts import FLIPS, HOW_TO_READ, Shown, method_charts
 from denseflip.experiments.plan import Source
 from denseflip.experiments.results import Row
-from denseflip.experiments.run import Outcome
 from denseflip.experiments.run_page import Picture, left_out, write_index, write_rows, write_times
 from denseflip.paper.network_facts import Networks
 from denseflip.paper.paper_claims import Figures, claims_tables
@@ -28,6 +27,7 @@ from denseflip.paper.paper_specs import PaperPlan
 from denseflip.paper.paper_tables import paper_rows, paper_tables
 from denseflip.paper.patients import patient_claims
 from denseflip.report.page_figures import page_figure
+from denseflip.runs.run import Outcome
 from denseflip.story.story import Story
 
 SENTENCES = (

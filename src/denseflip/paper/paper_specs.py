@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from denseflip.errors import UnknownNameError
 from denseflip.experiments.plan import Matrix, Plan, Source, make_plan
-from denseflip.experiments.resolve import data_spec, method_spec, preset_oracle
-from denseflip.experiments.spec import PLAIN, ClassifierSpec, MeasureSpec, Spec
+from denseflip.experiments.resolve import method_spec
+from denseflip.experiments.spec import PLAIN, ClassifierSpec, MeasureSpec
+from denseflip.paper.paper_profile import PUBLISHED
 from denseflip.paper.printed import DATASETS, METHODS
-from denseflip.paper.published_profile import PUBLISHED
+from denseflip.runs.sources import data_spec, preset_oracle
+from denseflip.runs.spec_base import Spec
 
 PROFILES = (PUBLISHED, "text")
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from denseflip.experiments.result_store import Record
 from denseflip.experiments.results import Row, group_table, sentence_table, to_rows
 from denseflip.experiments.table import MISSING, Table
 from denseflip.paper.paper_specs import PaperPlan
@@ -25,6 +24,7 @@ from denseflip.paper.printed import (
     supplement,
     table_1_reason,
 )
+from denseflip.runs.result_store import Record
 
 _MEASURES = (
     "d",

@@ -9,10 +9,10 @@ from typing import Any
 
 from denseflip.classifiers.crossval import evaluate
 from denseflip.classifiers.presets import PRESETS
+from denseflip.cohort.explain_cohort import explain_cohort
 from denseflip.cohort.labelling import MAX_CELLS
 from denseflip.cohort.stats import check_permutations
 from denseflip.errors import InvalidParameterError, UnknownNameError
-from denseflip.experiments.cohort import explain_cohort
 from denseflip.experiments.explain_many import Explanations
 from denseflip.oracles.background import Background
 from denseflip.oracles.session import Event, Session

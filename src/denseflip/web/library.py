@@ -18,11 +18,11 @@ from denseflip.classifiers.fitted import FittedOracle
 from denseflip.classifiers.presets import PRESETS, default_preset
 from denseflip.datasets import Dataset, list_datasets, load_dataset
 from denseflip.errors import FileFormatError, InvalidParameterError, UnknownNameError
-from denseflip.experiments.spec import dataset_digest
 from denseflip.graph import Graph
 from denseflip.limits import read_json
 from denseflip.oracles.open import open_oracle
 from denseflip.oracles.protocol import Oracle
+from denseflip.runs.identity import dataset_digest
 from denseflip.web.server_config import ServerSettings
 from denseflip.web.single_flight import SingleFlight
 from denseflip.workflow.subject import Subject, find_subject

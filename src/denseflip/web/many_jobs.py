@@ -16,10 +16,7 @@ from typing import Any
 
 from denseflip.datasets import Dataset
 from denseflip.errors import InvalidParameterError, UnknownNameError
-from denseflip.experiments.engines import SerialEngine
 from denseflip.experiments.explain_many import Explained, Explanations, gather, plan_many
-from denseflip.experiments.result_store import Store as Stories
-from denseflip.experiments.run import run_specs
 from denseflip.experiments.spec import StorySpec
 from denseflip.experiments.story_records import read_story
 from denseflip.oracles.session import Event, Session
@@ -27,6 +24,9 @@ from denseflip.report.front import read_cell
 from denseflip.report.many_page import make_index, many_tiles
 from denseflip.report.marks import chips_of
 from denseflip.request import Request
+from denseflip.runs.engines import SerialEngine
+from denseflip.runs.result_store import Store as Stories
+from denseflip.runs.run import run_specs
 from denseflip.story.story import Story
 from denseflip.web.downloads import no_formulas
 from denseflip.web.job_store import Store

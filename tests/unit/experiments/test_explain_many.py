@@ -14,17 +14,13 @@ from cohorts import make_cohort
 from denseflip import DCS, Background, Constraints, explain_many
 from denseflip.datasets import load_dataset
 from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError
-from denseflip.experiments.explain_many import (
-    Explanations,
-    gather,
-    oracle_of_words,
-    plan_many,
-)
-from denseflip.experiments.result_store import Store
-from denseflip.experiments.run import run_specs
-from denseflip.experiments.spec import plain_json
+from denseflip.experiments.explain_many import Explanations, gather, plan_many
 from denseflip.experiments.story_records import read_story, story_record
 from denseflip.request import Request
+from denseflip.runs.identity import plain_json
+from denseflip.runs.result_store import Store
+from denseflip.runs.run import run_specs
+from denseflip.runs.sources import oracle_of_words
 from denseflip.workflow.explain_and_describe import explain_and_describe
 from denseflip.workflow.subject import find_subject
 

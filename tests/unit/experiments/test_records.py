@@ -9,17 +9,18 @@ from benches import bench_specs
 from cohorts import make_cohort
 from denseflip.counterfactual import Ask, AsRead, Counterfactual, Status, Step
 from denseflip.errors import DatasetError, StoreError
-from denseflip.experiments.engines import make_engine
 from denseflip.experiments.records import edit_codes, read_result, result_record
 from denseflip.experiments.resolve import build_method, method_spec
 from denseflip.experiments.result_columns import columns_of
-from denseflip.experiments.result_store import Store
-from denseflip.experiments.run import run_specs
-from denseflip.experiments.spec import PLAIN, DataSpec, Job, MeasureSpec, OracleSpec, RunSpec
+from denseflip.experiments.spec import PLAIN, Job, MeasureSpec, RunSpec
 from denseflip.experiments.worker import Context
 from denseflip.graph import Edits, Graph
 from denseflip.oracles.adapt import as_oracle
 from denseflip.paper.published_methods import PUBLISHED
+from denseflip.runs.engines import make_engine
+from denseflip.runs.result_store import Store
+from denseflip.runs.run import run_specs
+from denseflip.runs.sources import DataSpec, OracleSpec
 from denseflip.search.core.refinement import REFINERS
 from denseflip.search.explain import explain
 from denseflip.search.methods.registry import METHODS

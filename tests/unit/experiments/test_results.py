@@ -2,7 +2,6 @@ import pytest
 
 from benches import bench_specs
 from denseflip.errors import InvalidParameterError, UnknownNameError
-from denseflip.experiments.result_store import Store
 from denseflip.experiments.results import (
     ALL_COLUMNS,
     bench_tables,
@@ -15,7 +14,8 @@ from denseflip.experiments.results import (
     typical,
     where,
 )
-from denseflip.experiments.run import run_specs
+from denseflip.runs.result_store import Store
+from denseflip.runs.run import run_specs
 
 
 @pytest.fixture

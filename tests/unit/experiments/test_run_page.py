@@ -3,10 +3,10 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from denseflip.experiments.plan import Skipped
-from denseflip.experiments.run import Failure
 from denseflip.experiments.run_page import Picture, failed, left_out, write_index
 from denseflip.experiments.table import Table
 from denseflip.report.page_figures import DrawnFigure, PageFigure
+from denseflip.runs.run import Failure
 
 BAD = "</title><script>alert(1)</script>"
 
@@ -76,7 +76,7 @@ def test_each_reason_is_said_once():
         "Left out: RCLI, BLOCKS on A, B: no regions.",
         "Left out: DAT on A: odd.",
     ]
-    spec = SimpleNamespace(data=SimpleNamespace(name="toy"), oracle=SimpleNamespace(name="knn"))
+    spec = SimpleNamespace(sources=(SimpleNamespace(name="toy"), SimpleNamespace(name="knn")))
     failures = [Failure(spec, "It broke."), Failure(spec, "It broke."), Failure(spec, "No.")]
     assert failed(failures, 9)[0].startswith("3 of 9 runs failed")
     assert failed(failures, 9)[1:] == [

@@ -2,23 +2,10 @@ from dataclasses import replace
 
 import pytest
 
-from cohorts import make_cohort
-from denseflip.experiments.resolve import function_oracle, method_spec, preset_oracle
-from denseflip.experiments.spec import (
-    ClassifierSpec,
-    DataSpec,
-    Job,
-    MeasureSpec,
-    MethodSpec,
-    OracleSpec,
-    RunSpec,
-    canonical_json,
-    code_digest,
-    content_id,
-    dataset_digest,
-    versions,
-)
+from denseflip.experiments.resolve import method_spec
+from denseflip.experiments.spec import ClassifierSpec, Job, MeasureSpec, MethodSpec, RunSpec
 from denseflip.request import Request
+from denseflip.runs.sources import DataSpec, OracleSpec
 
 JOB = Job(
     data=DataSpec("toy", "d" * 32, ref="somewhere/toy.dfd"),
@@ -75,50 +62,6 @@ def test_judgements_have_ids_of_their_own():
     assert one.id != RunSpec(JOB, "g0001").id
 
 
-def test_a_digest_sees_graphs_labels_ids_and_nodes():
-    data = make_cohort(3)
-    digests = {
-        dataset_digest(data),
-        dataset_digest(make_cohort(3, seed=1)),
-        dataset_digest(replace(data, labels=data.labels[::-1])),
-        dataset_digest(replace(data, ids=tuple(f"x{i}" for i in range(6)))),
-        dataset_digest(make_cohort(3, regions=False)),
-    }
-    assert len(digests) == 5
-    assert dataset_digest(make_cohort(3)) == dataset_digest(data)
-
-
 def test_a_changed_default_changes_the_resolved_parameters():
     assert method_spec("cli").resolved != method_spec("cli", {"max_iterations": 7}).resolved
     assert method_spec("cli+min").resolved != method_spec("cli").resolved
-
-
-def test_a_changed_source_file_changes_the_oracle(folder):
-    (folder / "my_oracle.py").write_text("def f(a): return 0\n")
-    first = function_oracle("my_oracle:f")
-    (folder / "my_oracle.py").write_text("def f(a): return 1\n")
-    assert function_oracle("my_oracle:f").digest != first.digest
-
-
-def test_edited_code_is_another_version(tmp_path):
-    (tmp_path / "search").mkdir()
-    (tmp_path / "report").mkdir()
-    (tmp_path / "search" / "engine.py").write_text("a = 1\n")
-    first = code_digest(tmp_path)
-    (tmp_path / "report" / "page.py").write_text("b = 1\n")
-    assert code_digest(tmp_path) == first, "what only shows results does not matter"
-    (tmp_path / "search" / "engine.py").write_text("a = 2\n")
-    assert code_digest(tmp_path) != first
-    assert len(code_digest()) == 16
-
-
-def test_canonical_json_has_one_form_and_refuses_nan():
-    assert canonical_json({"b": 1, "a": [True, None]}) == '{"a":[true,null],"b":1}'
-    assert len(content_id([])) == 64
-    with pytest.raises(ValueError, match=r"not JSON compliant|Out of range"):
-        canonical_json(float("nan"))
-
-
-def test_the_versions_that_matter_are_there():
-    assert set(versions()) == {"code", "denseflip", "numpy", "scikit-learn"}
-    assert preset_oracle("edges-svm").options == {"preset": "edges-svm", "seed": 0}

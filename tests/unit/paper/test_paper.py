@@ -6,8 +6,6 @@ import pytest
 
 from denseflip.errors import UnknownNameError
 from denseflip.experiments.records import read_result
-from denseflip.experiments.result_store import Store
-from denseflip.experiments.run import run_specs
 from denseflip.experiments.spec import MeasureSpec
 from denseflip.paper.paper_figures import box_statistics
 from denseflip.paper.paper_page import write_paper
@@ -22,6 +20,8 @@ from denseflip.paper.printed import (
     supplement,
     table_1_reason,
 )
+from denseflip.runs.result_store import Store
+from denseflip.runs.run import run_specs
 from denseflip.search.explain import explain
 
 

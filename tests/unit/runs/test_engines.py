@@ -6,14 +6,15 @@ import pytest
 
 from benches import bench_specs, write_bench
 from denseflip.errors import EngineError, InvalidParameterError, UnknownNameError
-from denseflip.experiments import engines
 from denseflip.experiments import worker as work
-from denseflip.experiments.engines import describe_chunk, make_engine
-from denseflip.experiments.resolve import data_spec, preset_oracle
-from denseflip.experiments.result_store import Store
-from denseflip.experiments.run import run_specs
 from denseflip.experiments.spec import ClassifierSpec, RunSpec
-from denseflip.experiments.worker import run_chunk, share_context
+from denseflip.experiments.worker import share_context
+from denseflip.runs import engines
+from denseflip.runs.chunks import describe_chunk, run_chunk
+from denseflip.runs.engines import make_engine
+from denseflip.runs.result_store import Store
+from denseflip.runs.run import run_specs
+from denseflip.runs.sources import data_spec, preset_oracle
 
 
 def answers(outcome):
@@ -209,6 +210,8 @@ def test_engines_by_name():
 
 def test_a_chunk_in_words(folder):
     specs = bench_specs(folder)
-    assert describe_chunk(tuple(specs[:2])) == "cohort / tri / g0000, g0001"
+    assert describe_chunk(tuple(specs[:2])) == (
+        "cohort / own / tri / g0000; cohort / own / tri / g0001"
+    )
     judged = ClassifierSpec(specs[0].job.data, specs[0].job.oracle)
-    assert describe_chunk((judged,)) == "the classifier own on cohort"
+    assert describe_chunk((judged,)) == "cohort / own"

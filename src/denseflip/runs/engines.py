@@ -24,15 +24,13 @@ from denseflip.errors import (
     MissingExtraError,
     UnknownNameError,
 )
-from denseflip.experiments.result_store import Record
-from denseflip.experiments.spec import ClassifierSpec, RunSpec, Spec
-from denseflip.experiments.worker import context_of, run_chunk, share_context
-from denseflip.oracles.session import Event
+from denseflip.runs.chunks import Chunk, describe_chunk, run_chunk
+from denseflip.runs.result_store import Record
+from denseflip.runs.spec_base import Listener, Spec
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-Chunk = tuple[Spec, ...]
 ENGINES = ("auto", "serial", "processes", "dask")
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 _DEATHS = 3  # in a row, without a chunk done in between
@@ -66,7 +64,7 @@ class SerialEngine:
 
     used = 1
 
-    def __init__(self, on_event: Callable[[Event], object] | None = None) -> None:
+    def __init__(self, on_event: Listener | None = None) -> None:
         self.on_event = on_event
 
     def run(self, chunks: Sequence[Chunk]) -> Iterator[list[Record]]:
@@ -125,7 +123,7 @@ class ProcessEngine:
                     while waiting and len(running) < 2 * self.jobs:
                         number = waiting.pop(0)
                         chunk = left[number]
-                        shared = share_context(*context_of(chunk[0]), place)
+                        shared = chunk[0].share(place)
                         with _children_hear_no_interrupts():  # it may start a worker
                             running[pool.submit(run_chunk, chunk, shared)] = number
                     done, _ = wait(running, timeout=_POLL, return_when=FIRST_COMPLETED)
@@ -196,7 +194,7 @@ class AutoEngine:
 
     def run(self, chunks: Sequence[Chunk]) -> Iterator[list[Record]]:
         """Yield the records of each spec, later of each chunk, as it is done."""
-        left = sorted(chunks, key=lambda chunk: _judges(chunk[0]))  # judgements last
+        left = sorted(chunks, key=lambda chunk: chunk[0].apart)  # last here
         pace = _Pace()
         processes: ProcessEngine | None = None
         ready: Callable[[], bool] = bool
@@ -217,7 +215,7 @@ class AutoEngine:
                     ready = processes.start()
             if processes is not None and left:
                 self.used = processes.jobs
-                left.sort(key=lambda chunk: not _judges(chunk[0]))  # judgements first
+                left.sort(key=lambda chunk: not chunk[0].apart)  # first there
                 starting, processes = processes, None
                 yield from starting.run(left)
         finally:
@@ -229,7 +227,8 @@ class _Pace:
     """How long specs took, and so how long those that are left will take."""
 
     def __init__(self) -> None:
-        self.taken: dict[object, list[float]] = {}
+        self.taken: dict[int, list[float]] = {}  # by what specs are alike
+        self.apart: set[int] = set()
         self.begun = False
         self.opening = 0.0  # seconds for the last classifier that a worker opens for itself
 
@@ -239,13 +238,13 @@ class _Pace:
         That is opening data set and classifier; and the first spec of all warms up whatever is
         imported or prepared at first use, so it says nothing unless it took long.
         """
-        times = record.get("times", {})
-        if isinstance(spec, RunSpec) and times:
-            seconds = times["search"] + times["measures"]
-            if spec.job.oracle.kind != "preset":
-                self.opening = max(self.opening, times["total"] - seconds)
+        if (known := spec.durations(record)) is not None:
+            seconds, opening = known
+            self.opening = max(self.opening, opening)
         if self.begun or seconds > START_SECONDS:
-            self.taken.setdefault(_alike(spec), []).append(seconds)
+            self.taken.setdefault(id(spec.alike), []).append(seconds)
+            if spec.apart:
+                self.apart.add(id(spec.alike))
         self.begun = True
 
     def seconds(self, chunks: Sequence[Chunk]) -> float:
@@ -254,10 +253,10 @@ class _Pace:
         Judgements, if none was met yet, count nothing.
         """
         means = {kind: fmean(taken) for kind, taken in self.taken.items()}
-        met = [mean for kind, mean in means.items() if kind != _JUDGEMENT]
+        met = [mean for kind, mean in means.items() if kind not in self.apart]
         usual = fmean(met) if met else 0.0
         return sum(
-            len(chunk) * means.get(_alike(chunk[0]), 0.0 if _judges(chunk[0]) else usual)
+            len(chunk) * means.get(id(chunk[0].alike), 0.0 if chunk[0].apart else usual)
             for chunk in chunks
         )
 
@@ -266,20 +265,6 @@ class _Pace:
         if workers < 2:
             return False
         return self.seconds(chunks) * (1 - 1 / workers) > cost + self.opening
-
-
-def _judges(spec: Spec) -> bool:
-    return isinstance(spec, ClassifierSpec)
-
-
-_JUDGEMENT = "judgement"
-
-
-def _alike(spec: Spec) -> object:
-    """Specs for which this is the same take about the same time."""
-    if isinstance(spec, RunSpec):
-        return id(spec.job)
-    return _JUDGEMENT if _judges(spec) else type(spec)
 
 
 class DaskEngine:
@@ -452,12 +437,3 @@ def _died(times: int, near: Chunk) -> str:
         "(out of memory, or a classifier that crashes?). What is done is kept. Try fewer jobs, or "
         "the engine serial to see the cause."
     )
-
-
-def describe_chunk(chunk: Chunk) -> str:
-    """A chunk in a few words, for messages."""
-    first = chunk[0]
-    if not isinstance(first, RunSpec):
-        return f"the classifier {first.oracle.name} on {first.data.name}"
-    graphs = ", ".join(str(getattr(spec, "graph", "")) for spec in chunk)
-    return f"{first.job.data.name} / {first.job.method.name} / {graphs}"

@@ -10,9 +10,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from denseflip.datasets import make_synthetic
-from denseflip.experiments import object_identity as given
-from denseflip.experiments.object_identity import describe_given, describe_untrained
-from denseflip.experiments.spec import dataset_digest
+from denseflip.runs import object_identity as given
+from denseflip.runs.identity import dataset_digest
+from denseflip.runs.object_identity import describe_given, describe_untrained
 
 
 @dataclass

@@ -3,10 +3,11 @@ from collections.abc import Iterator
 import pytest
 
 from benches import bench_specs
-from denseflip.experiments.result_store import Store
-from denseflip.experiments.run import make_chunks, run_specs
+from denseflip.experiments.run_page import sum_times
 from denseflip.experiments.spec import ClassifierSpec
-from denseflip.experiments.worker import run_chunk
+from denseflip.runs.chunks import make_chunks, run_chunk
+from denseflip.runs.result_store import Store
+from denseflip.runs.run import run_specs
 
 
 def without_times(records):
@@ -41,7 +42,7 @@ def test_all_specs_become_records(folder):
     assert outcome.failures == []
     assert seen[0] == (0, len(specs))
     assert seen[-1] == (len(specs), len(specs))
-    times = outcome.times()
+    times = sum_times(outcome)
     assert times["explanations"] == len(specs) == 8 * 4 * 2
     assert times["ratio"] > 1
     assert times["questions"] == sum(r["result"]["calls"] for r in outcome.records.values())

@@ -1,8 +1,8 @@
-"""Run a cohort: every labelling is a task for the engines, and a record of the store.
+"""Run a cohort: every labelling is a spec for the engines and a record of the store.
 
-A labelling (the true one, or a permutation) is trained and explained as a whole by one worker, so
-what comes back is a few hundred numbers. Whatever ends a run, the same call goes on from the
-labellings that are done, on any engine, to the same figures.
+One worker trains and explains a labelling (the true one, or a permutation) as a whole and returns a
+few hundred numbers. A run that was interrupted continues from the labellings that are done, on any
+engine, with the same result.
 """
 
 from __future__ import annotations
@@ -17,6 +17,14 @@ from typing import Any
 
 from denseflip.classifiers.evaluation import Evaluation
 from denseflip.cohort.cohort import CORRECTIONS, Cohort, assemble, gate
+from denseflip.cohort.cohort_oracles import (
+    Untrained,
+    check_answers,
+    check_sendable,
+    fit_of,
+    spec_of,
+)
+from denseflip.cohort.cohort_parts import read_judged, read_labellings, read_shared
 from denseflip.cohort.labelling import (
     CohortSettings,
     Labelling,
@@ -31,21 +39,20 @@ from denseflip.cohort.stats import check_permutations
 from denseflip.constraints import Constraints
 from denseflip.datasets import Dataset
 from denseflip.errors import EngineError, InvalidParameterError, UnknownNameError, whole_number
-from denseflip.experiments.cohort_oracles import (
-    Untrained,
-    check_answers,
-    check_sendable,
-    fit_of,
-    spec_of,
-)
-from denseflip.experiments.cohort_parts import read_judged, read_labellings, read_shared
-from denseflip.experiments.engines import make_engine
-from denseflip.experiments.explain_many import data_of, open_store
-from denseflip.experiments.resolve import evaluate_oracle_of, load_data, load_oracle_of
-from denseflip.experiments.result_store import Record, Store, make_record
-from denseflip.experiments.run import run_specs
-from denseflip.experiments.spec import DataSpec, OracleSpec, TaskSpec, content_id
 from denseflip.oracles.protocol import Oracle
+from denseflip.runs.engines import make_engine
+from denseflip.runs.identity import content_id, versions
+from denseflip.runs.result_store import Record, Store, make_record, open_store
+from denseflip.runs.run import run_specs
+from denseflip.runs.sources import (
+    DataSpec,
+    OracleSpec,
+    data_of,
+    evaluate_oracle_of,
+    load_data,
+    load_oracle_of,
+)
+from denseflip.runs.spec_base import Listener, Spec
 
 _REPEATS, _SHUFFLES = 10, 200  # of the honest evaluation
 _PILOT = 4  # patients explained for an estimate
@@ -90,18 +97,16 @@ class Estimate:
 
 @cache
 def cohort_code() -> str:
-    """Digest of these files and of the package `denseflip.cohort`."""
-    root = Path(__file__).parents[1]
+    """Digest of the files of this package that decide the numbers."""
     h = hashlib.sha256()
-    own = sorted(Path(__file__).parent.glob("cohort*.py"))
-    for path in (*sorted((root / "cohort").glob("*.py")), *own):
-        if path.name not in {"cohort.py", "words.py"} or path.parent.name != "cohort":
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        if path.name not in {"cohort.py", "words.py"}:  # these only show them
             h.update(path.name.encode() + b"\0" + path.read_bytes())
     return h.hexdigest()[:16]
 
 
 @dataclass(frozen=True)
-class CohortSpec(TaskSpec):
+class CohortSpec(Spec):
     """One part of a cohort.
 
     Attributes
@@ -114,6 +119,9 @@ class CohortSpec(TaskSpec):
     code : digest of the source files that decide it beside those of every result.
     """
 
+    data: DataSpec
+    oracle: OracleSpec
+    versions: Mapping[str, Any] = field(default_factory=lambda: dict(versions()), kw_only=True)
     settings: CohortSettings = field(default_factory=CohortSettings, kw_only=True)
     part: str = field(default="labels", kw_only=True)
     number: int = field(default=0, kw_only=True)
@@ -124,10 +132,18 @@ class CohortSpec(TaskSpec):
     kind = "cohort"
 
     @property
+    def sources(self) -> tuple[DataSpec, OracleSpec]:
+        """The data set and the oracle."""
+        return self.data, self.oracle
+
+    @property
     def identity(self) -> dict[str, Any]:
-        """Everything the figures depend on."""
+        """Everything the numbers depend on."""
         return {
-            **TaskSpec.identity.fget(self),  # type: ignore[attr-defined]
+            "kind": self.kind,
+            "data": {"name": self.data.name, "digest": self.data.digest},
+            "oracle": self.oracle.identity,
+            "versions": dict(self.versions),
             "settings": self.settings.identity(),
             "part": self.part,
             "number": self.number,
@@ -136,8 +152,8 @@ class CohortSpec(TaskSpec):
             "cohort": self.code,
         }
 
-    def work(self) -> Record:
-        """Do it."""
+    def work(self, on_event: Listener | None = None) -> Record:
+        """Evaluate the classifier, run one labelling, or find the shared change."""
         if self.code != cohort_code():
             msg = "This worker has other code for cohorts. Install the same denseflip everywhere."
             raise EngineError(msg)

@@ -14,8 +14,9 @@ import hashlib
 import json
 import os
 import re
+import tempfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,9 +24,9 @@ from typing import Any
 
 from denseflip.checks import visible, visible_tree
 from denseflip.errors import StoreError
-from denseflip.experiments.spec import canonical_json, content_id, plain_json
 from denseflip.files import clear_torn, try_lock, write_whole
 from denseflip.limits import PER_CHARACTER, max_size, show_size
+from denseflip.runs.identity import canonical_json, content_id, plain_json
 
 FORMAT = "denseflip-results"
 VERSION = 1
@@ -33,8 +34,8 @@ _SUFFIX = ".jsonl.gz"
 _LONGEST_HEAD = 10_000  # bytes of store.json; ours has fifty
 _NUMBER = re.compile("[0-9]{8}")
 _ODD = re.compile(rb"\\[ubfnrt]|[\x7f-\xff]")  # beyond plain ASCII, escaped or as it is
-_TIMES = ("search", "search_oracle", "measures", "oracle", "evaluations")  # of an explanation
 Record = dict[str, Any]
+CHECKS: dict[str, Callable[[Record], bool]] = {}  # by kind: whether a record has all its parts
 
 
 class DamagedPartError(Exception):
@@ -173,6 +174,16 @@ class Store:
         return path
 
 
+@contextmanager
+def open_store(store: str | Path | Store | None) -> Iterator[Store]:
+    """The store in a folder, or a temporary one that is deleted at the end of the block."""
+    if store is not None:
+        yield store if isinstance(store, Store) else Store(store)
+        return
+    with tempfile.TemporaryDirectory(prefix="denseflip-", ignore_cleanup_errors=True) as place:
+        yield Store(Path(place) / "store")
+
+
 def make_record(identity: Mapping[str, Any], **facts: Any) -> Record:
     """A record of the store: id, spec and facts."""
     return {"id": content_id(identity), "spec": dict(identity), **facts}
@@ -234,40 +245,13 @@ def _parse_part(path: Path) -> list[Record]:
         if record.get("id") != content_id(record.get("spec")):
             msg = f"the result {str(record.get('id'))[:12]!r} does not belong to its spec"
             raise DamagedPartError(msg)
-        if not _is_sound(record):
+        spec = record["spec"]
+        kind = spec.get("kind") if isinstance(spec, dict) else None
+        if not isinstance(kind, str) or not CHECKS.get(kind, bool)(record):
             msg = f"the result {record['id'][:12]} lacks what a result has"
             raise DamagedPartError(msg)
     # Names that would write on a terminal, or in no file at all, come from no store of ours.
     return [visible_tree(record) for record in records] if _ODD.search(body) else records
-
-
-def _is_sound(record: Record) -> bool:
-    """Whether the record of an explanation has all that tables are made of."""
-    spec = record["spec"]
-    if not isinstance(spec, dict) or not isinstance(spec.get("kind"), str):
-        return False
-    if spec["kind"] != "run":
-        return True
-    named = [spec.get(part) for part in ("data", "oracle", "method")]
-    result, times = record.get("result"), record.get("times")
-    return (
-        all(isinstance(x, dict) and isinstance(x.get("name"), str) for x in named)
-        and isinstance(spec["method"].get("parameters"), dict)
-        and isinstance(spec.get("graph"), str)
-        and isinstance(spec.get("seed"), int)
-        and {"profile", "budget"} <= spec.keys()
-        and isinstance(result, dict)
-        and isinstance(result.get("calls"), int)
-        and all(_is_plain(value) for value in result.values())
-        and isinstance(times, dict)
-        and all(isinstance(times.get(key), (int, float)) for key in _TIMES)
-    )
-
-
-def _is_plain(value: object) -> bool:
-    if isinstance(value, list):
-        return not any(isinstance(x, (list, dict)) for x in value)
-    return not isinstance(value, dict)
 
 
 def _check_version(version: object, where: Path) -> None:

@@ -1,13 +1,14 @@
 """The profile ``published``, registered for experiments: its methods, its reading, its classifier.
 
-`denseflip.experiments.resolve` imports this module when it meets a name that it does not know.
+`denseflip.runs.sources` imports this module when it meets a name that it does not know.
 """
 
 from __future__ import annotations
 
-from denseflip.experiments.resolve import Trainer, register_reading, register_trainer
+from denseflip.experiments.resolve import register_reading
 from denseflip.paper.published_classifier import evaluate_published, published_oracle
 from denseflip.paper.published_methods import published_distance_and_calls, published_method
+from denseflip.runs.sources import Trainer, register_trainer
 
 PUBLISHED = "published"
 

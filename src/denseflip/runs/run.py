@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from denseflip.experiments.engines import Chunk, Engine, SerialEngine
-from denseflip.experiments.result_store import Damage, Record, Store
-from denseflip.experiments.spec import RunSpec, Spec, StorySpec
+from denseflip.runs.chunks import make_chunks
+from denseflip.runs.engines import Engine, SerialEngine
+from denseflip.runs.result_store import Damage, Record, Store
+from denseflip.runs.spec_base import Spec
 
 _BATCH = 32  # records per part …
 _SECONDS = 2.0  # … or so many seconds, whichever comes first
-_CHUNK = 8
 Progress = Callable[[int, int], None]
 
 
@@ -29,19 +28,8 @@ class Failure:
     spec: Spec
     message: str
 
-    @property
-    def place(self) -> str:
-        """The data set and the classifier that it failed on."""
-        of = self.spec.job if isinstance(self.spec, RunSpec) else self.spec
-        return f"{of.data.name}, {of.oracle.name}"
-
     def __str__(self) -> str:
-        if isinstance(self.spec, RunSpec):
-            job = self.spec.job
-            where = f"{job.data.name} / {job.oracle.name} / {job.method.name} / {self.spec.graph}"
-        else:
-            where = f"{self.spec.data.name} / {self.spec.oracle.name}"
-        return f"{where}: {self.message}"
+        return f"{self.spec.place}: {self.message}"
 
 
 @dataclass
@@ -65,30 +53,6 @@ class Outcome:
     damaged: list[Damage] = field(default_factory=list)
     wall: float = 0.0
     workers: int = 1
-
-    def times(self) -> dict[str, Any]:
-        """Sums over all explanations in `records`: seconds, oracle's seconds, questions, ratios."""
-        rows = [r for r in self.records.values() if r["spec"]["kind"] == "run"]
-        sums = {
-            key: sum(r["times"][key] for r in rows)
-            for key in ("search", "search_oracle", "measures", "oracle", "evaluations")
-        }
-        total = sums["search"] + sums["measures"]
-        return {
-            "explanations": len(rows),
-            "reused": self.reused,
-            "questions": sum(r["result"]["calls"] for r in rows),
-            "oracle_evaluations": sums["evaluations"],
-            "seconds": total,
-            "oracle_seconds": sums["oracle"],
-            "ratio": total / sums["oracle"] if sums["oracle"] else None,
-            "search_seconds": sums["search"],
-            "search_oracle_seconds": sums["search_oracle"],
-            "search_ratio": (
-                sums["search"] / sums["search_oracle"] if sums["search_oracle"] else None
-            ),
-            "wall_seconds": self.wall,
-        }
 
 
 def run_specs(
@@ -144,30 +108,6 @@ def run_specs(
     outcome.workers = engine.used
     outcome.failures.sort(key=str)
     return outcome
-
-
-def make_chunks(specs: Iterable[Spec], workers: int = 1) -> list[Chunk]:
-    """Specs of the same job in groups of up to eight; all others one by one, first.
-
-    Stories take long, and somebody waits for each: they go one by one, too.
-
-    Chunks are smaller when there are few specs, so that every worker gets some.
-    """
-    listed = list(specs)
-    size = max(1, min(_CHUNK, len(listed) // (4 * max(1, workers))))
-    chunks: list[Chunk] = [(s,) for s in listed if not isinstance(s, RunSpec)]
-    group: list[RunSpec] = []
-    for spec in listed:
-        if not isinstance(spec, RunSpec):
-            continue
-        most = 1 if isinstance(spec, StorySpec) else size
-        if group and (len(group) >= most or group[0].job is not spec.job):
-            chunks.append(tuple(group))
-            group = []
-        group.append(spec)
-    if group:
-        chunks.append(tuple(group))
-    return chunks
 
 
 def default_jobs() -> int:

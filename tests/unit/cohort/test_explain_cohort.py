@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from denseflip import as_oracle
+from denseflip.cohort import explain_cohort as module
+from denseflip.cohort.explain_cohort import explain_cohort
 from denseflip.errors import DatasetError, DenseflipError, InvalidParameterError
-from denseflip.experiments import cohort as module
-from denseflip.experiments.cohort import explain_cohort
-from denseflip.experiments.result_store import Store
+from denseflip.runs.result_store import Store
 from groups import by_density, cohort
 
 DATA = cohort(10)

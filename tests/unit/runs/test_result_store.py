@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from denseflip.errors import StoreError
-from denseflip.experiments.result_store import FORMAT, VERSION, Store, make_record
+from denseflip.runs.result_store import FORMAT, VERSION, Store, make_record
 
 
 def record(n: int) -> dict:

@@ -1,7 +1,4 @@
-"""The classifiers of a cohort: trained anew for each labelling, or taken as they are.
-
-A part of `denseflip.experiments.cohort`.
-"""
+"""The classifiers of a cohort: trained again for each labelling, or used as they are."""
 
 from __future__ import annotations
 
@@ -12,16 +9,11 @@ from typing import Any
 from denseflip.cohort.labelling import Fit
 from denseflip.datasets import Dataset
 from denseflip.errors import DatasetError, InvalidParameterError, said
-from denseflip.experiments.explain_many import oracle_of_words
-from denseflip.experiments.object_identity import (
-    describe_given,
-    describe_untrained,
-    pickle_anything,
-)
-from denseflip.experiments.resolve import load_oracle_of
-from denseflip.experiments.spec import OracleSpec, content_id
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.session import Session
+from denseflip.runs.identity import content_id
+from denseflip.runs.object_identity import describe_given, describe_untrained, pickle_anything
+from denseflip.runs.sources import OracleSpec, load_oracle_of, oracle_of_words
 from denseflip.search.core.target import class_names_of
 
 DEFAULT_ORACLE = "regions-logistic"

@@ -1,7 +1,7 @@
-"""The parts of a cohort as a store gives them back: read, and seen to belong to this cohort.
+"""Read the stored parts of a cohort, and check that they belong to this cohort.
 
-A part is what `experiments.cohort` keeps of one labelling, of the shared change or of the judging.
-Somebody may have changed it since, or sent it.
+A part is the record of one labelling, of the shared change or of the evaluation. The file may have
+been changed since it was written, or may come from somebody else.
 """
 
 from __future__ import annotations
