@@ -141,6 +141,7 @@ NO_CODE = (
     "errors",
     "experiments.spec",
     "files",
+    "option",
     "limits",  # decides whether there is a result, not which
     "runs.identity",
     "runs.object_identity",
