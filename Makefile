@@ -22,9 +22,11 @@ test: $(VENV)/.test ## Run all tests (those that need the paper's data or a brow
 
 models: $(VENV)/.models ## Install what the tests of torch, ONNX and HTTP models need (they skip without)
 
-lint: $(VENV)/.dev ## Check style, formatting and spelling
+lint: $(VENV)/.dev ## Check style, formatting, spelling, the order of imports and declared dependencies
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	$(BIN)/deptry src
 	$(BIN)/codespell src tests docs benchmarks README.md CONTRIBUTING.md CHANGELOG.md
 
 types: $(VENV)/.dev ## Check types (mypy, strict)
@@ -53,7 +55,7 @@ soak: $(VENV)/.test ## Try to break it for hours, and write down what happened (
 	$(BIN)/python scripts/soak.py $(SOAK)
 
 clean: ## Remove the virtual environment and everything built
-	rm -rf $(VENV) docs/_build dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis $(DEMO_OUT)
+	rm -rf $(VENV) docs/_build dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis $(DEMO_OUT)
 
 # ---- set-up: one stamp per set of extras --------------------------------------------------------
 

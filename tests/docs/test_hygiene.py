@@ -18,7 +18,7 @@ BINARY = {".png", ".jpg", ".svgz", ".gz", ".npz", ".npy", ".dfd", ".pdf", ".mat"
 
 def files() -> Iterator[Path]:
     """The project's own text files, this one left out: it has to name what it looks for."""
-    every = [p for p in ROOT.iterdir() if p.is_file() and p.suffix != ".lock"]
+    every = [p for p in ROOT.iterdir() if p.is_file() and p.suffix != ".lock" and p.name != ".git"]
     for folder in FOLDERS:
         every += (p for p in (ROOT / folder).rglob("*") if p.is_file())
     for path in sorted(every):
