@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from denseflip.report.plot import plot_regions as plot_regions
     from denseflip.report.view import view_connectome as view_connectome
     from denseflip.search.constraints.bound_constraints import Constraints as Constraints
+    from denseflip.search.core.method import conversation as conversation
+    from denseflip.search.core.method import stream as stream
     from denseflip.search.explain import explain as explain
     from denseflip.search.methods.dcs import DCS as DCS
     from denseflip.search.methods.registry import make_method as make_method
@@ -65,6 +67,7 @@ _HOME = {
     "Vocabulary": "story.vocabulary",
     "as_oracle": "oracles.adapt",
     "compare": "workflow.compare",
+    "conversation": "search.core.method",
     "describe": "story.describe",
     "evaluate": "classifiers.crossval",
     "explain": "search.explain",
@@ -84,6 +87,7 @@ _HOME = {
     "plot_connectome": "report.plot",
     "plot_region_matrix": "report.plot",
     "plot_regions": "report.plot",
+    "stream": "search.core.method",
     "view_connectome": "report.view",
     "write_cohort_page": "report.cohort_page",
     "write_page": "report.page",

@@ -22,8 +22,9 @@ from denseflip.errors import ConfigError, DatasetError, UnknownNameError
 from denseflip.experiments.object_identity import source_digest
 from denseflip.experiments.spec import PLAIN, DataSpec, MethodSpec, OracleSpec, dataset_digest
 from denseflip.oracles.protocol import Oracle
-from denseflip.search.methods.registry import Method, as_method, make_method
-from denseflip.search.methods.user_methods import is_own
+from denseflip.search.core.method import Method
+from denseflip.search.methods.registry import as_method, make_method
+from denseflip.search.methods.user_methods import is_user_method
 
 if TYPE_CHECKING:
     from denseflip.classifiers.evaluation import Evaluation
@@ -241,7 +242,7 @@ def method_spec(
 
 def own_digest(name: str) -> str:
     """Digest of the source of a method of the user's own; empty for any other."""
-    return source_digest(name.partition(":")[0].strip()) if is_own(name) else ""
+    return source_digest(name.partition(":")[0].strip()) if is_user_method(name) else ""
 
 
 def build_method(spec: MethodSpec) -> Method:

@@ -21,17 +21,11 @@ from denseflip.oracles.protocol import Oracle, about_graph
 from denseflip.oracles.session import MAX_BATCH, MAX_REFUSED, BudgetSpentError, Event, Session
 from denseflip.search.constraints.bound_constraints import BoundConstraints, Constraints
 from denseflip.search.core.engine import search
-from denseflip.search.core.problem import (
-    CONFIDENCE,
-    Conversation,
-    Problem,
-    Stream,
-    Walk,
-    check_given,
-)
+from denseflip.search.core.method import Conversation, Method, Stream
+from denseflip.search.core.problem import CONFIDENCE, Problem, Walk, check_given
 from denseflip.search.core.refinement import Candidate, MinimalRefine, shrink_groups
 from denseflip.search.core.target import as_target, check_confidence, check_target_seen
-from denseflip.search.methods.registry import Method, as_method
+from denseflip.search.methods.registry import as_method
 from denseflip.search.postprocess.diverse import Again, FlipRecorder, diversify
 from denseflip.search.postprocess.requirements import Requirements
 

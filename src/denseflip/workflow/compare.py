@@ -14,8 +14,9 @@ from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
 from denseflip.oracles.session import Event
 from denseflip.search.constraints.bound_constraints import Constraints
+from denseflip.search.core.method import Method
 from denseflip.search.explain import explain
-from denseflip.search.methods.registry import Method, as_method
+from denseflip.search.methods.registry import as_method
 from denseflip.story.describe import describe
 from denseflip.story.story import Story
 from denseflip.story.vocabulary import Vocabulary

@@ -16,9 +16,10 @@ from denseflip.oracles.open import open_oracle
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Event
 from denseflip.search.constraints.bound_constraints import Constraints
+from denseflip.search.core.method import Method
 from denseflip.search.explain import explain
-from denseflip.search.methods.registry import ALIASES, METHODS, Method, make_method
-from denseflip.search.methods.user_methods import is_own, own_parameters
+from denseflip.search.methods.registry import ALIASES, METHODS, make_method
+from denseflip.search.methods.user_methods import is_user_method, user_method_parameters
 from denseflip.story.describe import describe
 from denseflip.story.story import Story
 from denseflip.story.vocabulary import Vocabulary
@@ -81,9 +82,9 @@ def method_for(
     'lobe'
     """
     base = _base(name)
-    if base not in METHODS and not is_own(name):
+    if base not in METHODS and not is_user_method(name):
         return make_method(name)  # which says so
-    takes = own_parameters(name) if is_own(name) else _parameters(base)
+    takes = user_method_parameters(name) if is_user_method(name) else _parameters(base)
     asked = {"language": language, "max_cells": max_cells, "objective": objective}
     wanted = {key: value for key, value in asked.items() if value is not None}
     if front:
@@ -100,8 +101,8 @@ def method_for(
 
 def takes(name: str, parameter: str) -> bool:
     """Whether the method of that name has this parameter."""
-    if is_own(name):
-        return parameter in own_parameters(name)
+    if is_user_method(name):
+        return parameter in user_method_parameters(name)
     base = _base(name)
     return base in METHODS and parameter in _parameters(base)
 

@@ -19,7 +19,7 @@ from denseflip.workflow.explain_and_describe import method_for
 
 MODULE = '''
 from dataclasses import dataclass
-from denseflip import DCS, Step, make_method
+from denseflip import DCS, Step, conversation, make_method
 
 def peel(problem, *, most=100):
     """Isolate the nodes one after the other, highest degree first."""
@@ -66,6 +66,14 @@ def halts_talking(problem, session):
     session.ask(problem.graph)
     raise KeyError("x")
 
+@conversation
+def declared(*given):
+    problem, session = given
+    return first(problem, session)
+
+def unclear(problem, session, third):
+    return None
+
 class Needy:
     needs = frozenset({"regions"})
     def __call__(self, problem):
@@ -95,7 +103,7 @@ def lab(tmp_path, monkeypatch):
     "name",
     [
         *("peel", "first", "composed", "ready", "maker", "Peel", "peel+min", "first+min+bw"),
-        *("composed+bw", "Peel+MIN"),
+        *("composed+bw", "Peel+MIN", "declared"),
     ],
 )
 def test_words_name_a_method_and_results_carry_them(name):
@@ -135,9 +143,10 @@ def test_what_it_needs_is_asked_for():
         ("lacking:f", InvalidParameterError, "No module named 'not_installed_anywhere'"),
         ("broken:f", InvalidParameterError, "broken.py, line 2)"),
         ("mylab:pel", UnknownNameError, "Did you mean 'peel'?"),
-        ("mylab:number", InvalidParameterError, "mylab.py holds int there, which is no search"),
-        ("mylab:makes_nothing", InvalidParameterError, "holds int there"),
+        ("mylab:number", InvalidParameterError, "mylab.py has a int under this name"),
+        ("mylab:makes_nothing", InvalidParameterError, "which is not a search"),
         ("mylab:cannot_make", InvalidParameterError, "RuntimeError: no while it was being made"),
+        ("mylab:unclear", InvalidParameterError, "it has 3 required parameters. Declare it: @"),
         ("mylab:", InvalidParameterError, "is given as module:function; got 'mylab:'"),
         (":peel", InvalidParameterError, "is given as module:function"),
         ("mylab:peel+mni", UnknownNameError, "Did you mean 'min'?"),

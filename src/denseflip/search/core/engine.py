@@ -16,23 +16,16 @@ from denseflip.errors import InvalidParameterError
 from denseflip.graph import Graph
 from denseflip.oracles.session import BudgetSpentError, Session
 from denseflip.search.constraints.bound_constraints import BoundConstraints
-from denseflip.search.core.problem import (
-    SPENT,
-    Conversation,
-    Problem,
-    StopSearch,
-    Stream,
-    Walk,
-    is_conversation,
-)
+from denseflip.search.core.method import Conversation, Stream
+from denseflip.search.core.problem import SPENT, Problem, StopSearch, Walk
 
 
 def search(problem: Problem, method: Stream | Conversation, session: Session) -> Walk:
     """Run a search of either kind; always gives where it ended."""
-    if not is_conversation(method):
-        return walk(problem, method(problem), session)  # type: ignore[arg-type, call-arg]
+    if method.kind == "stream":
+        return walk(problem, method(problem), session)
     try:
-        ended = method(problem, session)  # type: ignore[call-arg]
+        ended = method(problem, session)
     except BudgetSpentError:
         if problem.best is None or problem.best.status is not Status.FOUND:
             return Walk(Status.BUDGET, problem.graph, problem.label)

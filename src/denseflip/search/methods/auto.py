@@ -14,9 +14,10 @@ from denseflip.errors import UnknownNameError, whole_number
 from denseflip.graph import Taxonomy
 from denseflip.oracles.session import BudgetSpentError, Session
 from denseflip.search.core.engine import search
+from denseflip.search.core.method import Conversation
 from denseflip.search.core.probing import Shared
 from denseflip.search.core.problem import BACKGROUND, REGIONS, Problem, Walk, check_given
-from denseflip.search.methods.best import OBJECTIVES, PAIRS, Entry
+from denseflip.search.methods.best import OBJECTIVES, PAIRS, Best, Entry
 from denseflip.search.methods.brief import Brief, cannot_be_told, told_in, too_large, unfit
 
 LANGUAGES = ("auto", "regions", "nodes", "pairs")
@@ -24,7 +25,7 @@ _FRONT_PAIRS = 500  # questions that a front may spend on the fewest edits
 
 
 @dataclass(frozen=True)
-class Auto:
+class Auto(Conversation):
     """Tells a decision in the fewest words that are true as read.
 
     Parameters
@@ -136,19 +137,11 @@ class Auto:
 
     def _pairs(self, problem: Problem, session: Session, why: str) -> Walk:
         """The fewest edits that the methods for them find, told pair by pair."""
-        from denseflip.search.methods.registry import make_method
-
         if self.objective in (None, "sentence") or self.language == "pairs":
-            method = make_method("best", objective="edits")  # sentences were tried, or not wanted
+            best = Best("edits")  # sentences were tried, or not wanted
         else:
-            method = make_method(
-                "best",
-                objective=self.objective,
-                regions=self.regions,
-                max_cells=self.max_cells,
-                front=self.front,
-            )
-        ended = search(problem, method.search, session)
+            best = Best(self.objective, self.regions, self.max_cells, self.front)
+        ended = search(problem, best, session)
         if ended.status is Status.FOUND:
             ended.as_read = ended.as_read or PAIRS
             told = "Told pair by pair" if ended.as_read.language == "pairs" else "Told so"

@@ -15,6 +15,7 @@ from denseflip.errors import whole_number
 from denseflip.graph import Codes, Graph, Pair
 from denseflip.graph.pairs import are_among
 from denseflip.oracles.session import Session
+from denseflip.search.core.method import Conversation, Stream
 from denseflip.search.core.problem import BACKGROUND, Problem, StopSearch, Walk
 from denseflip.search.methods.orders import all_unjoined, decoded
 
@@ -51,7 +52,7 @@ def _shuffled_unjoined(graph: Graph, rng: np.random.Generator) -> Iterator[Pair]
 
 
 @dataclass(frozen=True)
-class EdgeSwap:
+class EdgeSwap(Stream):
     """Remove one random edge and add one random pair per iteration (paper: EDG).
 
     Parameters
@@ -77,7 +78,7 @@ class EdgeSwap:
 
 
 @dataclass(frozen=True)
-class Bidirectional:
+class Bidirectional(Stream):
     """Forward phase of Abrate & Bonchi's bidirectional searches; ``+bw`` is the way back.
 
     ``obs`` toggles ``batch`` random pairs per iteration, drawn in turn from the edges and from the
@@ -146,7 +147,7 @@ def _weighted(codes: Codes, weights: Codes, rng: np.random.Generator) -> Codes:
 
 
 @dataclass(frozen=True)
-class ClosestGraph:
+class ClosestGraph(Conversation):
     """The closest background graph that the oracle puts in another class (paper: DAT).
 
     A conversation, though a short one: it consists of the labels of the background, and each of

@@ -15,8 +15,9 @@ from denseflip.counterfactual import AsRead, Status
 from denseflip.errors import UnknownNameError, whole_number
 from denseflip.oracles.session import BudgetSpentError, Session
 from denseflip.search.claims.claim_search import READINGS
+from denseflip.search.core.method import Conversation
 from denseflip.search.core.probing import Probe, Shared
-from denseflip.search.core.problem import SPENT, Conversation, Problem, StopSearch, Walk
+from denseflip.search.core.problem import SPENT, Problem, StopSearch, Walk
 from denseflip.search.core.refinement import Candidate
 from denseflip.search.methods.baselines import first_allowed
 from denseflip.search.methods.brief import Brief, unfit
@@ -87,7 +88,7 @@ def front_of(entries: Sequence[Entry]) -> list[Entry]:
 
 
 @dataclass(frozen=True)
-class Best:
+class Best(Conversation):
     """A portfolio of searches that share every answer.
 
     Parameters

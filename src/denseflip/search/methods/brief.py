@@ -25,6 +25,7 @@ from denseflip.search.claims.claim_search import (
     front_of,
     shortest,
 )
+from denseflip.search.core.method import Conversation
 from denseflip.search.core.probing import Probe, Shared, joined
 from denseflip.search.core.problem import BACKGROUND, REGIONS, Problem, StopSearch, Walk
 
@@ -32,7 +33,7 @@ _MOST_PAIRS = 5_000_000  # of a graph: every place holds its pairs, and its redr
 
 
 @dataclass(frozen=True)
-class Brief:
+class Brief(Conversation):
     """Looks for few places, each with an amount, that flip the label whichever pairs are meant.
 
     Parameters

@@ -11,6 +11,7 @@ from denseflip.graph import Codes
 from denseflip.graph.node_order import pair_places
 from denseflip.graph.pairs import are_among
 from denseflip.oracles.session import Session
+from denseflip.search.core.method import Conversation
 from denseflip.search.core.probing import Probe, gallop
 from denseflip.search.core.problem import BACKGROUND, Problem, Walk
 
@@ -29,7 +30,7 @@ def helpful_changes(problem: Problem, needed_by: str) -> Codes:
 
 
 @dataclass(frozen=True)
-class ContrastList:
+class ContrastList(Conversation):
     """Make the graph like the target class, the clearest differences first, up to the flip.
 
     A conversation: prefixes of the list are asked about by doubling, then by bisection, so that a

@@ -18,6 +18,7 @@ from denseflip.counterfactual import Label
 from denseflip.errors import whole_number
 from denseflip.graph import Codes, Pair
 from denseflip.oracles.session import BudgetSpentError, Session
+from denseflip.search.core.method import Conversation
 from denseflip.search.core.probing import Probe, Shared
 from denseflip.search.core.problem import SPENT, Problem, StopSearch, Walk
 from denseflip.search.core.refinement import Candidate, MinimalRefine
@@ -43,7 +44,7 @@ class Runner:
 
 
 @dataclass(frozen=True)
-class Race:
+class Race(Conversation):
     """Ask about prefixes of many orders, level by level; refine the first few that flip.
 
     The orders: `tri` both ways, each also with its additions alone and its removals alone; the

@@ -21,6 +21,7 @@ from denseflip.graph import Codes
 from denseflip.graph.pairs import are_among
 from denseflip.oracles.protocol import Answer
 from denseflip.oracles.session import Session
+from denseflip.search.core.method import Conversation
 from denseflip.search.core.probing import NO_CODES, Probe, certify
 from denseflip.search.core.problem import CONFIDENCE, SPENT, Problem, StopSearch, Walk
 from denseflip.search.methods.belief import Belief, Floats, Ints
@@ -42,7 +43,7 @@ SURE = 30.0  # log-odds beyond which a probability says no more than a label
 
 
 @dataclass(frozen=True)
-class Tight:
+class Tight(Conversation):
     """The fewest edits by learnt weights; made by ``tight``."""
 
     questions: int = 320

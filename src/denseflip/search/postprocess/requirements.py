@@ -11,8 +11,8 @@ from denseflip.errors import InvalidParameterError, shown, whole_number
 from denseflip.graph import Graph
 from denseflip.oracles.session import BudgetSpentError
 from denseflip.result_scores import Robustness
+from denseflip.search.core.method import Method
 from denseflip.search.core.refinement import Candidate
-from denseflip.search.methods.registry import Method
 from denseflip.search.postprocess.plausible import check_most, make_plausible
 from denseflip.search.postprocess.robust import Noise, PerturbationTest, as_noise, make_robust
 

@@ -22,11 +22,11 @@ from denseflip.graph.node_order import pair_places
 from denseflip.graph.pairs import are_among, random_codes
 from denseflip.oracles.session import BudgetSpentError, Session
 from denseflip.result_scores import Robustness
+from denseflip.search.core.method import Method, Stream
 from denseflip.search.core.probing import boundary
-from denseflip.search.core.problem import Problem, StopSearch, is_conversation
+from denseflip.search.core.problem import Problem, StopSearch
 from denseflip.search.core.refinement import Candidate
 from denseflip.search.methods.contrast import helpful_changes
-from denseflip.search.methods.registry import Method
 
 NOISE = 0.01  # the share of all pairs that a perturbation flips, unless told otherwise
 DRAWS = 100  # perturbations that the level in the result is of
@@ -359,13 +359,14 @@ def _ways_on(
         if len(order):
             yield _along(candidate, order, "The list of what sets the classes apart")
             return
-    if is_conversation(method.search):
+    search = method.search
+    if search.kind == "conversation":
         yield (
             f"without background graphs of the target class the method {method.name!r} has no "
             "further steps; give a background"
         )
         return
-    graphs = list(_own_steps(problem, method, seed, came_from))
+    graphs = list(_own_steps(problem, search, seed, came_from))
     if not graphs:
         yield f"the method {method.name!r} has no further steps, and there is no background"
         return
@@ -413,15 +414,14 @@ def _permitted(candidate: Candidate, order: Codes) -> Codes:
     return order if most is None else order[: max(most - len(changed), 0)]
 
 
-def _own_steps(problem: Problem, method: Method, seed: int, came_from: Graph) -> Iterator[Graph]:
+def _own_steps(problem: Problem, search: Stream, seed: int, came_from: Graph) -> Iterator[Graph]:
     """The graphs that a blind search would have come to after its flip."""
     again = replace(problem, rng=np.random.default_rng(seed), notes=[], best=None)
     tip, n, there = problem.graph, problem.graph.n_nodes, False
     before = tip
-    stream: Any = method.search(again)  # type: ignore[call-arg]
     steps = 0
     try:
-        for step in stream:
+        for step in search(again):
             codes = np.array([u * n + v for u, v in step.toggled], dtype=np.int64)
             tip = tip.toggle_codes(np.sort(problem.free(codes)))
             if there and tip != before:
