@@ -33,7 +33,7 @@ def questions(path: Path) -> list[int]:
 )
 def test_only_a_session_asks(path: Path) -> None:
     if path.relative_to(SOURCE).as_posix() not in ALLOWED:
-        assert not questions(path), "ask through a Session (ask, ask_all, first)"
+        assert not questions(path), "query through a Session (query, query_all, first)"
 
 
 @pytest.mark.parametrize("name", ALLOWED)

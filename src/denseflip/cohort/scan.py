@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from denseflip.counterfactual import Step
 from denseflip.graph import Cells, Graph
-from denseflip.oracles.session import Session
+from denseflip.oracles.base_session import BaseSession
 from denseflip.search.claims.claim import Amount, Claim, Places, Redraw, Repeats, Unit
 from denseflip.search.constraints.bound_constraints import BoundConstraints
 from denseflip.search.core.method import Conversation
@@ -54,7 +54,7 @@ class Scan(Conversation):
         """Regions and the data set."""
         return frozenset({REGIONS, BACKGROUND})
 
-    def __call__(self, problem: Problem, session: Session) -> Walk:
+    def __call__(self, problem: Problem, session: BaseSession) -> Walk:
         """Search; what is found flips in all of five redraws, or is true as `brief` says."""
         taxonomy = problem.taxonomy(self.regions, "scan")
         if wrong := too_large(problem) or unfit(taxonomy):

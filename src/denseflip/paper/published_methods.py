@@ -23,7 +23,7 @@ from denseflip.errors import UnknownNameError
 from denseflip.graph import Graph, Taxonomy
 from denseflip.graph.cells import Cells
 from denseflip.graph.density import two_hop
-from denseflip.oracles.session import Session
+from denseflip.oracles.base_session import BaseSession
 from denseflip.paper.published_orders import changes, looped_swaps, shuffled_changes
 from denseflip.search.core.engine import walk
 from denseflip.search.core.method import Conversation, Method, Stream
@@ -89,7 +89,7 @@ class PublishedClosest(Conversation):
 
     needs: ClassVar[frozenset[str]] = frozenset({BACKGROUND})
 
-    def __call__(self, problem: Problem, session: Session) -> Walk:
+    def __call__(self, problem: Problem, session: BaseSession) -> Walk:
         """Change the original into the closest graph of another class."""
         _, others = problem.split_background("dat")
         session.charge(len(problem.background_labels))
@@ -249,7 +249,7 @@ class PublishedRegionCliques(Conversation):
         """What the search needs."""
         return self.search.needs
 
-    def __call__(self, problem: Problem, session: Session) -> Walk:
+    def __call__(self, problem: Problem, session: BaseSession) -> Walk:
         """Walk the steps, deaf after every removal."""
         steps = self.search(problem)
         return walk(problem, steps, session, heed=lambda step: step.block != SPARSIFY)

@@ -17,9 +17,11 @@ from denseflip.graph.inputs import as_graph, match_nodes
 from denseflip.graph.pairs import decode
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
+from denseflip.oracles.base_session import BaseSession, BudgetSpentError, Event
 from denseflip.oracles.protocol import Oracle, about_graph
-from denseflip.oracles.session import MAX_BATCH, MAX_REFUSED, BudgetSpentError, Event, Session
+from denseflip.oracles.session import MAX_BATCH, Session
 from denseflip.search.constraints.bound_constraints import BoundConstraints, Constraints
+from denseflip.search.constraints.constrained_session import MAX_REFUSED, ConstrainedSession
 from denseflip.search.core.engine import search
 from denseflip.search.core.method import Conversation, Method, Stream
 from denseflip.search.core.problem import CONFIDENCE, Problem, Walk, check_given
@@ -157,7 +159,7 @@ def explain(
         raise InvalidGraphError(msg)
     known = known and known.named_like(graph)
     bound = terms.bind(graph, nodes, known) if terms else None
-    session = Session(
+    session: BaseSession = Session(
         oracle,
         budget=budget,
         time_limit=time_limit,
@@ -165,11 +167,9 @@ def explain(
         confidence=CONFIDENCE in ready.needs or confidence is not None,
         on_event=on_event if met is None else met,
     )
-    own = session.ask(graph)
-    if bound is not None:
-        bound.no, session.guard = own, bound
-    if confidence is not None:
-        session.demand(own.label, confidence)
+    own = session.query(graph)
+    if bound is not None or confidence is not None:
+        session = ConstrainedSession(session, own, bound, confidence)
     problem = Problem(
         graph,
         own.label,
@@ -193,7 +193,7 @@ def explain(
         check_given(need, ready.name.split("+")[0], nodes, known)
     if met is not None:
         met.original = graph
-        met.accepts = lambda answer: problem.accepts(session.judged(answer).label)
+        met.accepts = lambda answer: problem.accepts(session.apply_confidence(answer).label)
     found = search(problem, ready.search, session)
     searched = session.calls
     iterations = max((step.iteration for step in found.trace), default=0)
@@ -331,7 +331,7 @@ def _shrink(candidate: Candidate, terms: BoundConstraints) -> str | None:
     return terms.too_large(candidate.graph)
 
 
-def _front(result: Counterfactual, found: Walk, session: Session) -> tuple[Counterfactual, ...]:
+def _front(result: Counterfactual, found: Walk, session: BaseSession) -> tuple[Counterfactual, ...]:
     """The answers that no other beats as results of their own; all share calls and most notes."""
     return tuple(
         replace(
@@ -352,7 +352,7 @@ def _front(result: Counterfactual, found: Walk, session: Session) -> tuple[Count
 
 def _result(
     problem: Problem,
-    session: Session,
+    session: BaseSession,
     method: Method,
     seed: int,
     started: float,
@@ -377,15 +377,14 @@ def _result(
         elapsed=time.perf_counter() - started,
         confidence_before=before,
         confidence_after=then,
-        confidence=session.demanded,
+        confidence=session.required_confidence,
         constraints={} if terms is None else terms.constraints.given,
         refused={} if terms is None else dict(terms.refused),
-        terms=terms,
         **{"edits": Edits(), "label_after": problem.label, **facts},
     )
 
 
-def _confidence(session: Session, *graphs: Graph) -> tuple[float | None, ...]:
+def _confidence(session: BaseSession, *graphs: Graph) -> tuple[float | None, ...]:
     """How sure the oracle is of its labels of these graphs; None where it does not say."""
     oracle = session.oracle
     if not hasattr(oracle, "predict_proba") or getattr(oracle, "classes", None) is None:

@@ -162,6 +162,7 @@ def compare(
                 share=share,
                 vocabulary=vocabulary,
                 background=shared,
+                constraints=constraints,
                 seed=seed,
             )
             yield Compared(method.name, story, parameters=story.sentences.advice.parameters)

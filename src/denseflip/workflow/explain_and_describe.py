@@ -20,6 +20,7 @@ from denseflip.search.core.method import Method
 from denseflip.search.explain import explain
 from denseflip.search.methods.registry import ALIASES, METHODS, make_method
 from denseflip.search.methods.user_methods import is_user_method, user_method_parameters
+from denseflip.search.postprocess.diverse import constraints_of_answers
 from denseflip.story.describe import describe
 from denseflip.story.story import Story
 from denseflip.story.vocabulary import Vocabulary
@@ -207,6 +208,7 @@ def tell(
         evaluation=evaluation,
         share=share,
         background=background,
+        constraints=constraints,
         seed=seed,
     )
 
@@ -220,7 +222,13 @@ def regions_for(result: Counterfactual, regions: str | Taxonomy | None) -> str |
     return None if result.as_read is not None and isinstance(regions, str) else regions
 
 
-def tell_front(story: Story, oracle: Any, *, background: Any = None) -> tuple[Story, ...]:
+def tell_front(
+    story: Story,
+    oracle: Any,
+    *,
+    background: Any = None,
+    constraints: Constraints | Mapping[str, Any] | None = None,
+) -> tuple[Story, ...]:
     """The answers that no other beats, or those in different places, each told: a story for each.
 
     Parameters
@@ -229,12 +237,14 @@ def tell_front(story: Story, oracle: Any, *, background: Any = None) -> tuple[St
         (``n=5``); it is one of the stories. Without either it is the only one, and where nothing
         was found there is none.
     oracle : the classifier.
-    background : the data set's graphs, as in `describe`.
+    background, constraints : as in `describe`.
     """
     if not story.result.found:
         return ()
     box = coerce_oracle(oracle)
     shared = None if background is None else Background.of(background)
+    answers = story.result.front or story.result.diverse or (story.result,)
+    under = constraints_of_answers(story.result, story.nodes, Constraints.of(constraints))
     return tuple(
         story
         if (one.edits, one.as_read) == (story.result.edits, story.result.as_read)
@@ -248,10 +258,11 @@ def tell_front(story: Story, oracle: Any, *, background: Any = None) -> tuple[St
             class_names=story.class_names,
             evaluation=story.evaluation,
             background=shared,
+            constraints=given,
             seed=story.result.seed,
             form=story.form,
         )
-        for one in story.result.front or story.result.diverse or (story.result,)
+        for one, given in zip(answers, under, strict=True)
     )
 
 

@@ -20,7 +20,7 @@ def bisect(problem, session):
 
     def ask(k):
         graph = problem.graph.toggle(edges[:k])
-        answer = session.ask(graph)
+        answer = session.query(graph)
         flips = problem.accepts(answer.label)
         if flips:
             steps = [Step("search", "edges", tuple(edges[:k]), iteration=session.calls - 1)]
@@ -178,7 +178,7 @@ def test_an_unclear_kind_is_refused_with_the_remedy(search, seen):
 
 
 def test_a_conversation_that_gives_back_something_else_is_refused():
-    with pytest.raises(InvalidParameterError, match="gives back a Walk"):
+    with pytest.raises(InvalidParameterError, match="must return a Walk"):
         explain(path(4), lambda a: 0, lambda problem, session: None)
 
 

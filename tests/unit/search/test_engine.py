@@ -11,7 +11,7 @@ from denseflip import Step, explain
 from denseflip.counterfactual import Ask, Status
 from denseflip.errors import InvalidParameterError, OracleError
 from denseflip.oracles import session
-from denseflip.oracles.lookahead import Odds
+from denseflip.oracles.lookahead import FlipOdds
 from denseflip.search.core import engine
 from denseflip.search.methods.registry import make_method
 from graphs import complete, empty, graph, path
@@ -85,7 +85,7 @@ def test_a_budget_that_just_reaches_the_flip_is_enough():
 
 def test_the_look_ahead_is_bounded_in_edges(monkeypatch):
     monkeypatch.setattr(session, "_MAX_EDGES_AHEAD", 3 * 780)
-    monkeypatch.setattr(Odds, "best_batch", lambda self, pace: 50)
+    monkeypatch.setattr(FlipOdds, "best_batch", lambda self, pace: 50)
     oracle = Counting((38, 39))
     explain(complete(40), oracle, remove_one_by_one)
     assert max(oracle.batches[2:]) == 3

@@ -7,7 +7,7 @@ import pytest
 from denseflip import DCS, Step, explain
 from denseflip.errors import InvalidParameterError, UnknownNameError
 from denseflip.graph import Graph
-from denseflip.oracles.lookahead import Odds
+from denseflip.oracles.lookahead import FlipOdds
 from denseflip.search.core.method import Method
 from denseflip.search.core.refinement import (
     BackwardRefine,
@@ -284,7 +284,7 @@ def test_a_refiner_may_undo_edits_only_and_each_once() -> None:
 
 @pytest.mark.parametrize("batch", [1, 64])
 def test_what_a_run_has_undone_cannot_be_undone_again(batch, monkeypatch):
-    monkeypatch.setattr(Odds, "best_batch", lambda self, pace: 64)  # look ahead at once
+    monkeypatch.setattr(FlipOdds, "best_batch", lambda self, pace: 64)  # look ahead at once
 
     def twice(candidate):
         candidate.undo_while([[(0, 1)], [(1, 2)], [(0, 1)]])
@@ -294,7 +294,7 @@ def test_what_a_run_has_undone_cannot_be_undone_again(batch, monkeypatch):
 
 
 def test_a_run_goes_up_to_where_its_choices_fail(monkeypatch):
-    monkeypatch.setattr(Odds, "best_batch", lambda self, pace: 64)
+    monkeypatch.setattr(FlipOdds, "best_batch", lambda self, pace: 64)
 
     def choices(limit):
         for i, pair in enumerate(path(6).edges()):

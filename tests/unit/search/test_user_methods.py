@@ -34,7 +34,7 @@ def first(problem, session):
     edges = problem.graph.edges()
     for k in range(1, len(edges) + 1):
         graph = problem.graph.toggle(edges[:k])
-        label = session.ask(graph).label
+        label = session.query(graph).label
         if problem.accepts(label):
             return problem.end(graph, label)
     return problem.end(problem.graph, problem.label)
@@ -63,7 +63,7 @@ def halts(problem):
     1 / 0
 
 def halts_talking(problem, session):
-    session.ask(problem.graph)
+    session.query(problem.graph)
     raise KeyError("x")
 
 @conversation

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal, Protocol
 
 from denseflip.counterfactual import Step
 from denseflip.errors import InvalidParameterError
-from denseflip.oracles.session import Session
+from denseflip.oracles.base_session import BaseSession
 from denseflip.search.core.problem import Problem, Walk
 from denseflip.search.core.refinement import Refine
 
@@ -45,7 +45,7 @@ class Conversation(Protocol):
     kind: ClassVar[Literal["conversation"]] = CONVERSATION
 
     @abstractmethod
-    def __call__(self, problem: Problem, session: Session) -> Walk:
+    def __call__(self, problem: Problem, session: BaseSession) -> Walk:
         """Search, and return where the search ended."""
         ...
 
@@ -78,7 +78,7 @@ def conversation(search: Callable[..., Walk]) -> Conversation:
     >>> @conversation
     ... def remove_all(problem, session):
     ...     graph = problem.graph.toggle(problem.graph.edges())
-    ...     return problem.end(graph, session.ask(graph).label)
+    ...     return problem.end(graph, session.query(graph).label)
     >>> remove_all.kind
     'conversation'
     """
@@ -106,14 +106,14 @@ class FunctionStream(Stream):
 class FunctionConversation(Conversation):
     """A callable without a declared kind that was classified as a conversation."""
 
-    function: Callable[[Problem, Session], Walk]
+    function: Callable[[Problem, BaseSession], Walk]
 
     @property
     def needs(self) -> frozenset[str]:
         """The needs that the function declares."""
         return needs_of(self.function)
 
-    def __call__(self, problem: Problem, session: Session) -> Walk:
+    def __call__(self, problem: Problem, session: BaseSession) -> Walk:
         """Search by the function."""
         return self.function(problem, session)
 

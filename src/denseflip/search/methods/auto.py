@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from denseflip.counterfactual import Status
 from denseflip.errors import UnknownNameError, whole_number
 from denseflip.graph import Taxonomy
-from denseflip.oracles.session import BudgetSpentError, Session
+from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.search.core.engine import search
 from denseflip.search.core.method import Conversation
-from denseflip.search.core.probing import Shared
 from denseflip.search.core.problem import BACKGROUND, REGIONS, Problem, Walk, check_given
+from denseflip.search.core.shared_session import SharedSession
 from denseflip.search.methods.best import OBJECTIVES, PAIRS, Best, Entry
 from denseflip.search.methods.brief import Brief, cannot_be_told, told_in, too_large, unfit
 
@@ -52,9 +52,9 @@ class Auto(Conversation):
         if self.objective is not None and self.objective not in OBJECTIVES:
             raise UnknownNameError("objective", str(self.objective), OBJECTIVES)
 
-    def __call__(self, problem: Problem, session: Session) -> Walk:
+    def __call__(self, problem: Problem, session: BaseSession) -> Walk:
         """Try one language after the other."""
-        session = Shared(session)  # what one language has asked, the next knows
+        session = SharedSession(session)  # what one language has asked, the next knows
         if self.objective not in (None, "sentence"):
             return self._pairs(problem, session, f"the objective is {self.objective!r}")
         if self.language == "pairs":
@@ -135,7 +135,7 @@ class Auto(Conversation):
         if self.language in ("auto", "nodes"):
             yield None
 
-    def _pairs(self, problem: Problem, session: Session, why: str) -> Walk:
+    def _pairs(self, problem: Problem, session: BaseSession, why: str) -> Walk:
         """The fewest edits that the methods for them find, told pair by pair."""
         if self.objective in (None, "sentence") or self.language == "pairs":
             best = Best("edits")  # sentences were tried, or not wanted
@@ -148,10 +148,10 @@ class Auto(Conversation):
             ended.notes = (*ended.notes, f"{told}: {why}. Method: {ended.chosen}.")
         return ended
 
-    def _with_pairs(self, problem: Problem, session: Session, told: Walk) -> Walk:
+    def _with_pairs(self, problem: Problem, session: BaseSession, told: Walk) -> Walk:
         """The front of a sentence, and behind it the fewest edits, which are listed by pairs."""
         notes, problem.best = list(problem.notes), None
-        pairs = self._pairs(problem, Shared(session, _FRONT_PAIRS), "the fewest edits")
+        pairs = self._pairs(problem, SharedSession(session, _FRONT_PAIRS), "the fewest edits")
         problem.best, problem.notes[:] = told, notes
         size = problem.graph.distance
         fewest = min(size(walk.graph) for walk in told.front)

@@ -15,7 +15,7 @@ from denseflip.errors import (
     check_callable,
     whole_number,
 )
-from denseflip.oracles.session import BudgetSpentError, Session
+from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.search.core.engine import walk
 from denseflip.search.core.method import Conversation, Stream, needs_of
 from denseflip.search.core.problem import Problem, Walk
@@ -154,7 +154,7 @@ class BothWays(Conversation):
         """What the two need, together."""
         return needs_of(self.first, self.second)
 
-    def __call__(self, problem: Problem, session: Session) -> Walk:
+    def __call__(self, problem: Problem, session: BaseSession) -> Walk:
         """Walk the one, then the other as far as it is worth it."""
         noted = len(problem.notes)
         one = walk(problem, self.first(problem), session)

@@ -19,7 +19,7 @@ from typing import Any
 from denseflip.counterfactual import Step
 from denseflip.errors import DenseflipError, InvalidParameterError, UnknownNameError, said
 from denseflip.oracles.adapt import import_value
-from denseflip.oracles.session import BudgetSpentError, Session
+from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.search.core.method import (
     Conversation,
     Method,
@@ -77,14 +77,14 @@ class UserConversation(Conversation):
     """A conversation given as ``module:name``; reports errors raised in it."""
 
     words: str
-    search: Callable[[Problem, Session], Walk]
+    search: Callable[[Problem, BaseSession], Walk]
 
     @property
     def needs(self) -> frozenset[str]:
         """The needs that it declares."""
         return needs_of(self.search)
 
-    def __call__(self, problem: Problem, session: Session) -> Walk:
+    def __call__(self, problem: Problem, session: BaseSession) -> Walk:
         """Search, and return where it ended."""
         try:
             return self.search(problem, session)
