@@ -30,9 +30,9 @@ from denseflip.paper.published_methods import (
     PublishedSparsify,
     published_measures,
 )
+from denseflip.search.core.method import Method
 from denseflip.search.core.problem import Problem
 from denseflip.search.methods.dcs import DCS
-from denseflip.search.methods.registry import Method
 
 
 def by_largest_clique(problem: Problem) -> npt.NDArray[np.int64]:

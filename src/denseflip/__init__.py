@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from denseflip.report.plot import plot_regions as plot_regions
     from denseflip.report.view import view_connectome as view_connectome
     from denseflip.request import Request as Request
+    from denseflip.search.core.method import conversation as conversation
+    from denseflip.search.core.method import stream as stream
     from denseflip.search.explain import explain as explain
     from denseflip.search.methods.dcs import DCS as DCS
     from denseflip.search.methods.registry import make_method as make_method
@@ -67,6 +69,7 @@ _HOME = {
     "Vocabulary": "story.vocabulary",
     "as_oracle": "oracles.adapt",
     "compare": "workflow.compare",
+    "conversation": "search.core.method",
     "describe": "story.describe",
     "evaluate": "classifiers.crossval",
     "explain": "search.explain",
@@ -86,6 +89,7 @@ _HOME = {
     "plot_connectome": "report.plot",
     "plot_region_matrix": "report.plot",
     "plot_regions": "report.plot",
+    "stream": "search.core.method",
     "view_connectome": "report.view",
     "write_cohort_page": "report.cohort_page",
     "write_page": "report.page",

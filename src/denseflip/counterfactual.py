@@ -172,13 +172,13 @@ class Counterfactual:
     confidence_before, confidence_after : how sure the oracle is of `label_before` on the original
         and of `label_after` on the changed graph, where it says so.
     confidence : the confidence that was asked for, if any.
-    constraints : the user's terms, JSON-ready (`Constraints.given`); empty without any.
+    constraints : the constraints of the search as plain values (`Constraints.given`); a mask and a
+        predicate are only described. Empty without constraints.
     refused : how often each constraint kept a graph from being asked about, by its name.
     weights : of an oracle that sees weights: (u, v, before, after) of each edit, added ones first.
     robustness, plausibility : where they were asked for, how much noise the flip survives, and how
         much the counterfactual looks like real graphs of its class.
     diverse : where several answers were asked for, this one and others in other places.
-    terms : the constraints at work, for what is told and tested of the result; not written down.
     """
 
     status: Status
@@ -211,10 +211,6 @@ class Counterfactual:
     robustness: Robustness | None = None
     plausibility: Plausibility | None = None
     diverse: tuple[Counterfactual, ...] = ()
-    terms: Any = field(default=None, repr=False, compare=False)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "terms": None}  # a user's predicate may not be sent anywhere
 
     @property
     def found(self) -> bool:

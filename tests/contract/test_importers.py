@@ -17,14 +17,8 @@ import labs
 from denseflip.datasets import Dataset, export_dataset, import_folder, read_graph
 from denseflip.datasets.export import FORMATS
 from denseflip.datasets.folder import import_report
-from denseflip.datasets.import_job import ending_of
-from denseflip.datasets.importers import (
-    IMPORTERS,
-    Look,
-    file_importers,
-    kind_of,
-    suffixes,
-)
+from denseflip.datasets.import_job import Look, ending_of
+from denseflip.datasets.importers import IMPORTERS, file_importers, kind_of, suffixes
 from denseflip.errors import DatasetError, DenseflipError, UnknownNameError
 from denseflip.graph import Graph, Nodes
 

@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from denseflip.graph import Edits, Graph, density, pairs
-from denseflip.oracles.background import pair_counts
-from denseflip.search.core.problem import Contrast
+from denseflip.oracles.background import Contrast, pair_counts
 from denseflip.search.methods import orders
 from strategies import graphs, graphs_with_toggles, node_tables
 

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from denseflip import Background, Counterfactual, explain, make_method
 from denseflip.counterfactual import Ask, Status
 from denseflip.graph import Graph
-from denseflip.search.core.problem import is_conversation
 from denseflip.search.core.refinement import REFINERS, Candidate, MinimalRefine
 from denseflip.search.methods.registry import METHODS
 from strategies import HashOracle, WeightOracle, problems
@@ -29,7 +28,7 @@ def run(case, method, **options) -> Counterfactual:
 
 def listens(base: str) -> bool:
     """Whether a method chooses its questions by the answers; dat and medoid ask no more."""
-    return is_conversation(make_method(base).search) and base not in ("dat", "medoid")
+    return make_method(base).search.kind == "conversation" and base not in ("dat", "medoid")
 
 
 def same(result: Counterfactual) -> Counterfactual:

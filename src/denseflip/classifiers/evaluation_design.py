@@ -168,7 +168,7 @@ def answers_of(oracle: Oracle, dataset: Dataset, graphs: Sequence[Graph]) -> Pos
     InvalidParameterError
         If an answer is neither.
     """
-    answers = [answer.label for answer in Session(oracle).ask_all(graphs)]
+    answers = [answer.label for answer in Session(oracle).query_all(graphs)]
     names = dataset.class_names
     own = class_names_of(oracle)
     if own and set(own.values()) <= set(names):

@@ -85,7 +85,7 @@ def check_answers(spec: OracleSpec, dataset: Dataset) -> None:
         if named.get(place, known) in set(dataset.class_names) - {known}:
             msg = f"{spec.name} calls {named[place]!r} what the data set calls {known!r}."
             raise DatasetError(f"{msg} Let both count their classes alike.", parameter="oracle")
-    labels = {answer.label for answer in session.ask_all(dataset.graphs)}
+    labels = {answer.label for answer in session.query_all(dataset.graphs)}
     if len(labels) == 1:
         (only,) = labels
         name: Any = only

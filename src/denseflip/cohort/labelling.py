@@ -410,7 +410,7 @@ def run_labelling(
                 seed=seed,
                 confirm=0,
             )
-            found[i] = _patient(labelled, i, result, cells, oracle)
+            found[i] = _patient(labelled, i, result, cells, oracle, terms)
     patients = tuple(found[i] for i in sorted(found))
     more, fewer = count_changes(patients, len(cells), spoken)
     return Labelling(
@@ -426,13 +426,20 @@ def run_labelling(
 
 
 def _patient(
-    dataset: Dataset, i: int, result: Counterfactual, cells: Cells, oracle: Oracle
+    dataset: Dataset,
+    i: int,
+    result: Counterfactual,
+    cells: Cells,
+    oracle: Oracle,
+    constraints: Constraints | None,
 ) -> Patient:
     changes: dict[int, int] = {}
     read, asked = result.as_read, result.calls
     if result.found and read is None:  # a search of pairs: what its shortest sentence says
         session = Session(oracle)
-        said = assertion(result, session, cells.taxonomy, nodes=dataset.nodes)
+        said = assertion(
+            result, session, cells.taxonomy, nodes=dataset.nodes, constraints=constraints
+        )
         read = redraw(result, said, session, reading="any", seed=result.seed)
         for (a, b), added, removed in said.claim:
             assert b is not None

@@ -17,9 +17,10 @@ import numpy.typing as npt
 
 from denseflip.counterfactual import Step
 from denseflip.graph import Cells, Graph
-from denseflip.oracles.session import Session
+from denseflip.oracles.base_session import BaseSession
 from denseflip.search.claims.claim import Amount, Claim, Places, Redraw, Repeats, Unit
 from denseflip.search.constraints.bound_constraints import BoundConstraints
+from denseflip.search.core.method import Conversation
 from denseflip.search.core.probing import Probe, gallop
 from denseflip.search.core.problem import BACKGROUND, REGIONS, Problem, StopSearch, Walk
 from denseflip.search.methods.brief import Brief, too_large, unfit
@@ -31,7 +32,7 @@ _GROWTH, _TRIES = 1.2, 8  # a claim that fails its redraws gets so much more, so
 
 
 @dataclass(frozen=True)
-class Scan:
+class Scan(Conversation):
     """Looks for the one cell whose smallest change, in standard deviations, flips the label.
 
     The background should be the graphs that the classifier was trained on: their spread is the
@@ -53,7 +54,7 @@ class Scan:
         """Regions and the data set."""
         return frozenset({REGIONS, BACKGROUND})
 
-    def __call__(self, problem: Problem, session: Session) -> Walk:
+    def __call__(self, problem: Problem, session: BaseSession) -> Walk:
         """Search; what is found flips in all of five redraws, or is true as `brief` says."""
         taxonomy = problem.taxonomy(self.regions, "scan")
         if wrong := too_large(problem) or unfit(taxonomy):

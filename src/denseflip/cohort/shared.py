@@ -239,7 +239,7 @@ def _halves(labels: Any, rng: np.random.Generator) -> Any:
 def _recognised(dataset: Dataset, source: int, session: Session) -> list[int]:
     """Positions of the patients of a class that the classifier puts there."""
     members = [i for i, label in enumerate(dataset.labels) if label == source]
-    answers = session.ask_all([dataset.graphs[i] for i in members])
+    answers = session.query_all([dataset.graphs[i] for i in members])
     return [i for i, a in zip(members, answers, strict=True) if a.label == source]
 
 
@@ -287,7 +287,7 @@ class _Person:
     def _ask(self, choices: Sequence[Codes]) -> list[bool]:
         graphs = [self.graph.toggle_codes(c) if len(c) else self.graph for c in choices]
         may = [self._allows(graph) for graph in graphs]
-        answers = iter(self.session.ask_all([g for g, ok in zip(graphs, may, strict=True) if ok]))
+        answers = iter(self.session.query_all([g for g, ok in zip(graphs, may, strict=True) if ok]))
         return [ok and next(answers).label != self.label for ok in may]
 
     def _allows(self, graph: Graph) -> bool:

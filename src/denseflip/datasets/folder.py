@@ -19,15 +19,8 @@ from denseflip.datasets.base import Card, Dataset
 from denseflip.datasets.connectome import MEASURES, Keep, upper_triangles
 from denseflip.datasets.export import find_exported
 from denseflip.datasets.find_files import find_graphs, people_table
-from denseflip.datasets.importers import (
-    FolderImporter,
-    Import,
-    ReadOptions,
-    check_sizes,
-    folder_importer,
-    kinds,
-    read_files,
-)
+from denseflip.datasets.import_job import FolderImporter, Import, ReadOptions
+from denseflip.datasets.importers import folder_importer, kinds, read_files
 from denseflip.datasets.labels import (
     Labels,
     choose_classes,
@@ -35,7 +28,7 @@ from denseflip.datasets.labels import (
     match_ids,
     read_labels,
 )
-from denseflip.datasets.matrix_files import graphs_of_tables
+from denseflip.datasets.matrix_files import check_sizes, graphs_of_tables
 from denseflip.datasets.subjects import subject_table
 from denseflip.errors import DatasetError, UnknownNameError, counted, shown
 from denseflip.graph import Graph, Nodes

@@ -16,8 +16,9 @@ from denseflip.experiments.spec import PLAIN, MethodSpec
 from denseflip.request import Request
 from denseflip.runs.object_identity import source_digest
 from denseflip.runs.sources import find_entry
-from denseflip.search.methods.registry import Method, make_method, method_for
-from denseflip.search.methods.user_methods import is_own
+from denseflip.search.core.method import Method
+from denseflip.search.methods.registry import make_method, method_for
+from denseflip.search.methods.user_methods import is_user_method
 
 
 def _plainly(result: Counterfactual) -> tuple[float, int]:
@@ -79,7 +80,7 @@ def method_spec(
 
 def own_digest(name: str) -> str:
     """Digest of the source of a method of the user's own; empty for any other."""
-    return source_digest(name.partition(":")[0].strip()) if is_own(name) else ""
+    return source_digest(name.partition(":")[0].strip()) if is_user_method(name) else ""
 
 
 def build_method(spec: MethodSpec) -> Method:

@@ -28,6 +28,7 @@ from denseflip.experiments.story_records import story_record
 from denseflip.graph import Graph
 from denseflip.metrics import Case, Planted
 from denseflip.oracles.background import Background
+from denseflip.oracles.base_session import BaseSession
 from denseflip.oracles.protocol import Oracle, about_graph
 from denseflip.oracles.session import Session
 from denseflip.oracles.threads import single_thread
@@ -102,7 +103,7 @@ class _Unlabelled(Background):
         super().__init__(graphs)
         self.error = error
 
-    def labels(self, session: Session) -> list[Label]:
+    def labels(self, session: BaseSession) -> list[Label]:
         """What the oracle said when it was asked."""
         raise self.error
 
@@ -178,7 +179,7 @@ class Context:
             kept = []
             for graph in self.dataset.graphs:
                 with suppress(OracleError):
-                    Session(self.oracle).ask(graph)
+                    Session(self.oracle).query(graph)
                     kept.append(graph)
             self._others = _Readable(kept)
         n_failing = len(self.dataset) - len(self._others)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
+from denseflip.constraints import Constraints
 from denseflip.counterfactual import AsRead, Counterfactual, Label, Reading
 from denseflip.graph import Graph, Nodes, Taxonomy
 from denseflip.metrics import quality
+from denseflip.oracles.background import Background
 from denseflip.oracles.session import Session
 from denseflip.search.claims import redraw_test as truth
 from denseflip.search.claims.claim import DRAWS
@@ -60,6 +62,7 @@ class Case:
     nodes : the node table, for results that speak of other regions than ``regions``.
     story : the result told, for the length of the sentence.
     planted : the two regions that the classes were made to differ in.
+    constraints : the constraints of the search, where they have a mask or a predicate.
     """
 
     result: Counterfactual
@@ -74,6 +77,7 @@ class Case:
     nodes: Nodes | None = None
     story: Told | None = None
     planted: Planted | None = None
+    constraints: Constraints | Mapping[str, Any] | None = None
 
     def missing(self, needs: Iterable[str]) -> list[str]:
         """Which of these needs this case does not meet."""
@@ -84,14 +88,35 @@ class Case:
         """The test of the sentence, made once for all measures that look at it."""
         if not self.statement or self.regions is None or self.session is None:
             return None
-        return quality.verify_cells(self.result, self.regions, self.session, self.nodes)
+        return quality.verify_cells(
+            self.result,
+            self.regions,
+            self.session,
+            self.nodes,
+            background=self._graphs,
+            constraints=self.constraints,
+        )
 
     @cached_property
     def assertion(self) -> truth.Assertion | None:
         """What the shortest sentence says; None if nothing was found or sentences are left out."""
         if not (self.statement and self.result.found and self.session is not None):
             return None
-        return truth.assertion(self.result, self.session, self.regions, nodes=self.nodes)
+        return truth.assertion(
+            self.result,
+            self.session,
+            self.regions,
+            nodes=self.nodes,
+            background=self._graphs,
+            constraints=self.constraints,
+        )
+
+    @property
+    def _graphs(self) -> Background | None:
+        """The real graphs, for constraints that refer to them."""
+        if self.background is None or not self.result.constraints:
+            return None
+        return Background.of([graph for graph, _ in self.background])
 
     @cached_property
     def _readings(self) -> dict[Reading, AsRead | None]:

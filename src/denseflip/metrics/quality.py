@@ -8,21 +8,24 @@ oracle, through a session.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from denseflip.constraints import Constraints
 from denseflip.counterfactual import Counterfactual
 from denseflip.errors import InvalidParameterError
 from denseflip.graph import Cells, Graph, Nodes, Taxonomy
 from denseflip.graph.cells import cover_cells, cover_regions
 from denseflip.graph.pairs import random_codes
+from denseflip.oracles.background import Background
+from denseflip.oracles.base_session import BaseSession
 from denseflip.oracles.protocol import Answer, Oracle
-from denseflip.oracles.session import Session, open_session
-from denseflip.search.constraints.constrained_session import abiding, terms_of
+from denseflip.oracles.session import open_session
+from denseflip.search.constraints.constrained_session import constrain, known_constraints_of
 from denseflip.search.core.sufficient_parts import fewest_parts
 
 SHARE = 0.8  # of the edits, that a cover holds
@@ -98,7 +101,7 @@ def plausibility(result: Counterfactual, graphs: Iterable[Graph]) -> float | Non
 
 def robustness(
     result: Counterfactual,
-    oracle: Oracle | Session,
+    oracle: Oracle | BaseSession,
     share: float,
     *,
     repeats: int = 10,
@@ -126,7 +129,7 @@ def robustness(
     n_flips = max(1, round(share * graph.n_pairs))
     rng = np.random.default_rng([seed, n_flips])
     shaken = [graph.toggle_codes(random_codes(graph.n_nodes, n_flips, rng)) for _ in range(repeats)]
-    labels = [answer.label for answer in open_session(oracle).ask_all(shaken)]
+    labels = [answer.label for answer in open_session(oracle).query_all(shaken)]
     return sum(label == result.label_after for label in labels) / repeats
 
 
@@ -142,7 +145,7 @@ def seed_stability(results: Sequence[Counterfactual]) -> float | None:
     return sum(_jaccard(a, b) for a, b in combinations(edits, 2)) / math.comb(len(edits), 2)
 
 
-def is_minimal(result: Counterfactual, oracle: Oracle | Session) -> bool:
+def is_minimal(result: Counterfactual, oracle: Oracle | BaseSession) -> bool:
     """Whether no single edit can be undone without losing the flip.
 
     Takes the result's certificate if it has one, else asks the oracle one question per edit.
@@ -167,7 +170,13 @@ class SentenceTest(NamedTuple):
 
 
 def verify_cells(
-    result: Counterfactual, regions: Taxonomy, session: Session, nodes: Nodes | None = None
+    result: Counterfactual,
+    regions: Taxonomy,
+    session: BaseSession,
+    nodes: Nodes | None = None,
+    *,
+    background: Background | None = None,
+    constraints: Constraints | Mapping[str, Any] | None = None,
 ) -> SentenceTest:
     """Name as few region pairs as will do: the edits inside them flip the oracle.
 
@@ -177,11 +186,13 @@ def verify_cells(
     ----------
     result : what was found.
     regions : the regions of the nodes.
-    session : the way to the oracle.
-    nodes : the node table, where the constraints of a result that was read name regions.
+    session : the session to query through.
+    nodes, background : the node table and the data set, where the constraints refer to them.
+    constraints : the constraints of the search, where they have a mask or a predicate.
     """
     parts = Cells(regions).split(result.edits, fullest_first=True)
-    session = abiding(session, result, terms_of(result, nodes)[0])
+    bound = known_constraints_of(result, nodes, background, constraints)
+    session = constrain(session, result, bound)
     enough = fewest_parts(result, tuple(parts.values()), session)
     if enough is None:
         return SentenceTest(False, len(parts))

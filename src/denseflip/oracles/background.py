@@ -15,8 +15,8 @@ from denseflip.graph import Codes, Graph
 from denseflip.graph.inputs import as_graph, match_graph
 from denseflip.graph.pairs import count_each
 from denseflip.oracles.adapt import CallableOracle
+from denseflip.oracles.base_session import BaseSession
 from denseflip.oracles.protocol import Oracle
-from denseflip.oracles.session import Session
 
 
 class Background:
@@ -66,7 +66,7 @@ class Background:
     def __len__(self) -> int:
         return len(self.graphs)
 
-    def labels(self, session: Session) -> list[Label]:
+    def labels(self, session: BaseSession) -> list[Label]:
         """The oracle's label of every graph, evaluated once per oracle."""
         oracle = session.oracle
         if self._known is None or not _same(self._known[0], oracle):

@@ -1,7 +1,7 @@
-"""`Session`: the only door to an oracle. It counts, caches, keeps the budget and checks answers.
+"""`Session`: the only access to an oracle. It counts, caches, keeps the budget and checks answers.
 
-Engine, refiners, certificates, sentence tests and measures all ask through one; what looking ahead
-costs and how far it goes is in `pace`.
+Engine, refiners, certificates, tests of sentences and measures all query through a session. How far
+it looks ahead is chosen in `lookahead`.
 """
 
 from __future__ import annotations
@@ -11,11 +11,14 @@ import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from itertools import islice
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from denseflip.counterfactual import Label
 from denseflip.errors import DenseflipError, InvalidParameterError, OracleError, whole_number
 from denseflip.graph import Graph
+from denseflip.oracles.base_session import BaseSession
+from denseflip.oracles.base_session import BudgetSpentError as BudgetSpentError
+from denseflip.oracles.base_session import Event as Event
 from denseflip.oracles.lookahead import FlipOdds, pace_of
 from denseflip.oracles.protocol import (
     Answer,
@@ -31,83 +34,33 @@ from denseflip.oracles.protocol import (
 T = TypeVar("T")
 
 MAX_BATCH = 64
-MAX_REFUSED = 5000  # graphs in a row that the user's terms forbid, after which a search ends
 _FEW_LABELS = 256  # labels whose answers are kept ready
 _MAX_EDGES_AHEAD = 8_000_000  # graphs held at once, counted in edges: bounds the memory
 
 
-class BudgetSpentError(Exception):
-    """Signals, inside a search, that no further question may be asked. Never reaches a user."""
+class Session(BaseSession):
+    """Query an oracle on behalf of one search.
 
-
-class Event(NamedTuple):
-    """What happened in a session, for progress bars, live pages and logs.
-
-    Attributes
-    ----------
-    kind : ``"question"``, graphs go to the oracle; ``"answer"``, one question of the walk was
-        answered; ``"step"``, a search made a step; ``"best"``, a better counterfactual is known.
-    calls : questions counted so far.
-    graph : the graph that the event is about; of several, the last.
-    answer : the oracle's answer, if it is about one.
-    value : the number of graphs of a question; the `Step` of a step; the number of edits of a best.
-    """
-
-    kind: str
-    calls: int
-    graph: Graph | None = None
-    answer: Answer | None = None
-    value: Any = None
-
-
-class Guard(Protocol):
-    """Says which graphs a session may not ask about, and what is answered in their place."""
-
-    no: Answer | None
-
-    def forbids(self, graph: Graph) -> bool:
-        """Whether the graph is forbidden."""
-        ...
-
-    def refuse(self, graph: Graph) -> None:
-        """Note that a search has come to a forbidden graph; looking ahead is not coming there."""
-        ...
-
-
-class Hit(NamedTuple, Generic[T]):
-    """The first accepted candidate: what it is, its graph, and the oracle's answer."""
-
-    item: T
-    graph: Graph
-    answer: Answer
-
-
-class Session:
-    """Ask an oracle on behalf of one search.
-
-    Every question of the one-by-one walk counts, whether the cache answers it or the oracle, so
-    that the number of calls depends on nothing but the method. Looking ahead counts nothing.
+    Every query of the search counts, whether the cache or the oracle answers it, so that the number
+    of calls depends on nothing but the method. Looking ahead counts nothing.
 
     Parameters
     ----------
-    oracle : the black box.
-    budget : how many questions may be counted; None for no limit.
-    time_limit : seconds after which no further question is asked; None for no limit.
-    max_batch : look ahead by at most so many graphs; 1 to ask one by one. Changes speed only.
-    confidence : whether to ask for probabilities too (`Answer.confidence`); the oracle must then
-        offer ``predict_proba`` and ``classes``.
+    oracle : the classifier.
+    budget : the largest number of counted queries; None for no limit.
+    time_limit : seconds after which no further query is made; None for no limit.
+    max_batch : the largest number of graphs evaluated together; changes speed only.
+    confidence : whether to query probabilities too (`Answer.confidence`); the oracle must then have
+        ``predict_proba`` and ``classes``.
     on_event : called with an `Event` whenever something happens.
 
     Attributes
     ----------
-    calls : questions counted so far.
-    background_calls : questions about background graphs, counted apart.
-    evaluations : graphs that the oracle was given, looking ahead included.
-    predictions : how often the oracle was called, with however many graphs.
-    pace : what is known of the oracle's speed; only look-ahead goes by it.
-    guard : the user's constraints, if any (`denseflip.search.constraints.bound_constraints`). A
-        graph that they forbid is neither queried nor counted: it gets the original's answer.
-    gave_up : whether a search was ended because too many graphs in a row were forbidden.
+    calls : number of queries counted so far.
+    background_calls : number of queries about background graphs, counted apart.
+    evaluations : number of graphs passed to the oracle, looking ahead included.
+    predictions : number of calls of the oracle, with any number of graphs.
+    timing : measured speed of the oracle; used only to choose how far to look ahead.
     """
 
     def __init__(
@@ -132,34 +85,40 @@ class Session:
         self._max_batch = whole_number("batch", max_batch, minimum=1)
         self._classes = classes_of(oracle) if confidence else None
         self._predict_edits = predict_edits_of(oracle)
-        self.pace = pace_of(oracle)
+        self.timing = pace_of(oracle)
         self._answers: dict[int, Answer] = {}
         self._counted: set[int] = set()
         self._plain: dict[tuple[type, Any], Answer] = {}
-        self.guard: Guard | None = None
-        self._demand: tuple[Label, float] | None = None
-        self._in_a_row = 0  # graphs refused since the last question
-        self.gave_up = False
-        self._walked = 0  # graphs evaluated for the walk, asked about or not; kept under a budget
-        self.calls = 0
-        self.background_calls = 0
+        self._walked = 0  # graphs evaluated for the search, queried or not; kept under a budget
+        self._calls = 0
+        self._background_calls = 0
         self.evaluations = 0
         self.predictions = 0
 
-    # ---- how it stands ------------------------------------------------------------------
+    # ---- state --------------------------------------------------------------------------
+
+    @property
+    def calls(self) -> int:
+        """Number of queries counted so far."""
+        return self._calls
+
+    @property
+    def background_calls(self) -> int:
+        """Number of queries about background graphs."""
+        return self._background_calls
 
     @property
     def distinct(self) -> int:
-        """How many different graphs the counted questions were about."""
+        """Number of different graphs among the counted queries."""
         return len(self._counted)
 
     @property
     def remaining(self) -> float:
-        """Questions left in the budget (infinite without one)."""
-        return math.inf if self._budget is None else self._budget - self.calls
+        """Number of queries left in the budget; infinite without a budget."""
+        return math.inf if self._budget is None else self._budget - self._calls
 
     @property
-    def tells_confidence(self) -> bool:
+    def has_confidence(self) -> bool:
         """Whether answers come with the oracle's confidence."""
         return self._classes is not None
 
@@ -178,143 +137,50 @@ class Session:
         if self._deadline is not None and time.monotonic() > self._deadline:
             raise BudgetSpentError
 
-    def tell(self, kind: str, graph: Graph | None = None, value: Any = None) -> None:
-        """Let the listener know of something that is not a question (a step, a best so far)."""
+    def notify(self, kind: str, graph: Graph | None = None, value: Any = None) -> None:
+        """Send an event that is not a query (a step, a best so far) to the listener."""
         if self.on_event is not None:
-            self.on_event(Event(kind, self.calls, graph, None, value))
+            self.on_event(Event(kind, self._calls, graph, None, value))
 
-    # ---- questions that count -----------------------------------------------------------
+    # ---- counted queries ----------------------------------------------------------------
 
-    def ask(self, graph: Graph) -> Answer:
-        """The oracle's answer, as one counted question.
+    def query(self, graph: Graph) -> Answer:
+        """Query the oracle about a graph; counts as one call.
 
         Raises
         ------
         BudgetSpentError
             If the budget or the time is spent.
         """
-        if self._deadline is not None and self.calls:  # one question is always asked
+        if self._deadline is not None and self._calls:  # one query is always made
             self.check_time()
-        if self.guard is not None and self.guard.no is not None and self.guard.forbids(graph):
-            self.guard.refuse(graph)
-            self._refuse()
-            return self.guard.no
-        self._in_a_row = 0
-        if self._budget is not None and self.calls >= self._budget:
+        if self._budget is not None and self._calls >= self._budget:
             raise BudgetSpentError
-        self.calls += 1
+        self._calls += 1
         key = graph.key
         self._counted.add(key)
         answer = self._answers.get(key)
         if answer is None:
             answer = self._answers[key] = self._one(graph)
         if self.on_event is not None:
-            self.on_event(Event("answer", self.calls, graph, answer))
-        return answer if self._demand is None else self.judged(answer)
+            self.on_event(Event("answer", self._calls, graph, answer))
+        return answer
 
-    def _refuse(self) -> None:
-        """Count a graph that may not be asked about; too many in a row end the search."""
-        self._in_a_row += 1
-        if self._in_a_row >= MAX_REFUSED:
-            self._in_a_row, self.gave_up = 0, True
-            raise BudgetSpentError
-
-    def demand(self, label: Label, confidence: float) -> None:
-        """From here on heed another label than this one only where it is so sure at least.
-
-        `ask` then answers with this label for graphs of which the oracle is less sure. The session
-        must have been made with ``confidence=True``.
-        """
-        self._demand = (label, confidence)
-
-    @property
-    def demanded(self) -> float | None:
-        """The confidence that is asked for, if any (`demand`)."""
-        return None if self._demand is None else self._demand[1]
-
-    def judged(self, answer: Answer) -> Answer:
-        """An answer as `ask` gives it: too little confidence in another label is none."""
-        if self._demand is None or answer.confidence is None:
-            return answer
-        label, least = self._demand
-        if answer.label == label or answer.confidence >= least - 1e-12:
-            return answer
-        chances = answer.probabilities or {}
-        return Answer(label, chances.get(label), answer.probabilities)
-
-    def judge(self, graph: Graph) -> Answer:
-        """What `ask` would answer, uncounted: for graphs whose label is known."""
-        if self.guard is not None and self.guard.no is not None and self.guard.forbids(graph):
-            self.guard.refuse(graph)
-            return self.guard.no
-        return self.judged(self.peek(graph))
-
-    def _permitted(self, graphs: Sequence[Graph]) -> Sequence[Graph]:
-        """Those of the graphs that may be asked about."""
-        guard = self.guard
-        if guard is None or guard.no is None:
-            return graphs
-        return [graph for graph in graphs if not guard.forbids(graph)]
-
-    def ask_all(self, graphs: Iterable[Graph]) -> list[Answer]:
-        """The answers about several graphs, evaluated together; each counts as one question.
-
-        With a budget that ends before the last of them, none is asked.
-        """
-        graphs = list(graphs)
-        self.check_time()
-        asked = self._permitted(graphs)
-        if len(asked) > self.remaining:
-            raise BudgetSpentError
-        for start in range(0, len(asked), self._max_batch):
-            self._prefetch(asked[start : start + self._max_batch])
-        return [self.ask(graph) for graph in graphs]
-
-    def first(
+    def look_ahead(
         self,
         candidates: Iterable[tuple[T, Graph]],
-        accept: Callable[[Answer], bool],
-        *,
         odds: FlipOdds | None = None,
-    ) -> Hit[T] | None:
-        """The first candidate whose answer is accepted, or None if there is none.
-
-        Parameters
-        ----------
-        candidates : pairs of anything and a graph, made lazily, as if every answer were no: which
-            graph comes next may not depend on the answers about those before.
-        accept : says whether an answer is a yes.
-        odds : how likely a yes is; give the same one to calls that belong together.
-
-        Notes
-        -----
-        Result and number of calls are those of the walk one by one, whatever the look-ahead.
-        """
-        odds = FlipOdds() if odds is None else odds
-        walk = self.ahead(candidates, odds)
-        for item, graph in walk:
-            answer = self.ask(graph)
-            if accept(answer):
-                walk.close()
-                odds.count(0, yes=1)
-                return Hit(item, graph, answer)
-        return None
-
-    def ahead(
-        self, candidates: Iterable[tuple[T, Graph]], odds: FlipOdds | None = None
+        *,
+        permits: Callable[[Graph], bool] | None = None,
     ) -> Generator[tuple[T, Graph], None, None]:
-        """Hand candidates through, the next few evaluated together before they come out.
-
-        The caller asks about each as it comes, and stops asking for more at a yes. An error that
-        making the candidates raises is kept until the walk gets there.
-        """
-        pace = self.pace
+        """Pass candidates through, the next few evaluated together; see `BaseSession`."""
+        timing = self.timing
         odds = FlipOdds() if odds is None else odds
         source = iter(candidates)
         cap = self._max_batch
         going = False
         while True:
-            n = min(odds.best_batch(pace), cap)
+            n = min(odds.best_batch(timing), cap)
             failure: Exception | None = None
             some: list[tuple[T, Graph]] = []
             started = time.perf_counter()
@@ -324,14 +190,15 @@ class Session:
                         some.append(candidate)  # noqa: PERF402 - kept if a later one fails
                 else:
                     some.extend(islice(source, 1))
-            except Exception as error:  # for the walk to raise when, and if, it gets there
+            except Exception as error:  # raised below, once the candidates before it are done
                 failure = error
             if some:
-                if going:  # the first one's making includes all that is set up once
-                    pace.record_making(len(some), time.perf_counter() - started)
+                if going:  # generating the first one includes all set-up
+                    timing.record_making(len(some), time.perf_counter() - started)
                 going = True
                 if len(some) > 1:
-                    self._prefetch_allowed(self._permitted([graph for _, graph in some]))
+                    graphs = [graph for _, graph in some if permits is None or permits(graph)]
+                    self._prefetch_within_budget(graphs)
                     cap = min(cap, max(1, _MAX_EDGES_AHEAD // max(1, some[0][1].root.n_edges)))
             handed = 0
             try:
@@ -345,44 +212,53 @@ class Session:
             if len(some) < n:
                 return
 
-    # ---- questions that are counted elsewhere -------------------------------------------
+    # ---- queries that are not counted ---------------------------------------------------
+
+    def was_queried(self, graph: Graph) -> bool:
+        """Whether a counted query was about this graph."""
+        return graph.key in self._counted
 
     def peek(self, graph: Graph) -> Answer:
-        """The oracle's own answer, uncounted, whatever the guard or the demand."""
+        """The oracle's answer, not counted."""
         key = graph.key
         answer = self._answers.get(key)
         if answer is None:
             answer = self._answers[key] = self._one(graph)
         return answer
 
+    def prefetch(self, graphs: Sequence[Graph]) -> None:
+        """Evaluate graphs in batches, not counted, so that later queries are answered at once."""
+        for start in range(0, len(graphs), self._max_batch):
+            self._prefetch(graphs[start : start + self._max_batch])
+
     def label_background(self, graphs: Sequence[Graph]) -> list[Label]:
         """Labels of background graphs, counted apart from the search."""
         self._prefetch(graphs)
         labels = [self.peek(g).label for g in graphs]
-        self.background_calls += len(graphs)
+        self._background_calls += len(graphs)
         return labels
 
     def remember(self, graphs: Sequence[Graph], labels: Sequence[Label]) -> None:
-        """Take over labels of background graphs that the oracle gave in another session."""
+        """Store labels of background graphs that the oracle gave in another session."""
         if self._classes is None:
             for g, label in zip(graphs, labels, strict=True):
                 self._answers.setdefault(g.key, Answer(label))
-        self.background_calls += len(graphs)
+        self._background_calls += len(graphs)
 
     def charge_background(self, graphs: Sequence[Graph]) -> None:
-        """Count a question per background graph as part of the search itself (`dat`)."""
+        """Count one call for each background graph as part of the search itself (`dat`)."""
         self.charge(len(graphs))
         self._counted.update(g.key for g in graphs)
 
     def charge(self, n: int) -> None:
-        """Count ``n`` questions without asking anything: all of them, or none past the budget."""
+        """Count ``n`` calls without a query; if the budget does not cover all, count none."""
         self.check_time()
         if n > self.remaining:
             raise BudgetSpentError
-        self.calls += n
+        self._calls += n
 
     def confirm(self, graphs: Sequence[Graph], *, times: int = 1) -> None:
-        """Ask again, past the cache, so many times; raise if the oracle changes its mind."""
+        """Query graphs again, past the cache, ``times`` times; raise if an answer has changed."""
         for _ in range(times):
             self._confirm(graphs)
 
@@ -392,21 +268,21 @@ class Session:
             known = self._answers.get(graph.key)
             if known is not None and again != known.label:
                 msg = (
-                    f"The oracle changed its mind: it labelled the same graph {known.label!r} at "
-                    f"first and {again!r} when asked again. A counterfactual of an oracle that is "
-                    "not deterministic means nothing: fix its seed, or switch off dropout and the "
-                    "like."
+                    f"The oracle is not deterministic: it labelled the same graph {known.label!r} "
+                    f"first and {again!r} when queried again. A counterfactual of such an oracle "
+                    "is meaningless. Fix its seed, or switch off dropout and other random parts."
                 )
                 raise OracleError(msg)
 
     # ---- the oracle itself --------------------------------------------------------------
 
-    def _prefetch_allowed(self, graphs: Sequence[Graph]) -> None:
-        """Look ahead, but not when time is up, nor once so many graphs as the budget allows to ask
-        about have been evaluated: what was looked at in vain is not to be had twice.
+    def _prefetch_within_budget(self, graphs: Sequence[Graph]) -> None:
+        """Look ahead, but not after the time limit, and at no more graphs than the budget has.
+
+        Under a budget, graphs that were evaluated in vain are not replaced by others.
         """
         if self._budget is not None:
-            known, spent = self._answers, max(self.calls, self._walked)
+            known, spent = self._answers, max(self._calls, self._walked)
             new = list(islice((g for g in graphs if g.key not in known), self._budget - spent))
             self._walked = spent + len(new)
             graphs = new
@@ -414,22 +290,22 @@ class Session:
             self._prefetch(graphs)
 
     def _prefetch(self, graphs: Sequence[Graph]) -> None:
-        """Evaluate those graphs that are not in the cache, in one batch.
+        """Evaluate the graphs that are not in the cache, in one batch.
 
-        Graphs on which the oracle fails are left out: the error is for the question itself, which
-        the walk may never come to.
+        Graphs on which the oracle fails are left out. The query itself raises the error, if the
+        search gets there.
         """
         known = self._answers
         new = {key: g for g in graphs if (key := g.key) not in known}
-        if len(new) < 2:  # nothing to gain over the question itself
+        if len(new) < 2:  # nothing to gain over the query itself
             return
         ahead = list(new.values())
-        self._tell_question(ahead)
+        self._notify_evaluation(ahead)
         try:
             given = self._evaluate(ahead)
         except DenseflipError:
             return
-        # The wrong number of answers is an error at once: the oracle does not do what it should.
+        # A wrong number of answers is an error at once: the oracle is broken.
         for key, answer in zip(new, check_answers(given, len(ahead)), strict=True):
             try:
                 known[key] = self._clean(answer)
@@ -437,11 +313,11 @@ class Session:
                 continue
 
     def _one(self, graph: Graph) -> Answer:
-        self._tell_question([graph])
+        self._notify_evaluation([graph])
         return self._clean(check_answers(self._evaluate([graph]), 1)[0])
 
     def _clean(self, answer: Any) -> Answer:
-        """An answer of what the oracle said; of plain labels, which are few, one and the same."""
+        """Check what the oracle returned; equal plain labels share one `Answer`."""
         if self._classes is not None:
             return clean_probabilities([answer], 1, self._classes)[0]
         kind = (type(answer), answer)
@@ -453,12 +329,12 @@ class Session:
                 self._plain[kind] = made
             return made
 
-    def _tell_question(self, graphs: Sequence[Graph]) -> None:
+    def _notify_evaluation(self, graphs: Sequence[Graph]) -> None:
         if self.on_event is not None:
-            self.on_event(Event("question", self.calls, graphs[-1], None, len(graphs)))
+            self.on_event(Event("question", self._calls, graphs[-1], None, len(graphs)))
 
     def _evaluate(self, graphs: Sequence[Graph]) -> Any:
-        """What the oracle says of these graphs, as it says it."""
+        """The oracle's output for these graphs, unchecked."""
         started = time.perf_counter()
         root = graphs[0].root
         if self._classes is not None:
@@ -470,7 +346,7 @@ class Session:
             given = self._call(self._predict_edits, graphs, root, edits)
         else:
             given = self._call(self.oracle.predict, graphs, graphs)
-        self.pace.record(len(graphs), time.perf_counter() - started)
+        self.timing.record(len(graphs), time.perf_counter() - started)
         return given
 
     def _call(self, function: Callable[..., Any], graphs: Sequence[Graph], *given: Any) -> Any:
@@ -493,6 +369,6 @@ class Session:
             raise OracleError(msg) from error
 
 
-def open_session(oracle: Oracle | Session, **options: Any) -> Session:
-    """A session of its own for an oracle; one that is given already, as it is."""
-    return oracle if isinstance(oracle, Session) else Session(oracle, **options)
+def open_session(oracle: Oracle | BaseSession, **options: Any) -> BaseSession:
+    """Open a session for an oracle; a session is returned as it is."""
+    return oracle if isinstance(oracle, BaseSession) else Session(oracle, **options)

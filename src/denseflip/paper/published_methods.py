@@ -23,23 +23,17 @@ from denseflip.errors import UnknownNameError
 from denseflip.graph import Graph, Taxonomy
 from denseflip.graph.cells import Cells
 from denseflip.graph.density import two_hop
-from denseflip.oracles.session import Session
+from denseflip.oracles.base_session import BaseSession
 from denseflip.paper.published_orders import changes, looped_swaps, shuffled_changes
 from denseflip.search.core.engine import walk
-from denseflip.search.core.problem import (
-    BACKGROUND,
-    REGIONS,
-    Conversation,
-    Problem,
-    Stream,
-    Walk,
-)
+from denseflip.search.core.method import Conversation, Method, Stream
+from denseflip.search.core.problem import BACKGROUND, REGIONS, Problem, Walk
 from denseflip.search.core.refinement import BackwardRefine, Candidate, Refine
 from denseflip.search.methods.baselines import replace_by
 from denseflip.search.methods.blocks import DENSIFY, SPARSIFY, State
 from denseflip.search.methods.dcs import DCS
 from denseflip.search.methods.densify import clique_size
-from denseflip.search.methods.registry import Method, triangles
+from denseflip.search.methods.registry import triangles
 from denseflip.search.methods.sparsify import CliqueSparsify
 
 LOBES = (
@@ -64,7 +58,7 @@ def published_distance(a: Graph, b: Graph) -> float:
 
 
 @dataclass(frozen=True)
-class PublishedSwaps:
+class PublishedSwaps(Stream):
     """EDG with the authors' lists: self-loops are among the removals, and remove nothing (D10)."""
 
     max_iterations: int = 2000
@@ -81,7 +75,7 @@ class PublishedSwaps:
 
 
 @dataclass(frozen=True)
-class PublishedTriangles:
+class PublishedTriangles(Stream):
     """TRI with the authors' limit: the loop runs while i < |E-| - 2 (D2)."""
 
     def __call__(self, problem: Problem) -> Iterator[Step]:
@@ -90,12 +84,12 @@ class PublishedTriangles:
 
 
 @dataclass(frozen=True)
-class PublishedClosest:
+class PublishedClosest(Conversation):
     """DAT with the authors' distance: self-loops counted, rounded, ties to the lowest index."""
 
     needs: ClassVar[frozenset[str]] = frozenset({BACKGROUND})
 
-    def __call__(self, problem: Problem, session: Session) -> Walk:
+    def __call__(self, problem: Problem, session: BaseSession) -> Walk:
         """Change the original into the closest graph of another class."""
         _, others = problem.split_background("dat")
         session.charge(len(problem.background_labels))
@@ -215,7 +209,7 @@ def _join(state: State, nodes: list[int]) -> Step:
 
 
 @dataclass(frozen=True)
-class HalfOfTheNodes:
+class HalfOfTheNodes(Stream):
     """A `DCS` with as many iterations as half the nodes: no node is taken twice."""
 
     search: DCS
@@ -235,7 +229,7 @@ class HalfOfTheNodes:
 
 
 @dataclass(frozen=True)
-class PublishedRegionCliques:
+class PublishedRegionCliques(Conversation):
     """RCLI: the question after a removal is asked and counted, but its answer is not heeded (D7).
 
     To ask and not to listen is no quirk of a stream, so this is a conversation round one.
@@ -255,7 +249,7 @@ class PublishedRegionCliques:
         """What the search needs."""
         return self.search.needs
 
-    def __call__(self, problem: Problem, session: Session) -> Walk:
+    def __call__(self, problem: Problem, session: BaseSession) -> Walk:
         """Walk the steps, deaf after every removal."""
         steps = self.search(problem)
         return walk(problem, steps, session, heed=lambda step: step.block != SPARSIFY)

@@ -17,15 +17,18 @@ from denseflip.graph.inputs import as_graph, match_nodes
 from denseflip.graph.pairs import decode
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
+from denseflip.oracles.base_session import BaseSession, BudgetSpentError, Event
 from denseflip.oracles.protocol import Oracle, about_graph
-from denseflip.oracles.session import MAX_BATCH, MAX_REFUSED, BudgetSpentError, Event, Session
+from denseflip.oracles.session import MAX_BATCH, Session
 from denseflip.request import Request, takes_request
 from denseflip.search.constraints.bound_constraints import BoundConstraints, bind_constraints
+from denseflip.search.constraints.constrained_session import MAX_REFUSED, ConstrainedSession
 from denseflip.search.core.engine import search
+from denseflip.search.core.method import Method
 from denseflip.search.core.problem import CONFIDENCE, Problem, Walk, check_given
 from denseflip.search.core.refinement import Candidate, MinimalRefine, shrink_groups
 from denseflip.search.core.target import as_target, check_target_seen
-from denseflip.search.methods.registry import Method, method_for, takes
+from denseflip.search.methods.registry import method_for, takes
 from denseflip.search.postprocess.diverse import Again, FlipRecorder, diversify
 from denseflip.search.postprocess.requirements import Requirements
 
@@ -116,7 +119,7 @@ class _Run:
     """One explanation under way."""
 
     case: _Case
-    session: Session
+    session: BaseSession
     problem: Problem
     recorder: FlipRecorder | None
     on_event: Callable[[Event], object] | None
@@ -216,7 +219,7 @@ def _open(case: _Case, on_event: Callable[[Event], object] | None, started: floa
     request, bound = case.request, case.bound
     several = request.n > 1 and not case.requirements.changes
     recorder = FlipRecorder(on_event) if several else None
-    session = Session(
+    session: BaseSession = Session(
         case.oracle,
         budget=request.budget,
         time_limit=request.time_limit,
@@ -224,11 +227,9 @@ def _open(case: _Case, on_event: Callable[[Event], object] | None, started: floa
         confidence=CONFIDENCE in case.method.needs or request.confidence is not None,
         on_event=on_event if recorder is None else recorder,
     )
-    own = session.ask(case.graph)
-    if bound is not None:
-        bound.no, session.guard = own, bound
-    if request.confidence is not None:
-        session.demand(own.label, request.confidence)
+    own = session.query(case.graph)
+    if bound is not None or request.confidence is not None:
+        session = ConstrainedSession(session, own, bound, request.confidence)
     known = case.background
     problem = Problem(
         case.graph,
@@ -256,7 +257,7 @@ def _open(case: _Case, on_event: Callable[[Event], object] | None, started: floa
         check_given(need, case.method.name.split("+")[0], case.nodes, known)
     if recorder is not None:
         recorder.original = case.graph
-        recorder.accepts = lambda answer: problem.accepts(session.judged(answer).label)
+        recorder.accepts = lambda answer: problem.accepts(session.apply_confidence(answer).label)
     return run
 
 
@@ -416,7 +417,7 @@ def with_weights(result: Counterfactual, oracle: Oracle) -> Counterfactual:
     return replace(result, weights=weights, notes=notes, front=front)
 
 
-def _front(result: Counterfactual, found: Walk, session: Session) -> tuple[Counterfactual, ...]:
+def _front(result: Counterfactual, found: Walk, session: BaseSession) -> tuple[Counterfactual, ...]:
     """The answers that no other beats as results of their own; all share calls and most notes."""
     return tuple(
         replace(
@@ -457,15 +458,14 @@ def _result(run: _Run, status: Status, facts: dict[str, Any]) -> Counterfactual:
         elapsed=time.perf_counter() - run.started,
         confidence_before=before,
         confidence_after=then,
-        confidence=session.demanded,
+        confidence=session.required_confidence,
         constraints={} if bound is None else bound.constraints.given,
         refused={} if bound is None else dict(bound.refused),
-        terms=bound,
         **{"edits": Edits(), "label_after": problem.label, **facts},
     )
 
 
-def _confidence(session: Session, *graphs: Graph) -> tuple[float | None, ...]:
+def _confidence(session: BaseSession, *graphs: Graph) -> tuple[float | None, ...]:
     """How sure the oracle is of its labels of these graphs; None where it does not say."""
     oracle = session.oracle
     if not hasattr(oracle, "predict_proba") or getattr(oracle, "classes", None) is None:

@@ -6,16 +6,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, get_args
 
+from denseflip.constraints import Constraints
 from denseflip.counterfactual import AsRead, Counterfactual, Label, Language
 from denseflip.errors import InvalidParameterError, UnknownNameError, whole_number
 from denseflip.graph import Nodes, Taxonomy
 from denseflip.graph.inputs import match_nodes
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
+from denseflip.oracles.base_session import BaseSession
 from denseflip.oracles.protocol import Oracle, about_graph
 from denseflip.oracles.session import Session
 from denseflip.search.claims.claim import DRAWS
-from denseflip.search.constraints.constrained_session import abiding, terms_of
+from denseflip.search.constraints.constrained_session import constrain, constraints_of
 from denseflip.search.core.target import class_names_of
 from denseflip.story.reading import made_for, read_test
 from denseflip.story.story import Form, Story
@@ -36,6 +38,7 @@ def describe(
     evaluation: Any = None,
     share: float = 0.0,
     background: Any = None,
+    constraints: Constraints | Mapping[str, Any] | None = None,
     draws: int = DRAWS,
     seed: int = 0,
     budget: int = BUDGET,
@@ -71,6 +74,8 @@ def describe(
     background : the data set's graphs. With them, a sentence that is not true of any connections
         of its places is tried with connections typical of the class it leads to, then with those
         that this class has more often than the original's.
+    constraints : the constraints of the search. A result keeps them, except for a mask of pairs
+        (``allowed``) and a predicate. Without these here, the tests of the sentence ignore them.
     draws : redraws of the test as read; 0 for none.
     seed : the same seed gives the same redraws.
     budget : the largest number of questions that the tests may take together, at least 2; labels
@@ -103,15 +108,15 @@ def describe(
     nodes = match_nodes(result.original, nodes) or Nodes.numbered(result.original.n_nodes)
     nodes.check_fits(result.original.n_nodes)
     taxonomy, language = _language(regions, nodes, result)
-    session: Session | None = None
-    if isinstance(oracle, Session):
+    session: BaseSession | None = None
+    if isinstance(oracle, BaseSession):
         session, oracle = oracle, oracle.oracle
     elif oracle is not None:
         session = Session(about_graph(coerce_oracle(oracle), result.original, result.target))
     others = None if background is None else Background.of(background)
-    terms, unknown = terms_of(result, nodes, others)
+    bound, unknown = constraints_of(result, nodes, others, constraints)
     if session is not None:
-        session = abiding(session, result, terms)
+        session = constrain(session, result, bound)
     words = _vocabulary(vocabulary, nodes)
     units = Units.of_result(result, nodes, taxonomy, language)
     known = made_for(result, units) and not share
@@ -127,12 +132,15 @@ def describe(
             draws=draws,
             seed=seed,
             budget=budget - check.questions,
-            terms=terms,
+            terms=bound,
         )
-        check = replace(
-            check,
-            remarks=(*check.remarks, *filter(None, (remark, unknown if check.tested else ""))),
-        )
+        remarks = [remark] if remark else []
+        if unknown and check.tested:
+            remarks.append(
+                f"The test of the sentence ignores {' and '.join(unknown)}: the result does not "
+                f"contain {'it' if len(unknown) == 1 else 'them'}."
+            )
+        check = replace(check, remarks=(*check.remarks, *remarks))
     return Story(
         result=result,
         nodes=nodes,

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from denseflip.counterfactual import AsRead, Counterfactual
 from denseflip.oracles.background import Background
-from denseflip.oracles.session import BudgetSpentError, Session
+from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.search.claims.claim import DRAWS, Amount, Claim, Places, Redraw, TooFewError
 from denseflip.search.claims.redraw_test import READINGS, fresh_rng
 from denseflip.search.constraints.bound_constraints import BoundConstraints
@@ -50,7 +50,7 @@ def read_test(
     result: Counterfactual,
     units: Units,
     check: Verification,
-    session: Session,
+    session: BaseSession,
     *,
     background: Background | None = None,
     draws: int = DRAWS,

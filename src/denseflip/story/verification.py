@@ -10,7 +10,7 @@ from denseflip.checks import parsing, plain_fields, text_of, typed
 from denseflip.counterfactual import Counterfactual, Label
 from denseflip.errors import OracleError
 from denseflip.graph import Edits
-from denseflip.oracles.session import BudgetSpentError, Session
+from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.search.core.sufficient_parts import fewest_parts
 from denseflip.story.units import Units
 
@@ -158,7 +158,7 @@ class Verification:
 def verify(
     result: Counterfactual,
     units: Units,
-    session: Session | None,
+    session: BaseSession | None,
     *,
     share: float = 0.0,
     budget: int = BUDGET,
@@ -192,7 +192,7 @@ def verify(
         return Verification(False, named, result.edits, result.label_after, 0, n, tested=False)
     before = session.calls
     try:
-        _check_original(result, session.ask(result.original).label)
+        _check_original(result, session.query(result.original).label)
         enough = fewest_parts(
             result,
             units.parts,

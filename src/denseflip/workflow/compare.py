@@ -15,8 +15,9 @@ from denseflip.oracles.background import Background
 from denseflip.oracles.session import Event
 from denseflip.request import PER_METHOD, Request, takes_request
 from denseflip.search.constraints.bound_constraints import bind_constraints
+from denseflip.search.core.method import Method
 from denseflip.search.explain import constraints_for, explain
-from denseflip.search.methods.registry import Method, method_for
+from denseflip.search.methods.registry import method_for
 from denseflip.story.describe import describe
 from denseflip.story.story import Story
 from denseflip.workflow.explain_and_describe import (
@@ -156,6 +157,7 @@ def compare(
                 share=request.share,
                 vocabulary=request.vocabulary,
                 background=shared,
+                constraints=request.constraints,
                 seed=request.seed,
             )
             yield Compared(method.name, story, parameters=story.sentences.advice.parameters)

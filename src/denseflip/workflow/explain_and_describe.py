@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from denseflip.constraints import Constraints
 from denseflip.counterfactual import Counterfactual, Target
 from denseflip.errors import MissingInputError
 from denseflip.graph import Graph, Taxonomy
@@ -16,6 +17,7 @@ from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Event
 from denseflip.request import Request, takes_request
 from denseflip.search.explain import explain
+from denseflip.search.postprocess.diverse import constraints_of_answers
 from denseflip.story.describe import describe
 from denseflip.story.story import Story
 from denseflip.story.vocabulary import Vocabulary
@@ -95,6 +97,7 @@ def explain_and_describe(
         evaluation=evaluation,
         share=request.share,
         background=shared,
+        constraints=request.constraints,
         seed=request.seed,
     )
 
@@ -123,7 +126,13 @@ def regions_for(result: Counterfactual, regions: str | Taxonomy | None) -> str |
     return None if result.as_read is not None and isinstance(regions, str) else regions
 
 
-def describe_answers(story: Story, oracle: Any, *, background: Any = None) -> tuple[Story, ...]:
+def describe_answers(
+    story: Story,
+    oracle: Any,
+    *,
+    background: Any = None,
+    constraints: Constraints | Mapping[str, Any] | None = None,
+) -> tuple[Story, ...]:
     """Describe every answer of a Pareto front, or of a request for several: a story each.
 
     Parameters
@@ -131,12 +140,14 @@ def describe_answers(story: Story, oracle: Any, *, background: Any = None) -> tu
     story : the story of a result with a front (``front=True``) or with several answers (``n=5``);
         it is one of the stories. Without either it is the only one. Nothing found: no story.
     oracle : the classifier.
-    background : the data set's graphs, as in `describe`.
+    background, constraints : as in `describe`.
     """
     if not story.result.found:
         return ()
     box = coerce_oracle(oracle)
     shared = None if background is None else Background.of(background)
+    answers = story.result.front or story.result.diverse or (story.result,)
+    under = constraints_of_answers(story.result, story.nodes, Constraints.of(constraints))
     return tuple(
         story
         if (one.edits, one.as_read) == (story.result.edits, story.result.as_read)
@@ -150,10 +161,11 @@ def describe_answers(story: Story, oracle: Any, *, background: Any = None) -> tu
             class_names=story.class_names,
             evaluation=story.evaluation,
             background=shared,
+            constraints=given,
             seed=story.result.seed,
             form=story.form,
         )
-        for one in story.result.front or story.result.diverse or (story.result,)
+        for one, given in zip(answers, under, strict=True)
     )
 
 

@@ -8,8 +8,8 @@ from sklearn.linear_model import LogisticRegression
 
 from cohorts import make_cohort
 from denseflip.classifiers.crossval import evaluate
-from denseflip.classifiers.features import SpectralFeatures
 from denseflip.classifiers.presets import check_classes, fit_oracle
+from denseflip.classifiers.spectral import SpectralFeatures
 from denseflip.errors import (
     DatasetError,
     InvalidParameterError,

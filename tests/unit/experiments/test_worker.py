@@ -64,7 +64,7 @@ def test_what_an_oracle_offers_goes_through_the_clock():
     assert timed.predict_proba([graph]).shape == (1, 2)
     assert timed.graphs == 6
     assert timed.seconds > 0
-    assert Session(timed, confidence=True).ask(graph).confidence == 0.75
+    assert Session(timed, confidence=True).query(graph).confidence == 0.75
 
 
 def test_what_an_oracle_lacks_is_not_made_up():

@@ -27,7 +27,7 @@ class Recording:
 def test_a_question_counts_every_time_but_is_evaluated_once():
     oracle = Recording()
     session = Session(oracle)
-    assert [session.ask(g).label for g in (A, B, A, A)] == [3, 6, 3, 3]
+    assert [session.query(g).label for g in (A, B, A, A)] == [3, 6, 3, 3]
     assert session.calls == 4
     assert session.distinct == 2
     assert session.evaluations == 2
@@ -66,7 +66,7 @@ def test_the_first_yes_is_that_of_the_walk_one_by_one():
 def test_looking_ahead_evaluates_in_one_batch_what_is_not_known():
     oracle = Recording()
     session = Session(oracle)
-    session.ask(A)
+    session.query(A)
     session.first(numbered(A, B, C, B), lambda a: False, odds=Always(4))
     assert oracle.batches == [[A], [B, C]]
     assert session.calls == 5
@@ -101,10 +101,10 @@ def test_an_error_in_making_candidates_comes_when_the_walk_gets_there():
 def test_several_questions_at_once_are_all_counted_or_none():
     oracle = Recording()
     session = Session(oracle, budget=4, max_batch=2)
-    assert [a.label for a in session.ask_all([A, B, A])] == [3, 6, 3]
+    assert [a.label for a in session.query_all([A, B, A])] == [3, 6, 3]
     assert (session.calls, session.distinct, session.predictions) == (3, 2, 1)
     with pytest.raises(BudgetSpentError):
-        session.ask_all([A, B])
+        session.query_all([A, B])
     assert session.calls == 3
 
 
@@ -112,7 +112,7 @@ def test_the_listener_hears_of_questions_and_answers():
     heard = []
     session = Session(Recording(), on_event=heard.append)
     session.first(numbered(C, A, B), lambda a: a.label == 3, odds=Always(3))
-    session.tell("best", A, 2)
+    session.notify("best", A, 2)
     assert [(e.kind, e.calls, e.value) for e in heard] == [
         ("question", 0, 3),
         ("answer", 1, None),
@@ -145,9 +145,9 @@ def test_near_copies_are_asked_about_by_their_edits_where_the_oracle_can():
             return [base.n_edges + 100 + len(e) for e in edits]
 
     session = Session(Linear())
-    assert session.ask(A).label == 3
+    assert session.query(A).label == 3
     near = [A.toggle([(0, 2)]), A.toggle([(0, 2)]).toggle([(0, 3)])]
-    assert [a.label for a in session.ask_all(near)] == [104, 105]
+    assert [a.label for a in session.query_all(near)] == [104, 105]
     assert asked == [(A, [[2], [2, 3]])]
     assert session.evaluations == 3
 
@@ -174,8 +174,8 @@ def test_answers_about_edits_are_not_taken_from_somebody_who_knows_another_predi
     changed = Linear()
     changed.predict = Turned().predict
     for oracle in (Turned(), Around(Linear()), changed):
-        assert Session(oracle).ask(A.toggle([(0, 2)])).label == -4
-    assert Session(Linear()).ask(A.toggle([(0, 2)])).label == 103
+        assert Session(oracle).query(A.toggle([(0, 2)])).label == -4
+    assert Session(Linear()).query(A.toggle([(0, 2)])).label == 103
 
 
 def test_a_confidence_comes_with_the_label_where_it_is_asked_for():
@@ -189,10 +189,10 @@ def test_a_confidence_comes_with_the_label_where_it_is_asked_for():
             return [[1 - g.n_edges / 8, g.n_edges / 8] for g in graphs]
 
     session = Session(Sure(), confidence=True)
-    answer = session.ask(A)
+    answer = session.query(A)
     assert answer == ("few", 0.625, {"few": 0.625, "many": 0.375})
-    assert [a.confidence for a in session.ask_all([B, C])] == [0.75, 1.0]
-    assert Session(Sure()).ask(A) == ("few", None, None)
+    assert [a.confidence for a in session.query_all([B, C])] == [0.75, 1.0]
+    assert Session(Sure()).query(A) == ("few", None, None)
     session.confirm([A, B])
     with pytest.raises(OracleError, match="gives no confidence"):
         Session(Recording(), confidence=True)
@@ -202,26 +202,26 @@ def test_a_confidence_comes_with_the_label_where_it_is_asked_for():
             return [[0.9, 0.4] for _ in graphs]
 
     with pytest.raises(OracleError, match="sum to 1"):
-        Session(Unsure(), confidence=True).ask(A)
+        Session(Unsure(), confidence=True).query(A)
 
 
 def test_equal_graphs_share_an_answer():
     oracle = Recording()
     session = Session(oracle)
-    session.ask(path(4))
-    session.ask(path(5).toggle([]).toggle([(3, 4)]))  # five nodes: another graph
-    session.ask(path(4).toggle([(0, 2)]).toggle([(0, 2)]))
+    session.query(path(4))
+    session.query(path(5).toggle([]).toggle([(3, 4)]))  # five nodes: another graph
+    session.query(path(4).toggle([(0, 2)]).toggle([(0, 2)]))
     assert session.evaluations == 2
 
 
 def test_the_budget_ends_the_questions_not_the_peeking():
     session = Session(Recording(), budget=2)
     assert session.remaining == 2
-    session.ask(A)
-    session.ask(A)
+    session.query(A)
+    session.query(A)
     assert session.remaining == 0
     with pytest.raises(BudgetSpentError):
-        session.ask(A)
+        session.query(A)
     assert session.calls == 2
     assert session.peek(B).label == 6
     assert Session(Recording()).remaining == math.inf
@@ -229,7 +229,7 @@ def test_the_budget_ends_the_questions_not_the_peeking():
 
 def test_several_questions_are_charged_all_or_none():
     session = Session(Recording(), budget=3)
-    session.ask(A)
+    session.query(A)
     with pytest.raises(BudgetSpentError):
         session.charge_background([A, B, C])
     assert session.calls == 1
@@ -243,11 +243,11 @@ def test_time_ends_the_questions(monkeypatch):
     now = [100.0]
     monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
     session = Session(Recording(), time_limit=5)
-    session.ask(A)
+    session.query(A)
     assert not session.out_of_time
     now[0] = 105.1
     assert session.out_of_time
-    for question in (lambda: session.ask(A), session.check_time, lambda: session.charge(0)):
+    for question in (lambda: session.query(A), session.check_time, lambda: session.charge(0)):
         with pytest.raises(BudgetSpentError):
             question()
     assert session.calls == 1
@@ -261,7 +261,7 @@ def test_the_background_is_counted_apart():
     other = Session(oracle)
     other.remember([A, B], [3, 6])
     assert other.background_calls == 2
-    assert other.ask(B).label == 6
+    assert other.query(B).label == 6
     assert other.evaluations == 0
 
 
@@ -270,7 +270,7 @@ def test_a_failure_ahead_is_kept_for_the_question_itself():
     assert session.first(numbered(A, B, C), lambda a: a.label == 6, odds=Always(3)).item == 1
     assert session.evaluations == 5  # together, then each by itself
     with pytest.raises(OracleError, match=r"ValueError: no idea .*with 4 nodes; the first has 0"):
-        session.ask(C)
+        session.query(C)
     with pytest.raises(OracleError, match=r"no idea"):
         Session(Recording(fails_at=[B])).label_background([A, B])
 
@@ -282,10 +282,10 @@ def test_a_bad_label_ahead_is_kept_for_the_question_itself():
 
     session = Session(Oracle())
     session.first(numbered(A, B, C), lambda a: True, odds=Always(3))
-    assert session.ask(B).label == 1
+    assert session.query(B).label == 1
     assert session.evaluations == 3
     with pytest.raises(OracleError, match=r"None as a label"):
-        session.ask(C)
+        session.query(C)
 
 
 def test_the_wrong_number_of_labels_is_an_error_at_once():
@@ -294,9 +294,9 @@ def test_the_wrong_number_of_labels_is_an_error_at_once():
             return [1]
 
     session = Session(Oracle())
-    assert session.ask(A).label == 1
+    assert session.query(A).label == 1
     with pytest.raises(OracleError, match=r"returned 1 label\(s\) for 2 graph\(s\)") as error:
-        session.ask_all([B, C])
+        session.query_all([B, C])
     assert type(error.value) is OracleError
 
 
@@ -307,7 +307,7 @@ def test_the_librarys_own_errors_pass_through():
             raise NotFittedError(msg)
 
     with pytest.raises(NotFittedError, match=r"train it first"):
-        Session(Oracle()).ask(A)
+        Session(Oracle()).query(A)
 
 
 def test_a_changed_mind_is_noticed():
@@ -318,10 +318,10 @@ def test_a_changed_mind_is_noticed():
             return [next(self.answers) for _ in graphs]
 
     session = Session(Oracle())
-    session.ask(A)
-    session.ask(B)
+    session.query(A)
+    session.query(B)
     with pytest.raises(
-        OracleError, match=r"changed its mind: .* 2 at first and 3 when asked again"
+        OracleError, match=r"not deterministic: .* 2 first and 3 when queried again"
     ):
         session.confirm([A, B])
 

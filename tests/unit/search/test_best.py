@@ -46,7 +46,7 @@ def probe_of(g, oracle, background):
     session = Session(coerce_oracle(oracle))
     problem = Problem(
         g,
-        session.ask(g).label,
+        session.query(g).label,
         background=background and Background(background),
         label_background=lambda: [session.peek(h).label for h in background],
     )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from denseflip import Step, explain
+from denseflip import Step, conversation, explain, stream
 from denseflip.counterfactual import Status
 from denseflip.errors import InvalidParameterError
 from denseflip.oracles.session import BudgetSpentError
-from denseflip.search.core.problem import is_conversation
+from denseflip.search.core.method import Conversation, Method, Stream, with_kind
 from denseflip.search.core.refinement import MinimalRefine
-from denseflip.search.methods.registry import Method
+from denseflip.search.methods.registry import METHODS, as_method
 from graphs import complete, path
 
 
@@ -20,7 +20,7 @@ def bisect(problem, session):
 
     def ask(k):
         graph = problem.graph.toggle(edges[:k])
-        answer = session.ask(graph)
+        answer = session.query(graph)
         flips = problem.accepts(answer.label)
         if flips:
             steps = [Step("search", "edges", tuple(edges[:k]), iteration=session.calls - 1)]
@@ -117,18 +117,68 @@ def test_a_walk_inside_a_conversation_is_batched():
     assert (alone.edits, alone.calls) == (result.edits, result.calls)
 
 
-def test_the_kind_of_a_search_is_told_by_what_it_takes():
-    def stream(problem, limit=3):
+def test_a_decorator_declares_the_kind_whatever_the_parameters():
+    @conversation
+    def declared(*given):
+        return bisect(*given)
+
+    @stream
+    def remove(problem, *, session=None):
+        for i, edge in enumerate(problem.graph.edges(), start=1):
+            yield Step("sparsify", "edge", (edge,), iteration=i)
+
+    assert with_kind(declared) is declared
+    assert with_kind(remove) is remove
+    assert explain(complete(20), fewer_than(100), declared).calls == 15
+    assert explain(complete(20), fewer_than(100), remove).distance == 91
+
+
+@pytest.mark.parametrize("base", [Stream, Conversation])
+def test_a_class_declares_the_kind_by_its_base(base):
+    class Mine(base):
+        def __call__(self, *given):
+            return None
+
+    assert as_method(Mine()).search.kind == base.kind
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_named_method_declares_its_kind(name):
+    search = METHODS[name].build()
+    assert (Stream if search.kind == "stream" else Conversation) in type(search).__mro__
+
+
+def test_a_plain_function_is_classified_by_its_required_parameters():
+    def steps(problem, limit=3):
         return iter(())
 
-    assert is_conversation(bisect)
-    assert not is_conversation(stream)
-    assert not is_conversation(lambda problem: ())
-    assert is_conversation(lambda problem, session, *, patience=3: None)
+    def kind(search):
+        return Method("mine", search).search.kind
+
+    assert kind(bisect) == "conversation"
+    assert kind(steps) == "stream"
+    assert kind(lambda problem: ()) == "stream"
+    assert kind(lambda problem, session, *, patience=3: None) == "conversation"
+
+
+@pytest.mark.parametrize(
+    ("search", "seen"),
+    [
+        (lambda: (), "it has 0 required parameters"),
+        (lambda *given: (), "it has 0 required parameters"),
+        (lambda a, b, c: (), "it has 3 required parameters"),
+        (iter, "its parameters cannot be inspected"),
+    ],
+)
+def test_an_unclear_kind_is_refused_with_the_remedy(search, seen):
+    with pytest.raises(InvalidParameterError, match=seen) as error:
+        explain(path(4), lambda a: 0, search)
+    assert "Declare it: @denseflip.stream" in str(error.value)
+    assert error.value.parameters == ("method",)
 
 
 def test_a_conversation_that_gives_back_something_else_is_refused():
-    with pytest.raises(InvalidParameterError, match="gives back a Walk"):
+    with pytest.raises(InvalidParameterError, match="must return a Walk"):
         explain(path(4), lambda a: 0, lambda problem, session: None)
 
 

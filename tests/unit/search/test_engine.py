@@ -224,8 +224,8 @@ def test_refinement_does_not_depend_on_how_much_randomness_the_search_drew(batch
             problem.rng.random(3)
             yield Step("sparsify", "edge", (tuple(pair),))
 
+    from denseflip.search.core.method import Method
     from denseflip.search.core.refinement import BackwardRefine
-    from denseflip.search.methods.registry import Method
 
     recipe = Method("draws", draws, (BackwardRefine(),))
     g = complete(9)

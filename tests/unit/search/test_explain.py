@@ -166,7 +166,7 @@ BAD = [
     ({"oracle": lambda a: np.float32("inf")}, OracleError, "returned inf as a label.*finite"),
     ({"oracle": lambda a: a}, OracleError, "expected one label"),
     ({"oracle": lambda a: [1, 2]}, OracleError, r"returned \[1, 2\] as a label"),
-    ({"oracle": Fickle()}, OracleError, "changed its mind: it labelled the same graph 1 at first"),
+    ({"oracle": Fickle()}, OracleError, "not deterministic: it labelled the same graph 1 first"),
     ({"oracle": 5}, InvalidParameterError, r"must have a method predict\(graphs\).*got int"),
     # the rest
     ({"budget": 0}, InvalidParameterError, "budget must be a whole number, at least 1; got 0"),

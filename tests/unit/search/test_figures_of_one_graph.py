@@ -80,7 +80,7 @@ def test_a_certificate_is_dropped_where_the_answer_was_made_smaller() -> None:
     target = BACKGROUND[0]
 
     def certified(problem: Problem, session) -> Walk:
-        walk = problem.end(target, session.ask(target).label)
+        walk = problem.end(target, session.query(target).label)
         walk.minimal = True
         return walk
 
@@ -142,7 +142,7 @@ def test_diverse_answers_that_were_met_have_the_weights_of_their_own_edits() -> 
     other = [graph.toggle([edge]) for edge in (edges[0], edges[-1])]
 
     def two(problem: Problem, session) -> Walk:
-        first, _ = walks = [problem.end(g, session.ask(g).label) for g in other]
+        first, _ = walks = [problem.end(g, session.query(g).label) for g in other]
         assert all(walk.status is Status.FOUND for walk in walks)
         return first
 

@@ -7,8 +7,9 @@ import pytest
 from denseflip import explain, make_method
 from denseflip.counterfactual import Status
 from denseflip.errors import InvalidParameterError, UnknownNameError
+from denseflip.search.core.method import Method
 from denseflip.search.core.refinement import BackwardRefine
-from denseflip.search.methods.registry import Method, tri
+from denseflip.search.methods.registry import tri
 from graphs import clique, complete, empty, graph, halves, path, triangle_with_tail, two_cliques
 
 

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from denseflip.graph import Graph
 from denseflip.oracles.adapt import as_oracle
 from denseflip.oracles.session import BudgetSpentError, Session
-from denseflip.search.core.probing import Probe, Shared, certify, gallop, joined, lexmin
+from denseflip.search.core.probing import Probe, certify, gallop, joined, lexmin
 from denseflip.search.core.problem import Problem
+from denseflip.search.core.shared_session import SharedSession
 
 WEIGHTS = st.lists(st.integers(0, 9), min_size=1, max_size=7)
 
@@ -69,7 +70,7 @@ def test_certify_leaves_nothing_that_can_go(weights, data):
 def probe_of(function):
     graph = Graph.from_edges(5, [(0, 1), (1, 2)])
     session = Session(as_oracle(function))
-    return Probe(Problem(graph, session.ask(graph).label), session)
+    return Probe(Problem(graph, session.query(graph).label), session)
 
 
 def test_a_probe_asks_each_question_once_and_keeps_the_shortest_flip():
@@ -101,14 +102,14 @@ def test_the_first_that_flips_is_found_whatever_the_batches(batch):
 def test_a_part_of_a_part_has_no_more_than_is_left():
     graph = Graph.from_edges(4, [])
     session = Session(as_oracle(lambda a: 0), budget=100)
-    part = Shared(session, 3)
-    inner = Shared(part)
+    part = SharedSession(session, 3)
+    inner = SharedSession(part)
     assert inner.remaining == 3
-    assert Shared(part, 2).remaining == 2
+    assert SharedSession(part, 2).remaining == 2
     for pair in ((0, 1), (0, 2), (0, 3)):
-        inner.ask(graph.toggle([pair]))
+        inner.query(graph.toggle([pair]))
     with pytest.raises(BudgetSpentError):
-        inner.ask(graph.toggle([(1, 2)]))
+        inner.query(graph.toggle([(1, 2)]))
     assert part.remaining == 0
     assert session.remaining == 97
 

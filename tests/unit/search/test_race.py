@@ -12,8 +12,8 @@ from denseflip.counterfactual import Status
 from denseflip.errors import InvalidParameterError
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.session import BudgetSpentError, Session
-from denseflip.search.core.probing import Shared
 from denseflip.search.core.problem import Problem
+from denseflip.search.core.shared_session import SharedSession
 from denseflip.search.methods.contrast import helpful_changes
 from denseflip.search.methods.race import Race
 from graphs import complete, empty, graph, halves, path, two_cliques
@@ -70,30 +70,30 @@ def test_con_says_so_when_its_list_ends():
 
 def test_a_shared_session_counts_a_graph_once():
     session = Session(coerce_oracle(lambda a: int(a.sum() > 6)))
-    shared = Shared(session)
-    assert shared.ask(path(5)).label == shared.ask(path(5)).label == 1
-    assert [a.label for a in shared.ask_all([path(5), empty(5), empty(5)])] == [1, 0, 0]
+    shared = SharedSession(session)
+    assert shared.query(path(5)).label == shared.query(path(5)).label == 1
+    assert [a.label for a in shared.query_all([path(5), empty(5), empty(5)])] == [1, 0, 0]
     assert session.calls == shared.calls == 2
-    assert Shared(shared).ask(empty(5)).label == 0
+    assert SharedSession(shared).query(empty(5)).label == 0
     assert session.calls == 2
 
 
 def test_a_part_of_the_budget_ends_before_the_whole():
     session = Session(coerce_oracle(lambda a: 0), budget=5)
-    part = Shared(session, 2)
+    part = SharedSession(session, 2)
     assert part.remaining == 2
-    part.ask(path(3))
-    part.ask(path(4))
-    part.ask(path(4))  # known: free
+    part.query(path(3))
+    part.query(path(4))
+    part.query(path(4))  # known: free
     with pytest.raises(BudgetSpentError):
-        part.ask(path(5))
+        part.query(path(5))
     with pytest.raises(BudgetSpentError):
-        part.ask_all([path(6), path(7)])
+        part.query_all([path(6), path(7)])
     assert session.calls == 2
     assert session.remaining == 3
-    assert Shared(part).remaining == 0  # a part of it ends with it
-    assert Shared(Shared(session, 3), 1).remaining == 1
-    session.ask(path(5))
+    assert SharedSession(part).remaining == 0  # a part of it ends with it
+    assert SharedSession(SharedSession(session, 3), 1).remaining == 1
+    session.query(path(5))
     assert session.calls == 3
 
 

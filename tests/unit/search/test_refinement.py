@@ -8,6 +8,7 @@ from denseflip import DCS, Step, explain
 from denseflip.errors import InvalidParameterError, UnknownNameError
 from denseflip.graph import Graph
 from denseflip.oracles.lookahead import FlipOdds
+from denseflip.search.core.method import Method
 from denseflip.search.core.refinement import (
     BackwardRefine,
     Candidate,
@@ -15,7 +16,6 @@ from denseflip.search.core.refinement import (
     MinimalRefine,
     as_refiners,
 )
-from denseflip.search.methods.registry import Method
 from graphs import clique, complete, empty, graph, halves, path
 
 

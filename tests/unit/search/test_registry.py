@@ -4,7 +4,7 @@ import pytest
 
 from denseflip import DCS, explain, make_method, methods
 from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError
-from denseflip.search.core.problem import describe_parameters
+from denseflip.search.core.method import describe_parameters
 from denseflip.search.core.refinement import BackwardRefine, MinimalRefine
 from denseflip.search.methods.registry import ALIASES, METHODS, as_method
 from denseflip.search.methods.sparsify import CliqueSparsify

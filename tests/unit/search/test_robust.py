@@ -7,8 +7,11 @@ import pytest
 
 from denseflip import Constraints, Graph, Step, explain
 from denseflip.oracles.adapt import as_oracle
+from denseflip.oracles.protocol import Answer
 from denseflip.oracles.session import Session
 from denseflip.result_scores import Robustness
+from denseflip.search.constraints.bound_constraints import bind_constraints
+from denseflip.search.constraints.constrained_session import ConstrainedSession
 from denseflip.search.core.problem import Problem
 from denseflip.search.core.refinement import Candidate
 from denseflip.search.postprocess import robust
@@ -72,15 +75,16 @@ def test_a_level_is_measured_on_a_hundred_perturbations_of_its_own():
     assert shaking.unknown == Robustness(0.9, 0.05, 0, 0)
 
 
-def test_noise_is_not_bound_by_the_terms_and_the_guard_stands_again_after():
-    shaking = shaker(0.9, 0.05, lambda g: True)
-
-    def guard(graph):
-        raise AssertionError("noise was held against the terms")
-
-    shaking.session.guard = guard
-    assert shaking.look(TWELVE)[0]
-    assert shaking.session.guard is guard
+def test_constraints_do_not_apply_to_perturbed_graphs():
+    session = Session(as_oracle(lambda a: 1))
+    never = bind_constraints(Constraints(predicate=lambda g: False), TWELVE)
+    bound = ConstrainedSession(session, Answer(0), never)
+    test = PerturbationTest(Problem(TWELVE, 0), bound, Noise(0.9, 0.05), np.random.default_rng(0))
+    assert test.look(TWELVE)[0]
+    assert not never.refused
+    assert bound.calls == session.calls == 32
+    assert bound.query(TWELVE.toggle([(0, 1)])).label == 0  # the session itself still refuses
+    assert session.calls == 32
 
 
 def test_a_graph_without_pairs_cannot_be_shaken():
@@ -118,24 +122,18 @@ def edge_after_edge(problem):
 
 
 def test_a_methods_own_steps_go_on_after_its_flip():
-    class Own:
-        search = staticmethod(edge_after_edge)
-
     g = path(5)
     problem = Problem(g, 0)
     flipped = g.toggle([(0, 1), (1, 2)])
     later = [flipped.toggle([(2, 3)]), flipped.toggle([(2, 3), (3, 4)])]
-    assert list(robust._own_steps(problem, Own, 0, flipped)) == later
-    assert list(robust._own_steps(problem, Own, 0, complete(5))) == []
+    assert list(robust._own_steps(problem, edge_after_edge, 0, flipped)) == later
+    assert list(robust._own_steps(problem, edge_after_edge, 0, complete(5))) == []
 
 
 def test_only_so_many_steps_are_followed(monkeypatch):
-    class Own:
-        search = staticmethod(edge_after_edge)
-
     monkeypatch.setattr(robust, "MOST_STEPS", 3)
     g = path(9)
-    after = list(robust._own_steps(Problem(g, 0), Own, 0, g.toggle([(0, 1)])))
+    after = list(robust._own_steps(Problem(g, 0), edge_after_edge, 0, g.toggle([(0, 1)])))
     assert len(after) == 3
     assert after[-1] == g.toggle([(0, 1), (1, 2), (2, 3), (3, 4)])
 

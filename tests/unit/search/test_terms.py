@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import pickle
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
 
 from denseflip import Background, Constraints, Graph, Nodes, describe, explain, make_method
 from denseflip.counterfactual import Counterfactual, Status
+from denseflip.errors import MissingInputError
 from denseflip.metrics import as_read
-from denseflip.oracles import session as sessions
+from denseflip.oracles.adapt import as_oracle
 from denseflip.oracles.session import Session
 from denseflip.search.claims.claim import Amount, Places, Redraw
+from denseflip.search.constraints import constrained_session
 from denseflip.search.constraints.bound_constraints import bind_constraints
-from denseflip.search.constraints.constrained_session import abiding, terms_of
+from denseflip.search.constraints.constrained_session import (
+    constrain,
+    constraints_of,
+    known_constraints_of,
+)
 from denseflip.search.methods.dcs import DCS
 from denseflip.search.methods.registry import METHODS
+from denseflip.search.postprocess.diverse import constraints_of_answers
+from denseflip.workflow.explain_and_describe import describe_answers, explain_and_describe
+from denseflip.workflow.subject import Subject
 
 N = 12
 NODES = Nodes(
@@ -133,7 +144,7 @@ def test_dat_says_how_many_graphs_it_tried_in_vain():
 
 
 def test_a_search_that_is_forbidden_everything_ends_and_says_so(monkeypatch):
-    monkeypatch.setattr(sessions, "MAX_REFUSED", 20)
+    monkeypatch.setattr(constrained_session, "MAX_REFUSED", 20)
     result = explain(
         DENSE, ORACLE, "edg", constraints={"predicate": lambda g: False}, budget=100_000
     )
@@ -175,7 +186,6 @@ def test_a_sentence_and_its_redraws_keep_to_the_terms(method, read):
     assert result.found
     if read:
         result = Counterfactual.from_dict(result.to_dict())
-        assert result.terms is None
     asked, terms = Asked(), bind_constraints(Constraints(**given), DENSE, NODES)
     story = describe(result, NODES, asked, background=GRAPHS)
     as_read(result, asked, NODES.taxonomy("lobe"), nodes=NODES)
@@ -198,7 +208,7 @@ def test_a_part_that_breaks_the_terms_is_not_told_as_enough():
 
     def straight(problem, session):
         graph = problem.graph.toggle(way)
-        return problem.end(graph, session.ask(graph).label)
+        return problem.end(graph, session.query(graph).label)
 
     free = describe(explain(DENSE, ORACLE, straight), NODES, ORACLE, regions="lobe")
     bound = describe(
@@ -224,39 +234,84 @@ def test_redraws_reach_the_confidence_that_was_asked_for():
     assert as_read(strict, ORACLE, NODES.taxonomy()).share == 0
 
 
-def test_terms_that_were_not_written_down_are_told():
+def masked() -> dict[str, Any]:
     mask = np.ones((N, N), dtype=bool)
     mask[0] = mask[:, 0] = False
-    given = {"allowed": mask, "predicate": lambda g: g.n_edges > 3, "only": "remove"}
+    return {"allowed": mask, "predicate": lambda g: g.n_edges > 3, "only": "remove"}
+
+
+def test_a_mask_and_a_predicate_are_used_if_they_are_passed():
+    given = masked()
     result = explain(DENSE, ORACLE, "tri+min", nodes=NODES, constraints=given)
-    assert terms_of(result)[1] == ""
-    assert pickle.loads(pickle.dumps(result)).terms is None  # a lambda cannot travel
-    again = Counterfactual.from_dict(result.to_dict())
-    terms, remark = terms_of(again)
-    assert terms.constraints.given == {"only": "remove"}
-    assert "allowed and predicate" in remark
-    assert remark in describe(again, NODES, ORACLE).footnotes
+    assert pickle.loads(pickle.dumps(result)) == result  # a result holds values only
+    bound, unknown = constraints_of(result, constraints=given)
+    assert (bound.constraints.given, unknown) == (result.constraints, ())
+    bound, unknown = constraints_of(result)
+    assert (bound.constraints.given, unknown) == ({"only": "remove"}, ("allowed", "predicate"))
+    other = {**given, "allowed": np.ones((N, N), dtype=bool)}
+    assert constraints_of(result, constraints=other)[1] == ("allowed",)
+    assert known_constraints_of(result, constraints=given) is not None
+    with pytest.raises(MissingInputError, match="cannot be applied here: allowed, predicate"):
+        known_constraints_of(result)
+
+
+def test_a_mask_and_a_predicate_that_were_not_passed_are_reported():
+    given = masked()
+    result = explain(DENSE, ORACLE, "tri+min", nodes=NODES, constraints=given)
+    remark = "The test of the sentence ignores allowed and predicate"
+    for one in (result, Counterfactual.from_dict(result.to_dict())):
+        assert remark in " ".join(describe(one, NODES, ORACLE).footnotes)
+        kept = describe(one, NODES, ORACLE, constraints=given)
+        assert remark not in " ".join(kept.footnotes)
+        with pytest.raises(MissingInputError, match="allowed, predicate"):
+            as_read(one, ORACLE, NODES.taxonomy())
+        assert as_read(one, ORACLE, NODES.taxonomy(), constraints=given).draws
+
+
+def test_tell_passes_the_constraints_on():
+    subject = Subject(DENSE, "one", NODES)
+    story = explain_and_describe(subject, ORACLE, "tri+min", constraints=masked())
+    assert "ignores" not in " ".join(story.footnotes)
+
+
+@pytest.mark.parametrize("nodes", [NODES, None], ids=["regions", "no regions"])
+@pytest.mark.parametrize("given", [None, {"only": "remove"}, {"freeze": [0], "regions": "side"}])
+def test_diverse_answers_are_described_under_their_own_constraints(nodes, given):
+    oracle = as_oracle(lambda a: int(a.sum() / 2 >= DENSE.n_edges))  # any removal flips it
+    story = explain_and_describe(
+        Subject(DENSE, "one", nodes), oracle, "race", n=3, plausible=True, constraints=given
+    )
+    answers = story.result.diverse
+    assert sum("allowed" in one.constraints for one in answers) >= 1
+    found = constraints_of_answers(story.result, nodes, Constraints.of(given))
+    assert [one.given.get("allowed") for one in found] == [
+        one.constraints.get("allowed") for one in answers
+    ]
+    for told in describe_answers(story, oracle):
+        assert "ignores" not in " ".join(told.footnotes)
 
 
 def test_allow_seen_is_bound_again_with_a_background_only():
     given = {"allow_seen": 20, "freeze": "Base"}
     result = explain(DENSE, ORACLE, "tri", nodes=NODES, background=GRAPHS, constraints=given)
-    again = Counterfactual.from_dict(result.to_dict())
-    assert terms_of(again, NODES, Background(GRAPHS))[1] == ""
-    assert "allow_seen" in terms_of(again, NODES)[1]
-    assert "freeze" in terms_of(again)[1]
+    for one in (result, Counterfactual.from_dict(result.to_dict())):
+        assert constraints_of(one, NODES, Background(GRAPHS))[1] == ()
+        assert constraints_of(one, NODES)[1] == ("allow_seen",)
+        assert constraints_of(one)[1] == ("freeze", "allow_seen")
 
 
-def test_a_session_without_terms_stays_as_it_is():
+def test_a_session_without_constraints_stays_as_it_is():
     session = Session(ORACLE)
     result = explain(DENSE, ORACLE, "tri")
-    assert abiding(session, result, None) is session
+    assert constrain(session, result, None) is session
     bound = explain(DENSE, ORACLE, "tri", constraints={"only": "remove"})
-    other = abiding(session, bound, bound.terms)
-    assert other.ask(DENSE).label == 1
+    other = constrain(session, bound, constraints_of(bound)[0])
+    assert other.query(DENSE).label == 1
     assert session.calls == other.calls == 1
-    assert session.guard is None
-    assert other.guard is bound.terms
+    denser = DENSE.toggle([next(p for p in combinations(range(N), 2) if not DENSE.has_edge(*p))])
+    assert session.permits(denser)
+    assert not other.permits(denser)
+    assert other.without_constraints() is session
 
 
 def test_where_nothing_is_found_the_terms_are_what_to_loosen():

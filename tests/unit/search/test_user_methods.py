@@ -20,7 +20,7 @@ from denseflip.search.methods.registry import method_for
 
 MODULE = '''
 from dataclasses import dataclass
-from denseflip import DCS, Step, make_method
+from denseflip import DCS, Step, conversation, make_method
 
 def peel(problem, *, most=100):
     """Isolate the nodes one after the other, highest degree first."""
@@ -35,7 +35,7 @@ def first(problem, session):
     edges = problem.graph.edges()
     for k in range(1, len(edges) + 1):
         graph = problem.graph.toggle(edges[:k])
-        label = session.ask(graph).label
+        label = session.query(graph).label
         if problem.accepts(label):
             return problem.end(graph, label)
     return problem.end(problem.graph, problem.label)
@@ -64,8 +64,16 @@ def halts(problem):
     1 / 0
 
 def halts_talking(problem, session):
-    session.ask(problem.graph)
+    session.query(problem.graph)
     raise KeyError("x")
+
+@conversation
+def declared(*given):
+    problem, session = given
+    return first(problem, session)
+
+def unclear(problem, session, third):
+    return None
 
 class Needy:
     needs = frozenset({"regions"})
@@ -96,7 +104,7 @@ def lab(tmp_path, monkeypatch):
     "name",
     [
         *("peel", "first", "composed", "ready", "maker", "Peel", "peel+min", "first+min+bw"),
-        *("composed+bw", "Peel+MIN"),
+        *("composed+bw", "Peel+MIN", "declared"),
     ],
 )
 def test_words_name_a_method_and_results_carry_them(name):
@@ -137,9 +145,10 @@ def test_what_it_needs_is_asked_for():
         ("lacking:f", InvalidParameterError, "No module named 'not_installed_anywhere'"),
         ("broken:f", InvalidParameterError, "broken.py, line 2)"),
         ("mylab:pel", UnknownNameError, "Did you mean 'peel'?"),
-        ("mylab:number", InvalidParameterError, "mylab.py holds int there, which is no search"),
-        ("mylab:makes_nothing", InvalidParameterError, "holds int there"),
+        ("mylab:number", InvalidParameterError, "mylab.py has a int under this name"),
+        ("mylab:makes_nothing", InvalidParameterError, "which is not a search"),
         ("mylab:cannot_make", InvalidParameterError, "RuntimeError: no while it was being made"),
+        ("mylab:unclear", InvalidParameterError, "it has 3 required parameters. Declare it: @"),
         ("mylab:", InvalidParameterError, "is given as module:function; got 'mylab:'"),
         (":peel", InvalidParameterError, "is given as module:function"),
         ("mylab:peel+mni", UnknownNameError, "Did you mean 'min'?"),

@@ -84,7 +84,7 @@ def test_of_a_part_it_says_that_none_of_it_can_be_left_out() -> None:
 def test_a_session_that_is_given_is_asked_and_pays() -> None:
     oracle = Counting(lambda g: int(g.has_edge(0, 3)))
     session = Session(oracle)
-    session.ask(ORIGINAL)
+    session.query(ORIGINAL)
     check = describe(found(), NODES, session, draws=0).verification
     assert (check.questions, session.calls) == (4, 5)
     assert check == describe(found(), NODES, oracle, draws=0).verification

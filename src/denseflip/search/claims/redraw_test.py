@@ -7,12 +7,13 @@ alone, and never from a search: what a search selected on says nothing about its
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 
+from denseflip.constraints import Constraints
 from denseflip.counterfactual import AsRead, Counterfactual, Label, Language, Reading
 from denseflip.errors import (
     InvalidParameterError,
@@ -22,10 +23,11 @@ from denseflip.errors import (
 )
 from denseflip.graph import Codes, Graph, Nodes, Taxonomy
 from denseflip.oracles.background import Background, Frequencies
+from denseflip.oracles.base_session import BaseSession
 from denseflip.oracles.protocol import Oracle
-from denseflip.oracles.session import Session, open_session
+from denseflip.oracles.session import open_session
 from denseflip.search.claims.claim import DRAWS, Claim, Places, Redraw, TooFewError, Unit
-from denseflip.search.constraints.constrained_session import abiding, terms_of
+from denseflip.search.constraints.constrained_session import constrain, known_constraints_of
 from denseflip.search.core.probing import Probe, joined
 from denseflip.search.core.problem import Problem
 from denseflip.search.core.sufficient_parts import fewest_parts
@@ -76,11 +78,12 @@ class Assertion:
 
 def assertion(
     result: Counterfactual,
-    session: Session,
+    session: BaseSession,
     regions: Taxonomy | None = None,
     *,
     nodes: Nodes | None = None,
     background: Background | None = None,
+    constraints: Constraints | Mapping[str, Any] | None = None,
 ) -> Assertion:
     """What the shortest sentence about a result says.
 
@@ -95,10 +98,11 @@ def assertion(
     session : the way to the oracle.
     regions : the regions to speak of; None to speak of nodes.
     nodes : the node table, to look up other regions that a result speaks of, and what it froze.
-    background : the data set, where the constraints of a result that was read speak of it.
+    background : the data set, where the constraints of the result refer to it.
+    constraints : the constraints of the search, where they have a mask or a predicate.
     """
-    terms, _ = terms_of(result, nodes, background)
-    session = abiding(session, result, terms)
+    terms = known_constraints_of(result, nodes, background, constraints)
+    session = constrain(session, result, terms)
     stated = result.as_read
     if stated is not None:
         if stated.language == "pairs":
@@ -148,7 +152,7 @@ def fresh_rng(seed: int, reading: Reading) -> np.random.Generator:
 def redraw(
     result: Counterfactual,
     said: Assertion,
-    session: Session,
+    session: BaseSession,
     *,
     reading: Reading = "any",
     sides: Sides | None = None,
@@ -183,12 +187,13 @@ def redraw(
 
 def as_read(
     result: Counterfactual,
-    oracle: Oracle | Session,
+    oracle: Oracle | BaseSession,
     regions: Taxonomy | None = None,
     *,
     nodes: Nodes | None = None,
     reading: Reading | None = None,
     background: Sequence[tuple[Graph, Label]] | None = None,
+    constraints: Constraints | Mapping[str, Any] | None = None,
     draws: int = DRAWS,
     seed: int = 0,
 ) -> AsRead | None:
@@ -205,6 +210,7 @@ def as_read(
     reading : ``"any"``, ``"typical"`` or ``"distinctive"`` (see `AsRead`); by default the result's
         own, else ``"any"``.
     background : real graphs, each with the oracle's label; all readings but ``"any"`` need it.
+    constraints : the constraints of the search, where they have a mask or a predicate.
     draws : number of redraws.
     seed : the same seed gives the same redraws.
 
@@ -229,9 +235,11 @@ def as_read(
         raise InvalidParameterError(msg)
     session = open_session(oracle)
     known = None
-    if background is not None and result.constraints and result.terms is None:
+    if background is not None and result.constraints:
         known = Background.of([graph for graph, _ in background])
-    said = assertion(result, session, regions, nodes=nodes, background=known)
+    said = assertion(
+        result, session, regions, nodes=nodes, background=known, constraints=constraints
+    )
     own: Reading = "any" if result.as_read is None else result.as_read.reading
     chosen = reading or own
     return redraw(
@@ -286,7 +294,7 @@ def _place(said: Assertion) -> tuple[Language, str | None]:
     return said.language, None if tax is None else tax.name
 
 
-def _probe(result: Counterfactual, said: Assertion, session: Session) -> Probe:
+def _probe(result: Counterfactual, said: Assertion, session: BaseSession) -> Probe:
     problem = Problem(result.original, result.label_before, said.label)
     terms = None if said.places is None else said.places.terms
-    return Probe(problem, abiding(session, result, terms), keep=False)
+    return Probe(problem, constrain(session, result, terms), keep=False)

@@ -27,7 +27,6 @@ from denseflip.graph.cells import Cells
 from denseflip.graph.density import count_components
 from denseflip.graph.pairs import are_among
 from denseflip.oracles.background import Background
-from denseflip.oracles.protocol import Answer
 from denseflip.search.constraints.frozen import Frozen
 from denseflip.search.constraints.rules import Rule, degrees_within, guarded
 
@@ -65,7 +64,6 @@ class BoundConstraints:
     Attributes
     ----------
     constraints, graph, nodes, background : what they are of.
-    no : the answer that a forbidden graph gets, unasked: the original's own.
     refused : how often each constraint forbade a graph, by its name.
     """
 
@@ -73,7 +71,6 @@ class BoundConstraints:
     graph: Graph
     nodes: Nodes | None = None
     background: Background | None = None
-    no: Answer | None = None
     refused: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:

@@ -1,93 +1,221 @@
-"""The terms of a result once more: what is told of it, and tested, keeps to them as well."""
+"""`ConstrainedSession`: a session that enforces constraints and a required confidence."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Generator, Iterable, Mapping
+from typing import Any, TypeVar
 
 from denseflip.constraints import Constraints
-from denseflip.counterfactual import Counterfactual, Label
-from denseflip.errors import DenseflipError
-from denseflip.graph import Nodes
+from denseflip.counterfactual import Counterfactual
+from denseflip.errors import DenseflipError, MissingInputError
+from denseflip.graph import Graph, Nodes
 from denseflip.oracles.background import Background
+from denseflip.oracles.base_session import BaseSession, BudgetSpentError, SessionView
+from denseflip.oracles.lookahead import FlipOdds
 from denseflip.oracles.protocol import Answer
-from denseflip.oracles.session import Guard, Session
+from denseflip.oracles.session import Session
 from denseflip.search.constraints.bound_constraints import BoundConstraints, bind_constraints
 
-_UNSAVED = ("allowed", "predicate")  # a result that was written down knows of these by name only
+T = TypeVar("T")
+MAX_REFUSED = 5000  # forbidden graphs in a row after which a search is stopped
+_NOT_SAVED = ("allowed", "predicate")  # a result keeps only a description of these
 
 
-def terms_of(
-    result: Counterfactual, nodes: Nodes | None = None, background: Background | None = None
-) -> tuple[BoundConstraints | None, str]:
-    """The terms that a result was found on, and a remark where some are not known any more.
+class ConstrainedSession(SessionView):
+    """A view of a session that refuses forbidden graphs and labels of low confidence.
 
-    A result fresh from a search still has them. One that was read from a file has what could be
-    written: they are bound anew, and a mask of pairs, a predicate, or names without a node table
-    are told as left out.
-    """
-    if not result.constraints:
-        return None, ""
-    terms = result.terms
-    if not isinstance(terms, BoundConstraints):
-        kept: dict[str, Any] = {}
-        for name, value in result.constraints.items():
-            if name not in _UNSAVED and _binds({**kept, name: value}, result, nodes, background):
-                kept[name] = value
-        lost = [name for name in result.constraints if name not in kept]
-        terms = bind_constraints(Constraints.of(kept), result.original, nodes, background)
-        terms.no = Answer(result.label_before)
-        if lost:
-            return terms, (
-                f"The test of the sentence does not keep to {' and '.join(lost)}: what was meant "
-                "is not known any more here."
-            )
-    return terms, ""
-
-
-def _binds(
-    given: dict[str, Any],
-    result: Counterfactual,
-    nodes: Nodes | None,
-    background: Background | None,
-) -> bool:
-    try:
-        bind_constraints(Constraints.of(given), result.original, nodes, background)
-    except DenseflipError:
-        return False
-    return True
-
-
-class ConstrainedSession(Session):
-    """A session that keeps to the terms of one result; otherwise it is the one it is made of.
+    A graph that the constraints forbid is neither evaluated nor counted: the answer is that about
+    the original. Another label than the original's needs the required confidence; otherwise the
+    answer is the original's label.
 
     Parameters
     ----------
-    session : whose questions these are.
-    guard : what may not be asked about.
-    demand : the label and the confidence, as in `Session.demand`; None for none.
+    session : the session that queries are passed on to. With a required confidence it must give
+        confidences.
+    original : the oracle's answer about the original.
+    constraints : the constraints, bound to the original; None for none.
+    confidence : the required confidence; None for none.
     """
-
-    __slots__ = ("_demand", "guard")
 
     def __init__(
-        self, session: Session, guard: Guard | None, demand: tuple[Label, float] | None
+        self,
+        session: BaseSession,
+        original: Answer,
+        constraints: BoundConstraints | None = None,
+        confidence: float | None = None,
     ) -> None:
-        self.__dict__ = session.__dict__
-        self.guard = guard
-        self._demand = demand
+        super().__init__(session)
+        self._original = original
+        self._constraints = constraints
+        self._confidence = confidence
+        self._refused_in_a_row = 0
+        self._gave_up = False
+
+    @property
+    def required_confidence(self) -> float | None:
+        """The confidence that another label must have to be accepted, or None."""
+        return self._confidence
+
+    @property
+    def gave_up(self) -> bool:
+        """Whether a search was stopped because too many graphs in a row were forbidden."""
+        return self._gave_up
+
+    def permits(self, graph: Graph) -> bool:
+        """Whether the constraints allow a graph."""
+        constraints = self._constraints
+        return (constraints is None or not constraints.forbids(graph)) and super().permits(graph)
+
+    def query(self, graph: Graph) -> Answer:
+        """Query the oracle about a graph that is allowed; counts as one call."""
+        session, constraints = self._session, self._constraints
+        if constraints is not None:
+            if session.timed and session.calls:
+                session.check_time()
+            if constraints.forbids(graph):
+                constraints.refuse(graph)
+                self._count_refused()
+                return self._original
+            self._refused_in_a_row = 0
+        answer = session.query(graph)
+        return answer if self._confidence is None else self.apply_confidence(answer)
+
+    def _count_refused(self) -> None:
+        """Count a forbidden graph; stop the search after too many in a row."""
+        self._refused_in_a_row += 1
+        if self._refused_in_a_row >= MAX_REFUSED:
+            self._refused_in_a_row, self._gave_up = 0, True
+            raise BudgetSpentError
+
+    def look_ahead(
+        self,
+        candidates: Iterable[tuple[T, Graph]],
+        odds: FlipOdds | None = None,
+        *,
+        permits: Callable[[Graph], bool] | None = None,
+    ) -> Generator[tuple[T, Graph], None, None]:
+        """Pass candidates through; only allowed graphs are evaluated ahead."""
+        if self._constraints is None:
+            return super().look_ahead(candidates, odds, permits=permits)
+        mine = self.permits
+        both = mine if permits is None else lambda graph: permits(graph) and mine(graph)
+        return super().look_ahead(candidates, odds, permits=both)
+
+    def recall(self, graph: Graph) -> Answer:
+        """The answer that `query` would give, not counted."""
+        constraints = self._constraints
+        if constraints is not None and constraints.forbids(graph):
+            constraints.refuse(graph)
+            return self._original
+        return self.apply_confidence(self._session.recall(graph))
+
+    def apply_confidence(self, answer: Answer) -> Answer:
+        """The answer, or the original's label if another label lacks the required confidence."""
+        answer = self._session.apply_confidence(answer)
+        if self._confidence is None or answer.confidence is None:
+            return answer
+        label = self._original.label
+        if answer.label == label or answer.confidence >= self._confidence - 1e-12:
+            return answer
+        probabilities = answer.probabilities or {}
+        return Answer(label, probabilities.get(label), answer.probabilities)
+
+    def without_constraints(self) -> BaseSession:
+        """The same session with all graphs permitted; the required confidence stays."""
+        session = self._session.without_constraints()
+        if self._confidence is None:
+            return session
+        return ConstrainedSession(session, self._original, None, self._confidence)
 
 
-def abiding(session: Session, result: Counterfactual, terms: BoundConstraints | None) -> Session:
-    """A session in which a graph that breaks the terms of a result, or of which the oracle is less
-    sure than was asked for, is no flip.
+def constrain(
+    session: BaseSession, result: Counterfactual, constraints: BoundConstraints | None
+) -> BaseSession:
+    """A session that enforces the constraints and the required confidence of a result.
 
-    Where confidence was asked for and the session does not ask for it, it is one of its own.
+    If the result requires a confidence and the session gives none, a new session is opened.
     """
-    demand = None
-    if result.confidence is not None:
-        demand = (result.label_before, result.confidence)
-        if not session.tells_confidence:
-            session = Session(session.oracle, confidence=True)
-    if terms is None and demand is None:
+    if result.confidence is not None and not session.has_confidence:
+        session = Session(session.oracle, confidence=True)
+    if constraints is None and result.confidence is None:
         return session
-    return ConstrainedSession(session, terms, demand)
+    original = Answer(result.label_before)
+    return ConstrainedSession(session, original, constraints, result.confidence)
+
+
+def constraints_of(
+    result: Counterfactual,
+    nodes: Nodes | None = None,
+    background: Background | None = None,
+    constraints: Constraints | Mapping[str, Any] | None = None,
+) -> tuple[BoundConstraints | None, tuple[str, ...]]:
+    """Bind the constraints of a result to its graph again.
+
+    Parameters
+    ----------
+    result : a result, fresh or read from a file.
+    nodes, background : the node table and the data set, where constraints refer to them.
+    constraints : the constraints that the search was given. A result keeps only a description of
+        ``allowed`` and ``predicate``; they are taken from here if the description is the same.
+
+    Returns
+    -------
+    BoundConstraints or None
+        The constraints as far as they are known; None if the result has none.
+    tuple of str
+        The names of those that are not known.
+    """
+    if not result.constraints:
+        return None, ()
+    given = Constraints.of(constraints)
+    described = given.given
+    known = dict(result.constraints)
+    for name in _NOT_SAVED:
+        if name in known and described.get(name) == known[name]:
+            known[name] = getattr(given, name)
+        else:
+            known.pop(name, None)
+    bound = _bind(known, result, nodes, background)
+    if bound is None:  # leave out what cannot be bound here
+        kept: dict[str, Any] = {}
+        for name, value in known.items():
+            if _bind({**kept, name: value}, result, nodes, background) is not None:
+                kept[name] = value
+        known, bound = kept, _bind(kept, result, nodes, background)
+    return bound, tuple(name for name in result.constraints if name not in known)
+
+
+def known_constraints_of(
+    result: Counterfactual,
+    nodes: Nodes | None = None,
+    background: Background | None = None,
+    constraints: Constraints | Mapping[str, Any] | None = None,
+) -> BoundConstraints | None:
+    """Bind the constraints of a result to its graph again; see `constraints_of`.
+
+    Raises
+    ------
+    MissingInputError
+        If some of them are not known here.
+    """
+    bound, unknown = constraints_of(result, nodes, background, constraints)
+    if unknown:
+        msg = (
+            f"The result was found under constraints that cannot be applied here: "
+            f"{', '.join(unknown)}. Pass the constraints of the search (constraints=), and the "
+            "node table (nodes=) or data set (background=) that they refer to."
+        )
+        raise MissingInputError(msg, parameter=("constraints", "nodes", "background"))
+    return bound
+
+
+def _bind(
+    given: Mapping[str, Any],
+    result: Counterfactual,
+    nodes: Nodes | None,
+    background: Background | None,
+) -> BoundConstraints | None:
+    try:
+        return bind_constraints(Constraints.of(given), result.original, nodes, background)
+    except DenseflipError:
+        return None

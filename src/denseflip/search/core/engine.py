@@ -14,25 +14,18 @@ import numpy as np
 from denseflip.counterfactual import Ask, Status, Step
 from denseflip.errors import InvalidParameterError
 from denseflip.graph import Graph
-from denseflip.oracles.session import BudgetSpentError, Session
+from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.search.constraints.bound_constraints import BoundConstraints
-from denseflip.search.core.problem import (
-    SPENT,
-    Conversation,
-    Problem,
-    StopSearch,
-    Stream,
-    Walk,
-    is_conversation,
-)
+from denseflip.search.core.method import Conversation, Stream
+from denseflip.search.core.problem import SPENT, Problem, StopSearch, Walk
 
 
-def search(problem: Problem, method: Stream | Conversation, session: Session) -> Walk:
+def search(problem: Problem, method: Stream | Conversation, session: BaseSession) -> Walk:
     """Run a search of either kind; always gives where it ended."""
-    if not is_conversation(method):
-        return walk(problem, method(problem), session)  # type: ignore[arg-type, call-arg]
+    if method.kind == "stream":
+        return walk(problem, method(problem), session)
     try:
-        ended = method(problem, session)  # type: ignore[call-arg]
+        ended = method(problem, session)
     except BudgetSpentError:
         if problem.best is None or problem.best.status is not Status.FOUND:
             return Walk(Status.BUDGET, problem.graph, problem.label)
@@ -43,7 +36,7 @@ def search(problem: Problem, method: Stream | Conversation, session: Session) ->
         ended = problem.best or Walk(Status.EXHAUSTED, problem.graph, problem.label)
     if not isinstance(ended, Walk):
         msg = (
-            "A conversation gives back a Walk (problem.end(graph, label)); got "
+            "A conversation must return a Walk, made by problem.end(graph, label); got "
             f"{type(ended).__name__}."
         )
         raise InvalidParameterError(msg)
@@ -52,12 +45,12 @@ def search(problem: Problem, method: Stream | Conversation, session: Session) ->
         terms.refuse(ended.graph)
         return Walk(Status.EXHAUSTED, problem.graph, problem.label)
     if ended.status is Status.FOUND:
-        label = session.judge(ended.graph).label
+        label = session.recall(ended.graph).label
         if label != ended.label or not problem.accepts(label):
             msg = (
-                f"The search gives back a graph as found, with the label {ended.label!r}; the "
-                f"oracle labels it {label!r} and the original {problem.label!r}. A conversation "
-                "gives back the answers that it got: problem.end(graph, session.ask(graph).label)."
+                f"The search returned a graph as found, with the label {ended.label!r}; the oracle "
+                f"labels it {label!r} and the original {problem.label!r}. A conversation returns "
+                "the labels that it got: problem.end(graph, session.query(graph).label)."
             )
             raise InvalidParameterError(msg)
     return ended
@@ -66,7 +59,7 @@ def search(problem: Problem, method: Stream | Conversation, session: Session) ->
 def walk(
     problem: Problem,
     stream: Iterable[Step],
-    session: Session,
+    session: BaseSession,
     *,
     heed: Callable[[Step], bool] | None = None,
 ) -> Walk:
@@ -87,17 +80,17 @@ def walk(
     terms, length = problem.terms, 0  # steps as far as the last graph that was asked about
     try:
         questions = _questions(problem, stream, session)
-        for (steps, made), graph in session.ahead(questions, session.pace.walk_odds()):
+        for (steps, made), graph in session.look_ahead(questions, session.timing.walk_odds()):
             n_notes, last = made, steps[-1]
             # The answer about a background graph was counted before: heed it, count nothing.
-            answer = session.judge(graph) if last.ask is Ask.KNOWN else session.ask(graph)
+            answer = session.recall(graph) if last.ask is Ask.KNOWN else session.query(graph)
             trace.extend(steps)
             if terms is not None and terms.forbids(graph):
                 continue
             ended.graph, ended.label = graph, answer.label
             length = len(trace)
             if session.on_event is not None:
-                session.tell("step", graph, last)
+                session.notify("step", graph, last)
             if problem.accepts(answer.label) and (heed is None or heed(last)):
                 ended.status = Status.FOUND
                 break
@@ -110,14 +103,14 @@ def walk(
             n_notes = len(notes)
     except BudgetSpentError:
         ended.status = Status.BUDGET
-    session.pace.record_walk(session.calls - before)
+    session.timing.record_walk(session.calls - before)
     del trace[length:]
     del notes[n_notes:]  # remarks on what lies beyond the end of the walk
     return ended
 
 
 def _questions(
-    problem: Problem, stream: Iterable[Step], session: Session
+    problem: Problem, stream: Iterable[Step], session: BaseSession
 ) -> Iterator[tuple[tuple[list[Step], int], Graph]]:
     """Graphs to ask about, each with the steps that lead to it and the remarks made by then."""
     tip, n, notes = problem.graph, problem.graph.n_nodes, problem.notes

@@ -8,16 +8,15 @@ flip? It never asks the same question twice.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from math import inf
 from typing import TypeVar, overload
 
 import numpy as np
 
 from denseflip.counterfactual import Label
 from denseflip.graph import Codes, Graph
+from denseflip.oracles.base_session import BaseSession
 from denseflip.oracles.lookahead import FlipOdds
 from denseflip.oracles.protocol import Answer
-from denseflip.oracles.session import BudgetSpentError, Session
 from denseflip.search.core.problem import Problem
 
 T = TypeVar("T")
@@ -36,7 +35,7 @@ class Probe:
     keep : whether the problem's best is that flip; a search that judges otherwise keeps its own.
     """
 
-    def __init__(self, problem: Problem, session: Session, *, keep: bool = True) -> None:
+    def __init__(self, problem: Problem, session: BaseSession, *, keep: bool = True) -> None:
         self.problem = problem
         self.session = session
         self.best: tuple[Codes, Label] | None = None
@@ -51,7 +50,7 @@ class Probe:
         """The oracle's answer about the original with these pairs toggled."""
         graph = self.graph(codes)
         known = self._answers.get(graph.key)
-        return self._learn(graph, codes, self.session.ask(graph)) if known is None else known
+        return self._learn(graph, codes, self.session.query(graph)) if known is None else known
 
     def answers(self, choices: Iterable[Codes]) -> list[Answer]:
         """The answers about several choices, those that are new evaluated together."""
@@ -61,7 +60,7 @@ class Probe:
         for graph, codes in zip(graphs, choices, strict=True):
             if graph.key not in self._answers:
                 new.setdefault(graph.key, (graph, codes))
-        given = self.session.ask_all([graph for graph, _ in new.values()]) if new else []
+        given = self.session.query_all([graph for graph, _ in new.values()]) if new else []
         for (graph, codes), answer in zip(new.values(), given, strict=True):
             self._learn(graph, codes, answer)
         return [self._answers[graph.key] for graph in graphs]
@@ -80,10 +79,11 @@ class Probe:
             for i, codes in enumerate(choices):
                 yield (i, codes), self.graph(codes)
 
-        walk = self.session.ahead(graphs(), odds)
+        walk = self.session.look_ahead(graphs(), odds)
         for (i, codes), graph in walk:
-            known = self._answers.get(graph.key)
-            answer = self._learn(graph, codes, self.session.ask(graph)) if known is None else known
+            answer = self._answers.get(graph.key)
+            if answer is None:
+                answer = self._learn(graph, codes, self.session.query(graph))
             if self.problem.accepts(answer.label):
                 walk.close()
                 if odds is not None:
@@ -100,48 +100,6 @@ class Probe:
             if self._keep:
                 self.problem.keep(graph, answer.label)
         return answer
-
-
-class Shared(Session):
-    """A session in which nothing is counted twice, for several searches that share what they learn.
-
-    It is the session that it is made of, budget, answers and count included, except that a graph
-    that was asked about before is not a question any more.
-
-    Parameters
-    ----------
-    session : whose questions these are.
-    most : how many new questions may be asked through this one; None for all that are left.
-    """
-
-    __slots__ = ("_end",)
-
-    def __init__(self, session: Session, most: int | None = None) -> None:
-        self.__dict__ = session.__dict__
-        end = inf if most is None else session.calls + most
-        # A part of a part ends with it at the latest.
-        self._end: float = min(end, session._end) if isinstance(session, Shared) else end
-
-    @property
-    def remaining(self) -> float:
-        """Questions left, of this part of the budget."""
-        return min(super().remaining, self._end - self.calls)
-
-    def ask(self, graph: Graph) -> Answer:
-        """The oracle's answer; a question only if it was never asked."""
-        if graph.key in self._counted:
-            return self.judge(graph)
-        if self.remaining < 1:
-            raise BudgetSpentError
-        return super().ask(graph)
-
-    def ask_all(self, graphs: Iterable[Graph]) -> list[Answer]:
-        """The answers about several graphs; questions only about those never asked about."""
-        graphs = list(graphs)
-        new = {g.key: g for g in graphs if g.key not in self._counted}
-        if new:
-            super().ask_all(new.values())
-        return [self.judge(graph) for graph in graphs]
 
 
 def joined(parts: Iterable[Codes]) -> Codes:

@@ -1,12 +1,11 @@
-"""`Problem`: what a method may look at; `Stream` and `Conversation`: the two kinds of search."""
+"""`Problem`: everything that a search may look at; `Walk`: where a search ended."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
-from functools import cache, cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +18,6 @@ from denseflip.graph.node_order import node_places
 from denseflip.oracles.background import Background, Contrast, Frequencies
 
 if TYPE_CHECKING:
-    from denseflip.oracles.session import Session
     from denseflip.search.constraints.bound_constraints import BoundConstraints
 
 REGIONS, BACKGROUND, CONFIDENCE = "regions", "background", "confidence"
@@ -296,63 +294,3 @@ def _kept(count: Callable[[Graph], npt.NDArray[Any]]) -> Callable[[Graph], npt.N
         return counts
 
     return remembered
-
-
-@runtime_checkable
-class Stream(Protocol):
-    """A search that only proposes: called with a problem, it yields the steps to walk.
-
-    The stream may not depend on the oracle's answers: that is what lets the engine look ahead.
-    """
-
-    def __call__(self, problem: Problem) -> Iterator[Step]:
-        """Yield steps until there is nothing left to try."""
-        ...
-
-
-@runtime_checkable
-class Conversation(Protocol):
-    """A search that listens: it asks what it wants, when it wants, through the session."""
-
-    def __call__(self, problem: Problem, session: Session) -> Walk:
-        """Search, and say where it ended."""
-        ...
-
-
-def is_conversation(search: Stream | Conversation) -> bool:
-    """Whether a search takes the session as well, told by its parameters."""
-    try:
-        signature = inspect.signature(search)
-    except (TypeError, ValueError):  # a callable that does not show its parameters
-        return False
-    needed = [
-        p
-        for p in signature.parameters.values()
-        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty
-    ]
-    return len(needed) == 2
-
-
-def needs_of(*parts: object) -> frozenset[str]:
-    """What these searches, blocks or rankings declare to need, together."""
-    return frozenset().union(*(getattr(part, "needs", ()) for part in parts))
-
-
-def describe_parameters(value: Any) -> Any:
-    """A method, block or value in plain JSON-ready form, with the names of its types."""
-    if is_dataclass(value) and not isinstance(value, type):
-        inner = {f.name: describe_parameters(getattr(value, f.name)) for f in fields(value)}
-        return {"type": type(value).__name__, **inner}
-    if isinstance(value, (list, tuple)):
-        return [describe_parameters(v) for v in value]
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    if isinstance(value, partial):
-        given = {key: describe_parameters(v) for key, v in value.keywords.items()}
-        return {**describe_parameters(value.func), **given}
-    if callable(value):
-        return {
-            "type": f"{getattr(value, '__module__', '')}."
-            f"{getattr(value, '__qualname__', type(value).__name__)}"
-        }
-    return repr(value)

@@ -16,9 +16,9 @@ from denseflip.errors import InvalidParameterError, UnknownNameError, check_call
 from denseflip.graph import Graph, Pair
 from denseflip.graph.node_order import pair_places
 from denseflip.graph.pairs import are_among
+from denseflip.oracles.base_session import BaseSession
 from denseflip.oracles.lookahead import FlipOdds
 from denseflip.oracles.protocol import Answer
-from denseflip.oracles.session import Session
 from denseflip.search.core.problem import Problem, Walk
 
 _WASTE = 4.0  # refinement may evaluate so many times more than it asks, where that is quicker
@@ -36,7 +36,7 @@ class Candidate:
     is never lost and no edit is ever added.
     """
 
-    def __init__(self, problem: Problem, found: Walk, session: Session) -> None:
+    def __init__(self, problem: Problem, found: Walk, session: BaseSession) -> None:
         self.problem = problem
         self.session = session
         self.graph: Graph = found.graph
@@ -89,9 +89,9 @@ class Candidate:
                 yield chosen, graph
 
         undone = 0
-        walk = self.session.ahead(graphs(), self._run_odds)
+        walk = self.session.look_ahead(graphs(), self._run_odds)
         for chosen, graph in walk:
-            answer = self.session.ask(graph)
+            answer = self.session.query(graph)
             if not self._accepts(answer):
                 walk.close()
                 self._run_odds.count(0, yes=1)  # here it is the no that ends the run
@@ -127,8 +127,8 @@ class Candidate:
         step = Step("refine", structure, chosen, ask=Ask.YES)
         self.steps.append(step)
         if self.session.on_event is not None:
-            self.session.tell("step", graph, step)
-            self.session.tell("best", graph, len(self.pairs))
+            self.session.notify("step", graph, step)
+            self.session.notify("best", graph, len(self.pairs))
 
     def move(self, graph: Graph, label: Label, block: str) -> None:
         """Go over to another counterfactual, in one step that bears the name of who found it."""

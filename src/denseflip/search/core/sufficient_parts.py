@@ -13,7 +13,7 @@ import numpy as np
 
 from denseflip.counterfactual import Counterfactual, Label
 from denseflip.graph import Codes, Graph
-from denseflip.oracles.session import BudgetSpentError, Session
+from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.search.core.probing import certify, joined, lexmin
 
 
@@ -37,7 +37,7 @@ class SufficientParts(NamedTuple):
 def fewest_parts(
     result: Counterfactual,
     parts: Sequence[Codes],
-    session: Session,
+    session: BaseSession,
     *,
     kept: int = 0,
     budget: int | None = None,
@@ -77,7 +77,7 @@ def fewest_parts(
             kept_back = 0 if chosen or key == everything else 1  # one question, about everything
             if budget is not None and len(asked) + kept_back >= budget:
                 raise BudgetSpentError
-            label = session.ask(changed(key)).label
+            label = session.query(changed(key)).label
             asked.add(key)
             if result.accepts(label):
                 chosen[key] = label
@@ -89,7 +89,7 @@ def fewest_parts(
             k = kept if kept and flips(range(kept)) else 0
             if not k:
                 # The shortest prefix first: where labels are not monotone, longer ones may not do.
-                walk = session.ahead(prefixes())
+                walk = session.look_ahead(prefixes())
                 k = next((n for n, _ in walk if flips(range(n))), 0) or len(parts)
                 walk.close()
             if not flips(range(k)):

@@ -12,19 +12,20 @@ from dataclasses import dataclass
 from denseflip.counterfactual import Status
 from denseflip.errors import UnknownNameError, whole_number
 from denseflip.graph import Taxonomy
-from denseflip.oracles.session import BudgetSpentError, Session
+from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.request import LANGUAGES, OBJECTIVES
 from denseflip.search.core.engine import search
-from denseflip.search.core.probing import Shared
+from denseflip.search.core.method import Conversation
 from denseflip.search.core.problem import BACKGROUND, REGIONS, Problem, Walk, check_given
-from denseflip.search.methods.best import PAIRS, Entry
+from denseflip.search.core.shared_session import SharedSession
+from denseflip.search.methods.best import PAIRS, Best, Entry
 from denseflip.search.methods.brief import Brief, cannot_be_told, told_in, too_large, unfit
 
 _FRONT_PAIRS = 500  # questions that a front may spend on the fewest edits
 
 
 @dataclass(frozen=True)
-class Auto:
+class Auto(Conversation):
     """Tells a decision in the fewest words that are true as read.
 
     Parameters
@@ -51,9 +52,9 @@ class Auto:
         if self.objective is not None and self.objective not in OBJECTIVES:
             raise UnknownNameError("objective", str(self.objective), OBJECTIVES)
 
-    def __call__(self, problem: Problem, session: Session) -> Walk:
+    def __call__(self, problem: Problem, session: BaseSession) -> Walk:
         """Try one language after the other."""
-        session = Shared(session)  # what one language has asked, the next knows
+        session = SharedSession(session)  # what one language has asked, the next knows
         if self.objective not in (None, "sentence"):
             return self._pairs(problem, session, f"the objective is {self.objective!r}")
         if self.language == "pairs":
@@ -134,31 +135,23 @@ class Auto:
         if self.language in ("auto", "nodes"):
             yield None
 
-    def _pairs(self, problem: Problem, session: Session, why: str) -> Walk:
+    def _pairs(self, problem: Problem, session: BaseSession, why: str) -> Walk:
         """The fewest edits that the methods for them find, told pair by pair."""
-        from denseflip.search.methods.registry import make_method
-
         if self.objective in (None, "sentence") or self.language == "pairs":
-            method = make_method("best", objective="edits")  # sentences were tried, or not wanted
+            best = Best("edits")  # sentences were tried, or not wanted
         else:
-            method = make_method(
-                "best",
-                objective=self.objective,
-                regions=self.regions,
-                max_cells=self.max_cells,
-                front=self.front,
-            )
-        ended = search(problem, method.search, session)
+            best = Best(self.objective, self.regions, self.max_cells, self.front)
+        ended = search(problem, best, session)
         if ended.status is Status.FOUND:
             ended.as_read = ended.as_read or PAIRS
             told = "Told pair by pair" if ended.as_read.language == "pairs" else "Told so"
             ended.notes = (*ended.notes, f"{told}: {why}. Method: {ended.chosen}.")
         return ended
 
-    def _with_pairs(self, problem: Problem, session: Session, told: Walk) -> Walk:
+    def _with_pairs(self, problem: Problem, session: BaseSession, told: Walk) -> Walk:
         """The front of a sentence, and behind it the fewest edits, which are listed by pairs."""
         notes, problem.best = list(problem.notes), None
-        pairs = self._pairs(problem, Shared(session, _FRONT_PAIRS), "the fewest edits")
+        pairs = self._pairs(problem, SharedSession(session, _FRONT_PAIRS), "the fewest edits")
         problem.best, problem.notes[:] = told, notes
         size = problem.graph.distance
         fewest = min(size(walk.graph) for walk in told.front)

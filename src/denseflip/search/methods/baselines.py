@@ -14,7 +14,8 @@ from denseflip.counterfactual import Ask, Step
 from denseflip.errors import whole_number
 from denseflip.graph import Codes, Graph, Pair
 from denseflip.graph.pairs import are_among
-from denseflip.oracles.session import Session
+from denseflip.oracles.base_session import BaseSession
+from denseflip.search.core.method import Conversation, Stream
 from denseflip.search.core.problem import BACKGROUND, Problem, StopSearch, Walk
 from denseflip.search.methods.orders import all_unjoined, decoded
 
@@ -51,7 +52,7 @@ def _shuffled_unjoined(graph: Graph, rng: np.random.Generator) -> Iterator[Pair]
 
 
 @dataclass(frozen=True)
-class EdgeSwap:
+class EdgeSwap(Stream):
     """Remove one random edge and add one random pair per iteration (paper: EDG).
 
     Parameters
@@ -77,7 +78,7 @@ class EdgeSwap:
 
 
 @dataclass(frozen=True)
-class Bidirectional:
+class Bidirectional(Stream):
     """Forward phase of Abrate & Bonchi's bidirectional searches; ``+bw`` is the way back.
 
     ``obs`` toggles ``batch`` random pairs per iteration, drawn in turn from the edges and from the
@@ -146,7 +147,7 @@ def _weighted(codes: Codes, weights: Codes, rng: np.random.Generator) -> Codes:
 
 
 @dataclass(frozen=True)
-class ClosestGraph:
+class ClosestGraph(Conversation):
     """The closest background graph that the oracle puts in another class (paper: DAT).
 
     A conversation, though a short one: it consists of the labels of the background, and each of
@@ -160,7 +161,7 @@ class ClosestGraph:
     medoid: bool = False
     needs: ClassVar[frozenset[str]] = frozenset({BACKGROUND})
 
-    def __call__(self, problem: Problem, session: Session) -> Walk:
+    def __call__(self, problem: Problem, session: BaseSession) -> Walk:
         """Change the original into that graph in one step."""
         name = "medoid" if self.medoid else "dat"
         if problem.background is not None:
@@ -173,8 +174,8 @@ class ClosestGraph:
         bound = problem.terms is not None and not problem.terms.any_pair
         if bound:
             others = [problem.allowed_part(g) for g in others]
-        elif problem.terms is not None or session.demanded is not None:
-            good = [g for g in others if problem.accepts(session.judge(g).label)]
+        elif problem.terms is not None or session.required_confidence is not None:
+            good = [g for g in others if problem.accepts(session.recall(g).label)]
             others = good or others  # one that will not do tells how far it would be
         if self.medoid:
             costs = [sum(g.relative_distance(h) for h in others) for g in others]
@@ -185,7 +186,7 @@ class ClosestGraph:
         return replace_by(problem, others[int(np.argmin(costs))], session)
 
 
-def first_allowed(problem: Problem, graphs: Iterable[Graph], session: Session) -> Walk:
+def first_allowed(problem: Problem, graphs: Iterable[Graph], session: BaseSession) -> Walk:
     """The walk to the first of these graphs that flips; they are no background graphs any more,
     but as far on the way there as the user's terms allow, so each is a question.
     """
@@ -204,11 +205,11 @@ def first_allowed(problem: Problem, graphs: Iterable[Graph], session: Session) -
     return problem.end(hit.graph, hit.answer.label, [step])
 
 
-def replace_by(problem: Problem, graph: Graph, session: Session) -> Walk:
+def replace_by(problem: Problem, graph: Graph, session: BaseSession) -> Walk:
     """The walk that takes a background graph, whose label is known and counted, as the answer.
 
     The original itself stands for having looked at all of them in vain.
     """
     toggled = tuple(problem.graph ^ graph)
     step = Step("replace", "graph", toggled, ask=Ask.KNOWN, iteration=1)
-    return problem.end(graph, session.judge(graph).label, [step])
+    return problem.end(graph, session.recall(graph).label, [step])

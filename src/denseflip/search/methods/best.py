@@ -13,12 +13,14 @@ from dataclasses import dataclass, field
 
 from denseflip.counterfactual import AsRead, Status
 from denseflip.errors import UnknownNameError, whole_number
-from denseflip.oracles.session import BudgetSpentError, Session
+from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.request import OBJECTIVES
 from denseflip.search.claims.claim_search import READINGS
-from denseflip.search.core.probing import Probe, Shared
-from denseflip.search.core.problem import SPENT, Conversation, Problem, StopSearch, Walk
+from denseflip.search.core.method import Conversation
+from denseflip.search.core.probing import Probe
+from denseflip.search.core.problem import SPENT, Problem, StopSearch, Walk
 from denseflip.search.core.refinement import Candidate
+from denseflip.search.core.shared_session import SharedSession
 from denseflip.search.methods.baselines import first_allowed
 from denseflip.search.methods.brief import Brief, unfit
 from denseflip.search.methods.contrast import ContrastList
@@ -87,7 +89,7 @@ def front_of(entries: Sequence[Entry]) -> list[Entry]:
 
 
 @dataclass(frozen=True)
-class Best:
+class Best(Conversation):
     """A portfolio of searches that share every answer.
 
     Parameters
@@ -110,9 +112,9 @@ class Best:
             raise UnknownNameError("objective", str(self.objective), OBJECTIVES)
         object.__setattr__(self, "max_cells", whole_number("max_cells", self.max_cells, minimum=1))
 
-    def __call__(self, problem: Problem, session: Session) -> Walk:
+    def __call__(self, problem: Problem, session: BaseSession) -> Walk:
         """Run the members, and choose."""
-        talk = _Portfolio(self, problem, Shared(session))
+        talk = _Portfolio(self, problem, SharedSession(session))
         try:
             talk.run()
         except BudgetSpentError:
@@ -135,7 +137,7 @@ class _Portfolio:
 
     plan: Best
     problem: Problem
-    session: Session
+    session: BaseSession
     entries: list[Entry] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     spent: bool = False
@@ -197,11 +199,11 @@ class _Portfolio:
                 self._add("the background", walk)
             return
         nearest = min(others, key=problem.graph.relative_distance)
-        label = self.session.judge(nearest).label
+        label = self.session.recall(nearest).label
         if problem.accepts(label):
             self._add("the background", problem.end(nearest, label))
 
-    def _brief(self, problem: Problem, session: Session) -> Walk:
+    def _brief(self, problem: Problem, session: BaseSession) -> Walk:
         return Brief(self.plan.regions, max_cells=self.plan.max_cells, front=self.plan.front)(
             problem, session
         )
@@ -209,7 +211,7 @@ class _Portfolio:
     def _member(
         self,
         name: str,
-        search: Conversation | Callable[[Problem, Session], Walk],
+        search: Conversation | Callable[[Problem, BaseSession], Walk],
         *,
         part: float,
         most: int | None = None,
@@ -223,7 +225,7 @@ class _Portfolio:
         if not math.isinf(left):
             share = max(1, math.ceil(part * left))
             most = share if most is None else min(most, share)
-        session = Shared(self.session, most)
+        session = SharedSession(self.session, most)
         problem.best, n_notes = None, len(problem.notes)
         try:
             walk = search(problem, session)
@@ -244,7 +246,7 @@ class _Portfolio:
         if self.session.remaining < 1 or self.session.out_of_time:
             raise BudgetSpentError
 
-    def _refined(self, walk: Walk, session: Session) -> Walk:
+    def _refined(self, walk: Walk, session: BaseSession) -> Walk:
         """A rough answer made minimal, if it is near."""
         if self.problem.graph.distance(walk.graph) > _ROUGH:
             return walk

@@ -16,7 +16,7 @@ import numpy as np
 from denseflip.counterfactual import Reading, Step
 from denseflip.errors import InvalidParameterError, UnknownNameError, whole_number
 from denseflip.graph import Taxonomy
-from denseflip.oracles.session import BudgetSpentError, Session
+from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.search.claims.claim import Places
 from denseflip.search.claims.claim_search import (
     READINGS,
@@ -25,14 +25,16 @@ from denseflip.search.claims.claim_search import (
     front_of,
     shortest,
 )
-from denseflip.search.core.probing import Probe, Shared, joined
+from denseflip.search.core.method import Conversation
+from denseflip.search.core.probing import Probe, joined
 from denseflip.search.core.problem import BACKGROUND, REGIONS, Problem, StopSearch, Walk
+from denseflip.search.core.shared_session import SharedSession
 
 _MOST_PAIRS = 5_000_000  # of a graph: every place holds its pairs, and its redraws, in memory
 
 
 @dataclass(frozen=True)
-class Brief:
+class Brief(Conversation):
     """Looks for few places, each with an amount, that flip the label whichever pairs are meant.
 
     Parameters
@@ -72,7 +74,7 @@ class Brief:
         """Regions, unless it speaks of nodes; and the data set."""
         return frozenset({BACKGROUND} if self.language == "nodes" else {REGIONS, BACKGROUND})
 
-    def __call__(self, problem: Problem, session: Session) -> Walk:
+    def __call__(self, problem: Problem, session: BaseSession) -> Walk:
         """Search, and say what is true as read, or that nothing is."""
         if large := too_large(problem):
             problem.note(f"{large} Take a method that speaks of pairs, such as 'race'.")
@@ -86,14 +88,14 @@ class Brief:
                     raise InvalidParameterError(msg, parameter="regions")
                 problem.note(msg)
                 raise StopSearch
-        told = self.tell(problem, Shared(session), taxonomy)
+        told = self.tell(problem, SharedSession(session), taxonomy)
         if told:
             return self.walk(problem, told, taxonomy)
         problem.note(cannot_be_told(taxonomy, self.max_cells))
         raise StopSearch
 
     def tell(
-        self, problem: Problem, session: Session, taxonomy: Taxonomy | None
+        self, problem: Problem, session: BaseSession, taxonomy: Taxonomy | None
     ) -> list[VerifiedClaim]:
         """All that was found true as read, in sentences of at most ``max_cells`` places.
 

@@ -10,7 +10,8 @@ import numpy as np
 from denseflip.graph import Codes
 from denseflip.graph.node_order import pair_places
 from denseflip.graph.pairs import are_among
-from denseflip.oracles.session import Session
+from denseflip.oracles.base_session import BaseSession
+from denseflip.search.core.method import Conversation
 from denseflip.search.core.probing import Probe, gallop
 from denseflip.search.core.problem import BACKGROUND, Problem, Walk
 
@@ -29,7 +30,7 @@ def helpful_changes(problem: Problem, needed_by: str) -> Codes:
 
 
 @dataclass(frozen=True)
-class ContrastList:
+class ContrastList(Conversation):
     """Make the graph like the target class, the clearest differences first, up to the flip.
 
     A conversation: prefixes of the list are asked about by doubling, then by bisection, so that a
@@ -38,7 +39,7 @@ class ContrastList:
 
     needs: ClassVar[frozenset[str]] = frozenset({BACKGROUND})
 
-    def __call__(self, problem: Problem, session: Session) -> Walk:
+    def __call__(self, problem: Problem, session: BaseSession) -> Walk:
         """Find a prefix that flips while the one before it does not."""
         order = helpful_changes(problem, "con")
         probe = Probe(problem, session)

@@ -15,9 +15,10 @@ from denseflip.errors import (
     check_callable,
     whole_number,
 )
-from denseflip.oracles.session import BudgetSpentError, Session
+from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.search.core.engine import walk
-from denseflip.search.core.problem import Problem, Stream, Walk, needs_of
+from denseflip.search.core.method import Conversation, Stream, needs_of
+from denseflip.search.core.problem import Problem, Walk
 from denseflip.search.core.refinement import Refine
 from denseflip.search.methods.blocks import (
     DENSIFY,
@@ -52,7 +53,7 @@ DENSIFIERS: dict[str, Callable[[], Block]] = {
 
 
 @dataclass(frozen=True)
-class DCS:
+class DCS(Stream):
     """Density-based counterfactual search, composed of blocks (paper, Algorithm 1).
 
     Every iteration takes a dense structure away at the next best node of the ranking and puts one
@@ -139,7 +140,7 @@ class DCS:
 
 
 @dataclass(frozen=True)
-class BothWays:
+class BothWays(Conversation):
     """Two blind searches; the one that flips in fewer steps is taken (`tri` in both directions).
 
     The second is followed no further than it can still win. Its questions are counted too.
@@ -153,7 +154,7 @@ class BothWays:
         """What the two need, together."""
         return needs_of(self.first, self.second)
 
-    def __call__(self, problem: Problem, session: Session) -> Walk:
+    def __call__(self, problem: Problem, session: BaseSession) -> Walk:
         """Walk the one, then the other as far as it is worth it."""
         noted = len(problem.notes)
         one = walk(problem, self.first(problem), session)

@@ -17,10 +17,12 @@ import numpy as np
 from denseflip.counterfactual import Label
 from denseflip.errors import whole_number
 from denseflip.graph import Codes, Pair
-from denseflip.oracles.session import BudgetSpentError, Session
-from denseflip.search.core.probing import Probe, Shared
+from denseflip.oracles.base_session import BaseSession, BudgetSpentError
+from denseflip.search.core.method import Conversation
+from denseflip.search.core.probing import Probe
 from denseflip.search.core.problem import SPENT, Problem, StopSearch, Walk
 from denseflip.search.core.refinement import Candidate, MinimalRefine
+from denseflip.search.core.shared_session import SharedSession
 from denseflip.search.methods.baselines import shuffled
 from denseflip.search.methods.contrast import helpful_changes
 from denseflip.search.methods.orders import NodeSum, joined
@@ -43,7 +45,7 @@ class Runner:
 
 
 @dataclass(frozen=True)
-class Race:
+class Race(Conversation):
     """Ask about prefixes of many orders, level by level; refine the first few that flip.
 
     The orders: `tri` both ways, each also with its additions alone and its removals alone; the
@@ -66,9 +68,9 @@ class Race:
         whole_number("swaps", self.swaps)
         whole_number("finalists", self.finalists, minimum=1)
 
-    def __call__(self, problem: Problem, session: Session) -> Walk:
+    def __call__(self, problem: Problem, session: BaseSession) -> Walk:
         """Run the race."""
-        session = Shared(session)
+        session = SharedSession(session)
         runners = list(self.runners(problem))
         finals = self.first_flips(problem, Probe(problem, session), runners)
         if not finals:
@@ -136,7 +138,7 @@ class Race:
 
 
 def _smallest(
-    problem: Problem, session: Session, finals: Sequence[tuple[Runner, Codes, Label]]
+    problem: Problem, session: BaseSession, finals: Sequence[tuple[Runner, Codes, Label]]
 ) -> Walk:
     """Refine the finalists, and give back the smallest, certified.
 
@@ -147,7 +149,7 @@ def _smallest(
     for runner, codes, label in finals:
         started = session.calls
         graph = problem.graph.toggle_codes(codes)
-        candidate = Candidate(problem, problem.end(graph, label), Shared(session, most))
+        candidate = Candidate(problem, problem.end(graph, label), SharedSession(session, most))
         refine_to_the_end(candidate, session)
         most = max(_AT_LEAST, most or 0, session.calls - started)
         if best is None or len(candidate.pairs) < len(best.pairs):
@@ -162,7 +164,7 @@ def _smallest(
     return ended
 
 
-def refine_to_the_end(candidate: Candidate, session: Session) -> None:
+def refine_to_the_end(candidate: Candidate, session: BaseSession) -> None:
     """Refine a candidate to a minimal one, or to the end of its part of the questions.
 
     What was reached is kept in the problem if nothing smaller is there; only the end of the whole

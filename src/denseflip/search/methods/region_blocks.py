@@ -13,11 +13,12 @@ from denseflip.errors import InvalidParameterError
 from denseflip.graph import Cells, Graph
 from denseflip.graph.cells import Ints
 from denseflip.graph.node_order import pair_places
+from denseflip.search.core.method import Stream
 from denseflip.search.core.problem import BACKGROUND, REGIONS, Problem
 
 
 @dataclass(frozen=True)
-class RegionBlocks:
+class RegionBlocks(Stream):
     """One region cell per iteration is given as many edges as the target class has in it.
 
     A cell is a pair of regions, or one region with itself. Its wanted change is the target class's

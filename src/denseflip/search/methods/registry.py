@@ -7,22 +7,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from denseflip.errors import InvalidParameterError, UnknownNameError
 from denseflip.request import Request
 from denseflip.search.claims.claim_search import READINGS
-from denseflip.search.core.problem import (
-    BACKGROUND,
-    CONFIDENCE,
-    REGIONS,
-    Conversation,
-    Stream,
-    describe_parameters,
-    needs_of,
-)
-from denseflip.search.core.refinement import REFINERS, Refine, as_refiners
+from denseflip.search.core.method import Conversation, Method, Stream, needs_of
+from denseflip.search.core.problem import BACKGROUND, CONFIDENCE, REGIONS
+from denseflip.search.core.refinement import REFINERS, as_refiners
 from denseflip.search.methods.auto import Auto
 from denseflip.search.methods.baselines import Bidirectional, ClosestGraph, EdgeSwap
 from denseflip.search.methods.best import Best
@@ -39,7 +32,12 @@ from denseflip.search.methods.sparsify import CliqueSparsify, PairSparsify
 from denseflip.search.methods.structure_methods import cell, method_of
 from denseflip.search.methods.structures import STRUCTURES
 from denseflip.search.methods.tight import Tight
-from denseflip.search.methods.user_methods import is_own, own_method, own_parameters
+from denseflip.search.methods.user_methods import (
+    is_user_method,
+    load_user_method,
+    method_from,
+    user_method_parameters,
+)
 
 
 @dataclass(frozen=True)
@@ -55,28 +53,6 @@ class MethodInfo:
     def __str__(self) -> str:
         needs = f" (needs {', '.join(self.needs)})" if self.needs else ""
         return f"{self.name:<10}{self.summary}{needs}"
-
-
-@dataclass(frozen=True)
-class Method:
-    """A method ready to run: its name, its search of either kind, and its refinements."""
-
-    name: str
-    search: Stream | Conversation
-    refiners: tuple[Refine, ...] = ()
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """What must be given beside graph and oracle: regions, a background, a confidence."""
-        return needs_of(self.search, *self.refiners)
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """All parameters in plain JSON-ready form."""
-        return {
-            "search": describe_parameters(self.search),
-            "refine": describe_parameters(self.refiners),
-        }
 
 
 def tri(
@@ -311,8 +287,8 @@ def make_method(name: str, /, **parameters: Any) -> Method:
     >>> make_method("cli+min", max_iterations=50).name
     'cli+min'
     """
-    if is_own(name):
-        return own_method(name, parameters)
+    if is_user_method(name):
+        return load_user_method(name, parameters)
     base, *suffixes = name.strip().lower().split("+")
     base = ALIASES.get(base, base)
     if base not in METHODS:
@@ -373,8 +349,8 @@ def takes(method: Any, parameter: str) -> bool:
 
 def _parameters(name: str) -> tuple[str, ...]:
     """The parameters of a method given by name."""
-    if is_own(name):
-        return own_parameters(name)
+    if is_user_method(name):
+        return user_method_parameters(name)
     base = name.strip().lower().split("+")[0]
     base = ALIASES.get(base, base)
     if base not in METHODS:
@@ -397,12 +373,4 @@ def as_method(method: str | Method | Stream | Conversation, **parameters: Any) -
             "Give them to make_method, or where it is made."
         )
         raise InvalidParameterError(msg, parameter=next(iter(given)))
-    if isinstance(method, Method):
-        return method
-    if not callable(method):
-        msg = f"method must be a name, a DCS or a callable; got {type(method).__name__}."
-        raise InvalidParameterError(msg)
-    if isinstance(method, DCS):
-        return Method("dcs", replace(method, refine=()), as_refiners(method.refine))
-    name = getattr(method, "__name__", type(method).__name__).lower()
-    return Method(name, method)
+    return method_from(method)

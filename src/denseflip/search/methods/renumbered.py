@@ -12,11 +12,12 @@ from denseflip.counterfactual import Step
 from denseflip.graph import Graph, Nodes
 from denseflip.graph.node_order import Ints, pair_places
 from denseflip.oracles.background import Background
-from denseflip.search.core.problem import Problem, Stream, needs_of
+from denseflip.search.core.method import Stream, needs_of
+from denseflip.search.core.problem import Problem
 
 
 @dataclass(frozen=True)
-class Renumbered:
+class Renumbered(Stream):
     """A blind search run with the nodes numbered by place, and told in their old numbers.
 
     So whatever it settles by number is settled by structure: `tri`, `cli` and `rcli` break ties by

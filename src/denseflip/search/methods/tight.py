@@ -19,8 +19,9 @@ import numpy as np
 from denseflip.errors import whole_number
 from denseflip.graph import Codes
 from denseflip.graph.pairs import are_among
+from denseflip.oracles.base_session import BaseSession
 from denseflip.oracles.protocol import Answer
-from denseflip.oracles.session import Session
+from denseflip.search.core.method import Conversation
 from denseflip.search.core.probing import NO_CODES, Probe, certify
 from denseflip.search.core.problem import CONFIDENCE, SPENT, Problem, StopSearch, Walk
 from denseflip.search.methods.belief import Belief, Floats, Ints
@@ -42,7 +43,7 @@ SURE = 30.0  # log-odds beyond which a probability says no more than a label
 
 
 @dataclass(frozen=True)
-class Tight:
+class Tight(Conversation):
     """The fewest edits by learnt weights; made by ``tight``."""
 
     questions: int = 320
@@ -59,7 +60,7 @@ class Tight:
         """A confidence, if guided by one."""
         return frozenset({CONFIDENCE}) if self.guided else frozenset()
 
-    def __call__(self, problem: Problem, session: Session) -> Walk:
+    def __call__(self, problem: Problem, session: BaseSession) -> Walk:
         """Search, and certify what was found."""
         talk = _Talk(problem, session, self)
         talk.begin()
@@ -92,7 +93,7 @@ BY_SCORES = _Pace(2500, 30, 10)  # a score says more than a label: more pairs ca
 class _Talk:
     """One search of `tight`: what is asked, learnt and found."""
 
-    def __init__(self, problem: Problem, session: Session, plan: Tight) -> None:
+    def __init__(self, problem: Problem, session: BaseSession, plan: Tight) -> None:
         self.problem, self.session, self.plan = problem, session, plan
         self.probe = Probe(problem, session)
         self.turns = 1  # that about the original
@@ -115,7 +116,7 @@ class _Talk:
             return []
         _ = self.problem.background_labels  # asked together, and counted apart
         known = [
-            (g.difference(graph), self.session.judged(self.session.peek(g)))
+            (g.difference(graph), self.session.apply_confidence(self.session.peek(g)))
             for g in background.graphs
             if g != graph
         ]

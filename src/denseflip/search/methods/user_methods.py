@@ -1,132 +1,158 @@
-"""Methods of one's own by words: ``module:name``, wherever a method is given by its name.
+"""Methods written by users: objects passed to `explain`, and names of the form ``module:name``.
 
-What the words name may be a search, a composition such as `DCS`, a class of searches, or a function
-without positional parameters that makes one. What fails in it is told with its file and line.
+A ``module:name`` may refer to a search, a composition such as `DCS`, a class of searches, or a
+function without required parameters that returns one. An error raised in such a method is reported
+with its file and line.
 """
 
 from __future__ import annotations
 
 import inspect
+import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from denseflip.counterfactual import Step
 from denseflip.errors import DenseflipError, InvalidParameterError, UnknownNameError, said
 from denseflip.oracles.adapt import import_value
-from denseflip.oracles.session import BudgetSpentError, Session
-from denseflip.search.core.problem import Problem, StopSearch, Walk, is_conversation, needs_of
+from denseflip.oracles.base_session import BaseSession, BudgetSpentError
+from denseflip.search.core.method import (
+    Conversation,
+    Method,
+    Stream,
+    count_required,
+    declares_kind,
+    needs_of,
+)
+from denseflip.search.core.problem import Problem, StopSearch, Walk
+from denseflip.search.core.refinement import as_refiners
+from denseflip.search.methods.dcs import DCS
 
-if TYPE_CHECKING:
-    from denseflip.search.methods.registry import Method
-
-_OURS = (DenseflipError, BudgetSpentError, StopSearch)  # these say what they mean
-_HOME = Path(__file__).parents[1]
+_PASSED_ON = (DenseflipError, BudgetSpentError, StopSearch)  # these explain themselves
+_SEARCH_PACKAGE = Path(__file__).parents[1]
 _SHAPE = (
-    "A method is a function of a problem that yields steps, or of a problem and a session that "
-    "asks for itself, a DCS, or a function without positional parameters that makes one of these"
+    "A method is a function of a problem that yields steps, a function of a problem and a session "
+    "that returns a Walk, a DCS, or a function without required parameters that returns one of "
+    "these"
 )
 
 
-def is_own(name: str) -> bool:
-    """Whether a method's name means one of the user's own.
+def is_user_method(name: str) -> bool:
+    """Whether a name refers to a method written by the user.
 
-    >>> is_own("mylab:peel+min"), is_own("tri+min")
+    >>> is_user_method("mylab:peel+min"), is_user_method("tri+min")
     (True, False)
     """
     return ":" in name.partition("+")[0]
 
 
 @dataclass(frozen=True)
-class OwnStream:
-    """A blind search of the user's own; an error inside it is told as such."""
+class UserStream(Stream):
+    """A stream given as ``module:name``; reports errors raised in it."""
 
     words: str
     search: Callable[[Problem], Iterator[Step]]
 
     @property
     def needs(self) -> frozenset[str]:
-        """What it declares to need."""
+        """The needs that it declares."""
         return needs_of(self.search)
 
     def __call__(self, problem: Problem) -> Iterator[Step]:
-        """Its steps."""
+        """Yield its steps."""
         try:
             yield from self.search(problem)
-        except _OURS:
+        except _PASSED_ON:
             raise
         except Exception as error:
-            raise failed(self.words, error) from error
+            raise failure(self.words, error) from error
 
 
 @dataclass(frozen=True)
-class OwnConversation:
-    """A search of the user's own that listens; an error inside it is told as such."""
+class UserConversation(Conversation):
+    """A conversation given as ``module:name``; reports errors raised in it."""
 
     words: str
-    search: Callable[[Problem, Session], Walk]
+    search: Callable[[Problem, BaseSession], Walk]
 
     @property
     def needs(self) -> frozenset[str]:
-        """What it declares to need."""
+        """The needs that it declares."""
         return needs_of(self.search)
 
-    def __call__(self, problem: Problem, session: Session) -> Walk:
-        """Where it ended."""
+    def __call__(self, problem: Problem, session: BaseSession) -> Walk:
+        """Search, and return where it ended."""
         try:
             return self.search(problem, session)
-        except _OURS:
+        except _PASSED_ON:
             raise
         except Exception as error:
-            raise failed(self.words, error) from error
+            raise failure(self.words, error) from error
 
 
-def own_method(name: str, parameters: Mapping[str, Any]) -> Method:
-    """The method that ``module:name`` names, with refinements behind ``+``.
+def method_from(value: Any) -> Method:
+    """Make a method of a composition such as `DCS`, or of any callable search.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the value is not callable, or if it is unclear which kind of search it is.
+    """
+    if isinstance(value, Method):
+        return value
+    if not callable(value):
+        msg = f"method must be a name, a DCS or a callable; got {type(value).__name__}."
+        raise InvalidParameterError(msg)
+    if isinstance(value, DCS):
+        return Method("dcs", replace(value, refine=()), as_refiners(value.refine))
+    name = getattr(value, "__name__", type(value).__name__).lower()
+    return Method(name, value)
+
+
+def load_user_method(name: str, parameters: Mapping[str, Any]) -> Method:
+    """Load the method that ``module:name`` refers to, with refinements behind ``+``.
 
     Parameters
     ----------
-    name : the words; the method carries them as its name.
-    parameters : go to the class or the function that makes the search, or to the keyword
+    name : ``module:name``; the method carries it as its name.
+    parameters : passed to the class or function that makes the search, or to the keyword
         parameters of the search itself.
 
     Raises
     ------
     InvalidParameterError
-        If the module cannot be imported, or what it holds is no search.
+        If the module cannot be imported, or if the value is not a search.
     UnknownNameError
-        If the module has no such name, or the search no such parameter.
+        If the module has no such name, or the search has no such parameter.
     """
-    from denseflip.search.core.refinement import as_refiners
-    from denseflip.search.methods.registry import Method, as_method
-
-    suffixes = name.strip().split("+")[1:]
-    words, found = _named(name)
-    value = _with(words, found, dict(parameters))
+    suffixes = [suffix.lower() for suffix in name.strip().split("+")[1:]]
+    words, found = _import(name)
+    value = _with_parameters(words, found, dict(parameters))
     if not isinstance(value, Method) and not callable(value):
         msg = (
-            f"Method {words}: {_place(words)} holds {type(value).__name__} there, which is no "
-            f"search. {_SHAPE}."
+            f"Method {words}: {_file_of(words)} has a {type(value).__name__} under this name, "
+            f"which is not a search. {_SHAPE}."
         )
         raise InvalidParameterError(msg, parameter="method")
-    ready = as_method(value)
+    ready = method_from(value)
     search: Any = ready.search
-    kind = OwnConversation if is_conversation(search) else OwnStream
-    refiners = (*ready.refiners, *as_refiners([suffix.lower() for suffix in suffixes]))
-    return Method("+".join([words, *map(str.lower, suffixes)]), kind(words, search), refiners)
+    wrapper = UserConversation if search.kind == "conversation" else UserStream
+    refiners = (*ready.refiners, *as_refiners(suffixes))
+    return Method("+".join([words, *suffixes]), wrapper(words, search), refiners)
 
 
-def own_parameters(name: str) -> tuple[str, ...]:
-    """The parameters that a method of one's own takes."""
-    _, value = _named(name)
+def user_method_parameters(name: str) -> tuple[str, ...]:
+    """The names of the parameters of a method written by the user."""
+    _, value = _import(name)
     return tuple(_keywords(value)) if callable(value) else ()
 
 
-def _named(name: str) -> tuple[str, Any]:
-    """The words of a method's name, and what they name."""
+def _import(name: str) -> tuple[str, Any]:
+    """The ``module:name`` part of a method's name, and the value it refers to."""
     words = name.partition("+")[0].strip()
     if words.startswith(":") or words.endswith(":"):
         msg = f"A method of your own is given as module:function; got {words!r}."
@@ -134,9 +160,11 @@ def _named(name: str) -> tuple[str, Any]:
     return words, import_value(words, "method")
 
 
-def _with(words: str, value: Any, parameters: dict[str, Any]) -> Any:
-    """What the words name, made or bound with the parameters."""
-    makes = inspect.isclass(value) or (inspect.isroutine(value) and _positional(value) == 0)
+def _with_parameters(words: str, value: Any, parameters: dict[str, Any]) -> Any:
+    """Make the search by calling the value, or bind the parameters to it."""
+    makes = inspect.isclass(value) or (
+        inspect.isroutine(value) and not declares_kind(value) and count_required(value) == 0
+    )
     if not callable(value) or not (makes or parameters):
         return value
     known = _keywords(value)
@@ -144,24 +172,25 @@ def _with(words: str, value: Any, parameters: dict[str, Any]) -> Any:
         if key not in known:
             raise UnknownNameError(f"parameter of {words!r}", key, known, parameter="settings")
     if not makes:
-        return _bound(value, parameters)
+        return _bind(value, parameters)
     try:
         return value(**parameters)
     except DenseflipError:
         raise
     except Exception as error:
-        raise failed(words, error, "was being made") from error
+        raise failure(words, error, "was being made") from error
 
 
-def _bound(search: Any, parameters: dict[str, Any]) -> Any:
+def _bind(search: Any, parameters: dict[str, Any]) -> Any:
     bound = partial(search, **parameters)
-    bound.needs = getattr(search, "needs", frozenset())  # type: ignore[attr-defined]
+    bound.needs = needs_of(search)  # type: ignore[attr-defined]
+    bound.kind = getattr(search, "kind", None)  # type: ignore[attr-defined]
     bound.__name__ = getattr(search, "__name__", "search")  # type: ignore[attr-defined]
     return bound
 
 
 def _keywords(value: Any) -> list[str]:
-    """Parameters that can be given by name: all of a class, of a search those with a default."""
+    """Parameters that can be passed by name: all of a class, those with a default of a search."""
     try:
         found = inspect.signature(value).parameters.values()
     except (TypeError, ValueError):
@@ -172,29 +201,16 @@ def _keywords(value: Any) -> list[str]:
     return [p.name for p in named if p.default is not p.empty or p.kind is p.KEYWORD_ONLY]
 
 
-def _positional(value: Any) -> int | None:
-    """How many parameters must be given by position; None if that cannot be seen."""
-    try:
-        found = inspect.signature(value).parameters.values()
-    except (TypeError, ValueError):
-        return None
-    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return sum(p.kind in kinds and p.default is p.empty for p in found)
-
-
-def failed(words: str, error: Exception, when: str = "searched") -> InvalidParameterError:
-    """What went wrong in somebody's method, with the file and the line."""
+def failure(words: str, error: Exception, when: str = "searched") -> InvalidParameterError:
+    """Describe an error raised in a user's method, with its file and line."""
     where = ""
     if frames := traceback.extract_tb(error.__traceback__):
-        inside = [frame for frame in frames if _HOME not in Path(frame.filename).parents]
-        frame = (inside or frames)[-1]
+        outside = [frame for frame in frames if _SEARCH_PACKAGE not in Path(frame.filename).parents]
+        frame = (outside or frames)[-1]
         where = f" ({frame.filename}, line {frame.lineno})"
-    msg = f"The method {words} raised {said(error)} while it {when}{where}. Mend it there."
-    return InvalidParameterError(msg)
+    return InvalidParameterError(f"The method {words} raised {said(error)} while it {when}{where}.")
 
 
-def _place(words: str) -> str:
-    import sys
-
+def _file_of(words: str) -> str:
     module = words.partition(":")[0]
     return str(getattr(sys.modules.get(module), "__file__", None) or module)

@@ -20,7 +20,7 @@ from denseflip.errors import InvalidParameterError, counted
 from denseflip.graph import Codes, Edits, Graph, Nodes
 from denseflip.graph.cells import Cells, cover_cells
 from denseflip.graph.pairs import decode
-from denseflip.oracles.session import BudgetSpentError, Event
+from denseflip.oracles.base_session import BudgetSpentError, Event
 
 FEW_CELLS = 5  # of an answer in more cells, those that hold half of it are its place
 MOST_OF_IT = 0.5
@@ -152,8 +152,7 @@ def diversify(
     """
     if not first.found:
         return first
-    told = None if first.as_read is None else first.as_read.regions
-    places = _Places(nodes, told or constraints.regions, first.original.n_nodes)
+    places = _places_of(first, nodes, constraints.regions)
     answers, used = [first], set(places.main(_changed(first)))
     for graph, label in met:
         if len(answers) == n:
@@ -165,11 +164,8 @@ def diversify(
             used |= set(places.main(codes))
     calls, why = 0, ""
     while len(answers) < n:
-        mask = places.mask(used)
-        if constraints.allowed is not None and constraints.allowed.shape == mask.shape:
-            mask &= constraints.allowed
         try:
-            other = again(replace(constraints, allowed=mask))
+            other = again(_freezing(constraints, places, used))
         except BudgetSpentError:
             why = "the budget was spent"
             break
@@ -195,6 +191,46 @@ def diversify(
     if calls:
         note = f"{note} Looking for others took {counted(calls, 'question', 'questions')} more."
     return replace(first, diverse=tuple(answers), notes=(*first.notes, note))
+
+
+def _freezing(constraints: Constraints, places: _Places, used: Iterable[Any]) -> Constraints:
+    """The constraints with these places left as they are, too."""
+    mask = places.mask(used)
+    if constraints.allowed is not None and constraints.allowed.shape == mask.shape:
+        mask &= constraints.allowed
+    return replace(constraints, allowed=mask)
+
+
+def constraints_of_answers(
+    result: Counterfactual, nodes: Nodes | None, constraints: Constraints
+) -> list[Constraints]:
+    """The constraints that each answer of a result was found under.
+
+    The answers of a front share the constraints of the search. Each diverse answer leaves the
+    places of those before it as they are.
+
+    Parameters
+    ----------
+    result : the first answer, with its front or its diverse answers.
+    nodes, constraints : of the search.
+    """
+    if result.front or not result.diverse:
+        return [constraints] * max(len(result.front), 1)
+    described, used = constraints.given.get("allowed"), set[Any]()
+    regions = next((r for one in result.diverse if (r := one.constraints.get("regions"))), None)
+    places = _places_of(result, nodes, regions)
+    out = []
+    for answer in result.diverse:
+        shared = answer.constraints.get("allowed") == described
+        out.append(constraints if shared else _freezing(constraints, places, used))
+        used |= set(places.main(_changed(answer)))
+    return out
+
+
+def _places_of(first: Counterfactual, nodes: Nodes | None, regions: str | None) -> _Places:
+    """Cells of the taxonomy that the first answer is described in, else of ``regions``."""
+    described = None if first.as_read is None else first.as_read.regions
+    return _Places(nodes, described or regions, first.original.n_nodes)
 
 
 def _changed(result: Counterfactual) -> Codes:

@@ -20,7 +20,7 @@ from denseflip.graph import Codes, Graph
 from denseflip.graph.cells import Cells
 from denseflip.graph.pairs import are_among
 from denseflip.oracles.background import Background, Frequencies
-from denseflip.oracles.session import BudgetSpentError
+from denseflip.oracles.base_session import BudgetSpentError
 from denseflip.result_scores import Plausibility
 from denseflip.search.core.problem import Problem
 from denseflip.search.core.refinement import Candidate

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from denseflip.graph import Graph
-from denseflip.oracles.session import BudgetSpentError
+from denseflip.oracles.base_session import BudgetSpentError
 from denseflip.request import NOISE, Request
 from denseflip.result_scores import Robustness
+from denseflip.search.core.method import Method
 from denseflip.search.core.refinement import Candidate
-from denseflip.search.methods.registry import Method
 from denseflip.search.postprocess.plausible import make_plausible
 from denseflip.search.postprocess.robust import Noise, PerturbationTest, make_robust
 
@@ -102,7 +102,7 @@ class _Holds:
         terms = self.problem.terms
         if terms is not None and (terms.too_large(graph) or terms.forbids(graph)):
             return None
-        label = self.session.ask(graph).label
+        label = self.session.query(graph).label
         if not self.problem.accepts(label):
             return None
         if self.shaker is not None and not self.shaker.look(graph)[0]:

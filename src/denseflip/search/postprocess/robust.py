@@ -20,13 +20,13 @@ from denseflip.graph import Codes, Graph
 from denseflip.graph.cells import Cells
 from denseflip.graph.node_order import pair_places
 from denseflip.graph.pairs import are_among, random_codes
-from denseflip.oracles.session import BudgetSpentError, Session
+from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.result_scores import Robustness
+from denseflip.search.core.method import Method, Stream
 from denseflip.search.core.probing import boundary
-from denseflip.search.core.problem import Problem, StopSearch, is_conversation
+from denseflip.search.core.problem import Problem, StopSearch
 from denseflip.search.core.refinement import Candidate
 from denseflip.search.methods.contrast import helpful_changes
-from denseflip.search.methods.registry import Method
 
 DRAWS = 100  # perturbations that the level in the result is of
 LOOK = 32  # perturbations of one look during the search
@@ -62,9 +62,11 @@ class PerturbationTest:
     """
 
     def __init__(
-        self, problem: Problem, session: Session, wanted: Noise, rng: np.random.Generator
+        self, problem: Problem, session: BaseSession, wanted: Noise, rng: np.random.Generator
     ) -> None:
-        self.problem, self.session, self.wanted, self.rng = problem, session, wanted, rng
+        # A perturbed graph is not an answer, so the constraints do not apply to it.
+        self.problem, self.session = problem, session.without_constraints()
+        self.wanted, self.rng = wanted, rng
         self.n_pairs = max(1, round(wanted.noise * problem.graph.n_pairs))
         # A look asks for more than the level, lest the search stop at what was lucky.
         self.failures = floor((1 - wanted.level) * LOOK / 2)
@@ -97,12 +99,7 @@ class PerturbationTest:
         shaken = [
             graph.toggle_codes(random_codes(n_nodes, self.n_pairs, self.rng)) for _ in range(n)
         ]
-        # What noise does is nobody's answer: the user's terms do not bind it.
-        guard, self.session.guard = self.session.guard, None
-        try:
-            answers = self.session.ask_all(shaken)
-        finally:
-            self.session.guard = guard
+        answers = self.session.query_all(shaken)
         return sum(self.problem.accepts(answer.label) for answer in answers)
 
 
@@ -222,7 +219,7 @@ class _Search:
         terms = self.problem.terms
         if terms is not None and (terms.too_large(graph) or terms.forbids(graph)):
             return False
-        label = self.session.ask(graph).label
+        label = self.session.query(graph).label
         if not self.problem.accepts(label):
             return False
         self.labels[graph.key] = label
@@ -339,13 +336,14 @@ def _ways_on(
         if len(order):
             yield _along(candidate, order, "The list of what sets the classes apart")
             return
-    if is_conversation(method.search):
+    search = method.search
+    if search.kind == "conversation":
         yield (
             f"without background graphs of the target class the method {method.name!r} has no "
             "further steps; give a background"
         )
         return
-    graphs = list(_own_steps(problem, method, seed, came_from))
+    graphs = list(_own_steps(problem, search, seed, came_from))
     if not graphs:
         yield f"the method {method.name!r} has no further steps, and there is no background"
         return
@@ -393,15 +391,14 @@ def _permitted(candidate: Candidate, order: Codes) -> Codes:
     return order if most is None else order[: max(most - len(changed), 0)]
 
 
-def _own_steps(problem: Problem, method: Method, seed: int, came_from: Graph) -> Iterator[Graph]:
+def _own_steps(problem: Problem, search: Stream, seed: int, came_from: Graph) -> Iterator[Graph]:
     """The graphs that a blind search would have come to after its flip."""
     again = replace(problem, rng=np.random.default_rng(seed), notes=[], best=None)
     tip, n, there = problem.graph, problem.graph.n_nodes, False
     before = tip
-    stream: Any = method.search(again)  # type: ignore[call-arg]
     steps = 0
     try:
-        for step in stream:
+        for step in search(again):
             codes = np.array([u * n + v for u, v in step.toggled], dtype=np.int64)
             tip = tip.toggle_codes(np.sort(problem.free(codes)))
             if there and tip != before:
