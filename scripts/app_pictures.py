@@ -20,7 +20,7 @@ from typing import Any
 
 from denseflip.datasets.synthetic import make_synthetic
 from denseflip.web.app import create_app
-from denseflip.web.server_config import Settings
+from denseflip.web.server_config import ServerSettings
 
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
 DESK, PHONE = {"width": 1280, "height": 1130}, {"width": 400, "height": 860}
@@ -40,7 +40,7 @@ def serve(folder: Path) -> tuple[str, Any]:
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
     port = listening.getsockname()[1]
-    app = create_app(Settings(datasets=(str(data),), data=folder / "served", port=port))
+    app = create_app(ServerSettings(datasets=(str(data),), data=folder / "served", port=port))
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False))
     run = {"sockets": [listening]}
     threading.Thread(target=server.run, kwargs=run, daemon=True).start()
