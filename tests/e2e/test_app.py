@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.filterwarnings(
 def test_from_a_question_to_every_picture(desk, viewport):
     window = desk(viewport)
     page = window.open()
-    assert page.locator("#method").input_value() == "auto"
+    assert page.locator("#option-method").input_value() == "auto"
     window.explain("brains", "case-001")
     assert "classified" in page.inner_text("#sentence")
     assert page.locator("#chips li").count() >= 2
@@ -173,10 +173,10 @@ def test_constraints_target_and_comparison(desk):
     page = window.open()
     page.select_option("#dataset", "small")
     page.wait_for_function("() => denseflipApp.set.key === 'small'")
-    page.click("#terms summary")
-    page.select_option("#only", "remove")
-    page.click("#frozen button >> text=Back")
-    page.select_option("#target", "B")
+    page.select_option("#option-only", "remove")
+    page.click("#option-freeze-choose summary")
+    page.click("#option-freeze button >> text=Back")
+    page.click("#option-target button >> text=B")
     window.explain("small", "g0000", "edges-logistic")
     view = page.evaluate("denseflipApp.view")
     assert view["found"]
@@ -185,7 +185,7 @@ def test_constraints_target_and_comparison(desk):
     ends = [node for answer in view["answers"] for pair in answer["removed"] for node in pair]
     assert ends
     assert max(ends) < 6  # nothing touches the frozen half
-    assert page.inner_text("#frozen button[aria-pressed=true]") == "Back"  # as it was asked
+    assert page.inner_text("#option-freeze button[aria-pressed=true]") == "Back"  # as requested
     page.click("#compare")
     page.wait_for_selector("#comparison:not([hidden])")
     assert page.locator("#comparison tbody tr").count() >= 4
@@ -197,7 +197,6 @@ def test_what_all_have_in_common(desk):
     page = window.open()
     page.select_option("#dataset", "small")
     page.wait_for_function("() => denseflipApp.set.key === 'small'")
-    page.click("#terms summary")
     page.fill("#permutations", "19")
     page.click("#cohort")
     page.wait_for_selector("#together:not([hidden])", timeout=180_000)
@@ -214,7 +213,7 @@ def test_progress_is_shown_and_a_search_can_be_cancelled(desk):
     page.select_option("#dataset", "brains")
     page.wait_for_function("() => denseflipApp.set.key === 'brains'")
     page.select_option("#classifier", "sf-knn")
-    page.select_option("#method", "best")
+    page.select_option("#option-method", "best")
     page.click("#explain")
     page.wait_for_selector("#progress:not([hidden])")
     page.click("#cancel")
@@ -306,6 +305,10 @@ def test_classes_that_are_called_by_numbers_are_not_mixed_up(desk):
 def test_what_is_judged_or_runs_meanwhile_does_not_change_what_is_shown(desk):
     window = desk()
     page = window.open()
+    page.select_option("#dataset", "small")
+    page.wait_for_function("() => denseflipApp.set.key === 'small'")
+    page.click("#more summary")
+    page.check("#option-front")
     window.explain("small", "g0002", "edges-logistic")
     shown = page.evaluate("denseflipApp.job")
     page.select_option("#subject", "g0005")

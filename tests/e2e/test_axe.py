@@ -59,9 +59,12 @@ def test_every_tab_of_an_explanation(desk, scheme):
     window = desk(color_scheme=scheme)
     page = window.open()
     found = {"start": serious(page)}
-    page.click("#terms summary")
+    page.click("#more summary")
     page.click("#bring summary")
-    page.click("#frozen button")
+    page.click("#option-freeze-choose summary")
+    page.click("#option-freeze .chips button")
+    for button in page.locator("button.help").all():
+        button.click()
     found["form"] = serious(page)
     page.click("#chosen button")
     window.explain("brains", "case-001")

@@ -53,7 +53,7 @@ def test_an_index_of_many_patients(desk):
     page = window.open()
     choose(page, "small")
     page.select_option("#classifier", "edges-logistic")
-    page.select_option("#method", "con")
+    page.select_option("#option-method", "con")
     page.select_option("#many-whom", "B")
     page.click("#many")
     page.wait_for_selector("#index:not([hidden])")
@@ -127,20 +127,21 @@ def test_regions_and_nodes_are_frozen_by_click(desk):
     assert page.is_hidden("#picked")
     page.mouse.click(box["x"] + box["width"] - 6, box["y"] + box["height"] / 2)
     page.click("#picked-node")
-    page.click("#terms summary")
-    page.fill("#freeze-node", "n0")
+    page.click("#option-freeze-choose summary")
+    page.fill("#option-freeze-new", "n0")
     page.keyboard.press("Enter")
-    page.fill("#freeze-node", "nobody")
-    page.click("#freeze-node-add")
-    assert "no node nobody" in page.inner_text("#freeze-said")
-    page.select_option("#only", "remove")
-    assert chips(page) == ["❄ Back", f"❄ node {node}", "❄ node n0", "only remove"]
+    page.fill("#option-freeze-new", "nobody")
+    page.click("#option-freeze-add")
+    assert "no node" in page.inner_text("#option-freeze-said")
+    page.select_option("#option-only", "remove")
+    removals = "Allowed changes: remove"
+    assert chips(page) == ["❄ Back", f"❄ node {node}", "❄ node n0", removals]
     before = page.evaluate("denseflipApp.job")
     page.click("#newer-explain")
     page.wait_for_function("old => denseflipApp.job !== old", arg=before)
-    asked = page.evaluate("denseflipApp.request.constraints")
-    assert asked["frozen_regions"] == ["Back"]
-    assert asked["frozen_nodes"] == [node, "n0"]
+    asked = page.evaluate("denseflipApp.request")
+    assert asked["freeze"] == ["lobe: Back", f"node: {node}", "node: n0"]
+    assert page.is_hidden("#newer")
     view = page.evaluate("denseflipApp.view")
     stays = {0, int(node[1:]), *range(6, 12)}
     for answer in view["answers"]:
@@ -200,7 +201,7 @@ def test_a_node_of_the_brain_is_frozen_with_its_region(desk):
 def test_57_regions_and_400_nodes_stay_legible(desk, viewport):
     window = desk(viewport)
     page = window.open()
-    page.select_option("#method", "con")
+    page.select_option("#option-method", "con")
     window.explain("areas", "g0001", "edges-svm")
     page.click("#tab-matrix")
     if page.locator("#matrix text").count() < 57:

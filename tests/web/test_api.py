@@ -9,8 +9,11 @@ import time
 import pytest
 
 from denseflip import Counterfactual, load_dataset
-from denseflip.classifiers.presets import fit_oracle
+from denseflip.classifiers.presets import default_preset, fit_oracle
+from denseflip.request import list_options
 from denseflip.story.story import Story
+from denseflip.web.schemas import NOT_HERE
+from denseflip.workflow.compare import COMPARED
 from serving import serving, wait
 
 pytestmark = pytest.mark.filterwarnings("default")  # of libraries of the server
@@ -43,6 +46,77 @@ def test_data_sets_subjects_and_classifiers_are_listed(client):
     assert shown["regions"]["lobe"] == ["Front", "Back"]
     methods = client.get("/api/methods").json()
     assert methods[0]["name"] == "auto"
+
+
+def test_every_option_of_a_request_is_described_for_a_form(client):
+    """An option that is added to `Request` is in the form and in the schema by itself."""
+    options = list_options()
+    listed = client.get("/api/options").json()
+    assert [one["name"] for one in listed] == [n for n in options if n not in NOT_HERE]
+    schema = client.get("/openapi.json").json()["components"]["schemas"]["JobRequest"]
+    for one in listed:
+        option = options[one["name"]]
+        assert (one["label"], one["group"]) == (option.label, option.group)
+        assert (one["kind"], one["common"]) == (option.kind, option.common)
+        assert one["help"]
+        assert "{" not in one["help"]
+        assert "_" not in one["help"]  # no name of Python's
+        field = schema["properties"][one["name"]]
+        assert field["description"] == option.text()
+        assert one["default"] == field.get("default")
+        bounds = [field, *field.get("anyOf", [])]
+        assert one["maximum"] in [bound.get("maximum") for bound in bounds]
+
+
+def test_without_a_classifier_the_default_of_the_command_line_is_explained(client, study):
+    shown = client.get("/api/datasets/study").json()
+    assert shown["default_classifier"] == default_preset(load_dataset(study))
+    job = client.post("/api/jobs", json={"dataset": "study", "subject": "g0000"}).json()
+    assert job["request"]["classifier"] == shown["default_classifier"]
+    wait(client, job["id"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "option"),
+    [
+        ("compare", {"front": True}),
+        ("compare", {"n": 2}),
+        ("compare", {"language": "nodes"}),
+        ("compare", {"method": "tri"}),
+        ("cohort", {"target": "A"}),
+        ("cohort", {"method": "tri"}),
+        ("cohort", {"budget": 100}),
+        ("cohort", {"time_limit": 5}),
+        ("judge", {"only": "add"}),
+        ("judge", {"seed": 3}),
+    ],
+)
+def test_options_that_a_job_does_not_use_are_refused(client, kind, option):
+    answer = client.post("/api/jobs", json=ASKED | {"kind": kind} | option)
+    assert answer.status_code == 400
+    assert "does not apply" in error_of(answer)
+    assert answer.json()["error"]["parameters"] == list(option)
+
+
+def test_a_comparison_uses_the_methods_of_the_command_line(client):
+    job = client.post("/api/jobs", json=ASKED | {"kind": "compare", "freeze": ["n0"]}).json()
+    assert wait(client, job["id"])["status"] == "done"
+    rows = client.get(f"/api/jobs/{job['id']}/result").json()["rows"]
+    assert tuple(row["method"] for row in rows) == COMPARED
+
+
+@pytest.mark.parametrize("option", ["front", "n"])
+def test_several_answers_only_if_they_are_requested(client, option):
+    asked = ASKED | {"subject": "g0002"}
+    seen = {}
+    for more in ({}, {option: 2 if option == "n" else True}):
+        job = client.post("/api/jobs", json=asked | more).json()
+        assert wait(client, job["id"])["status"] == "done"
+        view = client.get(f"/api/jobs/{job['id']}/result").json()["view"]
+        seen[bool(more)] = view
+    assert len(seen[False]["answers"]) == 1
+    assert len(seen[True]["answers"]) > 1
+    assert seen[True]["diverse"] is (option == "n")
 
 
 def test_an_explanation_from_question_to_answer(client, done, study):

@@ -82,7 +82,7 @@ def test_the_page_begins_its_what_if_with_the_answer_that_it_tells(client):
     from denseflip.story.story import Story
 
     asked = ASKED | {"classifier": "edges-logistic"}
-    job = client.post("/api/jobs", json=asked | {"method": "auto"}).json()
+    job = client.post("/api/jobs", json=asked | {"front": True}).json()
     assert wait(client, job["id"])["status"] == "done"
     front = client.get(f"/api/jobs/{job['id']}/result").json()["front"]
     assert len(front) > 1

@@ -100,8 +100,9 @@ def test_what_is_not_in_that_job_is_told(client, done):
         ({"method": "os:system"}, "os:system"),
         ({"target": "Z"}, "Z"),
         ({"regions": "moon"}, "moon"),
-        ({"constraints": {"frozen_regions": ["Moon"]}}, "Moon"),
-        ({"constraints": {"frozen_nodes": ["n99"]}}, "n99"),
+        ({"freeze": ["lobe: Moon"]}, "Moon"),
+        ({"freeze": ["node: n99"]}, "n99"),
+        ({"vocabulary": "moon"}, "moon"),
     ],
 )
 def test_wrong_words_are_told_before_it_waits(client, more, said):

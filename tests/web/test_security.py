@@ -238,7 +238,8 @@ def test_a_request_that_is_there_may_take_its_time(monkeypatch):
         b'{"dataset": "\\ud800", "subject": "x"}',
         b'{"dataset": "study", "subject": "\\u0000\\u001b[2J\\u202e"}',
         b'{"dataset": {"a": 1}}',
-        b'{"dataset": "study", "subject": "g0000", "constraints": [1]}',
+        b'{"dataset": "study", "subject": "g0000", "freeze": [[1]]}',
+        b'{"dataset": "study", "subject": "g0000", "constraints": {"freeze": []}}',
         b'{"dataset": "study", "subject": "g0000", "methods": ["auto", ["x"]]}',
         b"\xff\xfe\x00",
         b"",
@@ -402,19 +403,18 @@ def test_nor_one_of_a_job_that_was_put_into_the_store(make, evil):
                 app.state.work(job, JobProgress(job.id))
 
 
-def test_nor_one_of_the_constraints(make, evil):
+def test_nor_one_of_the_options(make, evil):
     visitor, app = make()
-    known = app.state.library.marked("study")[1]
-    app.state.store.judge(known, "edges-logistic", {"accuracy": 1})
-    for name in ("frozen_regions", "frozen_nodes"):
-        asked = ASKED | {"classifier": "edges-logistic", "constraints": {name: ["evil_words:boom"]}}
-        answer = visitor.post("/api/jobs", json=asked)
-        if answer.status_code == 201:  # found out when it is done
-            job = app.state.store.get(answer.json()["id"])
-            with pytest.raises(UnknownNameError):
-                app.state.work(job, JobProgress(job.id))
-    asked = ASKED | {"constraints": {"predicate": "evil_words:boom"}}
-    assert visitor.post("/api/jobs", json=asked).status_code == 422
+    for option in ({"freeze": ["evil_words:boom"]}, {"vocabulary": "evil_words:boom"}):
+        asked = ASKED | {"classifier": "edges-logistic"} | option
+        assert visitor.post("/api/jobs", json=asked).status_code == 404
+        job = app.state.store.add("explain", asked)
+        app.state.store.judge(app.state.library.marked("study")[1], "edges-logistic", {"a": 1})
+        with pytest.raises(UnknownNameError):
+            app.state.work(job, JobProgress(job.id))
+    for name in ("predicate", "allowed", "parameters"):
+        asked = ASKED | {name: "evil_words:boom"}
+        assert visitor.post("/api/jobs", json=asked).status_code == 422
 
 
 # ---- connections ----------------------------------------------------------------------------

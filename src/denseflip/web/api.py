@@ -30,6 +30,7 @@ from denseflip.web.schemas import (
     JobRequest,
     WhatIfAnswer,
     WhatIfRequest,
+    form_options,
 )
 from denseflip.web.uploads import take
 from denseflip.workflow.offline_whatif import whatif_data
@@ -137,6 +138,12 @@ def list_methods() -> list[dict[str, Any]]:
     return sorted(listed, key=lambda m: m["name"] != "auto")
 
 
+@router.get("/api/options")
+def list_request_options() -> list[dict[str, Any]]:
+    """Options of a request: group, label, help, kind, bounds, choices and default of each."""
+    return form_options()
+
+
 @router.get("/api/datasets")
 def list_sets(request: Request) -> list[dict[str, Any]]:
     """Data sets, with sizes and classes."""
@@ -181,6 +188,7 @@ def show_set(request: Request, key: KeyPath) -> dict[str, Any]:
         "card": dataset.card.to_dict(),
         "subjects": subjects + extra,
         "classifiers": classifiers,
+        "default_classifier": library.default_classifier(key),
         "regions": taxonomies,
         "nodes": list(dataset.nodes.names),
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from typing import Any
 
@@ -12,6 +12,7 @@ from denseflip.classifiers.presets import PRESETS
 from denseflip.cohort.explain_cohort import explain_cohort
 from denseflip.cohort.labelling import MAX_CELLS
 from denseflip.cohort.stats import check_permutations
+from denseflip.constraints import Constraints
 from denseflip.errors import InvalidParameterError, UnknownNameError
 from denseflip.experiments.explain_many import Explanations
 from denseflip.oracles.background import Background
@@ -27,10 +28,11 @@ from denseflip.web.library import Library
 from denseflip.web.many_jobs import FOLDER, check_of, plan, result_of, run, story_in
 from denseflip.web.payload import cohort_of, judged_words, replay_of, row_of, view_of
 from denseflip.web.quota import Quota
-from denseflip.web.schemas import JobRequest
+from denseflip.web.schemas import OPTIONS, TIME_LIMIT, JobRequest
 from denseflip.web.single_flight import SingleFlight
 from denseflip.workflow.compare import COMPARED, compare
 from denseflip.workflow.explain_and_describe import (
+    check_request,
     describe_answers,
     explain_and_describe,
     json_record,
@@ -40,6 +42,15 @@ from denseflip.workflow.whatif import WhatIf
 
 LEVEL = 0.05  # what counts as more than chance in a cohort
 REPEATS, PERMUTATIONS = 5, 100  # of an honest evaluation, as the page waits for it
+#: Kinds of jobs that do not use all options of a request: what they are, and what they use.
+_USES: dict[str, tuple[str, frozenset[str]]] = {
+    "compare": ("a comparison of methods", frozenset(OPTIONS) - {*PER_METHOD, "n"}),
+    "cohort": (
+        "what a group has in common",
+        frozenset({"regions", "max_cells", "seed", *(f.name for f in fields(Constraints))}),
+    ),
+    "judge": ("the evaluation of a classifier", frozenset()),
+}
 
 Done = tuple[dict[str, Any], dict[str, Any]]
 
@@ -83,11 +94,11 @@ class Work:
     def check(self, asked: JobRequest) -> None:
         """Refuse a wrong request before it waits."""
         request = asked.request()
-        if asked.kind == "compare":
-            _check_comparison(request)
         if asked.of is not None and asked.kind != "explain":
             msg = f"`of` is for one out of many (kind 'explain'), not for {asked.kind!r}."
             raise InvalidParameterError(msg, parameter="of")
+        _check_taken(asked.kind, request)
+        check_request(request)
         if asked.classifier not in (known := self.library.classifiers(asked.dataset)):
             raise UnknownNameError("classifier", asked.classifier, known, parameter="classifier")
         dataset = self.library.dataset(asked.dataset)
@@ -309,9 +320,14 @@ class _Listener:
         self.live.tell(calls=event.calls, best=self._best)
 
 
-def _check_comparison(request: Request) -> None:
-    """Refuse options of one method in a comparison of methods."""
-    for name in (*PER_METHOD, "n"):
-        if name != "method" and name in request.given:
-            msg = f"{name} belongs to one method; a comparison does not take it."
+def _check_taken(kind: str, request: Request) -> None:
+    """Refuse options that a job of this kind does not use."""
+    if kind not in _USES:
+        return
+    what, used = _USES[kind]
+    given = {**request.given, **request.given.get("constraints", {})}
+    for name in given:
+        default = name == "time_limit" and given[name] == TIME_LIMIT
+        if name != "constraints" and name not in used and not default:
+            msg = f"{name} does not apply to {what}. Leave it out."
             raise InvalidParameterError(msg, parameter=name)

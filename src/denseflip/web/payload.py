@@ -39,6 +39,7 @@ def view_of(story: Story, front: Sequence[Story] = ()) -> dict[str, Any]:
         "notes": list(result.notes),
         "answers": [_answer(one) for one in answers],
         "current": current,
+        "diverse": bool(result.diverse),
         "kind": kind,
         "names": list(story.nodes.names),
         "points": None if scene.points is None else scene.points.round(2).tolist(),

@@ -1,4 +1,4 @@
-"""What requests say and answers hold, as OpenAPI tells them."""
+"""The bodies of requests and answers, as OpenAPI describes them, and the options of the form."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_mod
 
 from denseflip.option import Option
 from denseflip.request import Request, default_of, list_options
+from denseflip.story.vocabulary import VOCABULARIES
 
 Key = Annotated[str, StringConstraints(min_length=1, max_length=120)]
 Word = Annotated[str, StringConstraints(min_length=1, max_length=200)]
@@ -44,27 +45,72 @@ TIME_LIMIT = 300.0  # seconds, unless the request says otherwise
 #: Upper bounds that a server needs beside those of the options.
 _MOST = {"time_limit": 3600.0, "seed": 2**31 - 1, "max_cells": 1000, "n": 20, "confirm": 20}
 _LARGEST = 10_000_000  # of any other whole number
+MOST_NAMES = 5000  # of an option that takes names
+#: Texts that a form offers for options that take any text.
+_CHOICES = {"vocabulary": ("auto", *VOCABULARIES)}
 
 
 def option_field(name: str, option: Option) -> tuple[Any, Any]:
     """The type and the default of an option of a request, as a field of a schema."""
-    text = option.text()
+    default = option_default(name, option)
+    field = Field(default=default, description=option.text())
     if option.kind == "names":
-        names = list[Name]
-        if name == "target":
-            return names | Name | None, Field(default=None, description=text)
-        return names, Field(default=[], max_length=5000, description=text)
-    bounds: dict[str, Any] = {"ge": option.minimum, "gt": option.above, "le": option.maximum}
-    bounds = {key: value for key, value in bounds.items() if value is not None}
-    if option.kind in ("whole", "number") and name in _MOST:
-        bounds["le"] = _MOST[name]
-    elif option.kind == "whole":
-        bounds.setdefault("le", _LARGEST)
+        names = Annotated[list[Name], Field(max_length=MOST_NAMES)]
+        return (names | Name | None if default is None else names), field
     kinds: dict[str, Any] = {"whole": int, "number": float, "flag": bool}
     kind = Literal[option.choices] if option.choices else kinds.get(option.kind, Name)
+    bounds: dict[str, Any] = option_bounds(name, option)
     kind = Annotated[kind, Field(**bounds)] if bounds else kind
-    default = TIME_LIMIT if name == "time_limit" else default_of(name)
-    return (kind | None if default is None else kind), Field(default=default, description=text)
+    return (kind | None if default is None else kind), field
+
+
+def option_default(name: str, option: Option) -> Any:
+    """The default of an option on this server."""
+    if name == "time_limit":
+        return TIME_LIMIT
+    default = default_of(name)
+    return list(default) if option.kind == "names" and default is not None else default
+
+
+def option_bounds(name: str, option: Option) -> dict[str, float]:
+    """The bounds of a number on this server: ``ge``, ``gt`` and ``le`` where there are any."""
+    if option.kind not in ("whole", "number"):
+        return {}
+    most = _MOST.get(name, option.maximum)
+    if most is None and option.kind == "whole":
+        most = _LARGEST
+    bounds = {"ge": option.minimum, "gt": option.above, "le": most}
+    return {key: value for key, value in bounds.items() if value is not None}
+
+
+def form_options() -> list[dict[str, Any]]:
+    """What a form needs to know about every option, in the order of `Request`.
+
+    Other options are named by their labels, so that no text of the form has a name of Python's.
+    """
+    every = list_options(python=True)
+
+    def spell(name: str) -> str:
+        return f"“{every[name].label}”"
+
+    facts = []
+    for name, option in OPTIONS.items():
+        bounds = option_bounds(name, option)
+        facts.append(
+            {
+                "name": name,
+                "label": option.label,
+                "help": option.text(spell),
+                "group": option.group,
+                "kind": option.kind,
+                "common": option.common,
+                "choices": list(option.choices or _CHOICES.get(name, ())),
+                "minimum": bounds.get("ge", bounds.get("gt")),
+                "maximum": bounds.get("le"),
+                "default": option_default(name, option),
+            }
+        )
+    return facts
 
 
 class JobModel(Strict):

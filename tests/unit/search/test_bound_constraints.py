@@ -69,6 +69,15 @@ def test_what_is_frozen_by_region_node_cell_number_and_pair():
     }
 
 
+def test_a_region_of_two_taxonomies_crossed_is_frozen_by_its_full_name():
+    assert allowed_codes(Constraints(freeze="lobe*side: Front l")) == allowed_codes(
+        Constraints(freeze=[0, 2])
+    )
+    for wrong in ("lobe*moon: Front l", "lobe*side: Front", "lobe*: Front"):
+        with pytest.raises(UnknownNameError):
+            allowed_codes(Constraints(freeze=wrong))
+
+
 def test_only_add_only_remove_a_mask_and_what_was_seen():
     joined = set(GRAPHS[0].edges())
     everything = allowed_codes(Constraints())

@@ -16,7 +16,8 @@ from denseflip.errors import (
     nearest,
     shown,
 )
-from denseflip.graph import Codes, Nodes
+from denseflip.graph import Codes, Nodes, Taxonomy
+from denseflip.graph.nodes import CROSS
 from denseflip.graph.pairs import are_among
 
 Bools = npt.NDArray[np.bool_]
@@ -96,7 +97,7 @@ class Frozen:
             names = [] if self.nodes is None else [own.lower() for own in self.nodes.names]
             if which == NODE and region in names:
                 return np.asarray(np.arange(self.n_nodes) == names.index(region))
-            for taxonomy in self.taxonomies:
+            for taxonomy in (*self.taxonomies, *self._crossed(which)):
                 regions = [own.lower() for own in taxonomy.regions]
                 if taxonomy.name.lower() == which and region in regions:
                     return np.asarray(taxonomy.array == regions.index(region))
@@ -112,6 +113,14 @@ class Frozen:
             msg = f"{name!r} has several meanings. Say which is meant: {places}."
             raise InvalidParameterError(msg, parameter="freeze")
         return first
+
+    def _crossed(self, name: str) -> list[Taxonomy]:
+        """The taxonomy that crosses several, as in ``lobe*hemisphere``; empty if there is none."""
+        own = {taxonomy.name.lower(): taxonomy.name for taxonomy in self.taxonomies}
+        parts = [own.get(part.strip()) for part in name.split(CROSS)]
+        if self.nodes is None or len(parts) < 2 or None in parts:
+            return []
+        return [self.nodes.taxonomy(CROSS.join(part for part in parts if part))]
 
     def _end(self, end: Any) -> int:
         if is_number(end):

@@ -1,17 +1,24 @@
 "use strict";
-// The page of the app: asks the API, shows what it says. Everything from data goes in as text.
+// The page of the app: sends requests to the API and shows the answers. Data goes in as text only.
 (() => {
   const { circle, bars, matrix, EditTable, make, count, save, saveAsPng, svgText } = window.denseflipPictures;
   const { api, post, listen, readLink, STAGES, progressWords } = window.denseflipAsking;
   const { worth, showComparison, showCohort } = window.denseflipSides;
   const find = (id) => document.getElementById(id);
   const MANY = 16; // regions; with more, only what is changed is shown at first
-  const app = { sets: [], set: null, methods: [], job: null, result: null, view: null, answer: 0, panel: null, hand: null, turn: 0 };
+  const app = { sets: [], set: null, job: null, result: null, view: null, answer: 0, panel: null, hand: null, turn: 0 };
 
-  const terms = new window.denseflipTerms(() => { drawPictures(); drawNewer(); });
+  const options = new window.denseflipOptions.Options({
+    common: find("options"),
+    rest: find("more-options"),
+    own: { freeze: window.denseflipFreeze },
+    onChange: (field) => { if (field === freeze()) drawPictures(); drawNewer(); },
+  });
+  const freeze = () => options.field("freeze");
+  app.options = options;
   const replay = new window.denseflipReplay(() => remember());
 
-  // ---- asking the server ----------------------------------------------------------------------
+  // ---- errors ---------------------------------------------------------------------------------
 
   function trouble(message) {
     find("trouble").hidden = !message;
@@ -19,7 +26,14 @@
   }
 
   const guarded = (work) => async (...given) => {
-    try { trouble(""); await work(...given); } catch (error) { trouble(error.message); }
+    try {
+      trouble("");
+      options.mark();
+      await work(...given);
+    } catch (error) {
+      trouble(options.spell(error.message, error.parameters));
+      options.mark(error.parameters);
+    }
   };
 
   // ---- the form -------------------------------------------------------------------------------
@@ -39,11 +53,13 @@
     const classes = Object.entries(set.classes).map(([name, n]) => `${name} ${n}`).join(", ");
     find("dataset-facts").textContent = `${count(set.n_graphs)} graphs, ${count(set.n_nodes)} nodes; ${classes}. ${set.card.caveats.join(" ")}`;
     find("classifier").replaceChildren(...set.classifiers.map((c) => option(c.key, `${c.key} — ${c.summary}`)));
+    find("classifier").value = set.default_classifier;
     find("subject").replaceChildren(...set.subjects.map((s) => option(s.id, s.class ? `${s.name} (${s.class})` : `${s.name} (uploaded)`)));
-    find("target").replaceChildren(option("", "any other class"), ...Object.keys(set.classes).map((name) => option(name, name)));
-    find("regions").replaceChildren(option("", "as fits"), ...set.taxonomies.map((name) => option(name, name)));
+    options.offer("target", Object.keys(set.classes));
+    options.offer("regions", set.taxonomies);
     find("many-whom").replaceChildren(option("", `all ${count(set.n_graphs)}`), ...Object.entries(set.classes).filter(([, n]) => n).map(([name, n]) => option(name, `${name} (${count(n)})`)));
-    terms.open(set);
+    freeze().open(set);
+    options.draw();
     showJudged();
     drawNewer();
   }
@@ -60,34 +76,27 @@
     find("judge").hidden = !one || Boolean(one.judged) || !one.can_judge;
   }
 
-  const number = (id) => (find(id).value === "" ? null : Number(find(id).value));
-
+  /** What a job of some kind is about, and the options that are set. */
   function request(kind) {
-    return {
-      kind,
-      dataset: find("dataset").value,
-      classifier: find("classifier").value,
-      subject: find("subject").value,
-      method: find("method").value || "auto",
-      target: find("target").value || null,
-      regions: find("regions").value || (terms.regions.size ? terms.taxonomy : null),
-      ...(kind === "many" ? { subject: null, classes: find("many-whom").value ? [find("many-whom").value] : [] } : {}),
-      seed: number("seed") ?? 0,
-      confidence: number("confidence"),
-      permutations: number("permutations") ?? 99,
-      constraints: terms.request(number),
-    };
+    const about = { kind, dataset: find("dataset").value, classifier: find("classifier").value };
+    if (kind === "judge") return about;
+    if (["explain", "compare"].includes(kind)) about.subject = find("subject").value;
+    if (kind === "many" && find("many-whom").value) about.classes = [find("many-whom").value];
+    if (kind === "cohort") about.permutations = Number(find("permutations").value);
+    const { method, ...rest } = options.read();
+    return { ...about, ...rest, ...(method && ["explain", "many"].includes(kind) ? { method } : {}) };
   }
 
-  /** The form as it was when this was asked: what is changed in it then is about what is shown. */
+  /** Fill the form with an earlier request, so that changes in it refer to what is shown. */
   async function fill(asked) {
     if (!app.sets.some((set) => set.key === asked.dataset && !set.error)) return;
     find("dataset").value = asked.dataset;
     if (app.set?.key !== asked.dataset) await loadSet();
     const put = (id, value) => { find(id).value = value ?? ""; if (find(id).selectedIndex < 0) find(id).selectedIndex = 0; };
-    for (const [id, value] of Object.entries({ classifier: asked.classifier, method: asked.method, target: asked.target, regions: asked.regions, confidence: asked.confidence, seed: asked.seed ?? 0, "many-whom": asked.classes?.[0] })) put(id, value);
+    put("classifier", asked.classifier);
+    put("many-whom", asked.classes?.[0]);
     if (asked.subject) put("subject", asked.subject);
-    terms.fill(asked.constraints ?? {});
+    options.fill(asked);
     showJudged();
   }
 
@@ -111,6 +120,7 @@
   // ---- jobs -----------------------------------------------------------------------------------
 
   async function run(kind) {
+    if (!find("ask").reportValidity()) return;
     const job = await post("/api/jobs", request(kind));
     await follow(job.id);
   }
@@ -242,6 +252,7 @@
     find("story-title").textContent = view.found ? `${view.subject}: ${view.before} → ${view.after}` : `${view.subject}: ${view.before}`;
     worth(find("worth"), view.judged, false);
     find("front").hidden = view.answers.length < 2;
+    find("front-title").textContent = view.diverse ? "Answers in different places:" : "From fewest places to fewest edits:";
     find("front-slider").max = view.answers.length - 1;
     find("front-slider").value = app.answer;
     find("all-regions").checked = view.regions.length <= MANY;
@@ -265,8 +276,8 @@
     const view = app.view, one = view.answers[app.answer];
     find("chips").replaceChildren(...one.chips.map((chip) => make("li", { class: `chip ${chip.kind}`, text: chip.text })));
     find("sentence").replaceChildren(make("p", { text: one.lead }), ...(one.items.length ? [make("ul", {}, ...one.items.map((text) => make("li", { text })))] : []));
-    find("truth").textContent = one.truth;
-    find("notes").replaceChildren(...[...new Set([...one.notes, ...view.notes].filter((text) => !view.judged || !text.startsWith(view.judged.verdict)))].map((text) => make("li", { text })));
+    find("truth").textContent = options.spell(one.truth);
+    find("notes").replaceChildren(...[...new Set([...one.notes, ...view.notes].filter((text) => !view.judged || !text.startsWith(view.judged.verdict)))].map((text) => make("li", { text: options.spell(text) })));
     find("tiles").replaceChildren(...one.tiles.map(([term, value]) => make("div", {}, make("dt", { text: term }), make("dd", { text: value }))));
     const edits = one.removed.length + one.added.length;
     find("front-said").textContent = `in ${one.named}, ${count(edits)} edits; ${one.read}`;
@@ -303,19 +314,19 @@
     if (tab === "whatif") whatif();
   }
 
-  const frozenRegions = () => (app.view.taxonomy === terms.taxonomy ? terms.regions : new Set());
-  const onRegion = (i) => { if (app.view.hasRegions && ours()) terms.toggleRegion(app.view.regions[i].name, app.view.taxonomy); };
+  const frozenRegions = () => freeze().regionsIn(app.view);
+  const onRegion = (i) => { if (app.view.hasRegions && ours()) freeze().toggleRegion(app.view.regions[i].name, app.view.taxonomy); };
 
   function drawCircle() {
     const { removed, added } = shown();
-    circle(find("circle"), app.view, removed, added, { frozen: frozenRegions(), frozenNodes: terms.nodes, onRegion, onNode: picked, first: app.first });
+    circle(find("circle"), app.view, removed, added, { frozen: frozenRegions(), frozenNodes: freeze().nodesIn(app.view), onRegion, onNode: picked, first: app.first });
   }
 
   async function drawBrain(removed, added) {
     const view = app.view;
     app.canvas = app.canvas ?? new window.denseflipBrain(find("brain"), find("tip"), { onPick: (node) => picked(node) });
     const brain = app.canvas;
-    brain.frozen = terms.frozenIn(view, view.taxonomy);
+    brain.frozen = freeze().frozenIn(view);
     if (app.brain !== view) {
       app.brain = view;
       brain.hidden.clear();
@@ -370,16 +381,16 @@
     if (node === undefined) return;
     const region = view.hasRegions ? view.regions[view.index[node]].name : null;
     find("picked-said").textContent = `${view.names[node]}${region ? ` · ${region}` : ""}. Click another node to flip the connection between them, or:`;
-    find("picked-node").textContent = `${terms.nodes.has(view.names[node]) ? "Unfreeze" : "Freeze"} this node`;
+    find("picked-node").textContent = `${freeze().nodesIn(view).has(view.names[node]) ? "Unfreeze" : "Freeze"} this node`;
     find("picked-region").textContent = `${frozenRegions().has(region) ? "Unfreeze" : "Freeze"} ${region}`;
     find("picked-region").hidden = !region || !ours();
     find("picked-node").hidden = !ours();
   }
 
-  /** What is frozen now is not what the answer was found under: say so, with a way to ask again. */
+  /** Say that the options are not those of the answer that is shown, and offer a new one. */
   function drawNewer() {
     const asked = app.request;
-    find("newer").hidden = find("story").hidden || !asked?.constraints || !ours() || asked.subject !== find("subject").value || !terms.differ(asked.constraints);
+    find("newer").hidden = find("story").hidden || asked?.kind !== "explain" || !ours() || asked.subject !== find("subject").value || !options.differ(asked);
   }
 
   function leavePicked() {
@@ -521,16 +532,16 @@
   find("dataset").addEventListener("change", guarded(loadSet));
   find("classifier").addEventListener("change", showJudged);
   find("subject").addEventListener("change", drawNewer);
-  find("method").addEventListener("change", () => { find("method-said").textContent = app.methods.find((m) => m.name === find("method").value)?.summary ?? ""; });
   find("upload").addEventListener("click", upload);
   find("judge").addEventListener("click", guarded(() => run("judge")));
+  find("ask").addEventListener("invalid", (event) => event.target.closest("details")?.setAttribute("open", ""), true);
   find("ask").addEventListener("submit", (event) => { event.preventDefault(); guarded(() => run("explain"))(); });
   find("compare").addEventListener("click", guarded(() => run("compare")));
   find("cohort").addEventListener("click", guarded(() => run("cohort")));
   find("many").addEventListener("click", guarded(() => run("many")));
   find("newer-explain").addEventListener("click", guarded(() => run("explain")));
   find("by-hand-end").addEventListener("click", () => { app.hand = null; drawPictures(); remember(); find(`tab-${app.tab}`).focus(); });
-  find("picked-node").addEventListener("click", () => { const name = app.view.names[app.first]; leavePicked(); terms.toggleNode(name); });
+  find("picked-node").addEventListener("click", () => { const name = app.view.names[app.first]; leavePicked(); freeze().toggleNode(name); });
   find("picked-region").addEventListener("click", () => { const i = app.view.index[app.first]; leavePicked(); onRegion(i); });
   find("picked-none").addEventListener("click", () => { leavePicked(); drawPictures(); });
   document.addEventListener("keydown", (event) => {
@@ -549,9 +560,9 @@
   addEventListener("hashchange", guarded(recall));
 
   guarded(async () => {
-    app.methods = (await api("/api/methods")).filter((method) => !method.suffix);
-    find("method").replaceChildren(...app.methods.map((method) => option(method.name, method.name)));
-    find("method-said").textContent = app.methods[0].summary;
+    const [listed, methods] = await Promise.all([api("/api/options"), api("/api/methods")]);
+    options.build(listed);
+    options.offer("method", methods.filter((method) => !method.suffix).map(({ name, summary }) => ({ value: name, summary })));
     await loadSets();
     history();
     await recall();

@@ -12,7 +12,10 @@
     }
     if (answer.status === 204) return null;
     const data = await answer.json().catch(() => null);
-    if (!answer.ok) throw new Error(data?.error?.message ?? `The server answered ${answer.status}.`);
+    if (!answer.ok) {
+      const error = new Error(data?.error?.message ?? `The server answered ${answer.status}.`);
+      throw Object.assign(error, { parameters: data?.error?.parameters ?? [] });
+    }
     return data;
   }
 
