@@ -41,7 +41,7 @@ ORDER = [
 ]
 LEVEL = {room: i for i, rooms in enumerate(ORDER) for room in rooms}
 MAX_LINES = 500
-HEAVY = ("torch", "matplotlib", "dask", "plotly", "nilearn", "sklearn", "jinja2", "markupsafe")
+HEAVY = ("torch", "matplotlib", "dask", "nilearn", "sklearn", "jinja2", "markupsafe")
 AT_FIRST_USE = (*HEAVY, "scipy", "networkx", "joblib", "distributed", "skops", "pooch", "skimage")
 
 

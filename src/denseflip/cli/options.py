@@ -232,8 +232,8 @@ Scheduler = Annotated[
 Pages = Annotated[
     str,
     typer.Option(
-        help="For many graphs, what --out holds of each: full pages (about 3 MB each), still ones "
-        "(without the part that turns), or none."
+        help="For many graphs, what --out holds of each: full pages (less than 1 MB each), still "
+        "ones (without the interactive picture), or none."
     ),
 ]
 Format = Annotated[
