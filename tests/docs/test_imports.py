@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "denseflip"
 MODULES = {path.relative_to(SOURCE).as_posix(): path for path in sorted(SOURCE.rglob("*.py"))}
 MAX_LINES = 500
-HEAVY = {"torch", "matplotlib", "dask", "plotly", "nilearn", "sklearn", "jinja2", "markupsafe"}
+HEAVY = {"torch", "matplotlib", "dask", "nilearn", "sklearn", "jinja2", "markupsafe"}
 
 ORACLE_METHODS = {"predict", "predict_proba", "predict_edits"}
 MAY_CALL_ORACLES = {  # package or module: why it may call an oracle without a session

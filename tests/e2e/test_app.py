@@ -24,18 +24,17 @@ def test_from_a_question_to_every_picture(desk, viewport):
     assert page.locator("#chips li").count() >= 2
     assert re.search(r"held-out graphs", page.inner_text("#worth"))
     page.wait_for_selector("#brain[data-ready=true]")
-    before = page.evaluate("document.getElementById('brain').toDataURL()")
-    page.focus("#brain")
+    before = page.evaluate("denseflipApp.brain.canvas.toDataURL()")
+    page.focus("#brain canvas")
     page.keyboard.press("ArrowRight")
-    page.wait_for_function(
-        "old => document.getElementById('brain').toDataURL() !== old", arg=before
-    )
+    page.wait_for_function("old => denseflipApp.brain.canvas.toDataURL() !== old", arg=before)
+    page.wait_for_function("() => denseflipApp.brain.layout.surface")  # it is fetched later
     for tab, inside in (
-        ("circle", "#circle svg .line-added"),
+        ("circle", "#circle:not([data-added='0']) canvas"),
         ("matrix", "#matrix rect.cell"),
         ("bars", "#bars .bar-row"),
         ("edits", "#edits tbody tr"),
-        ("replay", "#replay-picture svg"),
+        ("replay", "#replay-picture[data-ready=true] canvas"),
         ("whatif", "#whatif .wi-verdict strong"),
     ):
         page.click(f"#tab-{tab}")
@@ -128,17 +127,18 @@ def test_pictures_of_ones_own_choice_are_said_to_be(desk):
     window = desk()
     page = window.open()
     window.explain("small", "g0001")
+    edits = "Object.values(denseflipApp.circle?.pairs ?? {}).flat().length"
     page.click("#tab-circle")
-    page.wait_for_selector("#circle svg .line-added, #circle svg .line-removed", state="attached")
+    page.wait_for_function(f"{edits} > 0")
     assert page.locator("#by-hand").is_hidden()
     page.click("#tab-whatif")
     page.click(".wi-tools >> text=As it is")
     page.wait_for_function("() => document.getElementById('whatif').dataset.flips === '0/1'")
     page.click("#tab-circle")
     assert "(0 added, 0 removed), not the explanation" in page.inner_text("#by-hand")
-    assert page.locator("#circle svg .line-added, #circle svg .line-removed").count() == 0
+    assert page.evaluate(edits) == 0
     page.click("#by-hand-end")
-    page.wait_for_selector("#circle svg .line-added, #circle svg .line-removed", state="attached")
+    page.wait_for_function(f"{edits} > 0")
     assert page.locator("#by-hand").is_hidden()
     assert "hand=" not in page.url
     window.quiet()

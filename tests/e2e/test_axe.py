@@ -112,6 +112,8 @@ def test_what_is_sent_by_mail(chromium, served, jobs, tmp_path, width):
         page.goto(path.as_uri())
         if view == "story":
             page.wait_for_selector("#whatif .wi-verdict strong")
+            page.click("#interactive summary")
+            page.wait_for_selector("#view[data-ready=true]")
         found[name] = serious(page)
         context.close()
     nothing(found)

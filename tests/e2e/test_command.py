@@ -7,7 +7,6 @@ import json
 import pytest
 
 pytest.importorskip("matplotlib", reason="pictures need the extra 'brain'")
-pytest.importorskip("plotly", reason="interactive pictures need the extra 'brain'")
 
 from denseflip.cli.command_tree import app
 from denseflip.cli.common import run

@@ -25,17 +25,20 @@ def chips(page):
     return [text.rstrip(" ×") for text in page.locator("#chosen li").all_inner_texts()]
 
 
+def on_circle(page, script):
+    """Where something is in the window: a script about ``picture`` that gives a place on it."""
+    page.wait_for_selector("#circle[data-ready=true]")
+    page.locator("#circle canvas").scroll_into_view_if_needed()
+    box = page.locator("#circle canvas").bounding_box()
+    x, y = page.evaluate(f"() => {{ const picture = denseflipApp.circle; return {script}; }}")[:2]
+    return box["x"] + x, box["y"] + y
+
+
 def click_band(page, region):
-    """Click the middle of a region's band round the circle."""
-    page.locator("#circle svg").scroll_into_view_if_needed()
-    x, y = page.evaluate(
-        """i => { const band = document.querySelector(`#circle path[data-region='${i}']`);
-        const middle = band.getPointAtLength(band.getTotalLength() / 2);
-        const to = middle.matrixTransform(band.getScreenCTM());
-        return [to.x, to.y]; }""",
-        region,
-    )
-    page.mouse.click(x, y)
+    """Click the middle of a region's band on the circle."""
+    arc = f"picture.data.circle.arcs.find((arc) => arc.region === {region})"
+    middle = f"({arc}.start + {arc}.end) / 2"
+    page.mouse.click(*on_circle(page, f"picture.layout.place({middle}, picture.layout.out)"))
 
 
 def with_back_frozen(desk):
@@ -117,15 +120,13 @@ def test_regions_and_nodes_are_frozen_by_click(desk):
     assert chips(page) == []
     page.click("#tab-matrix")
     page.click("#matrix text.pick[data-region='1']")
-    ring = page.locator("#circle .ring")
     page.click("#tab-circle")
-    ring.scroll_into_view_if_needed()
-    box = ring.bounding_box()
-    page.mouse.click(box["x"] + box["width"] - 6, box["y"] + box["height"] / 2)
+    place = on_circle(page, "picture.positions[3]")
+    page.mouse.click(*place)
     node = page.inner_text("#picked-said").split(" ")[0]
     page.keyboard.press("Escape")
     assert page.is_hidden("#picked")
-    page.mouse.click(box["x"] + box["width"] - 6, box["y"] + box["height"] / 2)
+    page.mouse.click(*on_circle(page, "picture.positions[3]"))
     page.click("#picked-node")
     page.click("#option-freeze-choose summary")
     page.fill("#option-freeze-new", "n0")
@@ -180,17 +181,19 @@ def test_a_node_of_the_brain_is_frozen_with_its_region(desk):
     page = window.open()
     window.explain("brains", "case-001")
     page.wait_for_selector("#brain[data-ready=true]")
-    page.locator("#brain").scroll_into_view_if_needed()
-    box = page.locator("#brain").bounding_box()
-    x, y, _ = page.evaluate("denseflipApp.canvas.at[denseflipApp.canvas.at.length - 1]")
+    page.wait_for_function("() => denseflipApp.brain.layout.surface")
+    page.wait_for_timeout(300)
+    page.locator("#brain canvas").scroll_into_view_if_needed()
+    box = page.locator("#brain canvas").bounding_box()
+    x, y = page.evaluate("denseflipApp.brain.positions.at(-1)")[:2]
     page.mouse.click(box["x"] + x, box["y"] + y)
     region = page.inner_text("#picked-region").removeprefix("Freeze ")
     page.click("#picked-region")
     assert chips(page) == [f"❄ {region}"]
     inside = page.evaluate(
-        """name => { const { view, canvas } = denseflipApp;
+        """name => { const { view, brain } = denseflipApp;
       const own = view.index.filter((i) => view.regions[i].name === name);
-      return canvas.frozen.size === own.length; }""",
+      return brain.frozen.size === own.length; }""",
         region,
     )
     assert inside
@@ -215,20 +218,21 @@ def test_57_regions_and_400_nodes_stay_legible(desk, viewport):
     assert tall >= 10
     assert apart >= tall  # no line meets the next
     page.click("#tab-circle")
-    sizes, gaps = page.evaluate("""() => {
-      const svg = document.querySelector('#circle svg');
-      const scale = svg.getScreenCTM().a;
-      const texts = [...svg.querySelectorAll('text')];
-      const s = svg.getBoundingClientRect();
-      const outside = texts.map((t) => t.getBoundingClientRect()).filter((b) =>
-        b.left < s.left - 1 || b.right > s.right + 1
-          || b.top < s.top - 1 || b.bottom > s.bottom + 1);
-      const size = (t) => parseFloat(getComputedStyle(t).fontSize) * scale;
-      return [texts.map(size), outside.length]; }""")
-    assert sizes
-    assert min(sizes) >= 9
-    assert gaps == 0
-    assert page.locator("#circle .keys button").count() == (0 if viewport is DESK else 57)
+    page.wait_for_selector("#circle[data-ready=true]")
+    labels, size = page.evaluate("""() => { const { labels, width, height } = denseflipApp.circle;
+      return [labels, [width, height]]; }""")
+    boxes = [label["box"] for label in labels]
+    assert len(boxes) > 40
+    for i, (left, top, right, bottom) in enumerate(boxes):
+        assert min(left, top) >= 0
+        assert right <= size[0]
+        assert bottom <= size[1]
+        assert not any(
+            left < b[2] - 2 and b[0] < right - 2 and top < b[3] - 2 and b[1] < bottom - 2
+            for b in boxes[:i]
+        )
+    numbers = [text for text in page.locator("#circle .df-number").all_text_contents() if text]
+    assert len(numbers) == (0 if viewport is DESK else 57)
     page.click("#tab-whatif")
     page.wait_for_selector("#whatif .wi-verdict strong")
     assert "1,653 pairs" in page.inner_text("#whatif")
@@ -238,9 +242,9 @@ def test_57_regions_and_400_nodes_stay_legible(desk, viewport):
     assert page.locator(".wi-found li").count() == 0
     page.click("#tab-brain")
     page.wait_for_selector("#brain[data-ready=true]")
-    assert page.is_hidden("#brain-regions")  # 57 buttons are folded away
-    page.click("#brain-filter summary")
-    page.click("#brain-none")
-    assert page.locator("#brain-regions [aria-pressed=true]").count() == 0
+    assert page.is_hidden("#brain .df-regions")  # 57 switches are folded away
+    page.click("#brain .df-panel summary")
+    page.click("#brain .df-buttons >> text=none")
+    assert page.locator("#brain .df-regions input:checked").count() == 0
     assert window.sideways() <= 0
     window.quiet()

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("matplotlib", reason="pictures need the extra 'brain'")
-pytest.importorskip("plotly", reason="interactive pictures need the extra 'brain'")
 pytest.importorskip("nilearn", reason="the glass brain needs the extra 'brain'")
 
 from denseflip import write_page
@@ -104,7 +103,7 @@ def test_fits_a_phone(visit, request, which):
     seen = visit(request.getfixturevalue(which), **PHONE)
     assert seen.sideways() <= 0
     seen.page.click("#interactive summary")
-    seen.page.wait_for_selector("#view[data-ready=true]", timeout=60_000)
+    seen.page.wait_for_selector("#view[data-ready=true]")
     assert seen.sideways() <= 0
     shown = seen.page.eval_on_selector_all(
         "figure img", "all => all.map(i => [i.naturalWidth, i.getBoundingClientRect().width])"
@@ -161,12 +160,15 @@ def test_the_table_sorts_both_ways(visit, report):
     assert names() == sorted(names(), reverse=True)
 
 
-def test_the_turning_brain_is_loaded_on_demand_and_its_switches_work(visit, report):
+PICTURE = "document.getElementById('view').connectome"
+
+
+def test_the_interactive_picture_is_drawn_on_demand_and_its_switches_work(visit, report):
     seen = visit(report)
     page = seen.page
-    assert page.evaluate("typeof Plotly") == "undefined"
+    assert page.locator("#view canvas").count() == 0
     page.click("#interactive summary")
-    page.wait_for_selector("#view[data-ready=true]", timeout=60_000)
+    page.wait_for_selector("#view[data-ready=true]")
     view = page.locator("#view")
     counts = lambda: (view.get_attribute("data-removed"), view.get_attribute("data-added"))  # noqa: E731
     assert counts() == ("10", "6")
@@ -182,50 +184,55 @@ def test_the_turning_brain_is_loaded_on_demand_and_its_switches_work(visit, repo
     page.wait_for_selector("#view[data-removed='0']")
     page.get_by_role("button", name="all", exact=True).click()
     page.wait_for_selector("#view[data-removed='10'][data-added='6']")
-    drawn = page.evaluate(
-        """() => { const plot = document.querySelector('.df-plot');
-        const trace = (name) => plot.data.find((t) => t.name === name);
-        const points = (name) => trace(name).x.filter((x) => x !== null).length;
-        return {removed: points('removed'), added: points('added'),
-                surface: plot.data.some((t) => t.type === 'mesh3d')}; }"""
-    )
-    assert drawn["added"] == 12
-    assert drawn["removed"] > 10 * 2 * 3  # dashes so fine that an edge can be followed
-    assert drawn["surface"]
+    assert page.evaluate(f"{PICTURE}.drawn.length") == 16
+    assert page.evaluate(f"{PICTURE}.layout.surface.count") == 3002
     seen.quiet()
 
 
 def test_the_brain_keeps_its_size_and_knows_left_from_right(visit, report):
     page = visit(report).page
     page.click("#interactive summary")
-    page.wait_for_selector("#view[data-ready=true]", timeout=60_000)
-    state = """() => { const scene = document.querySelector('.df-plot')._fullLayout.scene;
-        return [scene.xaxis.range, scene.yaxis.range, scene.zaxis.range,
-                ...Object.values(scene._scene.glplot.aspect)]; }"""
-    before = page.evaluate(state)
+    page.wait_for_selector("#view[data-ready=true]")
+    places = f"{PICTURE}.positions"
+    before = page.evaluate(places)
     page.get_by_label("brain surface").uncheck()
     page.get_by_role("button", name="none").click()
     page.wait_for_selector("#view[data-removed='0'][data-added='0']")
-    assert page.evaluate(state) == before
-    sides = """() => document.querySelector('.df-plot').data.find((t) => t.name === 'sides').text"""
+    assert page.evaluate(places) == before
     page.get_by_role("button", name="top").click()
+    page.wait_for_function(f"{PICTURE}.layout.tilt > 1.5")
     page.wait_for_selector("#view[data-sides='both']")
-    assert page.evaluate(sides) == ["L", "R"]
-    page.wait_for_function(  # right is right, and the nose is up, as in the still picture
-        """() => { const scene = document.querySelector('.df-plot')._fullLayout.scene._scene;
-        const view = scene.glplot.cameraParams.view;
-        return view[0] > 0.5 && Math.abs(view[1]) < 0.1 && view[5] > 0.5 && Math.abs(view[4]) < 0.1;
-        }"""
-    )
-    page.get_by_role("button", name="left").click()
-    page.wait_for_selector("#view[data-sides='L']")
-    page.wait_for_function(f"({sides})().join() === 'L'")
+    names = page.evaluate(f"{PICTURE}.data.names")
+    page.wait_for_function(f"JSON.stringify({places}) !== {json.dumps(json.dumps(before))}")
+    after = dict(zip(names, page.evaluate(places), strict=True))
+    # Right is right and the nose is up, as in the still picture.
+    assert after["Precentral_L"][0] < after["Precentral_R"][0]
+    assert after["Frontal_Sup_L"][1] < after["Occipital_Sup_L"][1]
+    for side, letter in (("left", "L"), ("right", "R")):
+        page.get_by_role("button", name=side).click()
+        page.wait_for_selector(f"#view[data-sides='{letter}']")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_and_pictures_follow_the_scheme_of_the_screen(chromium, report, scheme):
+    context = chromium.new_context(viewport={"width": 1200, "height": 900}, color_scheme=scheme)
+    page = context.new_page()
+    page.goto(report.as_uri())
+    page.click("#interactive summary")
+    page.wait_for_selector("#view[data-ready=true]")
+    level = page.evaluate(f"{PICTURE}.context.getImageData(4, 4, 1, 1).data[0]")
+    assert level == (255 if scheme == "light" else 20)
+    assert page.evaluate(CONTRAST) >= 4.5
+    page.emulate_media(media="print")  # paper stays white
+    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert paper == "rgb(255, 255, 255)"
+    context.close()
 
 
 def test_the_circle_is_interactive_too(visit, circle):
     seen = visit(circle)
     seen.page.click("#interactive summary")
-    seen.page.wait_for_selector("#view[data-removed='2'][data-added='3']", timeout=60_000)
+    seen.page.wait_for_selector("#view[data-removed='2'][data-added='3']")
     assert seen.page.get_by_label("left A & <b>").is_checked()
     seen.quiet()
 

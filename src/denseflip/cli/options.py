@@ -264,6 +264,6 @@ Pages = Annotated[
     str,
     typer.Option(
         rich_help_panel=MANY,
-        help="Pages in --out: full, still (without the 3-D view) or none.",
+        help="Pages in --out: full (less than 1 MB each), still (without the interactive picture) or none.",
     ),
 ]

@@ -63,8 +63,8 @@ def write_many(
     many : what `gather` gave.
     specs : what it was gathered for.
     folder : where to; see `check_many_folder`.
-    pages : ``"full"`` for pages with everything (about 3 MB each), ``"still"`` without the part
-        that turns (about 1 MB), ``"none"`` for the index and the tables only.
+    pages : ``"full"`` for pages with everything (less than 1 MB each), ``"still"`` without the
+        interactive picture, ``"none"`` for the index and the tables only.
     command : the command line that makes all this again.
     progress : called with (written, total) after every page.
 

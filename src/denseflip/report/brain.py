@@ -7,6 +7,7 @@ the cerebellar nodes of an atlas would hang outside them; ours is whole and come
 
 from __future__ import annotations
 
+import base64
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -173,3 +174,20 @@ def brain_surface() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
         vertices = archive["vertices"].astype(np.float64) / 10
         faces = archive["faces"].astype(np.int64)
     return vertices, faces
+
+
+@cache
+def packed_surface() -> dict[str, str]:
+    """The surface for ``surface.js``: base64 of little-endian numbers.
+
+    Vertices are tenths of a millimetre in 16 bits, faces three vertex numbers in 16 bits each.
+
+    >>> sorted(packed_surface())
+    ['faces', 'vertices']
+    """
+    vertices, faces = brain_surface()
+    tenths = (10 * vertices).round().astype("<i2")
+    return {
+        "vertices": base64.b64encode(tenths.tobytes()).decode("ascii"),
+        "faces": base64.b64encode(faces.astype("<u2").tobytes()).decode("ascii"),
+    }

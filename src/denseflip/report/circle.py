@@ -20,7 +20,7 @@ from denseflip.report.scene import Scene
 
 Points = npt.NDArray[np.float64]
 _GAP = 0.25  # of the circle, shared by all gaps between groups, at most
-_BEND = 0.85  # a chord between neighbours stays this far from the centre; one across meets it
+BEND = 0.85  # a chord between neighbours stays this far from the centre; one across meets it
 LETTERS = 34  # of a region's name beside the circle
 ALL_NAMED = 40  # nodes without regions are all named up to this many
 _NAMED = 22  # arcs named on each side at most
@@ -96,16 +96,8 @@ def controls(points: Points, pairs: Sequence[Pair]) -> Points:
     start, stop = points[ends[:, 0]], points[ends[:, 1]]
     middle = (start + stop) / 2
     depth = np.linalg.norm(middle, axis=1, keepdims=True).clip(1e-9, 1.0)  # cosine of half the arc
-    control = middle / depth * _BEND * (1 - 2 * np.arccos(depth) / np.pi)
+    control = middle / depth * BEND * (1 - 2 * np.arccos(depth) / np.pi)
     return np.stack([start, control, stop], axis=1)
-
-
-def chords(points: Points, pairs: Sequence[Pair], samples: int = 17) -> Points:
-    """The chords as points on quadratic curves: ``(pairs, samples, 2)``."""
-    start, control, stop = np.split(controls(points, pairs), 3, axis=1)
-    t = np.linspace(0.0, 1.0, samples)[None, :, None]
-    curve: Points = (1 - t) ** 2 * start + 2 * t * (1 - t) * control + t**2 * stop
-    return curve
 
 
 def spread(wanted: Points, distance: float, low: float, high: float) -> Points:

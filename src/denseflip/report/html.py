@@ -7,7 +7,6 @@ declared raises, and a test refuses a declared field that no template uses.
 from __future__ import annotations
 
 import base64
-import gzip
 import json
 from dataclasses import dataclass, fields
 from functools import cache
@@ -102,12 +101,3 @@ def data_uri(content: bytes | str, kind: str) -> str:
     """Content as a ``data:`` address."""
     raw = content.encode() if isinstance(content, str) else content
     return f"data:{kind};base64,{base64.b64encode(raw).decode('ascii')}"
-
-
-@cache
-def packed_plotly() -> str:
-    """Plotly's script from its own package, compressed (1.4 MB in place of 5), as base64 text."""
-    from plotly.offline import get_plotlyjs
-
-    packed = gzip.compress(get_plotlyjs().encode(), compresslevel=9, mtime=0)
-    return base64.b64encode(packed).decode("ascii")

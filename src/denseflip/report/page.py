@@ -1,7 +1,7 @@
 """`write_page`: one story as one file to send to a colleague.
 
 The page stands alone: pictures, data, style and script are inside it, nothing is fetched. It reads
-without JavaScript; with it, the table sorts and the brain turns.
+without JavaScript; with it, the table sorts and the brain rotates.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from denseflip.checks import check_new_file
 from denseflip.errors import InvalidParameterError, MissingExtraError
 from denseflip.files import write_whole
 from denseflip.graph import Taxonomy
-from denseflip.report.canvas import need
 from denseflip.report.comparison import name_stories
 from denseflip.report.facts import (
     ClassifierCard,
@@ -36,7 +35,7 @@ from denseflip.report.front import (
     read_cell,
     told,
 )
-from denseflip.report.html import Context, Fact, packed_plotly
+from denseflip.report.html import Context, Fact
 from denseflip.report.marks import Chip, chips_of, tiles_of
 from denseflip.report.page_figures import PageFigure, comparison_figure, story_figures
 from denseflip.report.scene import MAX_EDGES, Scene, headline, make_scene, status_words
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
 
 ON_PAPER = 60  # edits that are printed, as page.css has it
 MAX_ROWS = 2000  # edits listed in the table; the embedded data always hold all
-_PACKAGES = ("numpy", "scikit-learn", "nilearn", "matplotlib", "plotly")
+_PACKAGES = ("numpy", "scikit-learn", "nilearn", "matplotlib")
 _COMPARED = ("method", "status", "removed", "added", "distance", "questions", "named", "as read")
 LIMITS = (
     "It speaks of the classifier, not of the disease or the trait: it says what would change "
@@ -93,12 +92,11 @@ class EditTable:
 
 
 @dataclass(frozen=True)
-class TurningBrain:
-    """The interactive picture inside the page: its invitation, its data, plotly's packed script."""
+class InteractivePicture:
+    """The interactive picture inside the page: its heading and its data."""
 
-    invitation: str
+    heading: str
     data: dict[str, Any]
-    plotly: str
 
 
 @dataclass(frozen=True)
@@ -125,7 +123,7 @@ class PageContext(Context):
     classifiers_figure: PageFigure | None
     figures: tuple[PageFigure, ...]
     unpictured: str
-    view: TurningBrain | None
+    view: InteractivePicture | None
     whatif: dict[str, Any] | None
     compared: tuple[tuple[str, ...], ...]
     compared_columns: tuple[str, ...]
@@ -174,7 +172,7 @@ def write_page(
     dataset : a data set's card, or its dictionary, with source and citation.
     command : the command line that makes this page again.
     regions, max_edges : as in `plot_connectome`.
-    interactive : put the turning brain into the page (1.5 MB, shown on demand).
+    interactive : include the interactive picture (about 0.1 MB, opened on demand).
     whatif : what the page needs to answer "what if" by itself (`workflow.alive.whatif_data`), for a
         classifier that is a sum over the edges.
 
@@ -259,7 +257,7 @@ def make_page(
         classifiers_figure=under,
         figures=figures,
         unpictured=unpictured,
-        view=_turning(story, scene) if interactive else None,
+        view=_interactive(story, scene) if interactive else None,
         whatif=dict(whatif) if whatif and whatif.get("model") else None,
         compared=tuple(_compared(name, other) for name, other in compare_with.items()),
         compared_columns=(*_COMPARED, "in short"),
@@ -399,15 +397,12 @@ def _settings(story: Story) -> tuple[Fact, ...]:
     return tuple(lines)
 
 
-def _turning(story: Story, scene: Scene) -> TurningBrain | None:
+def _interactive(story: Story, scene: Scene) -> InteractivePicture | None:
     if not story.result.edits:
         return None
-    try:
-        need("plotly")
-    except MissingExtraError:
-        return None
-    invitation = "Turn the brain round" if scene.in_mni else "Explore it"
-    return TurningBrain(invitation, view_data(scene), packed_plotly())
+    act = "move" if scene.points is None else "rotate"
+    heading = f"Interactive picture: {act}, zoom, hover for names, show or hide edits and regions"
+    return InteractivePicture(heading, view_data(scene))
 
 
 _LEFT_OUT = {"original", "trace", "front", "diverse", "as_read"}

@@ -1,4 +1,4 @@
-"""The one set of colours: of still pictures, of the turning brain, of pages and their styles.
+"""The one set of colours: of still and interactive pictures, of pages and their styles.
 
 No colour is written anywhere else. Red and blue belong to the edits alone, so no region is given
 either. The two differ in lightness and in dash as well, and so survive a grey print and most
@@ -29,7 +29,6 @@ QUIET = "#5d6470"  # and less still
 AXIS = "#b9bec7"  # axes, and edges of buttons
 GRID = "#e3e7ec"  # lines behind marks
 BRAIN = "#aab0ba"  # the outline of a glass brain
-SURFACE = "#c3c8d0"  # and the surface of a turning one
 NODE = "#8b939d"  # nodes that belong to no region
 PALE = "#f6f7f9"  # a matrix cell without edits
 
@@ -49,7 +48,9 @@ PAGE = {  # the custom properties of every page: --ink, --quiet, …
     "shadow": f"{INK}40",
     "shadow-clear": f"{INK}00",
     "removed-ink": REMOVED_INK,
+    "removed": REMOVED,
     "added": ADDED,
+    "glass": "#6f7a88",
     "good": "#1a6b43",
     "good-line": "#3d9a6a",
     "good-edge": "#8fc4a8",
@@ -60,9 +61,8 @@ PAGE = {  # the custom properties of every page: --ink, --quiet, …
     "warning-line": "#c98a00",
     "warning-back": "#fff8e6",
 }
-APP = {**PAGE, "removed": REMOVED, "glass": "#6f7a88"}  # those of the app: the pages' and two more
 DARK = {  # the same in the dark
-    **APP,
+    **PAGE,
     "paper": "#14171c",
     "paper-clear": "#14171c00",
     "ink": "#eceff3",
@@ -82,20 +82,12 @@ DARK = {  # the same in the dark
     "good-line": "#3d9a6a",
     "good-edge": "#3d7a59",
     "good-back": "#15291f",
+    "typical": "#b79be8",
+    "distinctive": "#e0a94a",
     "listed": "#f0c36a",
     "warning-line": "#c98a00",
     "warning-back": "#2c2412",
     "glass": "#9aa7b8",
-}
-VIEW = {  # the colours that view.js draws with
-    "removed": REMOVED,
-    "removedInk": REMOVED_INK,
-    "added": ADDED,
-    "addedInk": ADDED,
-    "ink": INK,
-    "quiet": QUIET,
-    "paper": PAPER,
-    "surface": SURFACE,
 }
 
 # ---- regions ------------------------------------------------------------------------------
@@ -112,6 +104,7 @@ _HUES = (
     "#86b84c",  # leaf
     "#f2a69b",  # salmon
 )
+_GRAPHIC = 3.0  # the contrast that WCAG asks of lines and signs
 MARKERS = ("o", "s", "^", "D", "v", "P", "h", "X")
 _SIDE = re.compile(
     r"^(?P<a>left|right|l|r)[\s_.-]+(?P<rest1>.+)$|^(?P<rest2>.+?)[\s_.,-]+\(?(?P<b>left|right|l|r)\)?$",
@@ -135,7 +128,7 @@ def dark_variables() -> str:
     >>> dark_variables()[:50]
     '@media screen and (prefers-color-scheme: dark) { :'
     """
-    listed = " ".join(f"--{name}: {DARK[name]};" for name in PAGE)
+    listed = " ".join(f"--{name}: {colour};" for name, colour in DARK.items())
     dark = f":root {{ color-scheme: dark; {listed} }}"
     return f"@media screen and (prefers-color-scheme: dark) {{ {dark} }}"
 
@@ -146,7 +139,7 @@ def app_variables() -> str:
     >>> app_variables().count(":root")
     2
     """
-    light = " ".join(f"--{name}: {colour};" for name, colour in APP.items())
+    light = " ".join(f"--{name}: {colour};" for name, colour in PAGE.items())
     dark = " ".join(f"--{name}: {colour};" for name, colour in DARK.items())
     return (
         f":root {{ color-scheme: light; {light} }}\n"
@@ -202,6 +195,19 @@ def region_colours(regions: Sequence[str]) -> tuple[str, ...]:
         _shade(hue[base], 0.72) if side == "R" and base in both else hue[base]
         for base, side in parts
     )
+
+
+def on_dark(colour: str) -> str:
+    """The colour, lightened as far as it takes to stand out from the dark paper (3:1).
+
+    >>> on_dark("#e69f00"), on_dark("#4c376a")
+    ('#e69f00', '#6e5d86')
+    """
+    levels = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+    while contrast(colour, DARK["paper"]) < _GRAPHIC:
+        levels = [min(255, round(level + 0.1 * (255 - level))) for level in levels]
+        colour = "#" + "".join(f"{level:02x}" for level in levels)
+    return colour
 
 
 def region_markers(n_regions: int) -> tuple[str, ...]:

@@ -1,10 +1,13 @@
-"""The interactive picture: turn it, hover for names, switch edits and regions on and off.
+"""The interactive picture: rotate it, hover for names, switch edits and regions on and off.
 
-One self-contained page, no network: plotly's script is taken from its own package and packed in.
+One self-contained page without network access. The scripts that draw it (``connectome.js`` and its
+parts) are our own; the report and the web app use the same ones.
 """
 
 from __future__ import annotations
 
+import tempfile
+import webbrowser
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -14,37 +17,26 @@ import numpy as np
 from denseflip.checks import check_new_file
 from denseflip.files import write_whole
 from denseflip.graph import Taxonomy
-from denseflip.report.brain import brain_surface
-from denseflip.report.canvas import need
-from denseflip.report.circle import chords, circle_layout, on_circle
-from denseflip.report.html import Context, packed_plotly
-from denseflip.report.palette import VIEW
+from denseflip.report.brain import packed_surface
+from denseflip.report.circle import circle_layout
+from denseflip.report.html import Context
+from denseflip.report.palette import on_dark
 from denseflip.report.scene import MAX_EDGES, Scene, make_scene
 
 if TYPE_CHECKING:
     from denseflip.story.story import Story
 
-_SYMBOLS = {  # matplotlib's markers as plotly names them, in three dimensions and in two
-    "o": ("circle", "circle"),
-    "s": ("square", "square"),
-    "^": ("circle", "triangle-up"),
-    "D": ("diamond", "diamond"),
-    "v": ("square", "triangle-down"),
-    "P": ("cross", "cross"),
-    "h": ("diamond", "hexagon"),
-    "X": ("x", "x"),
-}
-
 
 @dataclass(frozen=True)
 class ViewContext(Context):
-    """The page of an interactive picture."""
+    """The page of an interactive picture, with the drawn edits as a table."""
 
     template: ClassVar = "view.html.j2"
     title: str
     note: str
     data: dict[str, Any]
-    plotly: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -58,16 +50,29 @@ class FrameContext(Context):
 
 @dataclass(frozen=True)
 class View:
-    """An interactive page; shown by itself at the end of a notebook cell."""
+    """An interactive page; a notebook displays it at the end of a cell.
+
+    Attributes
+    ----------
+    html : the whole page.
+    height : of the frame in a notebook, in pixels.
+    """
 
     html: str
-    height: int = 680
+    height: int = 720
 
     def save_as_html(self, path: str | Path, *, force: bool = False) -> Path:
-        """Write the page; an existing file is left as it is unless ``force`` is true."""
+        """Write the page; an existing file is overwritten only if ``force`` is true."""
         target = Path(path)
         check_new_file(target, force=force)
         write_whole(target, self.html)
+        return target
+
+    def open_in_browser(self) -> Path:
+        """Open the page in the default browser; returns the temporary file that holds it."""
+        target = Path(tempfile.mkdtemp(prefix="denseflip-")) / "connectome.html"
+        write_whole(target, self.html)
+        webbrowser.open(target.as_uri())
         return target
 
     def _repr_html_(self) -> str:
@@ -75,7 +80,7 @@ class View:
         return FrameContext(self.html, self.height).render()
 
     def __repr__(self) -> str:
-        return f"View({len(self.html) / 1e6:.1f} MB of HTML; save_as_html(path) writes it)"
+        return f"View({len(self.html) / 1e3:.0f} kB of HTML; save_as_html(path) writes it)"
 
 
 def view_connectome(
@@ -87,33 +92,40 @@ def view_connectome(
     path: str | Path | None = None,
     force: bool = False,
 ) -> View:
-    """Show the edits in three dimensions inside a brain, to be turned and filtered.
+    """Show the edits in an interactive picture: rotate, zoom, hover for names, filter.
 
-    Nodes with coordinates outside MNI space are shown without a brain round them; nodes without
-    coordinates stand on a circle, by region.
+    Nodes with MNI coordinates are shown inside a brain, nodes with other coordinates in space, and
+    nodes without coordinates on a circle, sorted by region.
 
     Parameters
     ----------
     story, regions, max_edges, title : as in `plot_connectome`.
-    path, force : write the page too; an existing file only with ``force``.
+    path, force : also write the page; an existing file is overwritten only with ``force``.
 
     Returns
     -------
     View
-        With ``save_as_html(path)``; a notebook shows it by itself.
+        With ``save_as_html(path)`` and ``open_in_browser()``; a notebook displays it.
 
-    Raises
-    ------
-    MissingExtraError
-        If plotly is not installed.
+    Examples
+    --------
+    >>> from denseflip import describe, explain, view_connectome
+    >>> from denseflip.graph import Graph, Nodes
+    >>> path = Graph.from_edges(4, [(0, 1), (1, 2), (2, 3)])
+    >>> def oracle(adjacency):
+    ...     return int(adjacency.sum() > 6)
+    >>> story = describe(explain(path, oracle, "edg"), Nodes.numbered(4), oracle)
+    >>> view_connectome(story).html.startswith("<!DOCTYPE html>")
+    True
     """
-    need("plotly")
     scene = make_scene(story, regions=regions, max_edges=max_edges, title=title)
+    columns, rows = _table(scene)
     page = ViewContext(
         title=scene.title or "Connectome",
         note=scene.note,
         data=view_data(scene),
-        plotly=packed_plotly(),
+        columns=columns,
+        rows=rows,
     )
     view = View(page.render())
     if path is not None:
@@ -121,57 +133,81 @@ def view_connectome(
     return view
 
 
+def _table(scene: Scene) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Columns and rows of the drawn edits: the picture for those who do not see it."""
+    names, region_of = scene.nodes.names, scene.taxonomy.region_of
+    ends = ("node", "region") if scene.has_regions else ("node",)
+    rows = []
+    for kind, pairs in (("removed", scene.removed), ("added", scene.added)):
+        for pair in pairs:
+            cells = [
+                text
+                for node in pair
+                for text in (names[node], *([region_of(node)] if scene.has_regions else []))
+            ]
+            rows.append((kind, *cells))
+    return ("change", *ends, *ends), tuple(rows)
+
+
+# ---- what the scripts draw ----------------------------------------------------------------
+
+
 def view_data(scene: Scene) -> dict[str, Any]:
-    """What ``view.js`` draws, as plain data."""
-    flat = scene.points is None
-    data: dict[str, Any] = {
-        "kind": "circle" if flat else "brain" if scene.in_mni else "space",
+    """Everything that ``connectome.js`` draws of a scene, as plain data."""
+    data = scene_data(scene) | {
         "label": scene.title,
-        "note": scene.note,
-        "colours": VIEW,
         "counts": {"removed": scene.n_removed, "added": scene.n_added},
+        "removed": [list(p) for p in scene.removed],
+        "added": [list(p) for p in scene.added],
+    }
+    if data["kind"] == "circle":
+        data["circle"] = circle_data(scene)
+    if data["kind"] == "brain":
+        data["surface"] = packed_surface()
+    return data
+
+
+def scene_data(scene: Scene) -> dict[str, Any]:
+    """The nodes of a scene without its edits: names, regions, and where the nodes are."""
+    points = scene.points
+    return {
+        "kind": "circle" if points is None else "brain" if scene.in_mni else "space",
         "names": list(scene.nodes.names),
-        "region": list(scene.taxonomy.index),
-        "changes": scene.changes.tolist(),
+        "index": list(scene.taxonomy.index),
         "regions": [
-            {"name": name, "colour": colour, "symbol": _SYMBOLS[marker][1 if flat else 0]}
+            {"name": name, "colour": colour, "dark": on_dark(colour), "marker": marker}
             for name, colour, marker in zip(
                 scene.taxonomy.regions, scene.colours, scene.markers, strict=True
             )
         ],
         "hasRegions": scene.has_regions,
-        "edges": {
-            "removed": [list(p) for p in scene.removed],
-            "added": [list(p) for p in scene.added],
-        },
+        "points": None if points is None else points.round(2).tolist(),
+        "axis": _axis(scene),
     }
-    if flat:
-        data |= _circle(scene)
-    else:
-        assert scene.points is not None
-        data["points"] = scene.points.round(2).tolist()
-    if data["kind"] == "brain":
-        vertices, faces = brain_surface()
-        data["surface"] = {
-            **{axis: vertices[:, i].round(1).tolist() for i, axis in enumerate("xyz")},
-            **{corner: faces[:, i].tolist() for i, corner in enumerate("ijk")},
-        }
-    return data
 
 
-def _circle(scene: Scene) -> dict[str, Any]:
+def circle_data(scene: Scene) -> dict[str, Any]:
+    """The nodes of a scene on a unit circle; angles are in radians, clockwise from the top."""
     circle = circle_layout(scene)
-    points = circle.points
-    arcs = []
-    for group in circle.groups:
-        count = max(3, int((group.end - group.start) * 20))
-        line = on_circle(np.linspace(group.start, group.end, count), 1.06)
-        arcs.append({"region": group.region, "line": line.round(3).tolist()})
     return {
-        "points": points.round(4).tolist(),
-        "arcs": arcs,
-        "curves": {
-            "removed": chords(points, scene.removed).round(3).tolist(),
-            "added": chords(points, scene.added).round(3).tolist(),
-        },
+        "points": circle.points.round(4).tolist(),
+        "arcs": [
+            {"region": g.region, "start": round(g.start, 4), "end": round(g.end, 4)}
+            for g in circle.groups
+        ],
+        "sided": any(g.side for g in circle.groups),
     }
+
+
+def _axis(scene: Scene) -> list[float] | None:
+    """Direction from left to right, or None if the sides are not known."""
+    if scene.points is None:
+        return None
+    if scene.in_mni:
+        return [1.0, 0.0, 0.0]
+    sides = np.asarray(scene.sides)
+    if not {"L", "R"} <= set(scene.sides):
+        return None
+    apart = scene.points[sides == "R"].mean(axis=0) - scene.points[sides == "L"].mean(axis=0)
+    length = float(np.linalg.norm(apart))
+    return (apart / length).round(4).tolist() if length else None

@@ -15,6 +15,7 @@ from denseflip._version import __version__
 from denseflip.classifiers.presets import PRESETS
 from denseflip.datasets import Dataset
 from denseflip.errors import DenseflipError
+from denseflip.report.brain import packed_surface
 from denseflip.search.methods.registry import methods
 from denseflip.web.app import page_text, static_file
 from denseflip.web.downloads import FILES, make_file, story_of
@@ -23,7 +24,7 @@ from denseflip.web.job_runner import MOST_WAITING, said
 from denseflip.web.job_store import Job, Store
 from denseflip.web.library import Classifier, Library
 from denseflip.web.many_jobs import KEPT, tidy
-from denseflip.web.payload import judged_words, surface_of
+from denseflip.web.payload import judged_words
 from denseflip.web.schemas import (
     ErrorAnswer,
     JobAnswer,
@@ -121,8 +122,8 @@ def health(request: Request) -> dict[str, Any]:
 
 @router.get("/api/surface")
 def surface() -> Response:
-    """The surface of a human brain."""
-    return JSONResponse(surface_of(), headers={"cache-control": "max-age=86400"})
+    """The surface of a human brain: vertices and faces, packed as base64."""
+    return JSONResponse(packed_surface(), headers={"cache-control": "max-age=86400"})
 
 
 # ---- what there is ------------------------------------------------------------------------

@@ -40,12 +40,21 @@ STATIC = {
     "options.js": "text/javascript; charset=utf-8",
     "constraints.js": "text/javascript; charset=utf-8",
     "asking.js": "text/javascript; charset=utf-8",
-    "brain.js": "text/javascript; charset=utf-8",
+    "drawing.js": "text/javascript; charset=utf-8",
+    "surface.js": "text/javascript; charset=utf-8",
+    "space.js": "text/javascript; charset=utf-8",
+    "circle.js": "text/javascript; charset=utf-8",
+    "connectome.js": "text/javascript; charset=utf-8",
+    "switches.js": "text/javascript; charset=utf-8",
+    "connectome.css": "text/css; charset=utf-8",
     "whatif.js": "text/javascript; charset=utf-8",
     "whatif.css": "text/css; charset=utf-8",
     "colours.css": "text/css; charset=utf-8",
 }
-_SHARED = {"whatif.js", "panel.js", "whatif.css"}  # with the pages that are sent by mail
+_SHARED = {  # files that the report uses, too
+    "drawing.js", "surface.js", "space.js", "circle.js", "connectome.js", "switches.js",
+    "connectome.css", "whatif.js", "panel.js", "whatif.css",
+}  # fmt: skip
 _STATUS: tuple[tuple[type[DenseflipError], int], ...] = (
     (UnknownNameError, 404),
     (TooLargeError, 413),

@@ -7,11 +7,11 @@ from typing import Any
 
 from denseflip.cohort.cohort import Cohort
 from denseflip.oracles.session import Session
-from denseflip.report.brain import brain_surface
 from denseflip.report.facts import as_mapping
 from denseflip.report.front import beside, named_words, told, truth_words
 from denseflip.report.marks import chips_of, tiles_of
 from denseflip.report.scene import headline, make_scene, status_words
+from denseflip.report.view import circle_data, scene_data
 from denseflip.story.story import Story
 from denseflip.workflow.compare import Compared
 from denseflip.workflow.whatif import steps_of
@@ -25,8 +25,9 @@ def view_of(story: Story, front: Sequence[Story] = ()) -> dict[str, Any]:
     current = next(
         (i for i, one in enumerate(answers) if one.result.edits == result.edits), 0
     )  # fmt: skip
-    kind = "circle" if scene.points is None else "brain" if scene.in_mni else "space"
     return {
+        **scene_data(scene),
+        "circle": circle_data(scene),
         "title": headline(story),
         "subject": story.subject,
         "found": result.found,
@@ -40,15 +41,6 @@ def view_of(story: Story, front: Sequence[Story] = ()) -> dict[str, Any]:
         "answers": [_answer(one) for one in answers],
         "current": current,
         "diverse": bool(result.diverse),
-        "kind": kind,
-        "names": list(story.nodes.names),
-        "points": None if scene.points is None else scene.points.round(2).tolist(),
-        "index": list(scene.taxonomy.index),
-        "regions": [
-            {"name": name, "colour": colour}
-            for name, colour in zip(scene.taxonomy.regions, scene.colours, strict=True)
-        ],
-        "hasRegions": scene.has_regions,
         "taxonomy": scene.taxonomy.name if scene.has_regions else None,
         "edges": [int(c) for c in result.original.codes],
         "judged": judged_words(story.evaluation),
@@ -127,12 +119,6 @@ def row_of(row: Compared) -> dict[str, Any]:
         "calls": result.calls,
         "regions": row.n_regions if result.found else None,
     }
-
-
-def surface_of() -> dict[str, Any]:
-    """The surface of a human brain, for the glass round the nodes."""
-    vertices, faces = brain_surface()
-    return {"vertices": vertices.round(1).tolist(), "faces": faces.tolist()}
 
 
 def cohort_of(cohort: Cohort, most: int = 60) -> dict[str, Any]:

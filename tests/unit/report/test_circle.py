@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from denseflip.report.circle import chords, circle_layout, spread
+from denseflip.report.circle import circle_layout, controls, spread
 from denseflip.report.scene import make_scene
 
 
@@ -38,11 +38,13 @@ def test_chords_join_their_nodes_inside_the_circle():
     angles = np.linspace(0, 2 * np.pi, 13)[:-1]
     points = np.column_stack([np.sin(angles), np.cos(angles)])
     pairs = [(0, 1), (0, 6), (2, 9)]
-    curves = chords(points, pairs)
+    start, control, stop = np.split(controls(points, pairs), 3, axis=1)
+    t = np.linspace(0.0, 1.0, 17)[None, :, None]
+    curves = (1 - t) ** 2 * start + 2 * t * (1 - t) * control + t**2 * stop
     for (u, v), curve in zip(pairs, curves, strict=True):
         assert np.allclose(curve[[0, -1]], points[[u, v]])
         assert np.linalg.norm(curve, axis=1).max() <= 1 + 1e-9
-    assert chords(points, []).shape[0] == 0
+    assert controls(points, []).shape[0] == 0
 
 
 @settings(max_examples=80, deadline=None)

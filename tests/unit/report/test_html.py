@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import base64
 import dataclasses
-import gzip
 import importlib
 import json
 import pkgutil
@@ -17,7 +16,7 @@ from jinja2 import meta, nodes
 from jinja2.exceptions import UndefinedError
 
 import denseflip
-from denseflip.report.html import Context, data_uri, environment, json_text, packed_plotly
+from denseflip.report.html import Context, data_uri, environment, json_text
 
 ROOMS = ("report", "experiments", "paper")  # where pages are made
 TEMPLATES = files("denseflip.report") / "templates"
@@ -137,14 +136,6 @@ def test_data_uri_holds_the_content():
     kind, _, body = uri.partition(",")
     assert kind == "data:image/svg+xml;base64"
     assert base64.b64decode(body) == b"<svg/>"
-
-
-def test_plotly_is_packed_whole():
-    pytest.importorskip("plotly", reason="interactive pictures need the extra 'brain'")
-    script = gzip.decompress(base64.b64decode(packed_plotly())).decode()
-    assert "Plotly" in script
-    assert len(packed_plotly()) < 0.5 * len(script)
-    assert "&" not in packed_plotly()  # nothing in it that escaping would touch
 
 
 def test_templates_stand_beside_the_package():

@@ -266,12 +266,12 @@ def test_nothing_is_fetched_and_scripts_cannot_fetch(page):
     assert "default-src 'none'" in policy["content"]
 
 
-def test_the_turning_brain_is_inside_once(brain):
-    pytest.importorskip("plotly")
+def test_the_interactive_picture_is_inside_once(brain):
     text = make_page(brain)
-    assert text.count('id="plotly-packed"') == 1
+    assert text.count('id="view-data"') == 1
+    assert text.count("window.denseflipConnectome = ") == 1
     assert 'id="interactive"' in text
-    assert len(text) < 6_000_000
+    assert len(text) - len(make_page(brain, interactive=False)) < 150_000
     Reader(text)
 
 
@@ -330,7 +330,6 @@ def test_no_regions_still_gives_a_page(plain):
 
 def test_without_matplotlib_the_page_says_how_to_get_pictures(without, sided):
     without("matplotlib")
-    without("plotly")
     text = make_page(sided, stories=[sided, sided])
     assert "There are no pictures on this page" in text
     assert "denseflip[brain]" in text

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import colorsys
+import json
 import re
 from pathlib import Path
 
@@ -9,18 +10,17 @@ import pytest
 import denseflip
 from denseflip.report.palette import (
     ADDED,
-    APP,
     DARK,
     MARKERS,
     PAGE,
     PALE,
     PAPER,
     REMOVED,
-    VIEW,
     app_variables,
     contrast,
     css_variables,
     ink_on,
+    on_dark,
     region_colours,
     region_markers,
     split_side,
@@ -65,11 +65,6 @@ def test_words_can_be_read_on_every_ground_of_the_page(text, ground):
     assert contrast(PAGE[text], PAGE[ground]) >= 4.5
 
 
-def test_words_on_the_labels_of_the_turning_brain_can_be_read():
-    for kind in ("removedInk", "addedInk"):
-        assert contrast(VIEW["paper"], VIEW[kind]) >= 4.5
-
-
 @pytest.mark.parametrize("colour", [REMOVED, ADDED])
 def test_counts_can_be_read_on_every_shade_of_a_matrix(colour):
     for share in range(0, 101, 5):
@@ -84,12 +79,11 @@ def test_every_colour_of_a_style_is_declared_and_every_declared_one_used():
     styles = "".join(
         p.read_text(encoding="utf-8") for p in TEMPLATES.iterdir() if p.suffix in {".css", ".j2"}
     )
-    assert set(re.findall(r"var\(--([\w-]+)\)", styles)) == set(PAGE)
+    script = (TEMPLATES / "connectome.js").read_text(encoding="utf-8")
+    drawn = json.loads(re.search(r"const COLOURS = (\[.*?\]);", script)[1])
+    assert set(re.findall(r"var\(--([\w-]+)\)", styles)) | set(drawn) == set(PAGE)
     for name, colour in PAGE.items():
         assert f"--{name}: {colour};" in css_variables()
-    script = (TEMPLATES / "view.js").read_text(encoding="utf-8")
-    used = set(re.findall(r"data\.colours\.(\w+)", script))
-    assert used | {"removed", "added", "removedInk", "addedInk"} == set(VIEW)
 
 
 NAMED = (
@@ -144,6 +138,20 @@ def test_region_colours_differ_and_leave_red_and_blue_to_the_edits(count):
         assert not (strong and 205 < hue * 360 < 250), f"{colour} looks like added"
 
 
+@pytest.mark.parametrize("count", [10, 30, 60])
+def test_regions_stand_out_from_dark_paper(count):
+    names = [f"{side} region {i}" for i in range(count // 2) for side in ("left", "right")]
+    for colour in region_colours(names):
+        assert contrast(on_dark(colour), DARK["paper"]) >= 3
+        if contrast(colour, DARK["paper"]) >= 3:
+            assert on_dark(colour) == colour
+
+
+def test_edits_and_marks_of_the_front_stand_out_from_dark_paper():
+    for name in ("removed", "added", "typical", "distinctive"):
+        assert contrast(DARK[name], DARK["paper"]) >= 3
+
+
 def test_left_and_right_share_a_hue_but_not_a_shade():
     left, right, other = region_colours(["left isocortex", "right isocortex", "left pallium"])
     hues = [colorsys.rgb_to_hls(*rgb(c))[0] for c in (left, right, other)]
@@ -179,5 +187,5 @@ def test_words_can_be_read_in_the_dark(text, ground):
 
 
 def test_the_dark_has_every_colour_of_the_light():
-    assert set(DARK) == set(APP)
+    assert set(DARK) == set(PAGE)
     assert app_variables().count("--ink:") == 2

@@ -1,17 +1,25 @@
 from __future__ import annotations
 
+import base64
 import json
 import re
+from importlib.resources import files
+from pathlib import Path
 
+import numpy as np
 import pytest
 
-pytest.importorskip("plotly", reason="interactive pictures need the extra 'brain'")
 from denseflip import view_connectome
-from denseflip.errors import InvalidParameterError, MissingExtraError
+from denseflip.errors import InvalidParameterError
 from denseflip.graph import Nodes
+from denseflip.report import circle
+from denseflip.report.brain import brain_surface
+from denseflip.report.palette import MARKERS
 from denseflip.report.scene import make_scene
-from denseflip.report.view import view_data
+from denseflip.report.view import circle_data, scene_data, view_data
 from stories import make_story
+
+TEMPLATES = files("denseflip.report") / "templates"
 
 
 def embedded(html: str) -> dict:
@@ -21,20 +29,45 @@ def embedded(html: str) -> dict:
 def test_a_human_brain_comes_with_its_surface(brain):
     data = embedded(view_connectome(brain).html)
     assert data["kind"] == "brain"
-    assert len(data["surface"]["x"]) == 3002
-    assert len(data["edges"]["removed"]) == 10
-    assert len(data["edges"]["added"]) == 6
+    vertices = np.frombuffer(base64.b64decode(data["surface"]["vertices"]), "<i2").reshape(-1, 3)
+    faces = np.frombuffer(base64.b64decode(data["surface"]["faces"]), "<u2").reshape(-1, 3)
+    assert np.allclose(vertices / 10, brain_surface()[0])
+    assert np.array_equal(faces, brain_surface()[1])
+    assert len(data["removed"]) == 10
+    assert len(data["added"]) == 6
     assert data["names"][0] == "Precentral_L"
     assert [r["name"] for r in data["regions"]] == list(brain.taxonomy.regions)
-    assert sum(data["changes"]) == 32
+    assert data["axis"] == [1, 0, 0]
 
 
-def test_nodes_without_coordinates_stand_on_a_circle(sided):
+def test_nodes_without_coordinates_are_on_a_circle(sided):
     data = embedded(view_connectome(sided).html)
     assert data["kind"] == "circle"
     assert "surface" not in data
-    assert len(data["arcs"]) == 4
-    assert len(data["curves"]["added"]) == 3
+    assert len(data["circle"]["arcs"]) == 4
+    assert len(data["circle"]["points"]) == 12
+    assert data["circle"]["sided"]
+    assert data["axis"] is None
+
+
+def test_the_circle_is_that_of_the_still_pictures(sided):
+    scene = make_scene(sided)
+    placed = circle.circle_layout(scene)
+    data = circle_data(scene)
+    assert np.allclose(data["points"], placed.points, atol=1e-4)
+    for arc, group in zip(data["arcs"], placed.groups, strict=True):
+        assert arc["region"] == group.region
+        assert (arc["start"], arc["end"]) == pytest.approx((group.start, group.end), abs=1e-4)
+    script = (TEMPLATES / "circle.js").read_text(encoding="utf-8")
+    assert f"const BEND = {circle.BEND};" in script
+    assert f"const ALL_NAMED = {circle.ALL_NAMED};" in script
+
+
+def test_the_script_knows_every_marker():
+    script = (TEMPLATES / "drawing.js").read_text(encoding="utf-8")
+    listed = re.search(r"const MARKERS = \{(.*)\};", script)[1]
+    for marker in MARKERS:
+        assert re.search(rf'(^|[ "]){re.escape(marker)}"?:', listed), marker
 
 
 def test_coordinates_outside_mni_space_are_shown_without_a_brain():
@@ -43,6 +76,16 @@ def test_coordinates_outside_mni_space_are_shown_without_a_brain():
     assert data["kind"] == "space"
     assert "surface" not in data
     assert not data["hasRegions"]
+    assert data["axis"] is None  # nothing says which side is which
+
+
+def test_sides_outside_mni_space_are_where_their_nodes_are():
+    nodes = Nodes(
+        ("a_L", "b_L", "a_R", "b_R"),
+        coordinates=((0, 0, 0), (0, 0, 900), (0, 300, 0), (0, 300, 900)),
+    )
+    story = make_story(nodes, [(0, 1)], [(1, 2)])
+    assert scene_data(make_scene(story))["axis"] == [0, 1, 0]
 
 
 def test_names_cannot_break_out_of_the_page(sided):
@@ -58,15 +101,29 @@ def test_nothing_is_fetched(brain):
     assert "default-src 'none'" in html
 
 
+def test_the_page_is_small(brain, sided):
+    assert len(view_connectome(brain).html) < 200_000
+    assert len(view_connectome(sided).html) < 100_000
+
+
+def test_the_drawn_edits_are_in_a_table(brain, plain):
+    html = view_connectome(brain).html
+    body = html[html.index('id="edits"') : html.index("</table>")]
+    assert body.count("<tr>") == 1 + 16
+    assert "Calcarine_L" in body
+    assert "Occipital Lobe" in body
+    assert "region" not in view_connectome(plain).html.partition('id="edits"')[2][:300]
+
+
 def test_max_edges_and_its_note(busy):
     view = view_connectome(busy, max_edges=30)
     data = embedded(view.html)
-    assert len(data["edges"]["removed"]) + len(data["edges"]["added"]) == 30
+    assert len(data["removed"]) + len(data["added"]) == 30
     assert data["counts"]["removed"] == len(busy.result.removed)
     assert "30 of" in view.html
 
 
-def test_saves_and_never_overwrites_unasked(sided, tmp_path):
+def test_saves_and_overwrites_only_with_force(sided, tmp_path):
     target = tmp_path / "view.html"
     view = view_connectome(sided, path=target)
     assert target.read_text(encoding="utf-8") == view.html
@@ -75,14 +132,25 @@ def test_saves_and_never_overwrites_unasked(sided, tmp_path):
     assert view.save_as_html(target, force=True) == target
 
 
-def test_shows_itself_in_a_notebook(sided):
+def test_opens_in_a_browser(sided, monkeypatch, tmp_path):
+    opened = []
+    monkeypatch.setattr("denseflip.report.view.webbrowser.open", opened.append)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    view = view_connectome(sided)
+    path = view.open_in_browser()
+    assert opened == [path.as_uri()]
+    assert isinstance(path, Path)
+    assert path.read_text(encoding="utf-8") == view.html
+
+
+def test_a_notebook_displays_it(sided):
     frame = view_connectome(sided)._repr_html_()
     assert frame.startswith('<iframe srcdoc="&lt;!DOCTYPE html&gt;')
     assert "title=" in frame
-    assert "MB of HTML" in repr(view_connectome(sided))
+    assert "kB of HTML" in repr(view_connectome(sided))
 
 
-def test_missing_plotly_is_named(without, brain):
-    without("plotly")
-    with pytest.raises(MissingExtraError, match=r"denseflip\[brain\]"):
-        view_connectome(brain)
+def test_needs_no_extra(without, brain):
+    for package in ("matplotlib", "nilearn"):
+        without(package)
+    assert embedded(view_connectome(brain).html)["kind"] == "brain"

@@ -44,7 +44,7 @@
     view.addEventListener("toggle", () => {
       if (view.open && !view.dataset.started) {
         view.dataset.started = "true";
-        denseflipView(find("view"), "view-data", "plotly-packed");
+        new denseflipConnectome(find("view"), JSON.parse(find("view-data").textContent));
       }
     });
   }

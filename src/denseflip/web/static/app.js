@@ -1,7 +1,7 @@
 "use strict";
 // The page of the app: sends requests to the API and shows the answers. Data goes in as text only.
 (() => {
-  const { circle, bars, matrix, EditTable, make, count, save, saveAsPng, svgText } = window.denseflipPictures;
+  const { bars, matrix, EditTable, make, count, save, saveAsPng, svgText } = window.denseflipPictures;
   const { api, post, listen, readLink, STAGES, progressWords } = window.denseflipAsking;
   const { worth, showComparison, showCohort } = window.denseflipSides;
   const find = (id) => document.getElementById(id);
@@ -263,8 +263,6 @@
     find("tab-bars").hidden = !view.hasRegions;
     find("tab-whatif").hidden = !app.request.subject;
     replay.show(view, state.step);
-    app.brain = null;
-    drawRegionChips();
     drawFiles();
     drawAnswer();
     const wanted = state.tab && !find(`tab-${state.tab}`).hidden ? state.tab : view.points === null ? "circle" : "brain";
@@ -305,7 +303,7 @@
     const { removed, added } = shown();
     const tab = app.tab;
     sayWhose();
-    if (tab === "brain") drawBrain(removed, added);
+    if (tab === "brain") drawBrain();
     if (tab === "circle") drawCircle();
     if (tab === "matrix") matrix(find("matrix"), view, removed, added, { frozen: frozenRegions(), every: find("all-regions").checked, onRegion, onHover: (words) => { find("matrix-tip").textContent = words; }, onPick: (a, b) => { select("whatif"); pick(a, b); } });
     if (tab === "bars") bars(find("bars"), view, removed, added);
@@ -317,44 +315,30 @@
   const frozenRegions = () => freeze().regionsIn(app.view);
   const onRegion = (i) => { if (app.view.hasRegions && ours()) freeze().toggleRegion(app.view.regions[i].name, app.view.taxonomy); };
 
-  function drawCircle() {
-    const { removed, added } = shown();
-    circle(find("circle"), app.view, removed, added, { frozen: frozenRegions(), frozenNodes: freeze().nodesIn(app.view), onRegion, onNode: picked, first: app.first });
+  /** A brain or a circle of the shared component: made once, then given other data or other edits. */
+  function drawConnectome(name, kind) {
+    const view = app.view, { removed, added } = shown(), data = { ...view, kind, label: view.title, removed, added };
+    let picture = app[name];
+    const other = picture?.view !== view;
+    if (!picture) picture = app[name] = new window.denseflipConnectome(find(name), data, { onPick: picked, onRegion, save: false });
+    else if (other) picture.show(data);
+    else picture.edits(removed, added);
+    picture.view = view;
+    picture.frozen = freeze().frozenIn(view);
+    const frozen = frozenRegions();
+    picture.frozenRegions = new Set(view.regions.map((_, i) => i).filter((i) => frozen.has(view.regions[i].name)));
+    picture.mark(app.first ?? -1);
+    return other;
   }
 
-  async function drawBrain(removed, added) {
+  const drawCircle = () => drawConnectome("circle", "circle");
+
+  async function drawBrain() {
     const view = app.view;
-    app.canvas = app.canvas ?? new window.denseflipBrain(find("brain"), find("tip"), { onPick: (node) => picked(node) });
-    const brain = app.canvas;
-    brain.frozen = freeze().frozenIn(view);
-    if (app.brain !== view) {
-      app.brain = view;
-      brain.hidden.clear();
-      brain.surface = null;
-      brain.show({ names: view.names, index: view.index, regions: view.regions, points: view.points, edges: view.edges, removed, added });
-      if (view.kind === "brain") {
-        app.surface = app.surface ?? api("/api/surface");
-        brain.surface = await app.surface;
-        if (app.brain === view) brain.show(brain.data);
-      }
-    } else brain.edits(removed, added);
-  }
-
-  function drawRegionChips() {
-    const all = (on) => { app.canvas.hidden = new Set(on ? [] : app.view.regions.map((_, i) => i)); for (const chip of find("brain-regions").querySelectorAll("button")) chip.setAttribute("aria-pressed", String(on)); app.canvas.draw(); };
-    find("brain-all").onclick = () => all(true);
-    find("brain-none").onclick = () => all(false);
-    find("brain-filter").hidden = !app.view.hasRegions;
-    find("brain-filter").open = app.view.regions.length <= MANY;
-    find("brain-regions").replaceChildren(...(app.view.hasRegions ? app.view.regions : []).map((region, i) => make("button", {
-      type: "button", text: region.name, "aria-pressed": "true",
-      onclick: (event) => {
-        const hidden = app.canvas.hidden;
-        if (!hidden.delete(i)) hidden.add(i);
-        event.currentTarget.setAttribute("aria-pressed", String(!hidden.has(i)));
-        app.canvas.draw();
-      },
-    })));
+    if (!drawConnectome("brain", view.kind) || view.kind !== "brain") return;
+    app.surface = app.surface ?? api("/api/surface");
+    const surface = await app.surface;
+    if (app.brain.view === view) app.brain.wrap(surface);
   }
 
   /** Whether the form speaks of the data set that is shown: only then can its regions be frozen. */
@@ -370,14 +354,13 @@
     }
     app.first = undefined;
     drawPicked();
-    whatif().then((panel) => { panel?.flip(first, node); find("tip").textContent = find("circle-tip").textContent = `${names[first]} – ${names[node]} flipped; see “What if?”`; drawPictures(); });
+    whatif().then((panel) => { panel?.flip(first, node); for (const picture of [app.brain, app.circle]) picture?.say(`${names[first]} – ${names[node]} flipped; see “What if?”`); drawPictures(); });
   }
 
   function drawPicked() {
     const node = app.first, view = app.view;
     find("picked").hidden = node === undefined;
-    if (app.canvas) { app.canvas.marked = node ?? -1; app.canvas.draw(); }
-    if (app.tab === "circle") drawCircle();
+    for (const picture of [app.brain, app.circle]) picture?.mark(node ?? -1);
     if (node === undefined) return;
     const region = view.hasRegions ? view.regions[view.index[node]].name : null;
     find("picked-said").textContent = `${view.names[node]}${region ? ` · ${region}` : ""}. Click another node to flip the connection between them, or:`;
@@ -396,7 +379,7 @@
   function leavePicked() {
     app.first = undefined;
     find("picked").hidden = true;
-    if (app.canvas) app.canvas.marked = -1;
+    for (const picture of [app.brain, app.circle]) picture?.mark(-1);
   }
 
   // ---- what if --------------------------------------------------------------------------------
@@ -454,12 +437,14 @@
 
   /** The picture that is shown, as SVG text with its colours written out. */
   function picture() {
-    if (app.tab === "brain") return app.canvas.svg();
-    const drawn = find({ matrix: "matrix", replay: "replay-picture" }[app.tab] ?? "circle").querySelector("svg") ?? (drawCircle(), find("circle").querySelector("svg"));
-    return svgText(drawn);
+    if (app.tab === "matrix") return svgText(find("matrix").querySelector("svg"));
+    if (app.tab === "brain") return app.brain.svg();
+    if (app.tab === "replay") return replay.picture.svg();
+    drawCircle();
+    return app.circle.svg();
   }
 
-  const savePng = () => (app.tab === "brain" ? find("brain").toBlob((blob) => save("denseflip.png", blob)) : saveAsPng("denseflip.png", picture()));
+  const savePng = () => (app.tab === "brain" ? app.brain.canvas.toBlob((blob) => save("denseflip.png", blob)) : saveAsPng("denseflip.png", picture()));
 
   function drawFiles() {
     const at = (name) => `/api/jobs/${app.job}/files/${name}?answer=${app.answer}`;
@@ -522,7 +507,6 @@
     document.documentElement.dataset.theme = dark ? "dark" : "light";
     find("theme").setAttribute("aria-pressed", String(dark));
     try { localStorage.setItem("denseflip theme", dark ? "dark" : "light"); } catch { /* a private window */ }
-    app.canvas?.draw();
   }
   let kept = null;
   try { kept = localStorage.getItem("denseflip theme"); } catch { /* a private window */ }
@@ -552,11 +536,6 @@
   find("cancel").addEventListener("click", guarded(() => post(`/api/jobs/${app.following}/cancel`, {})));
   find("front-slider").addEventListener("input", () => { app.answer = Number(find("front-slider").value); leaveHand(); drawAnswer(); });
   find("all-regions").addEventListener("change", () => drawPictures());
-  find("all-edges").addEventListener("change", () => { app.canvas.all = find("all-edges").checked; app.canvas.draw(); });
-  find("closer").addEventListener("click", () => app.canvas.scale(1.25));
-  find("farther").addEventListener("click", () => app.canvas.scale(0.8));
-  const views = { top: [0, 1.57], side: [1.57, 0], back: [0, 0] };
-  for (const button of document.querySelectorAll("[data-view]")) button.addEventListener("click", () => app.canvas.view(...views[button.dataset.view]));
   addEventListener("hashchange", guarded(recall));
 
   guarded(async () => {

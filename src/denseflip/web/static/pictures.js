@@ -1,5 +1,5 @@
 "use strict";
-// The flat pictures: circle, bars, cell matrix, table of edits. SVG and plain elements.
+// The flat pictures: bars, matrix of region pairs, table of edits. SVG and plain elements.
 (() => {
   const NS = "http://www.w3.org/2000/svg";
 
@@ -26,114 +26,8 @@
     return element;
   }
 
-  const count = (n) => n.toLocaleString("en");
   const titled = (text) => { const t = svg("title"); t.textContent = text; return t; };
-  // In the middle: names of regions often differ at their ends only.
-  const cut = (text, most) => (text.length > most ? `${text.slice(0, Math.ceil((most - 1) / 2))}…${text.slice(text.length - Math.floor((most - 1) / 2))}` : text);
-
-  /** Nodes on a circle, by region; edits as curves through the inside. */
-  function circle(root, view, removed, added, { frozen = new Set(), frozenNodes = new Set(), onRegion, onNode, first } = {}) {
-    const n = view.names.length;
-    const order = view.index.map((_, i) => i).sort((a, b) => view.index[a] - view.index[b] || a - b);
-    const R = 200, gap = view.regions.length > 1 ? 0.02 : 0;
-    const step = (Math.PI * 2 - gap * view.regions.length) / n;
-    const angle = new Array(n);
-    const spans = view.regions.map(() => null);
-    let at = -Math.PI / 2, last = -1;
-    for (const node of order) {
-      const region = view.index[node];
-      if (region !== last) { at += gap; last = region; }
-      angle[node] = at + step / 2;
-      spans[region] = spans[region] ? [spans[region][0], at + step] : [at, at + step];
-      at += step;
-    }
-    const point = (a, r) => [r * Math.cos(a), r * Math.sin(a)];
-    const f = (x) => x.toFixed(1);
-    const curve = ([u, v]) => {
-      const [p, q] = [point(angle[u], R), point(angle[v], R)];
-      return `M${f(p[0])} ${f(p[1])}Q${f((p[0] + q[0]) * 0.12)} ${f((p[1] + q[1]) * 0.12)} ${f(q[0])} ${f(q[1])}`;
-    };
-    const many = removed.length + added.length;
-    const fade = many > 800 ? 0.18 : many > 200 ? 0.35 : 0.7;
-    const parts = [];
-    if (many) {
-      parts.push(svg("path", { class: "line-removed", "stroke-opacity": fade, d: removed.map(curve).join("") || "M0 0" }));
-      parts.push(svg("path", { class: "line-added", "stroke-opacity": fade, d: added.map(curve).join("") || "M0 0" }));
-    }
-    const touched = new Map();
-    for (const pair of [...removed, ...added]) for (const node of pair) touched.set(node, (touched.get(node) || 0) + 1);
-    spans.forEach((span, region) => {
-      if (!span) return;
-      const [a, b] = span;
-      const [p, q] = [point(a, R + 8), point(b, R + 8)];
-      const arc = svg("path", { d: `M${f(p[0])} ${f(p[1])}A${R + 8} ${R + 8} 0 ${b - a > Math.PI ? 1 : 0} 1 ${f(q[0])} ${f(q[1])}`, stroke: view.regions[region].colour, "stroke-width": 9, fill: "none" });
-      const name = view.regions[region].name, stays = frozen.has(name);
-      arc.append(titled(onRegion ? `${name}; click to ${stays ? "unfreeze" : "freeze"} it` : name));
-      if (stays) arc.setAttribute("stroke-dasharray", "2 3");
-      if (onRegion) { arc.setAttribute("class", "pick"); arc.dataset.region = region; arc.addEventListener("click", () => onRegion(region)); }
-      parts.push(arc);
-    });
-    // Names where there is room, the regions with most edits first; on a small screen numbers, and the names below.
-    const small = root.clientWidth > 0 && root.clientWidth < 560;
-    const size = small ? 22 : view.regions.length > 24 ? 11 : 12;
-    const shares = view.regions.map(() => 0);
-    for (const [node, ends] of touched) shares[view.index[node]] += ends;
-    const placed = [];
-    const keys = [];
-    const ranked = view.regions.map((_, i) => i).filter((i) => spans[i] && (view.regions.length <= 24 || shares[i] || frozen.has(view.regions[i].name))).sort((p, q) => shares[q] - shares[p] || p - q);
-    for (const region of ranked) {
-      const mid = (spans[region][0] + spans[region][1]) / 2;
-      const room = (size * 1.05) / (R + 20);
-      const apart = placed.every((other) => Math.abs(Math.atan2(Math.sin(mid - other), Math.cos(mid - other))) >= room);
-      const name = frozen.has(view.regions[region].name) ? `❄ ${view.regions[region].name}` : view.regions[region].name;
-      keys.push([region, name]);
-      if (!apart) continue;
-      placed.push(mid);
-      const left = Math.cos(mid) < 0;
-      const [x, y] = point(mid, R + (small ? 32 : 18));
-      const turn = small ? 0 : (mid * 180) / Math.PI + (left ? 180 : 0);
-      const text = svg("text", { transform: `translate(${f(x)} ${f(y)}) rotate(${f(turn)})`, "text-anchor": small ? "middle" : left ? "end" : "start", dy: small ? "8" : "4", class: shares[region] ? "region strong" : "region", style: `font-size: ${size}px` });
-      text.textContent = small ? String(keys.length) : cut(name, 23);
-      text.append(titled(name));
-      parts.push(text);
-    }
-    if (onNode) {
-      // One ring takes the clicks of all nodes: single dots of 400 are too small to be hit.
-      const nearest = (event) => {
-        const to = new DOMPoint(event.clientX, event.clientY).matrixTransform(picture.getScreenCTM().inverse());
-        const at = Math.atan2(to.y, to.x);
-        const gap = (node) => Math.abs(Math.atan2(Math.sin(at - angle[node]), Math.cos(at - angle[node])));
-        return order.reduce((best, node) => (gap(node) < gap(best) ? node : best), order[0]);
-      };
-      const ring = svg("circle", { r: R - 2, fill: "none", stroke: "transparent", "stroke-width": 10, class: "pick ring", "pointer-events": "stroke", onclick: (event) => onNode(nearest(event)) });
-      const words = titled("");
-      ring.append(words);
-      ring.addEventListener("pointermove", (event) => { const node = nearest(event); words.textContent = `${view.names[node]} · ${view.regions[view.index[node]].name}`; });
-      parts.push(ring);
-      for (const node of order) {
-        if (touched.has(node) && !frozenNodes.has(view.names[node]) && node !== first) continue;
-        const [x, y] = point(angle[node], R);
-        const mark = node === first ? "node-mark" : frozenNodes.has(view.names[node]) ? "node-frozen" : "node-rest";
-        parts.push(svg("circle", { cx: f(x), cy: f(y), r: mark === "node-rest" ? 1 : 4.5, class: mark, fill: view.regions[view.index[node]].colour }));
-      }
-    }
-    for (const [node, ends] of touched) {
-      if (node === first || frozenNodes.has(view.names[node])) continue;
-      const [x, y] = point(angle[node], R);
-      const dot = svg("circle", { cx: f(x), cy: f(y), r: Math.min(6, 1.6 + Math.sqrt(ends) * 0.6), fill: view.regions[view.index[node]].colour, class: onNode ? "node pick" : "node" });
-      if (onNode) dot.addEventListener("click", () => onNode(node));
-      dot.append(titled(`${view.names[node]} · ${view.regions[view.index[node]].name} · ${count(ends)} edits`));
-      parts.push(dot);
-    }
-    const picture = svg("svg", { viewBox: small ? "-262 -262 524 524" : "-400 -390 800 780", role: "img", "aria-label": `${count(removed.length)} removed and ${count(added.length)} added connections among ${count(n)} nodes on a circle, by region` }, ...parts);
-    const key = ([region, name], i) => {
-      const swatch = make("span", { class: "swatch", "aria-hidden": "true" });
-      swatch.style.background = view.regions[region].colour;
-      const inside = [swatch, `${i + 1} ${name}`];
-      return make("li", {}, ...(onRegion ? [make("button", { type: "button", "data-key": region, "aria-pressed": String(frozen.has(view.regions[region].name)), onclick: () => onRegion(region) }, ...inside)] : inside));
-    };
-    root.replaceChildren(picture, ...(small && view.regions.length > 1 ? [make("ol", { class: "chips keys" }, ...keys.map(key))] : []));
-  }
+  const { count, cut } = window.denseflipDrawing;
 
   function tally(view, removed, added) {
     const cells = new Map();
@@ -286,5 +180,5 @@
     image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
   }
 
-  window.denseflipPictures = { circle, bars, matrix, EditTable, make, svg, count, save, saveAsPng, svgText };
+  window.denseflipPictures = { bars, matrix, EditTable, make, svg, count, save, saveAsPng, svgText };
 })();

@@ -1,7 +1,7 @@
 "use strict";
 // The search as a film: a slider over its steps, with the label and the confidence at each.
 (() => {
-  const { circle, count } = window.denseflipPictures;
+  const { count } = window.denseflipPictures;
   const find = (id) => document.getElementById(id);
   const still = matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -33,7 +33,12 @@
       const sure = frame.confidence === null ? "" : `, confidence ${(100 * frame.confidence).toFixed(0)} %`;
       find("step-label").textContent = `${frame.name}: ${frame.label}${sure} · ${count(pairs.length)} edits`;
       find("step").setAttribute("aria-valuetext", find("step-label").textContent);
-      circle(find("replay-picture"), view, pairs.filter(joined), pairs.filter((pair) => !joined(pair)));
+      const removed = pairs.filter(joined), added = pairs.filter((pair) => !joined(pair));
+      const data = { ...view, kind: "circle", label: "Replay", removed, added };
+      if (!this.picture) this.picture = new window.denseflipConnectome(find("replay-picture"), data, { panel: false });
+      else if (this.drawn !== view) this.picture.show(data);
+      else this.picture.edits(removed, added);
+      this.drawn = view;
     }
 
     play() {

@@ -1,0 +1,128 @@
+"use strict";
+// Nodes on a circle, sorted by region, as circle.py places them; edits are curves inside it.
+(() => {
+  const { clamp, cut, plain, TAU } = window.denseflipDrawing;
+  const BEND = 0.85; // as in circle.py: a chord between neighbours stays this far from the centre
+  const ALL_NAMED = 40; // nodes without regions are all named up to this many
+  const GAP = 15; // pixels between the names of two regions
+  const SIZE = 12;
+  const LETTERS = [26, 20, 15]; // of a name: fewer where the circle would be small beside it
+
+  class Circle {
+    constructor(picture) { this.picture = picture; }
+
+    reset() {}
+
+    /** What stands beside the circle: regions, or nodes where there are none and they are few. */
+    names(letters) {
+      const { data, frozenRegions } = this.picture;
+      if (data.hasRegions) return data.regions.map((region, i) => `${frozenRegions.has(i) ? "❄ " : ""}${cut(region.name, letters)}`);
+      return data.names.length <= ALL_NAMED ? data.names.map((name) => cut(plain(name), letters)) : [];
+    }
+
+    /** The names, and the radius that they leave to the circle. */
+    measure() {
+      const { data, width, height } = this.picture;
+      for (const letters of LETTERS) {
+        const names = this.names(letters);
+        const beside = names.length ? Math.max(...names.map((name) => this.picture.textWidth(name, 600, SIZE))) + (data.hasRegions ? 42 : 18) : 12;
+        const radius = Math.min(height / 2 - (data.hasRegions ? 30 : 34), width / 2 - beside);
+        if (radius >= 0.36 * height || letters === LETTERS.at(-1)) return [names, radius];
+      }
+      return [[], 0];
+    }
+
+    render(drawing, colours) {
+      const { picture } = this, { data, width, height } = picture, { circle } = data, [names, full] = this.measure();
+      this.numbered = data.hasRegions && data.regions.length > 1 && full < 0.26 * height;
+      const base = this.numbered ? Math.min(width, height) / 2 - 38 : Math.max(full, 60);
+      this.radius = base * picture.zoom;
+      this.centre = [width / 2 + picture.shift[0], height / 2 + picture.shift[1]];
+      const [cx, cy] = this.centre, at = circle.points.map(([x, y]) => [cx + this.radius * x, cy - this.radius * y, 0]);
+      picture.positions = at;
+      picture.labels = [];
+      picture.renderEdges(drawing, colours, (u, v) => ({ path: this.chord(circle.points[u], circle.points[v]), depth: 0 }));
+      const size = clamp((TAU * this.radius) / data.names.length / 9, 0.4, 0.85);
+      picture.renderNodes(drawing, colours, at.map(() => size));
+      if (data.hasRegions) this.renderRegions(drawing, colours, names); else names.forEach((name, i) => this.renderName(drawing, colours, at[i], name));
+      picture.sides = circle.sided ? "both" : "";
+      if (circle.sided) for (const [side, x] of [["L", 20], ["R", width - 20]]) drawing.text(x, 20, side, { colour: colours.quiet, size: 16, align: "center", weight: 600, halo: colours.paper });
+    }
+
+    /** A curve that bends to the centre, as in the still pictures. */
+    chord([x1, y1], [x2, y2]) {
+      const [cx, cy] = this.centre, R = this.radius, [mx, my] = [(x1 + x2) / 2, (y1 + y2) / 2], depth = clamp(Math.hypot(mx, my), 1e-9, 1);
+      const pull = (BEND * (1 - (4 * Math.acos(depth)) / TAU)) / depth;
+      return [cx + R * x1, cy - R * y1, cx + R * mx * pull, cy - R * my * pull, cx + R * x2, cy - R * y2];
+    }
+
+    place(angle, radius) { return [this.centre[0] + radius * Math.sin(angle), this.centre[1] - radius * Math.cos(angle)]; }
+
+    text(drawing, colours, x, y, text, align, strong = true) {
+      const weight = strong ? 600 : 400, long = this.picture.textWidth(text, weight, SIZE), left = { left: x, right: x - long, center: x - long / 2 }[align];
+      drawing.text(x, y, text, { colour: strong ? colours.ink : colours.quiet, size: SIZE, weight, align, halo: colours.paper });
+      this.picture.labels.push({ text, box: [left, y - 7, left + long, y + 7] });
+    }
+
+    renderName(drawing, colours, [x, y], name) {
+      const [dx, dy] = [(x - this.centre[0]) / this.radius, (y - this.centre[1]) / this.radius];
+      const align = Math.abs(dx) < 0.3 ? "center" : dx > 0 ? "left" : "right";
+      this.text(drawing, colours, x + 12 * dx, y + (align === "center" ? 18 : 12) * dy, name, align, false);
+    }
+
+    /** A band for each region, and its name beside it; in a small picture a number, and the list has the names. */
+    renderRegions(drawing, colours, names) {
+      const { picture } = this, { data, width, height } = picture, ends = data.regions.map(() => 0);
+      for (const [node, n] of picture.changes) ends[data.index[node]] += n;
+      this.band = clamp(0.045 * this.radius, 6, 10);
+      this.out = this.radius + 8 + this.band / 2;
+      const arcs = [];
+      for (const { region, start, end } of data.circle.arcs) {
+        const width = picture.hovered.region === region ? this.band + 4 : this.band;
+        drawing.arc(...this.centre, this.out, start, end, { colour: colours.regions[region], width, alpha: picture.hidden.has(region) ? 0.2 : 1, dash: picture.frozenRegions.has(region) ? [3, 3] : [] });
+        const middle = (start + end) / 2, [x, y] = this.place(middle, this.out + this.band / 2 + 3);
+        arcs.push({ region, middle, x, y, right: Math.sin(middle) >= 0, strong: ends[region] > 0 && !picture.hidden.has(region) });
+      }
+      const seen = arcs.filter(({ x, y }) => x > -20 && x < width + 20 && y > -20 && y < height + 20).sort((a, b) => ends[b.region] - ends[a.region] || a.y - b.y);
+      if (this.numbered) this.renderNumbers(drawing, colours, seen);
+      else for (const right of [false, true]) this.renderColumn(drawing, colours, names, seen.filter((arc) => arc.right === right), right);
+    }
+
+    renderNumbers(drawing, colours, arcs) {
+      const taken = [];
+      for (const { region, middle, strong } of arcs) {
+        const [x, y] = this.place(middle, this.out + this.band / 2 + 11);
+        if (taken.some(([a, b]) => Math.hypot(a - x, b - y) < 18)) continue;
+        taken.push([x, y]);
+        this.text(drawing, colours, x, y, String(region + 1), "center", strong);
+      }
+    }
+
+    /** Names in a column at one side, each as level with its band as the others allow. */
+    renderColumn(drawing, colours, names, arcs, right) {
+      const { height, width, data } = this.picture, top = data.circle.sided ? 38 : 10, bottom = height - 10;
+      const chosen = arcs.slice(0, Math.max(1, Math.floor((bottom - top) / GAP))).sort((a, b) => a.y - b.y);
+      // The lowest and the highest places that keep order and distance; the mean of the two does as well.
+      const down = [], up = [];
+      chosen.forEach((arc, i) => { down[i] = Math.max(i ? down[i - 1] + GAP : top, Math.min(arc.y, bottom)); });
+      for (let i = chosen.length - 1; i >= 0; i -= 1) { up[i] = Math.min(i < chosen.length - 1 ? up[i + 1] - GAP : bottom, Math.max(chosen[i].y, top)); }
+      const over = Math.max(0, ...down.slice(-1).map((last) => last - bottom)), under = Math.max(0, ...up.slice(0, 1).map((first) => top - first));
+      const levels = chosen.map((_, i) => clamp((down[i] - over + up[i] + under) / 2, top + i * GAP, bottom - (chosen.length - 1 - i) * GAP));
+      const sign = right ? 1 : -1, column = right ? Math.min(this.centre[0] + this.out + 18, width - 40) : Math.max(this.centre[0] - this.out - 18, 40);
+      chosen.forEach(({ region, x, y, strong }, i) => {
+        drawing.lines([[x, y, column - sign * 4, levels[i]]], { colour: colours.axis, width: 0.8 });
+        this.text(drawing, colours, column, levels[i], names[region], right ? "left" : "right", strong);
+      });
+    }
+
+    /** The region whose band is at a point, or undefined. */
+    regionAt(x, y) {
+      if (!this.picture.data.hasRegions || !this.out) return undefined;
+      const [dx, dy] = [x - this.centre[0], y - this.centre[1]], angle = (Math.atan2(dx, -dy) + TAU) % TAU;
+      if (Math.abs(Math.hypot(dx, dy) - this.out) > this.band / 2 + 4) return undefined;
+      return this.picture.data.circle.arcs.find(({ start, end }) => angle >= start && angle <= end)?.region;
+    }
+  }
+
+  window.denseflipCircle = Circle;
+})();

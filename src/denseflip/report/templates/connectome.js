@@ -1,0 +1,384 @@
+"use strict";
+// The interactive connectome: edits in a brain, in space or on a circle, on a plain canvas. One script
+// for the report, for `view_connectome` and for the app. Colours come from the style of the page.
+(() => {
+  const { CanvasDrawing, SvgDrawing, element, clamp, count, plain } = window.denseflipDrawing;
+  const { Space, NAMED } = window.denseflipSpace;
+  const COLOURS = ["paper", "ink", "quiet", "axis", "removed", "added", "glass"];
+  const SORTED = 700; // edges that are drawn one by one, from far to near; more are drawn at once
+  const HALO = 200; // edges up to this many are set off from those behind them
+  const KINDS = ["removed", "added"];
+
+  class Connectome {
+    /**
+     * `data` is what `view_data` in Python gives. `options`: `onPick(node)` and `onRegion(region)` for
+     * clicks; `panel: false` leaves out the switches, `save: false` the buttons that save the picture.
+     */
+    constructor(root, data, options = {}) {
+      Object.assign(this, { root, options, pointers: new Map(), frozen: new Set(), frozenRegions: new Set() });
+      root.connectome = this;
+      this.build();
+      this.listen();
+      this.show(data);
+    }
+
+    build() {
+      const press = (text, words, action) => element("button", { type: "button", "aria-label": words, title: words, onclick: action }, text);
+      this.canvas = element("canvas", { tabindex: 0, role: "application" });
+      this.tip = element("div", { class: "df-tip", "aria-hidden": "true", hidden: "" });
+      this.hint = element("p", { class: "df-hint" });
+      this.said = element("output", { class: "df-said" });
+      this.words = element("p", { class: "df-hidden" });
+      this.panel = element("div", { class: "df-panel" });
+      const tools = element("div", { class: "df-tools" }, press("+", "zoom in", () => this.scale(1.25)), press("−", "zoom out", () => this.scale(0.8)), press("↺", "reset the view", () => this.reset()));
+      const main = element("div", { class: "df-main" }, element("div", { class: "df-plot" }, this.canvas, this.tip), element("div", { class: "df-bar" }, this.hint, tools), this.said, this.words);
+      this.root.classList.add("df-view");
+      const alone = this.options.panel === false;
+      this.root.replaceChildren(element("div", { class: alone ? "df-layout df-alone" : "df-layout" }, main, ...(alone ? [] : [this.panel])));
+      this.context = this.canvas.getContext("2d");
+    }
+
+    listen() {
+      const on = (name, handle, how) => this.canvas.addEventListener(name, handle, how);
+      on("pointerdown", (event) => this.press(event));
+      on("pointermove", (event) => this.move(event));
+      on("pointerup", (event) => this.release(event));
+      on("pointercancel", (event) => this.pointers.delete(event.pointerId));
+      on("pointerleave", () => this.hover({}));
+      on("contextmenu", (event) => { if (this.moved > 4) event.preventDefault(); });
+      on("keydown", (event) => { if (this.key(event)) event.preventDefault(); });
+      on("blur", () => this.hover({}));
+      on("wheel", (event) => {
+        if (!event.ctrlKey && !event.altKey) return; // the page scrolls
+        event.preventDefault();
+        this.scale(event.deltaY < 0 ? 1.12 : 0.89, this.at(event));
+      }, { passive: false });
+      new ResizeObserver(() => this.draw()).observe(this.canvas);
+      new MutationObserver(() => this.draw()).observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+      matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
+    }
+
+    // ---- what is shown ----
+
+    /** Another connectome: everything is switched on, the view is reset. */
+    show(data) {
+      Object.assign(this, { data, flat: data.kind === "circle", hidden: new Set(), hovered: {}, marked: -1, sides: "", labels: [] });
+      this.tip.hidden = true;
+      this.layout = this.flat ? new window.denseflipCircle(this) : new Space(this);
+      this.shown = { removed: true, added: true, surface: true, quiet: true, all: false, names: true };
+      this.edits(data.removed, data.added, data.counts);
+      this.shown.names = this.changes.size <= NAMED;
+      const touch = matchMedia("(pointer: coarse)").matches;
+      this.hint.textContent = touch ? `${this.flat ? "Drag to move" : "Swipe sideways to rotate"}, pinch to zoom, tap for names.` : `Drag to ${this.flat ? "move" : "rotate"}, Ctrl + scroll to zoom, hover for names.`;
+      const keys = `Arrow keys ${this.flat ? "move" : "rotate"} it, plus and minus zoom, N and P read the changed nodes one by one.`;
+      this.canvas.setAttribute("aria-label", `${data.label || "Connectome"}: interactive picture. ${keys}`);
+      this.panel.replaceChildren();
+      if (this.options.panel !== false) window.denseflipSwitches(this, this.panel);
+      this.reset();
+    }
+
+    /** The brain around the nodes, where it is loaded later than they are. */
+    wrap(packed) {
+      this.layout.wrap(packed);
+      this.draw();
+    }
+
+    /** Other edits of the same nodes; `counts` if only a part of them is drawn. */
+    edits(removed, added, counts) {
+      this.pairs = { removed, added };
+      this.counts = counts ?? { removed: removed.length, added: added.length };
+      this.changes = new Map();
+      for (const pair of [...removed, ...added]) for (const node of pair) this.changes.set(node, (this.changes.get(node) ?? 0) + 1);
+      this.order = [...this.changes.keys()].sort((a, b) => this.changes.get(b) - this.changes.get(a) || a - b);
+      this.words.textContent = this.describe();
+      this.draw();
+    }
+
+    visible(node) { return !this.hidden.has(this.data.index[node]); }
+
+    /** How many edits of a kind are on show. */
+    number(kind) { return this.shown[kind] ? this.pairs[kind].filter(([u, v]) => this.visible(u) && this.visible(v)).length : 0; }
+
+    region(node) { return this.data.hasRegions ? this.data.regions[this.data.index[node]].name : ""; }
+
+    between(u, v) {
+      const [a, b] = [u, v].sort((one, other) => this.data.index[one] - this.data.index[other]).map((node) => this.region(node));
+      return a === b ? a && `within ${a}` : `${a} – ${b}`;
+    }
+
+    /** The picture in words, for those who do not see it. */
+    describe() {
+      const parts = [];
+      for (const kind of this.data.hasRegions ? KINDS : []) {
+        const tally = new Map();
+        for (const [u, v] of this.pairs[kind]) tally.set(this.between(u, v), (tally.get(this.between(u, v)) ?? 0) + 1);
+        const most = [...tally].sort((a, b) => b[1] - a[1]).slice(0, 3).map(([name, n]) => `${name} ${count(n)}`);
+        if (most.length) parts.push(`Most ${kind}: ${most.join(", ")}.`);
+      }
+      const place = { brain: "in a brain", space: "in space", circle: "on a circle" }[this.data.kind];
+      return `${count(this.counts.removed)} removed and ${count(this.counts.added)} added edges among ${count(this.data.names.length)} nodes ${place}. ${parts.join(" ")}`.trim();
+    }
+
+    // ---- the view ----
+
+    reset() {
+      this.zoom = 1;
+      this.shift = [0, 0];
+      this.layout.reset();
+      this.draw();
+    }
+
+    look(side) {
+      this.shift = [0, 0];
+      this.layout.look(side);
+      this.draw();
+    }
+
+    rotate(right, up) {
+      this.layout.rotate(right, up);
+      this.soon();
+    }
+
+    pan(x, y) {
+      const most = 0.5 * Math.max(this.width, this.height) * this.zoom;
+      this.shift = [clamp(this.shift[0] + x, -most, most), clamp(this.shift[1] + y, -most, most)];
+      this.soon();
+    }
+
+    /** Zoom; the point under the pointer stays where it is. */
+    scale(factor, at) {
+      const before = this.zoom;
+      this.zoom = clamp(this.zoom * factor, 0.5, 8);
+      if (at) this.shift = [this.width, this.height].map((size, i) => { const from = at[i] - size / 2; return from - (from - this.shift[i]) * (this.zoom / before); });
+      this.soon();
+    }
+
+    /** Draw coarsely now, and finely when the view has come to rest. */
+    soon() {
+      this.rough = true;
+      clearTimeout(this.resting);
+      this.resting = setTimeout(() => { this.rough = false; this.draw(); }, 160);
+      this.draw();
+    }
+
+    // ---- drawing ----
+
+    colours() {
+      const style = getComputedStyle(this.root);
+      const found = Object.fromEntries(COLOURS.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
+      found.dark = style.colorScheme === "dark";
+      found.regions = this.data.regions.map((region) => (found.dark ? region.dark : region.colour));
+      return found;
+    }
+
+    draw() {
+      if (this.waiting) return;
+      this.waiting = true;
+      requestAnimationFrame(() => { this.waiting = false; this.paint(); });
+    }
+
+    paint() {
+      const box = this.canvas.getBoundingClientRect(), density = window.devicePixelRatio || 1;
+      if (!box.width || !box.height) return;
+      [this.width, this.height] = [box.width, box.height];
+      const [width, height] = [Math.round(box.width * density), Math.round(box.height * density)];
+      if (this.canvas.width !== width || this.canvas.height !== height) Object.assign(this.canvas, { width, height });
+      this.context.setTransform(density, 0, 0, density, 0, 0);
+      const start = performance.now(), colours = this.render(new CanvasDrawing(this.context));
+      // For tests and for assistive tools: what is on show, and the milliseconds that it took.
+      Object.assign(this.root.dataset, { removed: this.number("removed"), added: this.number("added"), sides: this.sides, ready: "true", drawn: (performance.now() - start).toFixed(1) });
+      this.onDraw?.(colours);
+    }
+
+    render(drawing) {
+      const colours = this.colours();
+      drawing.ground(this.width, this.height, colours.paper);
+      this.layout.render(drawing, colours);
+      return colours;
+    }
+
+    /** The picture as SVG text, as it is on the screen; in a usual size if it is not on one. */
+    svg() {
+      const drawing = new SvgDrawing();
+      this.rough = false;
+      if (!this.width) [this.width, this.height] = [900, 640];
+      this.render(drawing);
+      return String(drawing);
+    }
+
+    textWidth(text, weight, size) {
+      this.context.font = `${weight} ${size}px system-ui, sans-serif`;
+      return this.context.measureText(text).width;
+    }
+
+    /** The node that is pointed at or marked, or -1: what is not joined to it is faint. */
+    focused() { return this.hovered.node ?? this.marked; }
+
+    /** All edits on show; `place(u, v)` gives the path of an edge and its depth, from -1 (near) to 1. */
+    renderEdges(drawing, colours, place) {
+      const items = KINDS.flatMap((kind) => (this.shown[kind] ? this.pairs[kind] : []).filter(([u, v]) => this.visible(u) && this.visible(v)).map(([u, v]) => ({ kind, u, v, ...place(u, v) })));
+      this.drawn = items;
+      const many = items.length, size = clamp(Math.min(this.width, this.height) / 500, 0.65, 1) * clamp(this.zoom, 1, 1.5);
+      const width = clamp(26 / Math.sqrt(many + 60), 0.9, 2.2) * size, solid = clamp(1.22 - 0.12 * Math.log(many + 1), 0.2, 0.9);
+      const focus = this.focused(), { edge } = this.hovered, faint = (item) => focus >= 0 && item.u !== focus && item.v !== focus;
+      const look = (kind) => ({ colour: colours[kind], width, dash: kind === "removed" ? [2.6 * width + 1.5, 1.3 * width + 1] : [] });
+      if (many > SORTED) {
+        for (const kind of KINDS) {
+          for (const dim of [true, false]) drawing.lines(items.filter((item) => item.kind === kind && faint(item) === dim).map((item) => item.path), { ...look(kind), alpha: dim ? 0.06 : focus >= 0 ? 0.9 : solid });
+        }
+      } else {
+        items.sort((a, b) => b.depth - a.depth);
+        for (const item of items) {
+          const same = edge && edge.kind === item.kind && edge.u === item.u && edge.v === item.v;
+          const alpha = faint(item) ? 0.1 : same || focus >= 0 ? 1 : clamp(solid - 0.25 * item.depth, 0.15, 1);
+          if (many <= HALO && alpha > 0.15) drawing.lines([item.path], { colour: colours.paper, width: width + 2, alpha: 0.5 });
+          drawing.lines([item.path], { ...look(item.kind), alpha, width: same ? width + 1.5 : width });
+        }
+      }
+    }
+
+    /** Nodes by region; larger with more changes, small and faint without any. */
+    renderNodes(drawing, colours, scales) {
+      const { data, positions: at, changes } = this, focus = this.focused();
+      const top = this.order.length ? changes.get(this.order[0]) : 1;
+      const joined = new Set(focus >= 0 ? this.drawn.filter((item) => item.u === focus || item.v === focus).flatMap((item) => [item.u, item.v]) : []);
+      this.radii = data.names.map((_, i) => scales[i] * (changes.has(i) ? 3.2 + 4 * Math.sqrt(changes.get(i) / top) : this.frozen.has(i) ? 3.4 : 2.3) + (i === focus ? 2 : 0));
+      const listed = at.map((_, i) => i).filter((i) => this.visible(i) && (changes.has(i) || this.shown.quiet || this.frozen.has(i) || i === focus));
+      listed.sort((a, b) => changes.has(a) - changes.has(b) || at[b][2] - at[a][2]);
+      for (const i of listed) {
+        const colour = colours.regions[data.index[i]], stays = this.frozen.has(i), bold = changes.has(i) || stays || i === focus;
+        const alpha = focus >= 0 && i !== focus && !joined.has(i) ? 0.3 : bold ? 1 : 0.6;
+        drawing.marker(at[i][0], at[i][1], this.radii[i], data.regions[data.index[i]].marker, { fill: stays ? colours.paper : colour, line: stays ? colour : bold ? colours.ink : null, width: i === focus ? 2 : stays ? 1.6 : 0.8 * Math.min(1, scales[i]), alpha });
+      }
+      if (this.marked >= 0) drawing.marker(at[this.marked][0], at[this.marked][1], this.radii[this.marked] + 4, "o", { fill: "transparent", line: colours.ink, width: 1.5 });
+    }
+
+    // ---- pointers and keys ----
+
+    at(event) {
+      const box = this.canvas.getBoundingClientRect();
+      return [event.clientX - box.left, event.clientY - box.top];
+    }
+
+    /** What is at a point: the band of a region, else a node, else an edge. */
+    under([x, y]) {
+      const region = this.flat ? this.layout.regionAt(x, y) : undefined;
+      if (region !== undefined) return { region };
+      let node, edge, least = 12;
+      (this.positions ?? []).forEach((p, i) => {
+        const gap = Math.hypot(p[0] - x, p[1] - y) - (this.changes.has(i) ? 2 : 0);
+        if (gap < least && this.visible(i) && (this.shown.quiet || this.changes.has(i))) { least = gap; node = i; }
+      });
+      if (node !== undefined) return { node };
+      least = 5;
+      for (const item of this.drawn ?? []) { const gap = distance(item.path, x, y); if (gap < least) { least = gap; edge = item; } }
+      return edge ? { edge } : {};
+    }
+
+    press(event) {
+      this.pointers.set(event.pointerId, this.at(event));
+      if (this.pointers.size === 1) this.moved = 0;
+      this.canvas.setPointerCapture(event.pointerId);
+      this.hover({});
+    }
+
+    move(event) {
+      const now = this.at(event), last = this.pointers.get(event.pointerId);
+      if (!last) { this.hover(this.under(now), now); return; }
+      const [dx, dy] = [now[0] - last[0], now[1] - last[1]];
+      this.moved += Math.abs(dx) + Math.abs(dy);
+      this.pointers.set(event.pointerId, now);
+      if (this.pointers.size === 2) {
+        const other = [...this.pointers].find(([id]) => id !== event.pointerId)[1];
+        const [before, after] = [last, now].map((p) => Math.hypot(p[0] - other[0], p[1] - other[1]));
+        if (before > 10) this.scale(after / before, [(now[0] + other[0]) / 2, (now[1] + other[1]) / 2]);
+        if (this.flat) this.pan(dx / 2, dy / 2); else this.rotate(0, 0.005 * dy);
+      } else if (this.flat || event.shiftKey || event.buttons > 1) this.pan(dx, dy);
+      else this.rotate(0.01 * dx, 0.01 * dy);
+    }
+
+    release(event) {
+      const held = this.pointers.delete(event.pointerId);
+      if (!held || this.moved > 5 || event.button > 0) return;
+      const now = this.at(event), found = this.under(now);
+      if (found.region !== undefined) this.options.onRegion?.(found.region);
+      else if (!this.options.onPick) this.mark(found.node === this.marked ? -1 : found.node ?? -1);
+      else if (found.node !== undefined) this.options.onPick(found.node);
+      if (event.pointerType !== "mouse") this.hover(found, now);
+    }
+
+    /** Keep one node and its edges in front of the others; -1 for none. */
+    mark(node) {
+      this.marked = node;
+      this.draw();
+    }
+
+    hover(found, point) {
+      const { node, region, edge } = found, last = this.hovered;
+      this.hovered = found;
+      this.tip.hidden = node === undefined && region === undefined && !edge;
+      if (!this.tip.hidden) {
+        const [head, ...rest] = this.lines(found), [x, y] = point ?? this.positions[node];
+        this.tip.replaceChildren(element("b", {}, head), ...rest.filter(Boolean).map((text) => element("div", {}, text)));
+        const [w, h] = [this.tip.offsetWidth, this.tip.offsetHeight];
+        this.tip.style.left = `${clamp(x + 14 + w > this.width ? x - w - 12 : x + 14, 0, Math.max(0, this.width - w))}px`;
+        this.tip.style.top = `${clamp(y + 14 + h > this.height ? y - h - 10 : y + 14, 0, Math.max(0, this.height - h))}px`;
+      }
+      this.canvas.style.cursor = node !== undefined || (region !== undefined && this.options.onRegion) ? "pointer" : "";
+      if (last.node !== node || last.region !== region || last.edge?.u !== edge?.u || last.edge?.v !== edge?.v) this.draw();
+    }
+
+    /** What the label beside the pointer says, line by line. */
+    lines({ node, region, edge }) {
+      const number = (n, what) => `${count(n)} ${what}${n === 1 ? "" : "s"}`;
+      if (node !== undefined) return [plain(this.data.names[node]), this.region(node), number(this.changes.get(node) ?? 0, "changed edge")];
+      if (edge) return [`${plain(this.data.names[edge.u])} – ${plain(this.data.names[edge.v])}`, edge.kind, this.between(edge.u, edge.v)];
+      return [this.data.regions[region].name, number(this.data.index.filter((i) => i === region).length, "node")];
+    }
+
+    /** A message below the picture; it is read aloud. */
+    say(text) { this.said.textContent = text; }
+
+    /** Whether the key did something. */
+    key(event) {
+      if (event.ctrlKey || event.metaKey || event.altKey) return false;
+      const arrow = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+      if (arrow && (this.flat || event.shiftKey)) this.pan(-24 * arrow[0], -24 * arrow[1]);
+      else if (arrow) this.rotate(0.15 * arrow[0], 0.15 * arrow[1]);
+      else if (event.key === "+" || event.key === "=") this.scale(1.15);
+      else if (event.key === "-") this.scale(0.87);
+      else if (event.key === "0" || event.key === "Home") this.reset();
+      else if (event.key === "n" || event.key === "p") this.step(event.key === "n" ? 1 : -1);
+      else if (event.key === "Enter" && this.hovered.node !== undefined) { if (this.options.onPick) this.options.onPick(this.hovered.node); else this.mark(this.hovered.node); } else if (event.key === "Escape" && this.focused() >= 0) {
+        this.hover({});
+        if (!this.options.onPick) this.mark(-1);
+      } else return false;
+      return true;
+    }
+
+    /** The next or the previous changed node: pointed at, and read aloud with its edges. */
+    step(way) {
+      const nodes = this.order.filter((i) => this.visible(i)), last = nodes.indexOf(this.hovered.node);
+      if (!nodes.length) return;
+      const node = nodes[last < 0 ? (way > 0 ? 0 : nodes.length - 1) : (last + way + nodes.length) % nodes.length];
+      this.hover({ node });
+      const ends = KINDS.flatMap((kind) => this.pairs[kind].filter((pair) => pair.includes(node)).map(([u, v]) => `${kind} to ${plain(this.data.names[u === node ? v : u])}`));
+      this.say(`${this.lines({ node }).filter(Boolean).join(", ")}: ${ends.slice(0, 6).join(", ")}${ends.length > 6 ? ` and ${count(ends.length - 6)} more` : ""}.`);
+    }
+  }
+
+  /** How far a point is from a line or a curve. */
+  function distance(path, x, y) {
+    const curve = (t) => [0, 1].map((k) => (1 - t) ** 2 * path[k] + 2 * t * (1 - t) * path[2 + k] + t * t * path[4 + k]);
+    const points = path.length === 4 ? [path.slice(0, 2), path.slice(2)] : Array.from({ length: 17 }, (_, i) => curve(i / 16));
+    let least = Infinity;
+    for (let i = 1; i < points.length; i += 1) {
+      const [[ax, ay], [bx, by]] = [points[i - 1], points[i]], [dx, dy] = [bx - ax, by - ay];
+      const t = clamp(((x - ax) * dx + (y - ay) * dy) / (dx * dx + dy * dy || 1), 0, 1);
+      least = Math.min(least, Math.hypot(ax + t * dx - x, ay + t * dy - y));
+    }
+    return least;
+  }
+
+  window.denseflipConnectome = Connectome;
+})();

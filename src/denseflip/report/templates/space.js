@@ -1,0 +1,143 @@
+"use strict";
+// Nodes with coordinates, seen in a mild perspective, and the brain around them.
+(() => {
+  const { clamp, cut, plain, TAU } = window.denseflipDrawing;
+  const VIEWS = { left: [TAU / 4, 0], right: [-TAU / 4, 0], front: [TAU / 2, 0], back: [0, 0], top: [0, TAU / 4] };
+  const START = [2.1, 0.3]; // from the left, a little from the front and above
+  const DISTANCE = 5; // of the viewer, in radii of what is shown
+  const NAMED = 20; // changed nodes that are named at most
+
+  const dot = (row, x, y, z) => row[0] * x + row[1] * y + row[2] * z;
+
+  class Space {
+    constructor(picture) {
+      this.picture = picture;
+      this.surface = null;
+      if (picture.data.surface) this.wrap(picture.data.surface); else this.measure();
+      this.reset();
+    }
+
+    wrap(packed) {
+      this.surface = new window.denseflipSurface(packed);
+      this.measure();
+    }
+
+    /** Centre and radius of all that can be shown: hiding parts never moves the rest. */
+    measure() {
+      const { points } = this.picture.data, { surface } = this;
+      const middle = (axis) => { const all = points.map((p) => p[axis]); return (Math.min(...all) + Math.max(...all)) / 2; };
+      this.centre = surface ? surface.centre : [0, 1, 2].map(middle);
+      const farthest = Math.max(1e-9, ...points.map((p) => Math.hypot(...p.map((x, i) => x - this.centre[i]))));
+      this.reach = surface ? Math.max(surface.reach, farthest) : 1.08 * farthest;
+    }
+
+    reset() { [this.turn, this.tilt] = START; }
+
+    look(side) { [this.turn, this.tilt] = VIEWS[side]; }
+
+    rotate(right, up) {
+      this.turn += right;
+      this.tilt = clamp(this.tilt + up, -TAU / 4, TAU / 4);
+    }
+
+    /** Right, up and away on the screen, as directions in space. */
+    directions() {
+      const [ct, st, cp, sp] = [Math.cos(this.turn), Math.sin(this.turn), Math.cos(this.tilt), Math.sin(this.tilt)];
+      return [[ct, -st, 0], [st * sp, ct * sp, cp], [st * cp, ct * cp, -sp]];
+    }
+
+    /** A function from space to the screen: x, y, depth, and how much nearer parts are enlarged. */
+    projection() {
+      const { picture, reach } = this, [right, up, away] = this.directions(), [cx, cy, cz] = this.centre;
+      const unit = (Math.min(picture.width, picture.height) / 2 / reach) * 0.93 * picture.zoom, far = DISTANCE * reach;
+      const left = picture.width / 2 + picture.shift[0], top = picture.height / 2 + picture.shift[1];
+      return (x, y, z) => {
+        const [a, b, c] = [x - cx, y - cy, z - cz], depth = dot(away, a, b, c), nearness = far / (far + depth);
+        return [left + unit * nearness * dot(right, a, b, c), top - unit * nearness * dot(up, a, b, c), depth, nearness];
+      };
+    }
+
+    render(drawing, colours) {
+      const { picture, reach } = this, { data, shown } = picture, project = this.projection();
+      const at = data.points.map((p) => project(...p));
+      picture.positions = at;
+      const line = (u, v) => [at[u][0], at[u][1], at[v][0], at[v][1]];
+      if (this.surface && shown.surface) drawing.image(this.glass(project, colours), picture.width, picture.height);
+      if (shown.all && data.edges) {
+        const n = data.names.length;
+        const lines = data.edges.map((code) => [Math.floor(code / n), code % n]).filter(([u, v]) => picture.visible(u) && picture.visible(v)).map(([u, v]) => line(u, v));
+        drawing.lines(lines, { colour: colours.quiet, width: 0.6, alpha: clamp(12 / Math.sqrt(lines.length + 1), 0.08, 0.5) });
+      }
+      picture.renderEdges(drawing, colours, (u, v) => ({ path: line(u, v), depth: (at[u][2] + at[v][2]) / 2 / reach }));
+      const size = clamp(Math.min(picture.width, picture.height) / 480, 0.75, 1) * clamp(picture.zoom, 1, 1.6) * clamp(Math.sqrt(180 / data.names.length), 0.6, 1);
+      picture.renderNodes(drawing, colours, at.map((p) => size * p[3]));
+      const taken = data.axis ? this.renderSides(drawing, colours, project) : [];
+      picture.labels = shown.names ? this.renderNames(drawing, colours, taken) : [];
+    }
+
+    /** The brain as an image, drawn anew only when it is seen from elsewhere. */
+    glass(project, colours) {
+      const { picture } = this, { width, height } = picture;
+      const density = (window.devicePixelRatio || 1) * (picture.rough ? 0.6 : 1.5), ratio = Math.min(density, 1800 / Math.max(width, height));
+      const seen = [this.turn, this.tilt, picture.zoom, ...picture.shift, width, height, ratio, colours.glass].join();
+      if (seen === this.seen) return this.image;
+      this.seen = seen;
+      this.image ??= document.createElement("canvas");
+      const place = (points, x, y, z) => {
+        for (let i = 0; i < x.length; i += 1) { const p = project(points[3 * i], points[3 * i + 1], points[3 * i + 2]); x[i] = ratio * p[0]; y[i] = ratio * p[1]; z[i] = p[2]; }
+      };
+      const [right, up, away] = this.directions();
+      const turn = (x, y, z) => [dot(right, x, y, z), dot(up, x, y, z), -dot(away, x, y, z)];
+      this.surface.draw(this.image, Math.round(width * ratio), Math.round(height * ratio), place, turn, colours);
+      return this.image;
+    }
+
+    /** L and R beside the brain; seen from the side, the nearer one alone. Returns the boxes they take. */
+    renderSides(drawing, colours, project) {
+      const { picture } = this, { axis } = picture.data, [right, up, away] = this.directions();
+      const across = [dot(right, ...axis), -dot(up, ...axis)], length = Math.hypot(...across);
+      picture.sides = length > 0.45 ? "both" : dot(away, ...axis) > 0 ? "L" : "R";
+      const middle = project(...this.centre), outline = this.outline(project), boxes = [];
+      for (const [letter, sign] of [["L", -1], ["R", 1]]) {
+        if (picture.sides !== "both" && picture.sides !== letter) continue;
+        const way = picture.sides === "both" ? across.map((c) => (sign * c) / length) : [0, -1];
+        const reach = Math.max(...outline.map((p) => (p[0] - middle[0]) * way[0] + (p[1] - middle[1]) * way[1])) + 16;
+        const x = clamp(middle[0] + reach * way[0], 12, picture.width - 12), y = clamp(middle[1] + reach * way[1], 12, picture.height - 12);
+        drawing.text(x, y, letter, { colour: colours.quiet, size: 16, align: "center", weight: 600, halo: colours.paper });
+        boxes.push({ text: letter, box: [x - 10, y - 10, x + 10, y + 10] });
+      }
+      return boxes;
+    }
+
+    outline(project) {
+      if (!this.surface) return this.picture.positions;
+      const { points } = this.surface, out = [];
+      for (let i = 0; i < points.length; i += 9) out.push(project(points[i], points[i + 1], points[i + 2]));
+      return out;
+    }
+
+    /** Names of changed nodes, those with most changes first, where there is room. Returns all boxes. */
+    renderNames(drawing, colours, taken) {
+      const { picture } = this, { positions: at, radii, width, height } = picture, size = 12, placed = [...taken];
+      const nodes = picture.order.filter((i) => picture.visible(i)).slice(0, NAMED);
+      const discs = nodes.map((i) => ({ box: [at[i][0] - radii[i], at[i][1] - radii[i], at[i][0] + radii[i], at[i][1] + radii[i]] }));
+      const fits = ({ box }) => box[0] >= 2 && box[2] <= width - 2 && box[1] >= 2 && box[3] <= height - 2
+        && [...placed, ...discs].every(({ box: b }) => box[2] <= b[0] || box[0] >= b[2] || box[3] <= b[1] || box[1] >= b[3]);
+      for (const i of nodes) {
+        const text = cut(plain(picture.data.names[i]), 26), long = picture.textWidth(text, 500, size), [x, y] = at[i], gap = radii[i] + 4;
+        const beside = [[x + gap, y, "left"], [x - gap, y, "right"]];
+        if (x < width / 2 + picture.shift[0]) beside.reverse();
+        const free = [...beside, [x, y - gap - 6, "center"], [x, y + gap + 7, "center"]].map(([tx, ty, align]) => {
+          const left = { left: tx, right: tx - long, center: tx - long / 2 }[align];
+          return { text, tx, ty, align, box: [left - 2, ty - 8, left + long + 2, ty + 8] };
+        }).find(fits);
+        if (!free) continue;
+        placed.push(free);
+        drawing.text(free.tx, free.ty, text, { colour: colours.ink, size, align: free.align, weight: 500, halo: colours.paper });
+      }
+      return placed;
+    }
+  }
+
+  window.denseflipSpace = { Space, VIEWS, NAMED };
+})();
