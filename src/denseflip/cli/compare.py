@@ -117,7 +117,7 @@ def compare(
     if json:
         print_json([row.to_dict() for row in rows])
     else:
-        out_console().print(comparison_table(rows))
+        out_console().print(comparison_table(rows), markup=False)
         for row in rows:
             typer.echo(f"\n{row.method}: {row.sentence}")
         advice = dict.fromkeys(p for row in rows for p in row.parameters)

@@ -40,7 +40,7 @@ def methods(json: options.Json = False) -> None:
         table.add_column(column, overflow="fold")
     for m in listed():
         table.add_row(m.name, m.summary, ", ".join(m.needs), ", ".join(m.parameters))
-    out_console().print(table)
+    out_console().print(table, markup=False)
 
 
 def explain(
