@@ -66,6 +66,15 @@ PRESETS: dict[str, Preset] = {
     )
 }
 DEFAULT_PRESET = "sf-knn"
+#: Words for presets: no names of them, but taken into account where a name is not known.
+PRESET_WORDS = {
+    "spectral": "sf-knn",
+    "neighbours": "sf-knn",
+    "neighbors": "sf-knn",
+    "linear": "edges-svm",
+    "support-vector-machine": "edges-svm",
+    "regression": "edges-logistic",
+}
 _RECIPES: dict[str, Recipe] = {
     "spectral": NeighboursRecipe(),
     "edges": LinearSvmRecipe(),
@@ -90,7 +99,9 @@ def get_preset(name: str) -> Preset:
         msg = f"{name!r:.60} is features, not a preset: write features={written}."
         raise InvalidParameterError(msg, parameter="features")
     if name not in PRESETS:
-        raise UnknownNameError("preset", str(name), PRESETS, parameter="preset")
+        raise UnknownNameError(
+            "preset", str(name), PRESETS, aliases=PRESET_WORDS, parameter="preset"
+        )
     return PRESETS[name]
 
 

@@ -129,9 +129,9 @@ def is_trained(name: str) -> bool:
 def preset_oracle(preset: str, *, name: str | None = None, seed: int = 0) -> OracleSpec:
     """A classifier trained on the data set: a preset of `denseflip train`, or one of `TRAINERS`."""
     if not is_trained(preset):
-        from denseflip.classifiers.presets import PRESETS
+        from denseflip.classifiers.presets import PRESET_WORDS, PRESETS
 
-        raise UnknownNameError("preset", preset, (*PRESETS, *TRAINERS))
+        raise UnknownNameError("preset", preset, (*PRESETS, *TRAINERS), aliases=PRESET_WORDS)
     return OracleSpec(name or preset, "preset", options={"preset": preset, "seed": seed})
 
 

@@ -13,6 +13,7 @@ from denseflip.experiments.result_columns import COLUMNS
 from denseflip.experiments.result_store import Record
 from denseflip.experiments.table import Table
 from denseflip.metrics import MEASURES
+from denseflip.metrics.measures import MEASURE_WORDS
 
 KEYS = ("data", "oracle", "method", "parameters", "seed", "graph", "profile", "budget")
 TIMES = ("elapsed",)
@@ -133,7 +134,7 @@ def _same(got: Any, text: str) -> bool:
 def _check_columns(columns: Iterable[str]) -> None:
     for column in columns:
         if column not in ALL_COLUMNS:
-            raise UnknownNameError("column", column, ALL_COLUMNS)
+            raise UnknownNameError("column", column, ALL_COLUMNS, aliases=MEASURE_WORDS)
 
 
 def list_table(rows: Sequence[Row], columns: Sequence[str] = ()) -> Table:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -49,6 +49,7 @@ class OracleKind:
     example : words that open one, in a folder that holds what they name.
     matches : whether words mean this kind. Cheap; nothing is opened.
     open : makes the oracle.
+    aliases : other word → the one of ``words`` to suggest for it.
     """
 
     name: str
@@ -57,6 +58,7 @@ class OracleKind:
     example: str
     matches: Callable[[str], bool]
     open: Opener
+    aliases: Mapping[str, str] = field(default_factory=dict)
 
 
 _kinds: dict[str, OracleKind] = {}
@@ -148,7 +150,8 @@ def kind_of(text: str) -> OracleKind:
     if Path(text).is_file():
         msg = f"{text}: a file that no kind of oracle reads. Known: {', '.join(words)}."
         raise FileFormatError(msg)
-    raise UnknownNameError("oracle", text, words)
+    aliases = {word: name for kind in kinds for word, name in kind.aliases.items()}
+    raise UnknownNameError("oracle", text, words, aliases=aliases)
 
 
 def _refuse_unsafe(text: str) -> None:

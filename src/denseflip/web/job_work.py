@@ -7,15 +7,15 @@ from functools import partial
 from typing import Any
 
 from denseflip.classifiers.crossval import evaluate
-from denseflip.classifiers.presets import PRESETS
+from denseflip.classifiers.presets import PRESET_WORDS, PRESETS
 from denseflip.cohort.stats import check_permutations
 from denseflip.errors import InvalidParameterError, UnknownNameError, nearest
 from denseflip.experiments.cohort import explain_cohort
 from denseflip.experiments.explain_many import Explanations
 from denseflip.oracles.session import Event, Session
 from denseflip.search.constraints.bound_constraints import Constraints
-from denseflip.search.core.refinement import REFINERS
-from denseflip.search.methods.registry import ALIASES, METHODS
+from denseflip.search.core.refinement import REFINER_WORDS, REFINERS
+from denseflip.search.methods.registry import ALIASES, METHOD_WORDS, METHODS
 from denseflip.web.job_runner import JobProgress
 from denseflip.web.job_store import Job, Store
 from denseflip.web.library import Library
@@ -40,10 +40,12 @@ def check_method(name: str) -> str:
     """A method by a name that is known here; never a module of somebody's."""
     base, *suffixes = name.strip().lower().split("+")
     if ALIASES.get(base, base) not in METHODS:
-        raise UnknownNameError("method", name, METHODS, parameter="method")
+        raise UnknownNameError("method", base, METHODS, aliases=METHOD_WORDS, parameter="method")
     for suffix in suffixes:
         if suffix not in REFINERS:
-            raise UnknownNameError("refinement", suffix, REFINERS, parameter="method")
+            raise UnknownNameError(
+                "refinement", suffix, REFINERS, aliases=REFINER_WORDS, parameter="method"
+            )
     return name
 
 
@@ -78,7 +80,9 @@ class Work:
             msg = f"`of` is for one out of many (kind 'explain'), not for {asked.kind!r}."
             raise InvalidParameterError(msg, parameter="of")
         if asked.classifier not in (known := self.library.classifiers(asked.dataset)):
-            raise UnknownNameError("classifier", asked.classifier, known, parameter="classifier")
+            raise UnknownNameError(
+                "classifier", asked.classifier, known, aliases=PRESET_WORDS, parameter="classifier"
+            )
         dataset = self.library.dataset(asked.dataset)
         if asked.regions is not None:
             dataset.nodes.taxonomy(asked.regions)
