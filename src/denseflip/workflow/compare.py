@@ -9,7 +9,7 @@ from typing import Any
 from denseflip.counterfactual import Label, Target
 from denseflip.errors import MissingInputError
 from denseflip.graph import Graph, Nodes, Taxonomy
-from denseflip.graph.inputs import match_nodes
+from denseflip.graph.inputs import as_graph, match_nodes
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
 from denseflip.oracles.session import Event
@@ -126,7 +126,8 @@ def compare(
     background = known.background if background is None else background
     shared = None if background is None else Background.of(background)
     if constraints is not None:  # what is wrong with them is told before the first method
-        Constraints.of(constraints).bind(known.graph, match_nodes(known.graph, nodes), shared)
+        plain = as_graph(known.graph)
+        Constraints.of(constraints).bind(plain, match_nodes(plain, nodes), shared)
 
     def rows() -> Iterator[Compared]:
         for method in ready:
