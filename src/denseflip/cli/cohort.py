@@ -71,8 +71,8 @@ def cohort(
     min_degree: options.LeastDegree = None,
     max_degree: options.MostDegree = None,
     input: Annotated[
-        str, typer.Option(help="What a module:function is given: adjacency, networkx …")
-    ] = "adjacency",
+        str, typer.Option(help="What a module:function is given: adjacency, networkx …, auto.")
+    ] = "auto",
     batch: Annotated[bool, typer.Option("--batch", help="It takes several at once.")] = False,
     engine: Engine = "auto",
     jobs: Jobs = None,

@@ -30,7 +30,7 @@ def compare(
         str, typer.Option(help="Comma-separated methods, e.g. auto,tri,cli+min,mylab:peel.")
     ] = "auto,blocks,tri,cli,rcli,con,edg,dat,dat+bw",
     oracle: options.Oracle = None,
-    input: options.Input = "adjacency",
+    input: options.Input = "auto",
     batch: options.Batch = False,
     nodes: options.Nodes = None,
     background: options.Background = None,

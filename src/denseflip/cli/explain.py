@@ -58,7 +58,7 @@ def explain(
     classes: options.Class = None,
     method: options.Method = "auto",
     oracle: options.Oracle = None,
-    input: options.Input = "adjacency",
+    input: options.Input = "auto",
     batch: options.Batch = False,
     nodes: options.Nodes = None,
     background: options.Background = None,

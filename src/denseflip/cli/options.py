@@ -29,7 +29,8 @@ Oracle = Annotated[
 Input = Annotated[
     str,
     typer.Option(
-        help="What module:function takes: adjacency (NumPy array), networkx, sparse or graph."
+        help="What module:function takes: adjacency (NumPy array), networkx, sparse or graph; auto "
+        "finds it out."
     ),
 ]
 Batch = Annotated[bool, typer.Option("--batch", help="module:function takes many graphs at once.")]

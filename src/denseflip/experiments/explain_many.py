@@ -205,7 +205,7 @@ def explain_many(
     ids: Iterable[str | int] | None = None,
     *,
     method: Any = "auto",
-    input: str = "adjacency",
+    input: str = "auto",
     batch: bool = False,
     engine: str = "auto",
     jobs: int = 1,
@@ -273,7 +273,7 @@ def plan_many(
     ids: Iterable[str | int] | None = None,
     *,
     method: Any = "auto",
-    input: str = "adjacency",
+    input: str = "auto",
     batch: bool = False,
     lasting: bool = True,
     **asked: Any,
@@ -436,7 +436,7 @@ def _oracle(oracle: Any, input: str, batch: bool, *, lasting: bool) -> OracleSpe
     return oracle_of_words(oracle, input=input, batch=batch)
 
 
-def oracle_of_words(text: str, *, input: str = "adjacency", batch: bool = False) -> OracleSpec:
+def oracle_of_words(text: str, *, input: str = "auto", batch: bool = False) -> OracleSpec:
     """The spec of the oracle that words mean, whatever `open_oracle` knows.
 
     The digest is that of the file, or of the module's source. What lies behind an address is not

@@ -146,21 +146,21 @@ def file_oracle(path: str, *, name: str | None = None) -> OracleSpec:
 
 
 def function_oracle(
-    text: str, *, name: str | None = None, input: str = "adjacency", batch: bool = False
+    text: str, *, name: str | None = None, input: str = "auto", batch: bool = False
 ) -> OracleSpec:
     """A classifier of the user's own, as ``module:function``.
 
     The digest is that of the module's source file: change the file, and its results are run again.
     What the module itself imports or reads is not looked at.
     """
-    from denseflip.oracles.adapt import FORMS, see_current_folder
+    from denseflip.oracles.adapt import INPUTS, see_current_folder
 
     module, colon, function = text.partition(":")
     if not colon or not module or not function:
         msg = f"An oracle function is given as module:function; got {text!r}."
         raise ConfigError(msg)
-    if input not in FORMS:
-        raise UnknownNameError("oracle input", input, FORMS)
+    if input not in INPUTS:
+        raise UnknownNameError("oracle input", input, INPUTS)
     see_current_folder()
     try:
         found = importlib.util.find_spec(module)
@@ -199,7 +199,8 @@ def load_oracle_of(spec: OracleSpec, dataset: Dataset) -> Oracle:
         return open_oracle(spec.ref, dataset=dataset, **spec.options)
     from denseflip.oracles.adapt import import_oracle
 
-    return import_oracle(spec.ref, spec.options["input"], batch=spec.options["batch"])
+    how = {"batch": spec.options["batch"], "nodes": dataset.nodes}
+    return import_oracle(spec.ref, spec.options["input"], **how)
 
 
 def evaluate_oracle_of(spec: OracleSpec, dataset: Dataset, **settings: Any) -> Evaluation | None:

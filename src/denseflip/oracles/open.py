@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from denseflip.errors import FileFormatError, InvalidParameterError, UnknownNameError
-from denseflip.oracles.adapt import FORMS, import_oracle
+from denseflip.oracles.adapt import INPUTS, import_oracle
 from denseflip.oracles.protocol import Oracle
 
 #: Modules that register kinds when they are imported.
@@ -94,7 +94,7 @@ def _import_if_there(module: str) -> None:
 
 
 def open_oracle(
-    text: str, *, dataset: Any = None, input: str = "adjacency", batch: bool = False
+    text: str, *, dataset: Any = None, input: str = "auto", batch: bool = False
 ) -> Oracle:
     """The oracle that words mean.
 
@@ -128,8 +128,8 @@ def open_oracle(
             f"{type(text).__name__}. An oracle or a function needs no opening: pass it as it is."
         )
         raise InvalidParameterError(msg)
-    if input not in FORMS:
-        raise UnknownNameError("oracle input", str(input), FORMS)
+    if input not in INPUTS:
+        raise UnknownNameError("oracle input", str(input), INPUTS)
     return kind_of(text).open(text, dataset=dataset, input=input, batch=batch)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from denseflip.counterfactual import Counterfactual, Status
 from denseflip.errors import InvalidGraphError, InvalidParameterError, whole_number
 from denseflip.graph import Edits, Graph, Nodes
-from denseflip.graph.inputs import as_graph, match_nodes
+from denseflip.graph.inputs import as_graph, ignored_weights, match_nodes
 from denseflip.graph.pairs import decode
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
@@ -129,7 +129,7 @@ def explain(
     (True, 1, 0)
     """
     started = time.perf_counter()
-    graph = as_graph(graph)
+    weights_note, graph = ignored_weights(graph), as_graph(graph)
     oracle = coerce_oracle(oracle)
     ready = as_method(
         method,
@@ -187,6 +187,9 @@ def explain(
         check_time=session.check_time,
         terms=bound,
     )
+    input_note = getattr(oracle, "input_note", None)
+    for note in filter(None, (weights_note, known and known.note, input_note)):
+        problem.note(note)
     if wanted is not None and problem.accepts(own.label):
         if confidence is not None and own.confidence is not None and own.confidence < confidence:
             problem.note(
