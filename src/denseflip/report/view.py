@@ -13,7 +13,7 @@ import numpy as np
 
 from denseflip.checks import check_new_file
 from denseflip.files import write_whole
-from denseflip.graph import Taxonomy
+from denseflip.graph import Nodes, Taxonomy
 from denseflip.report.brain import brain_surface
 from denseflip.report.canvas import need
 from denseflip.report.circle import chords, circle_layout, on_circle
@@ -79,8 +79,9 @@ class View:
 
 
 def view_connectome(
-    story: Story,
+    story: Story | Any,
     *,
+    nodes: Nodes | None = None,
     regions: str | Taxonomy | None = None,
     max_edges: int | None = MAX_EDGES,
     title: str | None = None,
@@ -94,7 +95,7 @@ def view_connectome(
 
     Parameters
     ----------
-    story, regions, max_edges, title : as in `plot_connectome`.
+    story, nodes, regions, max_edges, title : as in `plot_connectome`.
     path, force : write the page too; an existing file only with ``force``.
 
     Returns
@@ -108,7 +109,7 @@ def view_connectome(
         If plotly is not installed.
     """
     need("plotly")
-    scene = make_scene(story, regions=regions, max_edges=max_edges, title=title)
+    scene = make_scene(story, nodes=nodes, regions=regions, max_edges=max_edges, title=title)
     page = ViewContext(
         title=scene.title or "Connectome",
         note=scene.note,
