@@ -25,7 +25,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -76,6 +77,7 @@ class UnknownNameError(DenseflipError, ValueError):
     got : the name that was given.
     known : the names that exist.
     where : where it was looked for, for example ``"in data set 'mice'"``.
+    aliases : other words for these names, as in `nearest`.
     """
 
     def __init__(
@@ -84,12 +86,13 @@ class UnknownNameError(DenseflipError, ValueError):
         got: str,
         known: Iterable[str],
         where: str = "",
+        aliases: Mapping[str, str] | None = None,
         *,
         parameter: str | Iterable[str] = (),
     ) -> None:
         options = list(known)
         got = got if isinstance(got, str) else shown(got)
-        near = nearest(got, options)
+        near = nearest(got, options, aliases=aliases)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         listed = ", ".join(options) if options else "(none)"
         place = f" {where}" if where else ""
@@ -99,9 +102,11 @@ class UnknownNameError(DenseflipError, ValueError):
         self.got = got
         self.known = options
         self.where = where
+        self.aliases = dict(aliases or {})
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (type(self), (self.kind, self.got, self.known, self.where), self.__dict__)
+        given = (self.kind, self.got, self.known, self.where, self.aliases)
+        return (type(self), given, self.__dict__)
 
 
 class MissingInputError(DenseflipError, ValueError):
@@ -225,11 +230,44 @@ def counted(n: int, one: str, many: str) -> str:
     return f"{n} {one if n == 1 else many}"
 
 
-def nearest(got: str, known: Iterable[str], n: int = 1) -> list[str]:
+def nearest(
+    got: str, known: Iterable[str], n: int = 1, *, aliases: Mapping[str, str] | None = None
+) -> list[str]:
     """Names among ``known`` that look like ``got``, best first.
 
+    First come names that are spelled like it, or whose alias is; then a name that abbreviates it,
+    or that it abbreviates; then a name of which one word, or the initials, look like it.
+
+    Parameters
+    ----------
+    got : what was typed.
+    known : the names that exist.
+    n : the largest number of names to return.
+    aliases : other word → the name it stands for.
+
+    Examples
+    --------
     >>> nearest("trii", ["tri", "cli"])
     ['tri']
+    >>> nearest("mouse", ["mice", "aut"], aliases={"mouse": "mice"})
+    ['mice']
+    >>> nearest("svm", ["sf-knn", "edges-svm"]), nearest("ASD", ["Autism Spectrum Disorder"])
+    (['edges-svm'], ['Autism Spectrum Disorder'])
     """
-    by_lower = {name.lower(): name for name in known}
-    return [by_lower[hit] for hit in difflib.get_close_matches(got.lower(), by_lower, n=n)]
+    typed, names = got.lower(), list(known)
+    spelled = {word.lower(): name for word, name in (aliases or {}).items() if name in names}
+    spelled |= {name.lower(): name for name in names}
+    hits = [spelled[hit] for hit in difflib.get_close_matches(typed, spelled, n=n)]
+    hits += [name for name in names if _abbreviates(typed, name.lower())]
+    parts: dict[str, str] = {}
+    for name in names:
+        words = re.findall(r"[^\W_]+", name.lower())
+        for word in (*words, "".join(word[0] for word in words)):
+            parts.setdefault(word, name)
+    hits += [parts[hit] for hit in difflib.get_close_matches(typed, parts, n=n, cutoff=0.8)]
+    return list(dict.fromkeys(hits))[:n]
+
+
+def _abbreviates(one: str, other: str) -> bool:
+    """Whether one of two words begins with the other, which has three letters or more."""
+    return min(len(one), len(other)) >= 3 and (one.startswith(other) or other.startswith(one))

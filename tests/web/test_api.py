@@ -297,3 +297,20 @@ def test_what_a_cohort_has_in_common(client):
     few = client.post("/api/jobs", json=asked | {"permutations": 3})
     assert few.status_code == 400
     assert "permutations" in error_of(few)
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ({"method": "triangels"}, "tri"),
+        ({"method": "tri+minimal"}, "min"),
+        ({"classifier": "svm"}, "edges-svm"),
+        ({"regions": "lobes"}, "lobe"),
+        ({"dataset": "studdy"}, "study"),
+    ],
+)
+def test_names_that_are_not_known_are_answered_with_a_suggestion(make, asked, meant):
+    visitor, _ = make()
+    answer = visitor.post("/api/jobs", json=ASKED | asked)
+    assert answer.status_code in (400, 404)
+    assert f"Did you mean '{meant}'?" in error_of(answer)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from denseflip.classifiers.persist import CARD, SUFFIX, load_oracle
-from denseflip.classifiers.presets import PRESETS, fit_oracle
+from denseflip.classifiers.presets import PRESET_WORDS, PRESETS, fit_oracle
 from denseflip.errors import MissingInputError, TooLargeError
 from denseflip.limits import open_zip
 from denseflip.oracles.open import OracleKind, register_oracle_kind
@@ -64,6 +64,7 @@ PRESET = register_oracle_kind(
         name="preset",
         summary="a classifier of `denseflip train`, trained on the data set",
         words=tuple(PRESETS),
+        aliases=PRESET_WORDS,
         example="edges-svm",
         matches=PRESETS.__contains__,
         open=_open_preset,

@@ -49,7 +49,7 @@ class EstimatorOracle:
         *,
         features: Any = None,
         nodes: Any = None,
-        input: str = "adjacency",
+        input: str = "auto",
         batch: bool = False,
         class_names: ClassNames | None = None,
     ) -> None:
@@ -80,6 +80,11 @@ class EstimatorOracle:
         return (
             "a list of denseflip Graphs" if self.features is None else f"rows of {named} features"
         )
+
+    @property
+    def input_note(self) -> str:
+        """How the form was found out that a function of features wants; else empty."""
+        return str(getattr(self.features, "input_note", ""))
 
     @cached_property
     def _head(self) -> Head | None:

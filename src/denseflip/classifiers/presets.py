@@ -67,6 +67,15 @@ PRESETS: dict[str, Preset] = {
 }
 #: The default classifiers: of data with regions, and of data without.
 DEFAULT_PRESETS = ("regions-logistic", "sf-knn")
+#: Words for presets: no names of them, but taken into account where a name is not known.
+PRESET_WORDS = {
+    "spectral": "sf-knn",
+    "neighbours": "sf-knn",
+    "neighbors": "sf-knn",
+    "linear": "edges-svm",
+    "support-vector-machine": "edges-svm",
+    "regression": "edges-logistic",
+}
 _RECIPES: dict[str, Recipe] = {
     "spectral": NeighboursRecipe(),
     "edges": LinearSvmRecipe(),
@@ -91,7 +100,9 @@ def get_preset(name: str) -> Preset:
         msg = f"{name!r:.60} is features, not a preset: write features={written}."
         raise InvalidParameterError(msg, parameter="features")
     if name not in PRESETS:
-        raise UnknownNameError("preset", str(name), PRESETS, parameter="preset")
+        raise UnknownNameError(
+            "preset", str(name), PRESETS, aliases=PRESET_WORDS, parameter="preset"
+        )
     return PRESETS[name]
 
 

@@ -61,7 +61,7 @@ def cohort(
     ] = "scan",
     confounds: ConfoundsOption = None,
     site: SiteOption = None,
-    input: options.Input = "adjacency",
+    input: options.Input = "auto",
     batch: options.Batch = False,
     *,
     request: Request,

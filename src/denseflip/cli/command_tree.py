@@ -14,6 +14,7 @@ from denseflip.cli.cohort import cohort
 from denseflip.cli.compare import compare
 from denseflip.cli.demo import demo
 from denseflip.cli.explain import explain, methods
+from denseflip.cli.literal_help import show_literally
 from denseflip.cli.options import GroupedCommand
 from denseflip.cli.serve import serve
 
@@ -60,3 +61,4 @@ app.command("paper")(experiment_commands.paper)
 app.command("bench")(experiment_commands.bench)
 app.command("results")(experiment_commands.results)
 app.add_typer(data_commands.app)
+show_literally(app)

@@ -27,10 +27,10 @@ def out_console() -> Any:
 
 
 def err_console() -> Any:
-    """Console for progress, warnings and errors (standard error)."""
+    """Console for progress, warnings and errors (standard error); takes no markup."""
     from rich.console import Console
 
-    return Console(stderr=True, highlight=False)
+    return Console(stderr=True, highlight=False, markup=False)
 
 
 def print_json(data: Any) -> None:

@@ -38,7 +38,7 @@ def compare(
         ),
     ] = "auto,blocks,tri,cli,rcli,con,edg,dat,dat+bw",
     oracle: options.Oracle = None,
-    input: options.Input = "adjacency",
+    input: options.Input = "auto",
     batch: options.Batch = False,
     nodes: options.Nodes = None,
     background: options.Background = None,
@@ -100,7 +100,7 @@ def compare(
     if json:
         print_json([row.to_dict() for row in rows])
     else:
-        out_console().print(comparison_table(rows))
+        out_console().print(comparison_table(rows), markup=False)
         for row in rows:
             typer.echo(f"\n{row.method}: {row.sentence}")
         advice = dict.fromkeys(p for row in rows for p in row.parameters)

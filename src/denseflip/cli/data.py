@@ -80,7 +80,7 @@ def show(
             typer.echo(f"{example.id}\t{dataset.class_names[example.label]}")
         return
     console = out_console()
-    console.print(figures(dataset))
+    console.print(figures(dataset), markup=False)
     console.print()
     print_card(console, dataset.card)
 
@@ -298,7 +298,7 @@ def import_(
     for warning in import_warnings(dataset):
         err_console().print(f"Warning: {warning}", markup=False, soft_wrap=True)
     console = out_console()
-    console.print(figures(dataset))
+    console.print(figures(dataset), markup=False)
     console.print()
     for line in import_report(dataset):
         console.print(line, markup=False, highlight=False, soft_wrap=True)

@@ -9,18 +9,17 @@ if TYPE_CHECKING:
 
 
 def figures(dataset: Dataset) -> Any:
-    """The small table of a data set's figures."""
-    from rich.markup import escape
+    """The small table of a data set's figures, to be printed without markup."""
     from rich.table import Table
 
     s = dataset.summary()
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="bold")
     table.add_column(overflow="fold")
-    table.add_row("data set", escape(s.name))
+    table.add_row("data set", s.name)
     table.add_row("graphs", str(s.n_graphs))
     for label, (class_name, count) in enumerate(s.graphs_per_class.items()):
-        line = f"{count:>4} ({count / s.n_graphs:.0%})  {escape(class_name)}"
+        line = f"{count:>4} ({count / s.n_graphs:.0%})  {class_name}"
         table.add_row(f"  class {label}", line)
     table.add_row("nodes", str(s.n_nodes))
     spread = f"{s.edges_mean:.1f} on average ({s.edges_min}–{s.edges_max})"
@@ -36,21 +35,20 @@ def figures(dataset: Dataset) -> Any:
         for i, (taxonomy, count) in enumerate(s.taxonomies.items()):
             regions = dataset.nodes.taxonomy(taxonomy).regions
             some = ", ".join(regions[:8]) + (", …" if count > 8 else "")
-            table.add_row("" if i else "regions", escape(f"{taxonomy} ({count}): {some}"))
+            table.add_row("" if i else "regions", f"{taxonomy} ({count}): {some}")
     else:
         table.add_row("regions", "none")
     if dataset.subjects:
-        table.add_row("subjects", escape(", ".join(dataset.subjects)))
+        table.add_row("subjects", ", ".join(dataset.subjects))
     if dataset.weights is not None:
         table.add_row("weights", "kept: classifiers of weighted matrices can be trained")
     some_ids = ", ".join(dataset.ids[:4]) + (", … (--ids lists all)" if len(dataset) > 4 else "")
-    table.add_row("ids", escape(some_ids))
+    table.add_row("ids", some_ids)
     return table
 
 
 def print_card(console: Any, card: Card) -> None:
     """Print what a reader must know about a data set."""
-    from rich.markup import escape
     from rich.table import Table
 
     table = Table(box=None, show_header=False, pad_edge=False)
@@ -58,7 +56,7 @@ def print_card(console: Any, card: Card) -> None:
     table.add_column(overflow="fold")
     for title in ("description", "sizes", "source", "licence", "citation"):
         if text := getattr(card, title):
-            table.add_row("cite" if title == "citation" else title, escape(text))
+            table.add_row("cite" if title == "citation" else title, text)
     for i, caveat in enumerate(card.caveats):
-        table.add_row("mind" if i == 0 else "", escape(caveat))
-    console.print(table)
+        table.add_row("mind" if i == 0 else "", caveat)
+    console.print(table, markup=False)

@@ -44,7 +44,7 @@ def methods(json: options.Json = False) -> None:
         table.add_column(column, overflow="fold")
     for m in listed():
         table.add_row(m.name, m.summary, ", ".join(m.needs), ", ".join(m.parameters))
-    out_console().print(table)
+    out_console().print(table, markup=False)
 
 
 @request_options()
@@ -60,7 +60,7 @@ def explain(
         ),
     ] = None,
     oracle: options.Oracle = None,
-    input: options.Input = "adjacency",
+    input: options.Input = "auto",
     batch: options.Batch = False,
     nodes: options.Nodes = None,
     background: options.Background = None,

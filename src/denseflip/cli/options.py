@@ -175,7 +175,8 @@ Input = Annotated[
     str,
     typer.Option(
         rich_help_panel=INPUT,
-        help="What module:function takes: adjacency (NumPy array), networkx, sparse or graph.",
+        help="What module:function takes: adjacency (NumPy array), networkx, sparse or graph; auto "
+        "detects it.",
     ),
 ]
 Batch = Annotated[
@@ -264,6 +265,7 @@ Pages = Annotated[
     str,
     typer.Option(
         rich_help_panel=MANY,
-        help="Pages in --out: full (less than 1 MB each), still (without the interactive picture) or none.",
+        help="Pages in --out: full (less than 1 MB each), still (without the interactive picture) "
+        "or none.",
     ),
 ]

@@ -57,7 +57,7 @@ def print_front(story: Story, answers: Sequence[Story]) -> None:
         shown = "*" if one is story else ""
         named, edits = len(one.verification.named), one.result.distance
         table.add_row(f"{shown}{number}", f"{named:,}", f"{edits:,}", where, read_cell(one))
-    out_console().print(table)
+    out_console().print(table, markup=False)
     for number, one in enumerate(answers, 1):
         sentence = told(one, 5)
         typer.echo(f"\n{number}. {sentence.lead}")

@@ -169,8 +169,11 @@ def evaluate(
     ] = None,
     input: Annotated[
         str,
-        typer.Option(help="What module:function takes: adjacency, networkx, sparse or graph."),
-    ] = "adjacency",
+        typer.Option(
+            help="What module:function takes: adjacency, networkx, sparse or graph; auto finds it "
+            "out."
+        ),
+    ] = "auto",
     tell: TellOption = 0,
     as_json: JsonOption = False,
     out: Annotated[

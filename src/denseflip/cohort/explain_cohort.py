@@ -196,7 +196,7 @@ def explain_cohort(
     site: str | None = None,
     features: Any = None,
     seed: int = 0,
-    input: str = "adjacency",
+    input: str = "auto",
     batch: bool = False,
     engine: str = "auto",
     jobs: int = 1,

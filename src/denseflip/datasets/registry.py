@@ -100,6 +100,20 @@ _ENTRIES: dict[str, _Entry] = {
     "pek": _brain_entry("pek", "hyperactive-impulsive or control, 190 unnamed regions, sparse"),
     "kki": _brain_entry("kki", "female or male, 190 unnamed regions, very sparse"),
 }
+#: Words for data sets: no names of them, but taken into account where a name is not known.
+DATASET_WORDS = {
+    "mouse": "mice",
+    "simulated": "synthetic",
+    "artificial": "synthetic",
+    "planted": "synthetic",
+    "autism": "aut",
+    "abide": "aut",
+    "bipolar": "bip",
+    "marijuana": "adhdm",
+    "cannabis": "adhdm",
+    "peking": "pek",
+    "beijing": "pek",
+}
 
 
 def list_datasets() -> list[DatasetInfo]:
@@ -151,7 +165,7 @@ def load_dataset(name: str | Path, **options: Any) -> Dataset:
         if path.suffix == SUFFIX or len(path.parts) > 1:
             msg = f"{path}: there is no such file. `denseflip data list` shows the known names."
             raise DatasetError(msg)
-        raise UnknownNameError("data set", base, _ENTRIES)
+        raise UnknownNameError("data set", base, _ENTRIES, aliases=DATASET_WORDS)
     entry = _ENTRIES[base]
     options = {**_parse(rest, entry, base), **options}
     known = list(inspect.signature(entry.load).parameters)
@@ -177,7 +191,7 @@ def fetch_dataset(name: str, *, progress: Progress | None = None) -> Dataset:
 def check_name(name: str) -> None:
     """Say so if a name stands for no data set."""
     if name not in _ENTRIES:
-        raise UnknownNameError("data set", name, _ENTRIES)
+        raise UnknownNameError("data set", name, _ENTRIES, aliases=DATASET_WORDS)
 
 
 def _parse(text: str, entry: _Entry, name: str) -> dict[str, Any]:

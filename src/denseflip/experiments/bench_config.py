@@ -84,7 +84,7 @@ class OracleConfig(_Model):
     words: str | None = None
     name: str | None = None
     seed: int = Field(default=0, ge=0)
-    input: str = "adjacency"
+    input: str = "auto"
     batch: bool = False
 
     @model_validator(mode="after")

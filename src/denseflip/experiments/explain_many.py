@@ -188,7 +188,7 @@ def explain_many(
     *,
     request: Request,
     evaluation: Any = None,
-    input: str = "adjacency",
+    input: str = "auto",
     batch: bool = False,
     engine: str = "auto",
     jobs: int = 1,
@@ -263,7 +263,7 @@ def plan_many(
     *,
     request: Request,
     evaluation: Any = None,
-    input: str = "adjacency",
+    input: str = "auto",
     batch: bool = False,
     lasting: bool = True,
 ) -> list[StorySpec]:

@@ -12,6 +12,7 @@ from denseflip.experiments.records import edit_codes
 from denseflip.experiments.result_columns import COLUMNS
 from denseflip.experiments.table import Table
 from denseflip.metrics import MEASURES
+from denseflip.metrics.measures import MEASURE_WORDS
 from denseflip.runs.result_store import Record
 
 KEYS = ("data", "oracle", "method", "parameters", "seed", "graph", "profile", "budget")
@@ -133,7 +134,7 @@ def _same(got: Any, text: str) -> bool:
 def _check_columns(columns: Iterable[str]) -> None:
     for column in columns:
         if column not in ALL_COLUMNS:
-            raise UnknownNameError("column", column, ALL_COLUMNS)
+            raise UnknownNameError("column", column, ALL_COLUMNS, aliases=MEASURE_WORDS)
 
 
 def list_table(rows: Sequence[Row], columns: Sequence[str] = ()) -> Table:

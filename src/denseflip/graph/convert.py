@@ -213,8 +213,9 @@ def _chosen_edges(
         msg = (
             f"{source}: its edges have weights other than 0 and 1; got {value!r:.40} between "
             f"{u!r} and {v!r} ({counted(len(odd), 'such edge', 'such edges')}). Say which are "
-            "edges: give a threshold, another rule for which pairs are edges (keep), or "
-            "weight=None for every listed edge, whatever its weight."
+            "edges: Graph.from_networkx(graph, threshold=…) keeps those at or above a weight, "
+            "Graph.from_networkx(graph, weight=None) every listed one. For a file, give a rule for "
+            "which pairs are edges (keep)."
         )
         raise InvalidGraphError(msg, parameter="keep")
     return kept

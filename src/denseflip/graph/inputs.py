@@ -20,7 +20,9 @@ def as_graph(value: Any, *, source: str = "graph") -> Graph:
     """A graph in any of the forms that are known, or a message that says what to pass.
 
     Taken are a `Graph`, a networkx graph and a pandas DataFrame (whose names are kept), a NumPy
-    array or nested lists, a SciPy sparse matrix, a torch tensor, and a PyG ``Data`` object.
+    array or nested lists, a SciPy sparse matrix, a torch tensor, and a PyG ``Data`` object. Weights
+    of a networkx graph are ignored, as networkx itself does; `ignored_weights` gives the note that
+    says so.
 
     Examples
     --------
@@ -29,8 +31,8 @@ def as_graph(value: Any, *, source: str = "graph") -> Graph:
     """
     if isinstance(value, Graph):
         return value
-    if hasattr(value, "is_directed") and hasattr(value, "nodes"):
-        return Graph.from_networkx(value)
+    if is_networkx(value):
+        return Graph.from_networkx(value, weight=None if ignored_weights(value) else "weight")
     if hasattr(value, "tocoo"):
         return Graph.from_sparse(value)
     if hasattr(value, "edge_index") and hasattr(value, "num_nodes"):
@@ -47,6 +49,44 @@ def as_graph(value: Any, *, source: str = "graph") -> Graph:
         )
         raise InvalidGraphError(msg)
     return Graph.from_adjacency(value, source=source)
+
+
+def is_networkx(value: Any) -> bool:
+    """Whether an object is a networkx graph, found without importing networkx."""
+    return hasattr(value, "is_directed") and hasattr(value, "nodes")
+
+
+def ignored_weights(value: Any) -> str | None:
+    """What to tell the user about edge weights that `as_graph` ignores; None if it ignores none.
+
+    A networkx graph is taken as networkx takes it: every listed edge is an edge, whatever its
+    weight. Where the list of edges says nothing without the weights, because it holds all pairs or
+    weights that are not positive numbers, `as_graph` refuses the graph instead.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> g = nx.Graph()
+    >>> g.add_weighted_edges_from([(0, 1, 0.5), (1, 2, 2)])
+    >>> print(ignored_weights(g)[:57])
+    The graph's edges carry weights ('weight', from 0.5 to 2)
+    """
+    if not is_networkx(value) or value.is_directed() or value.is_multigraph():
+        return None
+    try:
+        weights = [float(w) for _, _, w in value.edges(data="weight", default=1)]
+    except (TypeError, ValueError):
+        return None
+    n = len(value.nodes)
+    every_pair = len(weights) >= n * (n - 1) // 2
+    if set(weights) <= {0, 1} or every_pair or not all(0 < w < np.inf for w in weights):
+        return None
+    return (
+        f"The graph's edges carry weights ('weight', from {min(weights):g} to {max(weights):g}). "
+        "They were ignored: every listed edge is an edge, and the classifier is given graphs "
+        "without weights. To choose the edges by weight, pass "
+        "Graph.from_networkx(graph, threshold=…)."
+    )
 
 
 def _from_frame(frame: Any, source: str) -> Graph:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 CROSS = "*"  # joins two taxonomies in a name: "lobe*hemisphere"
 _AXES = ("x", "y", "z")
+_WORDS = {"side": "hemisphere", "sides": "hemisphere"}  # for taxonomies, as suggestions
 
 
 @dataclass(frozen=True)
@@ -314,7 +315,9 @@ class Nodes:
         columns = []
         for part in name.split(CROSS):
             if part not in self.regions:
-                raise UnknownNameError("taxonomy", part, self.regions, parameter="regions")
+                raise UnknownNameError(
+                    "taxonomy", part, self.regions, aliases=_WORDS, parameter="regions"
+                )
             columns.append(self.regions[part])
         crossed = list(zip(*columns, strict=True))
         labels = [" ".join(parts) for parts in crossed]

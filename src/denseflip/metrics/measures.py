@@ -296,6 +296,17 @@ _LIST = (
     ),
 )
 MEASURES: dict[str, Measure] = {measure.name: measure for measure in _LIST}
+#: Words for measures: no names of them, but taken into account where a name is not known.
+MEASURE_WORDS = {
+    "edits": "distance",
+    "edit_distance": "distance",
+    "queries": "calls",
+    "questions": "calls",
+    "time": "elapsed",
+    "seconds": "elapsed",
+    "runtime": "elapsed",
+    "flips": "found",
+}
 
 
 # ---- over many results --------------------------------------------------------------------
@@ -332,7 +343,7 @@ def measure(
         If a case lacks what the measure needs.
     """
     if name not in MEASURES:
-        raise UnknownNameError("measure", name, MEASURES)
+        raise UnknownNameError("measure", name, MEASURES, aliases=MEASURE_WORDS)
     chosen, values = MEASURES[name], []
     for given in results:
         case = given if isinstance(given, Case) else Case(given)

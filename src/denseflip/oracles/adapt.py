@@ -17,6 +17,7 @@ from denseflip.errors import InvalidParameterError, UnknownNameError, shown
 from denseflip.graph import Graph, Nodes
 from denseflip.graph.convert import stack_adjacency
 from denseflip.limits import max_size
+from denseflip.oracles.function_form import form_asked_for, form_known, keep_form
 from denseflip.oracles.protocol import ClassNames, Oracle, check_answers, name_classes
 
 # One graph in the form a callable wants to see it.
@@ -28,44 +29,107 @@ FORMS: dict[str, Callable[[Graph], Any]] = {
 }
 
 
+AUTO = "auto"  # the form is found out
+INPUTS = (AUTO, *FORMS)
+_WORDS = {  # of a form: one graph, and several
+    "adjacency": ("NumPy adjacency array of shape (n, n)", "NumPy array of shape (k, n, n)"),
+    "networkx": ("networkx graph", "networkx graphs"),
+    "sparse": ("SciPy sparse matrix", "SciPy sparse matrices"),
+    "graph": ("denseflip Graph", "denseflip Graphs"),
+}
+
+
 @dataclass(frozen=True)
 class CallableOracle:
     """A function as an oracle; made by `as_oracle`."""
 
     function: Callable[[Any], Any]
-    input: str = "adjacency"
+    input: str = AUTO
     batch: bool = False
     names: tuple[Any, ...] | None = None
     class_names: Mapping[Label, str] | None = field(default=None, hash=False)
 
-    def _shown(self, graph: Graph) -> Any:
-        """One graph in the form that the function wants, over names where they are known."""
-        if self.names is not None and graph.names is None:
-            graph = graph.named(self.names)
-        return FORMS[self.input](graph)
+    def __post_init__(self) -> None:
+        # What is found out is no field: the oracle stays the same one.
+        known = (self.input, "") if self.input != AUTO else form_known(self.function)
+        self._settle(*known)
+
+    def _settle(self, form: str | None, how: str) -> None:
+        self.__dict__.update(_form=form, _how=how)
+
+    @property
+    def form(self) -> str | None:
+        """The form in which the function is given a graph; None before it is found out."""
+        form: str | None = self.__dict__["_form"]
+        return form
+
+    @property
+    def input_note(self) -> str:
+        """How the form was found out, for the notes of a result; else empty."""
+        how = self.__dict__["_how"]
+        return f"The classifier is given {self.given}: {how}." if how else ""
 
     @property
     def given(self) -> str:
         """What the function is given, in words, for messages."""
-        one, many = {
-            "adjacency": (
-                "NumPy adjacency array of shape (n, n)",
-                "NumPy array of shape (k, n, n)",
-            ),
-            "networkx": ("networkx graph", "networkx graphs"),
-            "sparse": ("SciPy sparse matrix", "SciPy sparse matrices"),
-            "graph": ("denseflip Graph", "denseflip Graphs"),
-        }[self.input]
+        one, many = _WORDS[self.form or "adjacency"]
         if not self.batch:
             return f"one {one}"
-        return f"one {many}" if self.input == "adjacency" else f"a list of {many}"
+        return f"a list of {many}" if self.form not in (None, "adjacency") else f"one {many}"
+
+    @property
+    def wrapping_hint(self) -> str:
+        """How to say that it wants another form, as arguments of `as_oracle`, for messages."""
+        if self.form not in (None, "adjacency"):
+            return "function, input=…, batch=…"
+        name = getattr(self.function, "__name__", "function")
+        batch = ", batch=True" if self.batch else ""
+        return f'{name if name.isidentifier() else "function"}, input="networkx"{batch}'
 
     def predict(self, graphs: Sequence[Graph]) -> Any:
         """One label per graph."""
+        form: str | None = self.__dict__["_form"]
+        if form is not None:
+            return self._ask(form, graphs)
+        n = at_once(graphs) if self.batch else 1
+        if not len(graphs) or (self.batch and len(graphs) <= n):
+            return self._ask_first(graphs)
+        first = check_answers(self._ask_first(graphs[:n]), n)
+        return [*first, *check_answers(self.predict(graphs[n:]), len(graphs) - n)]
+
+    def _ask_first(self, graphs: Sequence[Graph]) -> Any:
+        """The first call: an array, and if the error shows that it must be another form, that."""
+        if not len(graphs):
+            return self._ask("adjacency", graphs)
+        array = stack_adjacency(graphs) if self.batch else graphs[0].to_adjacency()
+        try:
+            answer = self.function(array)
+        except Exception as error:
+            form, how = form_asked_for(error, array)
+            if form is None:
+                raise
+            try:
+                answers = self._ask(form, graphs)
+            except Exception:
+                # An attribute that arrays lack settles it; an error of networkx may be about
+                # the graph, and then it is the first one that helps.
+                if isinstance(error, AttributeError):
+                    self._settle(form, how)
+                    raise
+                self._settle("adjacency", "")
+                raise error from None
+            self._settle(form, how)
+            keep_form(self.function, form, how)
+            return answers
+        self._settle("adjacency", "")
+        keep_form(self.function, "adjacency", "")
+        return answer if self.batch else [answer]
+
+    def _ask(self, form: str, graphs: Sequence[Graph]) -> Any:
         if not self.batch:
-            return [self.function(self._shown(g)) for g in graphs]
-        if self.input != "adjacency":
-            return self.function([self._shown(g) for g in graphs])
+            return [self.function(self._shown(form, g)) for g in graphs]
+        if form != "adjacency":
+            return self.function([self._shown(form, g) for g in graphs])
         most = at_once(graphs)
         if len(graphs) <= most:
             return self.function(stack_adjacency(graphs))
@@ -74,6 +138,12 @@ class CallableOracle:
             some = graphs[start : start + most]
             answers.extend(check_answers(self.function(stack_adjacency(some)), len(some)))
         return answers
+
+    def _shown(self, form: str, graph: Graph) -> Any:
+        """One graph in this form, over names where they are known."""
+        if self.names is not None and graph.names is None and form in ("networkx", "graph"):
+            graph = graph.named(self.names)
+        return FORMS[form](graph)
 
 
 def at_once(graphs: Sequence[Graph]) -> int:
@@ -125,7 +195,7 @@ def adapters() -> tuple[Adapter, ...]:
 
 def as_oracle(
     model: Any,
-    input: str = "adjacency",
+    input: str = AUTO,
     *,
     batch: bool = False,
     features: Any = None,
@@ -145,7 +215,10 @@ def as_oracle(
         stays as it is.
     input : the form in which a function wants a graph: ``"adjacency"`` (a NumPy array of shape
         (n, n); with ``batch`` one array of shape (k, n, n)), ``"networkx"``, ``"sparse"`` (SciPy
-        CSR) or ``"graph"`` (`Graph` itself). A network's inputs are known by their names.
+        CSR) or ``"graph"`` (`Graph` itself). ``"auto"`` takes the annotation of its first
+        parameter, such as ``networkx.Graph``. Without one, the function gets an adjacency array;
+        if it asks this array for an attribute of another form, it gets that form from then on, and
+        the notes of the result say so. A network's inputs are known by their names.
     batch : whether the function takes many graphs at once, which is faster where the classifier is.
     features : what the model sees of each graph, made anew from every edited one. For an estimator:
         ``"edges"``, ``"degrees"``, ``"spectral"``, ``"regions"``, ``"graphs"`` (the `Graph` objects
@@ -170,8 +243,8 @@ def as_oracle(
     >>> oracle.predict([Graph.from_edges(3, [(0, 1), (1, 2), (0, 2)])])
     [1]
     """
-    if input not in FORMS:
-        raise UnknownNameError("oracle input", str(input), FORMS)
+    if input not in INPUTS:
+        raise UnknownNameError("oracle input", str(input), INPUTS)
     given = {
         "input": input,
         "batch": batch,
@@ -199,9 +272,9 @@ def as_oracle(
 
 def _refuse_others(adapter: Adapter, given: Mapping[str, Any]) -> None:
     """Say which of the options that were given mean nothing for this make."""
-    usual = {"input": "adjacency", "batch": False}
+    usual = {"input": (AUTO, "adjacency"), "batch": (False,)}
     for name, value in given.items():
-        idle = name in usual and value == usual[name]
+        idle = value in usual.get(name, ())
         if name not in adapter.takes and value is not None and not idle:
             others = [a.name for a in adapters() if name in a.takes]
             msg = f"{name} is for {' and '.join(others)}; this is {adapter.name}. Leave it out."
@@ -272,7 +345,7 @@ def coerce_oracle(oracle: object) -> Oracle:
 
 
 def import_oracle(
-    text: str, input: str = "adjacency", *, batch: bool = False, nodes: Nodes | None = None
+    text: str, input: str = AUTO, *, batch: bool = False, nodes: Nodes | None = None
 ) -> Oracle:
     """The oracle that ``module:name`` names: a function, a model, or an object with ``predict``.
 
@@ -293,8 +366,9 @@ def import_oracle(
             raise UnknownNameError(f"features in {module_name}", own, names)
         options["features"] = getattr(sys.modules[module_name], own)
     plain = not options and isinstance(value, Oracle) and not isinstance(value, type)
-    by_name = input == "networkx" and nodes is not None and not _is_numbered(nodes)
-    if by_name or options.get("features") == "regions":
+    by_name = input == "networkx" or (input == AUTO and _is_function(value))
+    named = by_name and nodes is not None and not _is_numbered(nodes)
+    if named or options.get("features") == "regions":
         options["nodes"] = nodes
     if plain and not _is_model(value):
         return value  # type: ignore[no-any-return]
@@ -342,6 +416,11 @@ def _raised_at(error: Exception) -> str:
 
 def _is_numbered(nodes: Nodes) -> bool:
     return nodes.names == tuple(map(str, range(nodes.n_nodes)))
+
+
+def _is_function(value: Any) -> bool:
+    """Whether `as_oracle` takes an object as a function."""
+    return next((a for a in adapters() if a.matches(value)), None) is FUNCTIONS
 
 
 def _is_model(value: Any) -> bool:

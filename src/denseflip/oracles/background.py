@@ -12,11 +12,13 @@ import numpy.typing as npt
 from denseflip.counterfactual import Label
 from denseflip.errors import InvalidGraphError
 from denseflip.graph import Codes, Graph
-from denseflip.graph.inputs import as_graph, match_graph
+from denseflip.graph.inputs import as_graph, ignored_weights, is_networkx, match_graph
 from denseflip.graph.pairs import count_each
 from denseflip.oracles.adapt import CallableOracle
 from denseflip.oracles.base_session import BaseSession
 from denseflip.oracles.protocol import Oracle
+
+_WEIGHTED = "The edges of {} of {} background graphs carry weights, which were ignored."
 
 
 class Background:
@@ -24,13 +26,21 @@ class Background:
 
     Keep one `Background` for all the graphs you explain: the oracle is asked about each of its
     graphs once, and what its classes differ in is counted once, not once per explanation.
+
+    Attributes
+    ----------
+    graphs : the graphs.
+    note : what was ignored when they were converted, for the notes of a result; else empty.
     """
 
     def __init__(self, graphs: Iterable[Graph]) -> None:
         if not isinstance(graphs, Iterable):
             msg = f"background must be a sequence of graphs; got {type(graphs).__name__}."
             raise InvalidGraphError(msg)
-        known = [as_graph(g) if hasattr(g, "is_directed") else g for g in graphs]
+        given = list(graphs)
+        weighted = sum(ignored_weights(g) is not None for g in given)
+        self.note = "" if not weighted else _WEIGHTED.format(weighted, len(given))
+        known = [as_graph(g) if is_networkx(g) else g for g in given]
         self.graphs: tuple[Graph, ...] = tuple(known)
         for i, g in enumerate(self.graphs):
             if not isinstance(g, Graph):
@@ -61,7 +71,9 @@ class Background:
         names = graph.names
         if names is None or all(g.names == names for g in self.graphs):
             return self
-        return Background(match_graph(g, names, what="background") for g in self.graphs)
+        ordered = Background(match_graph(g, names, what="background") for g in self.graphs)
+        ordered.note = self.note
+        return ordered
 
     def __len__(self) -> int:
         return len(self.graphs)

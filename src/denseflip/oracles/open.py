@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from denseflip.errors import FileFormatError, InvalidParameterError, UnknownNameError
-from denseflip.oracles.adapt import FORMS, import_oracle
+from denseflip.oracles.adapt import INPUTS, import_oracle
 from denseflip.oracles.protocol import Oracle
 
 #: Modules that register kinds when they are imported.
@@ -49,6 +49,7 @@ class OracleKind:
     example : words that open one, in a folder that holds what they name.
     matches : whether words mean this kind. Cheap; nothing is opened.
     open : makes the oracle.
+    aliases : other word → the one of ``words`` to suggest for it.
     """
 
     name: str
@@ -57,6 +58,7 @@ class OracleKind:
     example: str
     matches: Callable[[str], bool]
     open: Opener
+    aliases: Mapping[str, str] = field(default_factory=dict)
 
 
 _kinds: dict[str, OracleKind] = {}
@@ -92,7 +94,7 @@ def _import_if_there(module: str) -> None:
 
 
 def open_oracle(
-    text: str, *, dataset: Any = None, input: str = "adjacency", batch: bool = False
+    text: str, *, dataset: Any = None, input: str = "auto", batch: bool = False
 ) -> Oracle:
     """The oracle that words mean.
 
@@ -126,8 +128,8 @@ def open_oracle(
             f"{type(text).__name__}. An oracle or a function needs no opening: pass it as it is."
         )
         raise InvalidParameterError(msg)
-    if input not in FORMS:
-        raise UnknownNameError("oracle input", str(input), FORMS)
+    if input not in INPUTS:
+        raise UnknownNameError("oracle input", str(input), INPUTS)
     return kind_of(text).open(text, dataset=dataset, input=input, batch=batch)
 
 
@@ -148,7 +150,8 @@ def kind_of(text: str) -> OracleKind:
     if Path(text).is_file():
         msg = f"{text}: a file that no kind of oracle reads. Known: {', '.join(words)}."
         raise FileFormatError(msg)
-    raise UnknownNameError("oracle", text, words)
+    aliases = {word: name for kind in kinds for word, name in kind.aliases.items()}
+    raise UnknownNameError("oracle", text, words, aliases=aliases)
 
 
 def _refuse_unsafe(text: str) -> None:

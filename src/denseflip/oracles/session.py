@@ -359,7 +359,8 @@ class Session(BaseSession):
         except Exception as error:
             first = graphs[0]
             rows = hasattr(self.oracle, "get_params")  # scikit-learn's own
-            wrap = f"as_oracle({'estimator, features=…' if rows else 'function, input=…, batch=…'})"
+            usual = "estimator, features=…" if rows else "function, input=…, batch=…"
+            wrap = f"as_oracle({getattr(self.oracle, 'wrapping_hint', usual)})"
             msg = (
                 f"The oracle raised {type(error).__name__}: {error} (asked about {len(graphs)} "
                 f"graph(s) with {first.n_nodes} nodes; the first has {first.n_edges} edges). "

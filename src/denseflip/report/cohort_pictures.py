@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from denseflip.errors import InvalidParameterError
 from denseflip.report.canvas import (
     NARROW,
     NOTE,
@@ -50,6 +51,18 @@ LETTER = 0.0083  # inches of a letter's width, per point of its size
 Floats = npt.NDArray[np.float64]
 
 
+def check_cohort(cohort: Any) -> None:
+    """Say what to pass if this is no cohort."""
+    from denseflip.cohort.cohort import Cohort
+
+    if not isinstance(cohort, Cohort):
+        msg = (
+            "The pictures of a cohort take what explain_cohort(dataset) returned; got "
+            f"{type(cohort).__name__}. For one graph there are plot_connectome and plot_regions."
+        )
+        raise InvalidParameterError(msg)
+
+
 def plot_cohort_matrix(
     cohort: Cohort,
     *,
@@ -75,6 +88,7 @@ def plot_cohort_matrix(
     -------
     matplotlib.figure.Figure
     """
+    check_cohort(cohort)
     need("matplotlib")
     shown = _shown_regions(cohort, _FEW if narrow else _REGIONS)
     names = [cohort.region_names[r] for r in shown]
@@ -138,6 +152,7 @@ def plot_cohort_chords(
     ----------
     cohort, title, path, force, narrow : as in `plot_cohort_matrix`.
     """
+    check_cohort(cohort)
     need("matplotlib")
     from matplotlib.patches import PathPatch, Wedge
     from matplotlib.path import Path as Curve

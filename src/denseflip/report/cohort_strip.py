@@ -17,7 +17,14 @@ from denseflip.report.canvas import (
     words,
     write_headline,
 )
-from denseflip.report.cohort_pictures import LETTER, POINT, cohort_title, short_lines, write_notes
+from denseflip.report.cohort_pictures import (
+    LETTER,
+    POINT,
+    check_cohort,
+    cohort_title,
+    short_lines,
+    write_notes,
+)
 from denseflip.report.palette import ADDED, AXIS, INK, PALE, PAPER, REMOVED
 from denseflip.report.region_charts import LETTERS
 
@@ -46,6 +53,7 @@ def plot_cohort_patients(
     ----------
     cohort, title, path, force, narrow : as in `plot_cohort_matrix`.
     """
+    check_cohort(cohort)
     need("matplotlib")
     from matplotlib.patches import Rectangle
 

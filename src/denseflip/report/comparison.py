@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from denseflip.errors import InvalidParameterError
-from denseflip.graph import Taxonomy
+from denseflip.graph import Nodes, Taxonomy
 from denseflip.report.brain import check_views, draw_glass, views_aspect
 from denseflip.report.canvas import (
     NARROW,
@@ -24,7 +24,7 @@ from denseflip.report.canvas import (
 from denseflip.report.circle import draw_circle
 from denseflip.report.palette import ADDED, QUIET, REMOVED_INK
 from denseflip.report.region_charts import bar_regions, bar_table, draw_bars
-from denseflip.report.scene import MAX_EDGES, Scene, make_scene, status_words
+from denseflip.report.scene import MAX_EDGES, Scene, as_story, make_scene, status_words
 
 if TYPE_CHECKING:
     from denseflip.story.story import Story
@@ -35,8 +35,9 @@ _WIDTH = 3.3  # inches of one column
 
 
 def plot_comparison(
-    stories: Sequence[Story] | Mapping[str, Story],
+    stories: Sequence[Story | Any] | Mapping[str, Story | Any],
     *,
+    nodes: Nodes | None = None,
     regions: str | Taxonomy | None = None,
     max_edges: int | None = MAX_EDGES,
     views: str = "z",
@@ -51,7 +52,9 @@ def plot_comparison(
 
     Parameters
     ----------
-    stories : one story per method, or a mapping from the name to show to its story.
+    stories : one story per method, what `compare` returned, or a mapping from the name to show to
+        its story. Results of `explain` will do, with their ``nodes``.
+    nodes : as in `plot_connectome`, for all results.
     views, regions, max_edges : as in `plot_connectome`; the default view is from above.
     columns : pictures in a row at most.
     title, path, force : as in `plot_connectome`.
@@ -62,7 +65,7 @@ def plot_comparison(
     -------
     matplotlib.figure.Figure
     """
-    named = name_stories(stories)
+    named = name_stories(stories, nodes)
     check_views(views)
     if isinstance(columns, bool) or columns < 1:
         msg = f"columns must be 1 or more; got {columns!r}."
@@ -177,13 +180,27 @@ def _bars(
     draw_bars(axes, scene, regions, rows=len(regions), compact=True, by_size=by_size)
 
 
-def name_stories(stories: Sequence[Story] | Mapping[str, Story]) -> dict[str, Story]:
-    """Stories by the name of their method, or by the names given."""
+def name_stories(
+    stories: Sequence[Story | Any] | Mapping[str, Story | Any], nodes: Nodes | None = None
+) -> dict[str, Story]:
+    """Stories by the name of their method, or by the names given.
+
+    Rows of a comparison whose method does not apply are left out.
+    """
     if isinstance(stories, Mapping):
-        named = dict(stories)
+        named = {str(name): as_story(one, nodes) for name, one in stories.items()}
+    elif not isinstance(stories, Iterable) or isinstance(stories, str):
+        msg = (
+            "A comparison needs several stories: plot_comparison([story, other]); got "
+            f"{type(stories).__name__}."
+        )
+        raise InvalidParameterError(msg)
     else:
         named = {}
-        for story in stories:
+        for one in stories:
+            if getattr(one, "story", one) is None:
+                continue
+            story = as_story(one, nodes)
             name = story.result.method or "unnamed"
             same = sum(1 for k in named if k == name or k.startswith(f"{name} ("))
             named[f"{name} ({same + 1})" if same else name] = story

@@ -38,7 +38,14 @@ from denseflip.report.front import (
 from denseflip.report.html import Context, Fact
 from denseflip.report.marks import Chip, chips_of, tiles_of
 from denseflip.report.page_figures import PageFigure, comparison_figure, story_figures
-from denseflip.report.scene import MAX_EDGES, Scene, headline, make_scene, status_words
+from denseflip.report.scene import (
+    MAX_EDGES,
+    Scene,
+    as_story,
+    headline,
+    make_scene,
+    status_words,
+)
 from denseflip.report.view import view_data
 
 if TYPE_CHECKING:
@@ -215,6 +222,7 @@ def make_page(
     whatif: Mapping[str, Any] | None = None,
 ) -> str:
     """The text of the page that `write_page` writes."""
+    story = as_story(story)
     whole = make_scene(story, regions=regions)
     scene = make_scene(story, regions=regions, max_edges=max_edges)
     named = name_stories(stories) if stories else {}

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from denseflip.errors import InvalidParameterError, MissingInputError
-from denseflip.graph import Taxonomy
+from denseflip.graph import Nodes, Taxonomy
 from denseflip.report.brain import check_views, draw_glass, views_aspect
 from denseflip.report.canvas import (
     NARROW,
@@ -49,8 +49,9 @@ _NARROW_MATRIX = 8  # and where the picture is narrow
 
 
 def plot_connectome(
-    story: Story,
+    story: Story | Any,
     *,
+    nodes: Nodes | None = None,
     regions: str | Taxonomy | None = None,
     max_edges: int | None = MAX_EDGES,
     views: str = "xyz",
@@ -67,7 +68,8 @@ def plot_connectome(
 
     Parameters
     ----------
-    story : the told counterfactual, from `describe`.
+    story : what `describe` returned; or a result of `explain`, with its ``nodes``.
+    nodes : names, regions and coordinates of a result's nodes; a story has its own.
     regions : those to colour by, for example ``"lobe"`` or ``"lobe*hemisphere"``; None takes the
         story's.
     max_edges : draw at most so many edits, an even sample of each pair of regions; the picture
@@ -82,10 +84,10 @@ def plot_connectome(
     """
     check_views(views)
     need("matplotlib")
-    scene = make_scene(story, regions=regions, max_edges=max_edges, title=title)
+    scene = make_scene(story, nodes=nodes, regions=regions, max_edges=max_edges, title=title)
     if not scene.in_mni:
         return plot_circle(
-            story, regions=regions, max_edges=max_edges, labels=labels, title=title,
+            story, nodes=nodes, regions=regions, max_edges=max_edges, labels=labels, title=title,
             path=path, force=force, ax=ax, narrow=narrow,
         )  # fmt: skip
     need("nilearn")
@@ -103,8 +105,9 @@ def plot_connectome(
 
 
 def plot_circle(
-    story: Story,
+    story: Story | Any,
     *,
+    nodes: Nodes | None = None,
     regions: str | Taxonomy | None = None,
     max_edges: int | None = MAX_EDGES,
     labels: bool | None = None,
@@ -119,7 +122,7 @@ def plot_circle(
     Arguments as in `plot_connectome`.
     """
     need("matplotlib")
-    scene = make_scene(story, regions=regions, max_edges=max_edges, title=title)
+    scene = make_scene(story, nodes=nodes, regions=regions, max_edges=max_edges, title=title)
     few = len(scene.touched) <= LABELLED
     if not scene.has_regions:
         few = few or scene.nodes.n_nodes <= ALL_NAMED
@@ -138,8 +141,9 @@ def plot_circle(
 
 
 def plot_regions(
-    story: Story,
+    story: Story | Any,
     *,
+    nodes: Nodes | None = None,
     regions: str | Taxonomy | None = None,
     top: int = BARS,
     title: str | None = None,
@@ -155,13 +159,14 @@ def plot_regions(
 
     Parameters
     ----------
+    story, nodes, regions, title, path, force, ax, narrow : as in `plot_connectome`.
     top : regions shown at most; the smallest are summed up in one bar.
     by_size : divide the ends in each region by its number of nodes first, as the paper's bars do: a
         large region does not look busy only because it is large.
     """
     need("matplotlib")
     _positive("top", top)
-    scene = _with_regions(story, regions, title)
+    scene = _with_regions(story, nodes, regions, title)
     shown = bar_regions([scene], top, by_size=by_size)
     with style():
         if ax is not None:
@@ -191,8 +196,9 @@ def plot_regions(
 
 
 def plot_region_matrix(
-    story: Story,
+    story: Story | Any,
     *,
+    nodes: Nodes | None = None,
     regions: str | Taxonomy | None = None,
     top: int = MATRIX,
     title: str | None = None,
@@ -204,11 +210,12 @@ def plot_region_matrix(
 
     Parameters
     ----------
+    story, nodes, regions, title, path, force, narrow : as in `plot_connectome`.
     top : regions shown at most, those with the most edits.
     """
     need("matplotlib")
     _positive("top", top)
-    scene = _with_regions(story, regions, title)
+    scene = _with_regions(story, nodes, regions, title)
     shown = touched_regions(scene, min(top, _NARROW_MATRIX) if narrow else top)
     names = [words(scene.taxonomy.regions[r], LETTERS) for r in shown]
     tables = {
@@ -256,12 +263,15 @@ def _panels(names: list[str], *, title: str, note: str, narrow: bool) -> tuple[A
     return figure, hosts
 
 
-def _with_regions(story: Story, regions: str | Taxonomy | None, title: str | None) -> Scene:
-    scene = make_scene(story, regions=regions, title=title)
+def _with_regions(
+    story: Story | Any, nodes: Nodes | None, regions: str | Taxonomy | None, title: str | None
+) -> Scene:
+    scene = make_scene(story, nodes=nodes, regions=regions, title=title)
     if not scene.has_regions:
         msg = (
-            "This picture counts edits by region, but the nodes have no regions. Give a node table "
-            "with a region column: nodes=Nodes.read_csv('nodes.csv')."
+            "This picture counts edits by region, but the nodes have no regions. Pass the result "
+            "with a node table that has a region column: plot_regions(result, "
+            "nodes=Nodes.read_csv('nodes.csv'))."
         )
         raise MissingInputError(msg, parameter="nodes")
     return scene

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from denseflip.counterfactual import Counterfactual
 from denseflip.errors import InvalidParameterError
 from denseflip.graph import Cells, Nodes, Pair, Taxonomy
 from denseflip.graph.pairs import decode
@@ -115,9 +116,50 @@ class Scene:
         return self.cells.ends([*self.removed, *self.added])
 
 
+def as_story(given: Any, nodes: Nodes | None = None) -> Story:
+    """What is to be drawn, as a story: a story itself, or a result together with its nodes.
+
+    Parameters
+    ----------
+    given : a `Story`; a `Counterfactual`; or an entry of `explain_many` or `compare`, which has a
+        story.
+    nodes : names, regions and coordinates of the nodes of a result. A story has its own.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is nothing to draw; the message says what to pass.
+    """
+    from denseflip.story.story import Story
+
+    if isinstance(given, Counterfactual):
+        from denseflip.story.describe import describe
+
+        return describe(given, nodes)
+    story = getattr(given, "story", given)
+    if story is None and given is not None:
+        reason = getattr(given, "failure", "") or getattr(given, "reason", "")
+        msg = f"There is nothing to draw: {reason}"
+        raise InvalidParameterError(msg)
+    if not isinstance(story, Story):
+        msg = (
+            "Pass a story from describe(result, nodes, oracle), or a result together with its "
+            f"node table, as in plot_regions(result, nodes=nodes); got {type(given).__name__}."
+        )
+        raise InvalidParameterError(msg)
+    if nodes is not None and nodes != story.nodes:
+        msg = (
+            "A story has its own nodes. Leave out nodes, or pass the result: "
+            "plot_regions(story.result, nodes=nodes)."
+        )
+        raise InvalidParameterError(msg, parameter="nodes")
+    return story
+
+
 def make_scene(
-    story: Story,
+    story: Story | Any,
     *,
+    nodes: Nodes | None = None,
     regions: str | Taxonomy | None = None,
     max_edges: int | None = None,
     title: str | None = None,
@@ -126,7 +168,7 @@ def make_scene(
 
     Parameters
     ----------
-    story : the told counterfactual.
+    story, nodes : what is drawn, as `as_story` takes it.
     regions : those to use instead of the story's own: a column of the node table, two of them
         crossed (``"lobe*hemisphere"``), or a `Taxonomy`.
     max_edges : draw at most so many edits, an even sample of each pair of regions; None: all.
@@ -143,10 +185,11 @@ def make_scene(
     if max_edges is not None and (not whole or max_edges < 1):
         msg = f"max_edges must be a number of edges, 1 or more, or None for all; got {max_edges!r}."
         raise InvalidParameterError(msg)
+    story = as_story(story, nodes)
     result = story.result
-    nodes = story.nodes
+    table = story.nodes
     known = _taxonomy(story, regions)
-    used = known or Taxonomy("nodes", ("nodes",), (0,) * nodes.n_nodes)
+    used = known or Taxonomy("nodes", ("nodes",), (0,) * table.n_nodes)
     removed, added = tuple(result.removed), tuple(result.added)
     drawn_removed, drawn_added, note = removed, added, ""
     if max_edges is not None and len(removed) + len(added) > max_edges:
@@ -158,7 +201,7 @@ def make_scene(
             f"{len(drawn_added):,} added), {sample}; {total - kept:,} left out."
         )
     return Scene(
-        nodes,
+        table,
         used,
         drawn_removed,
         drawn_added,

@@ -16,7 +16,7 @@ import numpy as np
 
 from denseflip.checks import check_new_file
 from denseflip.files import write_whole
-from denseflip.graph import Taxonomy
+from denseflip.graph import Nodes, Taxonomy
 from denseflip.report.brain import packed_surface
 from denseflip.report.circle import circle_layout
 from denseflip.report.html import Context
@@ -84,8 +84,9 @@ class View:
 
 
 def view_connectome(
-    story: Story,
+    story: Story | Any,
     *,
+    nodes: Nodes | None = None,
     regions: str | Taxonomy | None = None,
     max_edges: int | None = MAX_EDGES,
     title: str | None = None,
@@ -99,7 +100,7 @@ def view_connectome(
 
     Parameters
     ----------
-    story, regions, max_edges, title : as in `plot_connectome`.
+    story, nodes, regions, max_edges, title : as in `plot_connectome`.
     path, force : also write the page; an existing file is overwritten only with ``force``.
 
     Returns
@@ -118,7 +119,7 @@ def view_connectome(
     >>> view_connectome(story).html.startswith("<!DOCTYPE html>")
     True
     """
-    scene = make_scene(story, regions=regions, max_edges=max_edges, title=title)
+    scene = make_scene(story, nodes=nodes, regions=regions, max_edges=max_edges, title=title)
     columns, rows = _table(scene)
     page = ViewContext(
         title=scene.title or "Connectome",

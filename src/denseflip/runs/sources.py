@@ -169,9 +169,9 @@ def is_trained(name: str) -> bool:
 def preset_oracle(preset: str, *, name: str | None = None, seed: int = 0) -> OracleSpec:
     """A classifier trained on the data set: a preset of `denseflip train`, or one of `TRAINERS`."""
     if not is_trained(preset):
-        from denseflip.classifiers.presets import PRESETS
+        from denseflip.classifiers.presets import PRESET_WORDS, PRESETS
 
-        raise UnknownNameError("preset", preset, (*PRESETS, *TRAINERS))
+        raise UnknownNameError("preset", preset, (*PRESETS, *TRAINERS), aliases=PRESET_WORDS)
     return OracleSpec(name or preset, "preset", options={"preset": preset, "seed": seed})
 
 
@@ -186,21 +186,21 @@ def file_oracle(path: str, *, name: str | None = None) -> OracleSpec:
 
 
 def function_oracle(
-    text: str, *, name: str | None = None, input: str = "adjacency", batch: bool = False
+    text: str, *, name: str | None = None, input: str = "auto", batch: bool = False
 ) -> OracleSpec:
     """A user's own classifier, as ``module:function``.
 
     The digest is that of the module's source file: results are computed again when it changes. What
     the module itself imports or reads is not checked.
     """
-    from denseflip.oracles.adapt import FORMS, see_current_folder
+    from denseflip.oracles.adapt import INPUTS, see_current_folder
 
     module, colon, function = text.partition(":")
     if not colon or not module or not function:
         msg = f"An oracle function is given as module:function; got {text!r}."
         raise ConfigError(msg)
-    if input not in FORMS:
-        raise UnknownNameError("oracle input", input, FORMS)
+    if input not in INPUTS:
+        raise UnknownNameError("oracle input", input, INPUTS)
     see_current_folder()
     try:
         found = importlib.util.find_spec(module)
@@ -239,7 +239,8 @@ def load_oracle_of(spec: OracleSpec, dataset: Dataset) -> Oracle:
         return open_oracle(spec.ref, dataset=dataset, **spec.options)
     from denseflip.oracles.adapt import import_oracle
 
-    return import_oracle(spec.ref, spec.options["input"], batch=spec.options["batch"])
+    how = {"batch": spec.options["batch"], "nodes": dataset.nodes}
+    return import_oracle(spec.ref, spec.options["input"], **how)
 
 
 def evaluate_oracle_of(spec: OracleSpec, dataset: Dataset, **settings: Any) -> Evaluation | None:
@@ -266,7 +267,7 @@ def data_of(dataset: Dataset | str | Path) -> DataSpec:
     raise InvalidParameterError(msg, parameter="dataset")
 
 
-def oracle_of_words(text: str, *, input: str = "adjacency", batch: bool = False) -> OracleSpec:
+def oracle_of_words(text: str, *, input: str = "auto", batch: bool = False) -> OracleSpec:
     """The spec of an oracle given in any form that `open_oracle` takes.
 
     The digest is that of the file or of the module's source. A service behind an address has none:

@@ -13,7 +13,7 @@ from denseflip.constraints import Constraints
 from denseflip.counterfactual import Counterfactual, Status, Target
 from denseflip.errors import InvalidGraphError, InvalidParameterError, whole_number
 from denseflip.graph import Edits, Graph, Nodes
-from denseflip.graph.inputs import as_graph, match_nodes
+from denseflip.graph.inputs import as_graph, ignored_weights, match_nodes
 from denseflip.graph.pairs import decode
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
@@ -112,6 +112,7 @@ class _Case:
     bound_of_pairs: BoundConstraints | None
     requirements: Requirements
     batch: int
+    weights_note: str | None
 
 
 @dataclass
@@ -144,7 +145,7 @@ def _validate(
     graph: Any, oracle: Any, request: Request, nodes: Any, background: Any, batch: Any
 ) -> _Case:
     """Check everything that can be checked before the first query."""
-    graph = as_graph(graph)
+    weights_note, graph = ignored_weights(graph), as_graph(graph)
     given = coerce_oracle(oracle)
     method = method_for(request)
     batch = whole_number("batch", batch, minimum=1)
@@ -177,6 +178,7 @@ def _validate(
         _bound_of_pairs(request, graph, nodes, known) or bound,
         Requirements.of(request),
         batch,
+        weights_note,
     )
 
 
@@ -242,6 +244,10 @@ def _open(case: _Case, on_event: Callable[[Event], object] | None, started: floa
         check_time=session.check_time,
         terms=bound,
     )
+    known_note = None if known is None else known.note
+    for note in (case.weights_note, known_note, getattr(case.oracle, "input_note", None)):
+        if note:
+            problem.note(note)
     run = _Run(case, session, problem, recorder, on_event, started)
     if case.target is not None and problem.accepts(own.label):
         least, sure = request.confidence, own.confidence

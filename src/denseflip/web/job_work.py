@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from denseflip.classifiers.crossval import evaluate
-from denseflip.classifiers.presets import PRESETS
+from denseflip.classifiers.presets import PRESET_WORDS, PRESETS
 from denseflip.cohort.explain_cohort import explain_cohort
 from denseflip.cohort.labelling import MAX_CELLS
 from denseflip.cohort.stats import check_permutations
@@ -19,9 +19,9 @@ from denseflip.oracles.background import Background
 from denseflip.oracles.session import Event, Session
 from denseflip.request import PER_METHOD, Request
 from denseflip.search.constraints.bound_constraints import bind_constraints
-from denseflip.search.core.refinement import REFINERS
+from denseflip.search.core.refinement import REFINER_WORDS, REFINERS
 from denseflip.search.explain import constraints_for
-from denseflip.search.methods.registry import ALIASES, METHODS, method_for
+from denseflip.search.methods.registry import ALIASES, METHOD_WORDS, METHODS, method_for
 from denseflip.web.job_runner import JobProgress
 from denseflip.web.job_store import Job, Store
 from denseflip.web.library import Library
@@ -59,10 +59,12 @@ def check_method(name: str) -> str:
     """A method by a name that is known here; never a module of somebody's."""
     base, *suffixes = name.strip().lower().split("+")
     if ALIASES.get(base, base) not in METHODS:
-        raise UnknownNameError("method", name, METHODS, parameter="method")
+        raise UnknownNameError("method", base, METHODS, aliases=METHOD_WORDS, parameter="method")
     for suffix in suffixes:
         if suffix not in REFINERS:
-            raise UnknownNameError("refinement", suffix, REFINERS, parameter="method")
+            raise UnknownNameError(
+                "refinement", suffix, REFINERS, aliases=REFINER_WORDS, parameter="method"
+            )
     return name
 
 
@@ -100,7 +102,9 @@ class Work:
         _check_taken(asked.kind, request)
         check_request(request)
         if asked.classifier not in (known := self.library.classifiers(asked.dataset)):
-            raise UnknownNameError("classifier", asked.classifier, known, parameter="classifier")
+            raise UnknownNameError(
+                "classifier", asked.classifier, known, aliases=PRESET_WORDS, parameter="classifier"
+            )
         dataset = self.library.dataset(asked.dataset)
         if asked.regions is not None:
             dataset.nodes.taxonomy(asked.regions)

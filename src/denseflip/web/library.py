@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from denseflip.classifiers.fitted import FittedOracle
-from denseflip.classifiers.presets import PRESETS, default_preset
+from denseflip.classifiers.presets import PRESET_WORDS, PRESETS, default_preset
 from denseflip.datasets import Dataset, list_datasets, load_dataset
+from denseflip.datasets.registry import DATASET_WORDS
 from denseflip.errors import FileFormatError, InvalidParameterError, UnknownNameError
 from denseflip.graph import Graph
 from denseflip.limits import read_json
@@ -137,7 +138,9 @@ class Library:
         try:
             return self._entries[key]
         except KeyError:
-            raise UnknownNameError("data set", key, self._entries, parameter="dataset") from None
+            raise UnknownNameError(
+                "data set", key, self._entries, aliases=DATASET_WORDS, parameter="dataset"
+            ) from None
 
     def all_keys(self) -> list[str]:
         """Keys of all data sets."""
@@ -227,7 +230,9 @@ class Library:
         """
         known = self.classifiers(key)
         if name not in known:
-            raise UnknownNameError("classifier", name, known, parameter="classifier")
+            raise UnknownNameError(
+                "classifier", name, known, aliases=PRESET_WORDS, parameter="classifier"
+            )
         dataset = self.dataset(key)
         words, lock = self._own.get(name, (name, None))
         oracle = self._opened.get(

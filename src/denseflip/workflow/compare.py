@@ -9,7 +9,7 @@ from typing import Any
 from denseflip.counterfactual import Label
 from denseflip.errors import MissingInputError
 from denseflip.graph import Graph, Nodes
-from denseflip.graph.inputs import match_nodes
+from denseflip.graph.inputs import as_graph, match_nodes
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
 from denseflip.oracles.session import Event
@@ -124,10 +124,11 @@ def compare(
         for method in ([methods] if isinstance(methods, str) else methods)
     ]
     ready = [(one, method_for(one)) for one in asked]  # wrong names are told before any search
-    table = match_nodes(known.graph, nodes)
+    plain = as_graph(known.graph)
+    table = match_nodes(plain, nodes)
     for one in asked[:1]:
         if constraints := constraints_for(one, table):
-            bind_constraints(constraints, known.graph, table, shared)
+            bind_constraints(constraints, plain, table, shared)
     wanted = target_for(known, request.target, box)
 
     def rows() -> Iterator[Compared]:

@@ -25,7 +25,7 @@ from denseflip.workflow.subject import Subject
 
 
 def oracle_for(
-    subject: Subject, words: str | None = None, *, input: str = "adjacency", batch: bool = False
+    subject: Subject, words: str | None = None, *, input: str = "auto", batch: bool = False
 ) -> Oracle:
     """The oracle that words mean, ready to be asked about a subject.
 

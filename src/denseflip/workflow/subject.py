@@ -17,7 +17,8 @@ from denseflip.datasets import (
     read_graph,
 )
 from denseflip.datasets.dataset_file import SUFFIX
-from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError
+from denseflip.datasets.registry import DATASET_WORDS
+from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError, nearest
 from denseflip.graph import Graph, Nodes
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Session
@@ -222,8 +223,10 @@ def _graph_file(source: str | Path | Dataset) -> Path:
     if path is None or path.is_file() or name in names:
         msg = f"{name!r} is a data set: say which of its graphs, by id or by number (graph_id)."
         raise MissingInputError(msg, parameter="graph_id")
-    msg = f"There is no graph file {name!r}, and no data set of that name ({', '.join(names)})."
-    raise MissingInputError(msg)
+    near = nearest(name, names, aliases=DATASET_WORDS)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    msg = f"There is no graph file {name!r}, and no data set of that name.{hint} Data sets: "
+    raise MissingInputError(f"{msg}{', '.join(names)}.")
 
 
 # ---- words as values --------------------------------------------------------------------

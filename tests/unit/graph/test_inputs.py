@@ -10,10 +10,17 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from denseflip import Background, Counterfactual, as_oracle, describe, explain
+from denseflip import Background, Counterfactual, as_oracle, compare, describe, explain
 from denseflip.errors import InvalidGraphError, InvalidNodesError, InvalidParameterError
 from denseflip.graph import Graph, Nodes
-from denseflip.graph.inputs import as_graph, match_nodes, settle_names, tell_difference
+from denseflip.graph.inputs import (
+    as_graph,
+    ignored_weights,
+    match_nodes,
+    settle_names,
+    tell_difference,
+)
+from denseflip.workflow.explain_and_describe import explain_and_describe
 
 GENES = ("TP53", "MDM2", "MDM4", "CHEK2", "ATM")
 PAIRS = [("TP53", "MDM2"), ("MDM2", "MDM4"), ("TP53", "MDM4"), ("ATM", "CHEK2")]
@@ -137,6 +144,70 @@ def test_weighted_graphs_get_the_question_that_weighted_arrays_get():
     plain = nx.Graph([("a", "b")])
     plain["a"]["b"]["weight"] = 1
     assert Graph.from_networkx(plain).n_edges == 1
+    assert ignored_weights(plain) is None
+
+
+def test_a_weighted_networkx_graph_is_explained_as_it_is_with_a_note():
+    club = nx.karate_club_graph()
+    assert as_graph(club) == Graph.from_networkx(club, weight=None)
+    result = explain(club, lambda a: int(a[0, 1]), "edg")
+    assert result.original.n_edges == club.number_of_edges()
+    [note] = [note for note in result.notes if "weights" in note]
+    assert "('weight', from 1 to 7). They were ignored: every listed edge is an edge" in note
+    assert "Graph.from_networkx(graph, threshold=…)" in note
+    story = describe(result)
+    assert note in story.footnotes
+    strong = explain(Graph.from_networkx(club, threshold=3), lambda a: int(a[0, 1]), "edg")
+    assert strong.original.n_edges < club.number_of_edges()
+    assert not any("weights" in note for note in strong.notes)
+
+
+def test_the_note_about_weights_reaches_every_kind_of_result():
+    club = nx.karate_club_graph()
+
+    def linked(a):
+        return int(a[0, 1])
+
+    wanted = explain(club, linked, "edg", target=1)  # it has this label already
+    assert [note for note in wanted.notes if "weights" in note]
+    for row in compare(club, linked, ["edg", "tri"], constraints={"max_edits": 400}):
+        assert row.story is not None
+        assert [note for note in row.story.result.notes if "They were ignored" in note]
+    assert any(
+        "They were ignored" in note
+        for note in explain_and_describe(club, linked, "edg").result.notes
+    )
+
+
+def test_weights_of_the_background_are_noted_too():
+    club, other = nx.karate_club_graph(), nx.karate_club_graph()
+    other.remove_edge(0, 1)
+    plain = nx.Graph(list(club.edges))
+    result = explain(plain, lambda a: int(a[0, 1]), "dat", background=[other, club, plain])
+    assert result.removed == ((0, 1),)
+    note = "The edges of 2 of 3 background graphs carry weights, which were ignored."
+    assert result.notes.count(note) == 1
+    named = nx.relabel_nodes(other, str)
+    again = explain(nx.relabel_nodes(plain, str), lambda a: int(a[0, 1]), "dat", background=[named])
+    assert "The edges of 1 of 1 background graphs carry weights, which were ignored." in again.notes
+
+
+@pytest.mark.parametrize("weight", [0, -0.5, float("nan"), float("inf"), "strong", None])
+def test_weights_that_cannot_be_ignored_are_refused_with_the_call_that_helps(weight):
+    graph = nx.path_graph(4)
+    nx.set_edge_attributes(graph, 2.0, "weight")
+    graph[0][1]["weight"] = weight
+    assert ignored_weights(graph) is None
+    with pytest.raises(InvalidGraphError, match="weight=None"):
+        explain(graph, lambda a: 0, "edg")
+    assert Graph.from_networkx(graph, weight=None).n_edges == 3
+
+
+def test_a_weighted_graph_of_all_pairs_is_a_matrix_and_needs_a_threshold():
+    graph = nx.complete_graph(5)
+    nx.set_edge_attributes(graph, 0.4, "weight")
+    with pytest.raises(InvalidGraphError, match=r"Graph\.from_networkx\(graph, threshold=…\)"):
+        explain(graph, lambda a: 0, "edg")
 
 
 def test_nodes_from_networkx():

@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+import pickle
+
 import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from denseflip import as_oracle, explain
-from denseflip.errors import InvalidParameterError, UnknownNameError
+from denseflip.errors import InvalidParameterError, OracleError, UnknownNameError
 from denseflip.graph import Graph
 from denseflip.oracles.adapt import FORMS, at_once, coerce_oracle
+from denseflip.runs.object_identity import describe_given
 from graphs import complete, path
 
 GRAPHS = [path(4), complete(4)]
@@ -124,3 +127,228 @@ def test_as_many_graphs_at_once_as_an_array_may_hold_and_at_least_one(monkeypatc
     assert at_once([small]) == at_once([small, small]) == 10
     assert at_once([small, large]) == at_once([large]) == 1
     assert at_once([]) == 8000
+
+
+# ---- a function that does not say what it takes -------------------------------------------------
+
+
+def counting(function):
+    """The function, and the types of what it is given."""
+    seen = []
+
+    def ask(given):
+        seen.append(type(given))
+        return function(given)
+
+    return ask, seen
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_form_is_found_out_with_one_call_that_fails(form):
+    function, seen = counting(ONE[form])
+    oracle = as_oracle(function)
+    assert oracle.predict(GRAPHS) == EDGES
+    wasted = [] if form == "adjacency" else [np.ndarray]
+    assert seen == [*wasted, TYPES[form], TYPES[form]]
+    assert oracle.form == form
+    assert bool(oracle.input_note) == (form != "adjacency")
+    again = as_oracle(function)  # as every call of explain with a bare function does
+    assert again == oracle
+    assert again.predict(GRAPHS) == EDGES
+    assert seen[len(wasted) + 2 :] == [TYPES[form]] * 2
+    assert again.input_note == oracle.input_note
+
+
+@pytest.mark.parametrize("form", ["networkx", "graph", "sparse"])
+def test_the_form_of_a_batch_is_found_out(form):
+    calls = []
+
+    def label(several):
+        calls.append(type(several))
+        return [ONE[form](g) for g in several]
+
+    oracle = as_oracle(label, batch=True)
+    assert list(oracle.predict(GRAPHS)) == EDGES
+    assert list(oracle.predict(GRAPHS)) == EDGES
+    assert calls == [np.ndarray, list, list]
+
+
+@pytest.mark.parametrize("transitivity", [nx.transitivity, nx.average_clustering])
+def test_networkx_functions_explain_a_networkx_graph_and_a_note_says_so(transitivity):
+    club = nx.karate_club_graph()
+
+    def classify(graph):
+        return "knit" if transitivity(graph) > 0.2 else "loose"
+
+    result = explain(club, classify, "edg", seed=1)
+    expected = explain(club, as_oracle(classify, input="networkx"), "edg", seed=1)
+    assert (result.edits, result.calls) == (expected.edits, expected.calls)
+    [note] = [note for note in result.notes if "networkx graph:" in note]
+    assert note.startswith("The classifier is given one networkx graph: it asked for 'is_")
+    assert note in explain(club, classify, "edg", seed=1).notes
+    assert note not in expected.notes
+
+
+def annotated_networkx(graph: nx.Graph) -> int:
+    assert isinstance(graph, nx.Graph)
+    return len(graph.edges)
+
+
+def annotated_adjacency(a: np.ndarray) -> int:
+    return int(a.sum() / 2)
+
+
+def annotated_graph(graph: Graph) -> int:
+    assert isinstance(graph, Graph)
+    return graph.n_edges
+
+
+def annotated_sparse(a: sp.csr_array) -> int:
+    assert sp.issparse(a)
+    return int(a.sum() / 2)
+
+
+def annotated_list(graphs: list[nx.Graph]) -> list[int]:
+    return [len(g.edges) for g in graphs]
+
+
+class Annotated:
+    def __call__(self, graph: nx.Graph) -> int:
+        return annotated_networkx(graph)
+
+
+@pytest.mark.parametrize(
+    ("function", "form"),
+    [
+        (annotated_networkx, "networkx"),
+        (annotated_adjacency, "adjacency"),
+        (annotated_graph, "graph"),
+        (annotated_sparse, "sparse"),
+        (Annotated(), "networkx"),
+        (Annotated().__call__, "networkx"),
+    ],
+)
+def test_an_annotation_settles_it_without_a_call_and_without_a_note(function, form):
+    oracle = as_oracle(function)
+    assert oracle.form == form
+    assert oracle.predict(GRAPHS) == EDGES
+    assert oracle.input_note == ""
+    assert explain(path(4), function, "edg").label_before == 3
+
+
+def test_annotations_that_name_no_form_say_nothing():
+    def of_number(x: int) -> int:
+        return x
+
+    def of_unknown(x: Unheard) -> int:  # noqa: F821
+        return 0
+
+    assert as_oracle(annotated_list, batch=True).form == "networkx"
+    for function in (of_number, of_unknown, len, int, lambda: 0):
+        assert as_oracle(function).form is None
+
+
+def test_a_form_that_is_given_is_not_questioned():
+    def classify(graph):
+        return graph.number_of_edges()
+
+    with pytest.raises(OracleError, match=r'wrap it: as_oracle\(classify, input="networkx"\)\.'):
+        explain(path(4), as_oracle(classify, input="adjacency"), "edg")
+    oracle = as_oracle(annotated_networkx, input="graph")
+    assert oracle.form == "graph"
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        lambda a: a.edgez,  # nobody has such an attribute
+        lambda a: a["TP53"],  # an IndexError, of names
+        lambda a: (0).nodes,  # something else lacks the attribute
+        lambda a: a.sum(axis=0).nodes,
+        lambda a: 1 / 0,
+    ],
+)
+def test_other_errors_are_told_at_once_and_name_the_call_that_helps(broken):
+    function, seen = counting(broken)
+    with pytest.raises(OracleError, match=r'as_oracle\(ask, input="networkx"\)') as caught:
+        explain(path(4), function, "edg")
+    assert "It was given one NumPy adjacency array of shape (n, n)" in str(caught.value)
+    assert seen == [np.ndarray]
+
+
+def test_a_function_that_fails_on_networkx_graphs_too_is_told_of_these():
+    def classify(graph):
+        graph.number_of_nodes()
+        raise ValueError("no model")
+
+    with pytest.raises(OracleError, match="ValueError: no model") as caught:
+        explain(path(4), classify, "edg")
+    assert "It was given one networkx graph" in str(caught.value)
+
+
+def test_an_error_of_networkx_about_the_graph_is_not_taken_for_the_wrong_form():
+    seen = []
+
+    def diameter(a):
+        seen.append(type(a))
+        return nx.diameter(nx.from_numpy_array(a))
+
+    apart = Graph.from_edges(4, [(0, 1)])
+    oracle = as_oracle(diameter)
+    for _ in range(2):
+        with pytest.raises(OracleError, match="NetworkXError: Found infinite path length"):
+            explain(apart, oracle, "edg")
+    assert seen == [np.ndarray, nx.Graph, np.ndarray]  # tried once
+    assert oracle.predict([path(4)]) == [3]
+
+
+def test_an_error_of_networkx_on_an_array_leads_to_networkx_graphs():
+    def strict(graph):
+        if not isinstance(graph, nx.Graph):
+            raise nx.NetworkXError("not a graph")
+        return graph.number_of_edges()
+
+    oracle = as_oracle(strict)
+    assert oracle.predict(GRAPHS) == EDGES
+    assert "an adjacency array led to NetworkXError" in oracle.input_note
+
+
+def test_what_was_found_out_is_no_part_of_what_the_oracle_is():
+    fresh, used = (as_oracle(edges_of) for _ in range(2))
+    before = describe_given(fresh, "oracle")
+    used.predict(GRAPHS)
+    assert used.form == "networkx"
+    assert describe_given(used, "oracle") == before
+    assert used == fresh
+    assert hash(used) == hash(fresh)
+    sent = pickle.loads(pickle.dumps(used))
+    assert (sent.form, sent.input_note) == ("networkx", used.input_note)
+
+
+def edges_of(graph):
+    return graph.number_of_edges()
+
+
+def test_a_callable_that_cannot_be_remembered_is_found_out_by_each_wrapper():
+    class Unhashable:
+        __hash__ = None
+
+        def __call__(self, graph):
+            return graph.number_of_edges()
+
+    function = Unhashable()
+    oracle = as_oracle(function)
+    assert oracle.predict(GRAPHS) == oracle.predict(GRAPHS) == EDGES
+    assert as_oracle(function).form is None
+
+
+def test_a_large_batch_is_asked_in_parts_while_the_form_is_found_out(monkeypatch):
+    monkeypatch.setattr("denseflip.oracles.adapt.at_once", lambda graphs: 2)
+    calls = []
+
+    def label(several):
+        calls.append((type(several), len(several)))
+        return [g.number_of_edges() for g in several]
+
+    assert as_oracle(label, batch=True).predict([*GRAPHS, *GRAPHS, path(4)]) == [*EDGES, *EDGES, 3]
+    assert calls == [(np.ndarray, 2), (list, 2), (list, 3)]

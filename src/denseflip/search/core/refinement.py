@@ -377,6 +377,7 @@ REFINERS: dict[str, tuple[Callable[[], Refine], str]] = {
     ),
     "min": (MinimalRefine, "delta debugging to a certified 1-minimal set, whole structures first"),
 }
+REFINER_WORDS = {"backward": "bw", "minimal": "min", "minimise": "min", "minimize": "min"}
 
 
 def as_refiners(refine: str | Refine | Iterable[str | Refine]) -> tuple[Refine, ...]:
@@ -387,7 +388,7 @@ def as_refiners(refine: str | Refine | Iterable[str | Refine]) -> tuple[Refine, 
     for item in refine:
         if isinstance(item, str):
             if item not in REFINERS:
-                raise UnknownNameError("refinement", item, REFINERS)
+                raise UnknownNameError("refinement", item, REFINERS, aliases=REFINER_WORDS)
             out.append(REFINERS[item][0]())
         else:
             out.append(check_callable("refine", item))

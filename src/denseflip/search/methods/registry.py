@@ -252,6 +252,23 @@ METHODS: dict[str, _Entry] = {
     **{name: _Entry(method_of(kind)) for name, kind in STRUCTURES.items()},
 }
 ALIASES = {"clique": "cli", "triangle": "tri", "region-clique": "rcli", "contrast": "con"}
+#: Words for methods: no names of them, but taken into account where a name is not known.
+METHOD_WORDS = {
+    **ALIASES,
+    "triangles": "tri",
+    "cliques": "cli",
+    "region-cliques": "rcli",
+    "edges": "edg",
+    "random": "edg",
+    "closest": "dat",
+    "nearest": "dat",
+    "data": "dat",
+    "bidirectional": "obs",
+    "regions": "blocks",
+    "shortest": "brief",
+    "fewest": "tight",
+    "default": "auto",
+}
 
 
 def methods() -> list[MethodInfo]:
@@ -292,7 +309,7 @@ def make_method(name: str, /, **parameters: Any) -> Method:
     base, *suffixes = name.strip().lower().split("+")
     base = ALIASES.get(base, base)
     if base not in METHODS:
-        raise UnknownNameError("method", base, METHODS)
+        raise UnknownNameError("method", base, METHODS, aliases=METHOD_WORDS)
     entry = METHODS[base]
     known = inspect.signature(entry.build).parameters
     for key in parameters:
