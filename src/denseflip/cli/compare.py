@@ -10,7 +10,7 @@ import typer
 from denseflip.cli import options
 from denseflip.cli.common import err_console, out_console, print_json, spell, this_command
 from denseflip.cli.data import fetch_one
-from denseflip.cli.progress import SearchProgress
+from denseflip.cli.progress import ProgressLine
 from denseflip.cli.terms import bound_cells, constraints_of
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def compare(
     terms = bound_cells(
         terms, max_cells, subject.nodes, regions=regions, language=None, named=False
     )
-    with SearchProgress("…", wanted) as watch:
+    with ProgressLine("…") as watch:
         rows = list(
             run_all(
                 subject,

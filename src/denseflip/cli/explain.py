@@ -11,7 +11,7 @@ from denseflip.cli.common import err_console, out_console, print_json, spell, th
 from denseflip.cli.data import fetch_one
 from denseflip.cli.many import FORMATS, explain_graphs
 from denseflip.cli.print_story import print_front, print_story
-from denseflip.cli.progress import SearchProgress
+from denseflip.cli.progress import ProgressLine
 from denseflip.cli.terms import bound_cells, constraints_of
 
 
@@ -240,7 +240,7 @@ def explain(
     if oracle is None:
         say_default(DEFAULT_PRESET, subject.source)
     wanted = subject.label_of(target, box)
-    with SearchProgress(search.name, wanted) as watch:
+    with ProgressLine(search.name) as watch:
         story = tell(subject, box, search, target=wanted, n=n, on_event=watch.listener, **telling)
     answers = tell_front(story, box, background=subject.background) if front or n > 1 else ()
     if form == "json":

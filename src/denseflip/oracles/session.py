@@ -46,7 +46,8 @@ class Event(NamedTuple):
     Attributes
     ----------
     kind : ``"question"``, graphs go to the oracle; ``"answer"``, one question of the walk was
-        answered; ``"step"``, a search made a step; ``"best"``, a better counterfactual is known.
+        answered; ``"step"``, a search made a step; ``"best"``, a counterfactual with fewer edits
+        than all before was found.
     calls : questions counted so far.
     graph : the graph that the event is about; of several, the last.
     answer : the oracle's answer, if it is about one.
@@ -179,7 +180,7 @@ class Session:
             raise BudgetSpentError
 
     def tell(self, kind: str, graph: Graph | None = None, value: Any = None) -> None:
-        """Let the listener know of something that is not a question (a step, a best so far)."""
+        """Let the listener know of something that is not a question, such as a step."""
         if self.on_event is not None:
             self.on_event(Event(kind, self.calls, graph, None, value))
 

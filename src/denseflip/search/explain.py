@@ -17,6 +17,7 @@ from denseflip.graph.inputs import as_graph, match_nodes
 from denseflip.graph.pairs import decode
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
+from denseflip.oracles.progress import FlipRecorder
 from denseflip.oracles.protocol import Oracle, about_graph
 from denseflip.oracles.session import MAX_BATCH, MAX_REFUSED, BudgetSpentError, Event, Session
 from denseflip.search.constraints.bound_constraints import BoundConstraints, Constraints
@@ -32,7 +33,7 @@ from denseflip.search.core.problem import (
 from denseflip.search.core.refinement import Candidate, MinimalRefine, shrink_groups
 from denseflip.search.core.target import as_target, check_confidence, check_target_seen
 from denseflip.search.methods.registry import Method, as_method
-from denseflip.search.postprocess.diverse import Again, FlipRecorder, diversify
+from denseflip.search.postprocess.diverse import KEPT, Again, diversify
 from denseflip.search.postprocess.requirements import Requirements
 
 GAVE_UP = (
@@ -114,7 +115,8 @@ def explain(
         counterfactual before it is given back. An oracle that then changes its mind is an error;
         the more often, the more surely one that is not deterministic is caught. Not counted as
         calls; 0 for not at all.
-    on_event : called with an `Event` at every question, answer and step, for progress and logs.
+    on_event : called with an `Event` at every query, answer, step and new smallest
+        counterfactual, for progress and logs.
 
     Returns
     -------
@@ -145,7 +147,8 @@ def explain(
     wanted = as_target(target, oracle)
     several = front or getattr(ready.search, "front", False) is True
     wishes = Requirements.of(robust, noise, plausible, max_implausible, n, several)
-    met = FlipRecorder(on_event) if wishes.n > 1 and not wishes.changes else None
+    kept = KEPT if wishes.n > 1 and not wishes.changes else 0
+    met = FlipRecorder(on_event, keep=kept) if kept or on_event is not None else None
     box = oracle
     oracle = about_graph(oracle, graph, wanted)
     terms = Constraints.of(constraints)
