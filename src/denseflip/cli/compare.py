@@ -12,7 +12,7 @@ from denseflip.cli import options
 from denseflip.cli.common import err_console, out_console, print_json, spell, this_command
 from denseflip.cli.data import fetch_one
 from denseflip.cli.options import only_for_files, request_options
-from denseflip.cli.progress import SearchProgress
+from denseflip.cli.progress import ProgressLine
 from denseflip.option import SEARCH
 from denseflip.request import PER_METHOD, Request
 
@@ -86,7 +86,7 @@ def compare(
         fetch=fetch_one,
     )
     box = oracle_for(subject, oracle, input=input, batch=batch)
-    with SearchProgress("…", subject.label_of(request.target, box)) as watch:
+    with ProgressLine("…") as watch:
         rows = list(
             run_all(
                 subject,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from denseflip.cli.common import out_console, this_command
-from denseflip.cli.progress import SearchProgress
+from denseflip.cli.progress import ProgressLine
 
 if TYPE_CHECKING:
     from denseflip.story.story import Story
@@ -47,7 +47,7 @@ def demo(
     )
     mouse = mice[mice.labels.index(1)]
     subject = Subject(mouse.graph, f"Mouse {mouse.id}", mice.nodes, mice, mice.name)
-    with SearchProgress("auto") as watch:
+    with ProgressLine("auto") as watch:
         watch.say("Three classifiers are trained and judged on mice they have not seen …")
         choice = choose_classifier(mice, CANDIDATES)
         console.print("[bold]Classifiers[/]")

@@ -10,13 +10,13 @@ from denseflip.cli import options
 from denseflip.cli.common import err_console, out_console, print_json, spell, this_command
 from denseflip.cli.data import fetch_one
 from denseflip.cli.many import FORMATS, explain_graphs
+from denseflip.cli.options import only_for_files, refuse, request_options
 from denseflip.cli.print_story import print_front, print_story
-from denseflip.cli.progress import SearchProgress
+from denseflip.cli.progress import ProgressLine
 from denseflip.request import Request
 
 if TYPE_CHECKING:
     from denseflip.datasets import Dataset
-from denseflip.cli.options import only_for_files, refuse, request_options
 
 
 def methods(json: options.Json = False) -> None:
@@ -175,7 +175,7 @@ def explain(
     box = oracle_for(subject, oracle, input=input, batch=batch)
     if oracle is None:
         say_default(subject.dataset, subject.source)
-    with SearchProgress(method.name, subject.label_of(request.target, box)) as watch:
+    with ProgressLine(method.name) as watch:
         story = explain_and_describe(
             subject, box, evaluation=known, on_event=watch.listener, request=request
         )

@@ -1,4 +1,4 @@
-"""What a search is doing, in one line that changes: for a person at a terminal."""
+"""A progress line on the terminal: queries so far, and the smallest counterfactual."""
 
 from __future__ import annotations
 
@@ -10,57 +10,54 @@ from denseflip.cli.common import err_console
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from denseflip.counterfactual import Label, Target
-    from denseflip.graph import Graph
     from denseflip.oracles.session import Event
 
-_EVERY = 0.1  # seconds between two changes of the line; nobody reads faster
+_EVERY = 0.1  # seconds between two updates of the line
 
 
-class SearchProgress:
-    """A line on standard error: questions so far, and the smallest flip seen.
+class ProgressLine:
+    """A line on standard error: queries so far, and the smallest counterfactual seen.
 
-    It listens to a session (`on_event`), and vanishes when the search is done. Where standard
-    error is not a terminal there is no line, and nobody listens.
+    It listens to a search (`on_event`) and disappears when the search is done. If standard error
+    is not a terminal there is no line and no listener.
 
     Parameters
     ----------
     name : what searches, for example the method.
-    target : the label, or labels, wanted; None for any other than the graph's own.
-    console : where to; by default standard error.
+    console : where to write; standard error by default.
 
     Examples
     --------
-    >>> with SearchProgress("tri") as watch:
+    >>> with ProgressLine("tri") as watch:
     ...     watch.listener is None  # no terminal here
     True
     """
 
-    def __init__(self, name: str, target: Target = None, console: Any = None) -> None:
+    def __init__(self, name: str, console: Any = None) -> None:
+        from denseflip.oracles.progress import Progress
+
         self.console = err_console() if console is None else console
-        self.target = target
+        self.progress = Progress()
         self._status = self.console.status(f"{name} searches …")
         self.rename(name)
 
     def rename(self, name: str) -> None:
-        """Begin anew for another search."""
+        """Begin again for another search."""
         self.name = name
-        self._original: Graph | None = None
-        self._label: Label | None = None
-        self._best: int | None = None
+        self.progress.restart()
         self._shown = 0.0
         self.say(f"{name} searches …")
 
     def say(self, line: str) -> None:
-        """Show a line until there is something else to tell."""
+        """Show a line until the next update."""
         self._status.update(line)
 
     @property
     def listener(self) -> Any:
-        """What a session should call, or None where there is nobody to see it."""
+        """What to pass as ``on_event``; None if there is no terminal."""
         return self if self.console.is_terminal else None
 
-    def __enter__(self) -> SearchProgress:
+    def __enter__(self) -> ProgressLine:
         self._status.__enter__()
         return self
 
@@ -73,27 +70,17 @@ class SearchProgress:
         self._status.__exit__(kind, error, trace)
 
     def __call__(self, event: Event) -> None:
-        """Take note of an event."""
-        if event.answer is None or event.graph is None:
-            return
-        if self._original is None:  # the first question is about the graph itself
-            self._original, self._label = event.graph, event.answer.label
-        elif self._flips(event.answer.label):
-            edits = self._original.distance(event.graph)
-            self._best = edits if self._best is None else min(self._best, edits)
+        """Update from an event."""
+        self.progress(event)
         if (now := time.monotonic()) - self._shown >= _EVERY:
             self._shown = now
-            self._status.update(self.line(event.calls))
+            self._status.update(self.line())
 
-    def _flips(self, label: Label) -> bool:
-        from denseflip.counterfactual import is_wanted
-
-        return self._label is not None and is_wanted(label, self._label, self.target)
-
-    def line(self, calls: int) -> str:
-        """How it stands, in words."""
-        asked = f"{calls:,} question{'' if calls == 1 else 's'}"
-        if self._best is None:
-            return f"{self.name} searches … {asked}, no flip yet"
-        edits = f"{self._best:,} edit{'' if self._best == 1 else 's'}"
-        return f"{self.name} searches … {asked}, smallest flip so far {edits}"
+    def line(self) -> str:
+        """The progress in words."""
+        calls, best = self.progress.calls, self.progress.best
+        queries = f"{calls:,} quer{'y' if calls == 1 else 'ies'}"
+        if best is None:
+            return f"{self.name} searches … {queries}, no counterfactual yet"
+        edits = f"{best:,} edit{'' if best == 1 else 's'}"
+        return f"{self.name} searches … {queries}, smallest counterfactual so far {edits}"

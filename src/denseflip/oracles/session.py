@@ -138,7 +138,7 @@ class Session(BaseSession):
             raise BudgetSpentError
 
     def notify(self, kind: str, graph: Graph | None = None, value: Any = None) -> None:
-        """Send an event that is not a query (a step, a best so far) to the listener."""
+        """Send an event that is not a query, such as a step, to the listener."""
         if self.on_event is not None:
             self.on_event(Event(kind, self._calls, graph, None, value))
 

@@ -18,6 +18,7 @@ from denseflip.graph.pairs import decode
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
 from denseflip.oracles.base_session import BaseSession, BudgetSpentError, Event
+from denseflip.oracles.progress import FlipRecorder
 from denseflip.oracles.protocol import Oracle, about_graph
 from denseflip.oracles.session import MAX_BATCH, Session
 from denseflip.request import Request, takes_request
@@ -29,7 +30,7 @@ from denseflip.search.core.problem import CONFIDENCE, Problem, Walk, check_given
 from denseflip.search.core.refinement import Candidate, MinimalRefine, shrink_groups
 from denseflip.search.core.target import as_target, check_target_seen
 from denseflip.search.methods.registry import method_for, takes
-from denseflip.search.postprocess.diverse import Again, FlipRecorder, diversify
+from denseflip.search.postprocess.diverse import KEPT, Again, diversify
 from denseflip.search.postprocess.requirements import Requirements
 
 GAVE_UP = (
@@ -62,7 +63,8 @@ def explain(
     background : graphs of the data set. Methods that compare classes need them. Pass one
         `Background` when you explain many graphs, so that its labels are queried only once.
     batch : largest number of graphs per call of the classifier. Changes speed, never the result.
-    on_event : called with an `Event` at every query, answer and step, for progress and logs.
+    on_event : called with an `Event` at every query, answer, step and new smallest
+        counterfactual, for progress and logs.
     {options}
     request : all options as one `Request`; options given by name replace its fields.
 
@@ -219,8 +221,8 @@ def _bound_of_pairs(
 def _open(case: _Case, on_event: Callable[[Event], object] | None, started: float) -> _Run:
     """Open the session, query the original, and state the problem."""
     request, bound = case.request, case.bound
-    several = request.n > 1 and not case.requirements.changes
-    recorder = FlipRecorder(on_event) if several else None
+    keep = KEPT if request.n > 1 and not case.requirements.changes else 0
+    recorder = FlipRecorder(on_event, keep=keep) if keep or on_event is not None else None
     session: BaseSession = Session(
         case.oracle,
         budget=request.budget,

@@ -16,6 +16,7 @@ from denseflip.constraints import Constraints
 from denseflip.errors import InvalidParameterError, UnknownNameError
 from denseflip.experiments.explain_many import Explanations
 from denseflip.oracles.background import Background
+from denseflip.oracles.progress import Progress
 from denseflip.oracles.session import Event, Session
 from denseflip.request import PER_METHOD, Request
 from denseflip.search.constraints.bound_constraints import bind_constraints
@@ -298,30 +299,23 @@ class Work:
         return self._judging.get((identity, name), make, waiting=lambda: live.tell(stage="judging"))
 
 
-class _Listener:
-    """Hears the session of a search, and says how far it is."""
+class _Listener(Progress):
+    """Reports the progress of a search to the page."""
 
     def __init__(self, live: JobProgress, method: str) -> None:
+        super().__init__()
         self.live = live
         self.rename(method)
 
     def rename(self, method: str) -> None:
-        """Another search begins."""
-        self.method = method
-        self._original: Any = None
-        self._label: Any = None
-        self._best: int | None = None
+        """Begin again for another search."""
+        self.restart()
         self.live.tell(method=method, calls=0, best=None)
 
     def __call__(self, event: Event) -> None:
-        """Take note of an event; a cancelled job ends here."""
-        if event.answer is not None and event.graph is not None:
-            if self._original is None:
-                self._original, self._label = event.graph, event.answer.label
-            elif event.answer.label != self._label:
-                edits = self._original.distance(event.graph)
-                self._best = edits if self._best is None else min(self._best, edits)
-        self.live.tell(calls=event.calls, best=self._best)
+        """Update from an event; a cancelled job ends here."""
+        super().__call__(event)
+        self.live.tell(calls=self.calls, best=self.best)
 
 
 def _check_taken(kind: str, request: Request) -> None:

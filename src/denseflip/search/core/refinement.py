@@ -128,7 +128,6 @@ class Candidate:
         self.steps.append(step)
         if self.session.on_event is not None:
             self.session.notify("step", graph, step)
-            self.session.notify("best", graph, len(self.pairs))
 
     def move(self, graph: Graph, label: Label, block: str) -> None:
         """Go over to another counterfactual, in one step that bears the name of who found it."""

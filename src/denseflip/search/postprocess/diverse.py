@@ -6,7 +6,6 @@ with the places of the answers so far frozen.
 
 from __future__ import annotations
 
-import heapq
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -20,46 +19,12 @@ from denseflip.errors import InvalidParameterError, counted
 from denseflip.graph import Codes, Edits, Graph, Nodes
 from denseflip.graph.cells import Cells, cover_cells
 from denseflip.graph.pairs import decode
-from denseflip.oracles.base_session import BudgetSpentError, Event
+from denseflip.oracles.base_session import BudgetSpentError
 
 FEW_CELLS = 5  # of an answer in more cells, those that hold half of it are its place
 MOST_OF_IT = 0.5
 KEPT = 256  # flips met on the way that are remembered, those with the fewest edits
 LONGER = 2  # a flip met on the way may have so many times the edits of the first answer
-
-
-class FlipRecorder:
-    """Remembers the smallest flips that a search meets; a listener of its session.
-
-    Parameters
-    ----------
-    on_event : who else listens.
-    """
-
-    def __init__(self, on_event: Callable[[Event], object] | None) -> None:
-        self.on_event = on_event
-        self.original: Graph | None = None
-        self.accepts: Callable[[Any], bool] = lambda _: False
-        self._heap: list[tuple[int, int, Graph, Label]] = []
-        self._count = 0
-
-    def __call__(self, event: Event) -> None:
-        """Look at an answer, and hand it on."""
-        if self.on_event is not None:
-            self.on_event(event)
-        if event.kind != "answer" or self.original is None or event.graph is None:
-            return
-        if event.answer is None or not self.accepts(event.answer):
-            return
-        size = len(event.graph.difference(self.original))
-        self._count += 1
-        heapq.heappush(self._heap, (-size, -self._count, event.graph, event.answer.label))
-        if len(self._heap) > KEPT:
-            heapq.heappop(self._heap)
-
-    def flips(self) -> list[tuple[Graph, Label]]:
-        """What was met, the fewest edits first."""
-        return [(graph, label) for *_, graph, label in sorted(self._heap, reverse=True)]
 
 
 class _Places:

@@ -27,9 +27,9 @@
 
   function progressWords(facts) {
     if (!["searching", "explaining"].includes(facts.stage)) return STAGES[facts.stage] ?? facts.stage;
-    const best = facts.best === null || facts.best === undefined ? "no flip yet" : `smallest flip so far ${count(facts.best)} edits`;
+    const best = facts.best === null || facts.best === undefined ? "no counterfactual yet" : `smallest counterfactual so far ${count(facts.best)} edits`;
     const many = facts.stage === "explaining" ? `${count(facts.done)} of ${count(facts.of)} explained; ` : "";
-    return `${many}${facts.method} searches … ${count(facts.calls ?? 0)} questions, ${best}`;
+    return `${many}${facts.method} searches … ${count(facts.calls ?? 0)} queries, ${best}`;
   }
 
   /** Hear of a job until it ends: "done" or "cancelled", or an error that says what happened. */
