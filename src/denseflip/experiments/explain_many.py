@@ -55,7 +55,7 @@ from denseflip.workflow.subject import Subject, position_of
 _OWN = ("subject", "oracle", "method", "background", "on_event")  # of tell: not for who asks
 _SHARED = ("target", "budget", "seed")  # have a place of their own in a job
 COLUMNS = (  # of the table
-    *("id", "class", "before", "after", "status", "cells", "edits", "added", "removed"),
+    *("id", "class", "before", "correct", "after", "status", "cells", "edits", "added", "removed"),
     *("relative_distance", "calls", "true_as_read", "as_read", "badge", "language"),
     *("sentence", "failure"),
 )
@@ -181,6 +181,7 @@ def _row(one: Explained) -> tuple[Any, ...]:
         "id": one.id,
         "class": one.label,
         "before": story.class_name(result.label_before),
+        "correct": story.correct,
         "after": story.class_name(result.label_after) if found else None,
         "status": str(result.status),
         "cells": len(story.verification.named) if found else None,

@@ -83,6 +83,7 @@ def compare(
     time_limit: float | None = None,
     regions: str | Taxonomy | None = None,
     subject: str | int | None = None,
+    true_class: Label | None = None,
     class_names: Mapping[Label, str] | Sequence[str] | None = None,
     evaluation: Any = None,
     share: float = 0.0,
@@ -103,8 +104,8 @@ def compare(
     nodes, background, target, confidence, constraints, budget, seed, time_limit, on_event : as in
         `explain`, for each method.
     regions : as in `tell`.
-    subject, class_names, evaluation, share, vocabulary : as in `describe`, which is given the
-        background, too.
+    subject, true_class, class_names, evaluation, share, vocabulary : as in `describe`, which is
+        given the background, too.
     progress : called with the name of the method that starts.
 
     Examples
@@ -157,6 +158,7 @@ def compare(
                 box,
                 regions=regions_for(result, regions),
                 subject=known.name or None if subject is None else subject,
+                true_class=known.true_class if true_class is None else true_class,
                 class_names=known.names_for(box) if class_names is None else class_names,
                 evaluation=evaluation,
                 share=share,

@@ -202,6 +202,7 @@ def tell(
         regions=regions_for(result, regions),
         vocabulary=vocabulary,
         subject=known.name or None,
+        true_class=known.true_class,
         class_names=known.names_for(box),
         evaluation=evaluation,
         share=share,
@@ -244,6 +245,7 @@ def tell_front(story: Story, oracle: Any, *, background: Any = None) -> tuple[St
             regions=None if one.as_read is not None else story.taxonomy,
             vocabulary=story.vocabulary,
             subject=story.subject,
+            true_class=story.true_class,
             class_names=story.class_names,
             evaluation=story.evaluation,
             background=shared,
@@ -265,12 +267,14 @@ def record(story: Story, front: Sequence[Story] = ()) -> dict[str, Any]:
     """
     own = (
         *("subject", "short", "detailed", "lead", "items", "footnotes", "verification"),
-        *("taxonomy", "language", "reading", "as_read", "regions"),
+        *("taxonomy", "language", "reading", "as_read", "regions", "true_class"),
     )
     data = story.to_dict()
     told = {
         **story.result.to_dict(),
         "statement": story.statement,
+        "true_class": story.true_class,
+        "correct": story.correct,
         "verified": story.verified,
         "true_as_read": story.true_as_read,
         "badge": data["badge"],
