@@ -100,6 +100,8 @@ def compare(
     if json:
         print_json([row.to_dict() for row in rows])
     else:
+        if told := [row.story.classified for row in rows if row.story and row.story.true_class]:
+            typer.echo(f"{told[0]}\n")
         out_console().print(comparison_table(rows), markup=False)
         for row in rows:
             typer.echo(f"\n{row.method}: {row.sentence}")

@@ -99,6 +99,7 @@ def show_many(many: Explanations, form: str) -> None:
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("graph", no_wrap=True)
+    table.add_column("class")
     table.add_column("decision")
     table.add_column("cells", justify="right")
     table.add_column("edits", justify="right")
@@ -107,12 +108,13 @@ def show_many(many: Explanations, form: str) -> None:
     for one in many:
         story = one.story
         if story is None:
-            table.add_row(one.id, "failed", "–", "–", "–", one.failure)
+            table.add_row(one.id, one.label, "failed", "–", "–", "–", one.failure)
             continue
         result, found = story.result, story.result.found
         after = f" → {story.class_name(result.label_after)}" if found else ""
         table.add_row(
             one.id,
+            one.label,
             f"{story.class_name(result.label_before)}{after}",
             f"{len(story.verification.named):,}" if found else "–",
             f"{result.distance:,}" if found else "–",

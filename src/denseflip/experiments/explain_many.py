@@ -37,7 +37,7 @@ from denseflip.workflow.explain_and_describe import check_request
 from denseflip.workflow.subject import Subject, position_of
 
 COLUMNS = (  # of the table
-    *("id", "class", "before", "after", "status", "cells", "edits", "added", "removed"),
+    *("id", "class", "before", "correct", "after", "status", "cells", "edits", "added", "removed"),
     *("relative_distance", "calls", "true_as_read", "as_read", "badge", "language"),
     *("sentence", "failure"),
 )
@@ -162,6 +162,7 @@ def _row(one: Explained) -> tuple[Any, ...]:
         "id": one.id,
         "class": one.label,
         "before": story.class_name(result.label_before),
+        "correct": story.correct,
         "after": story.class_name(result.label_after) if found else None,
         "status": str(result.status),
         "cells": len(story.verification.named) if found else None,

@@ -21,6 +21,7 @@ COLUMNS = (
     "notes",
     *(m.name for m in _MEASURED if not m.always),
     *_SPOKEN,
+    "label_true",  # the data set's
     "d",
     "C",
 )

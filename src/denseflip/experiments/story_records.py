@@ -27,6 +27,7 @@ _MADE_ANEW = (  # by the story, from what is kept
     "verified",
     "true_as_read",
     "reading",
+    "correct",
     "badge",
     "footnotes",
     "regions",

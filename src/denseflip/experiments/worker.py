@@ -302,6 +302,7 @@ def run_one(spec: RunSpec) -> Record:
     result = context.explain(spec)
     searched, oracle_search = time.perf_counter(), context.oracle.seconds
     row = columns_of(context.case(result, job.measures))
+    row["label_true"] = context.dataset[spec.graph].label
     row["d"], row["C"] = distance_and_calls(result, job.method.reading)
     done = time.perf_counter()
     times = {

@@ -167,7 +167,7 @@ def _row(entry: Entry, link: str) -> ManyRow:
         label=entry.label,
         before=before,
         after=story.class_name(result.label_after) if found else "",
-        wrong=before != entry.label and entry.label in story.class_names.values(),
+        wrong=story.correct is False,
         chip=chips_of(story)[0],
         truth=read_cell(story),
         sentence=told(story, _LISTED),

@@ -14,7 +14,7 @@ from denseflip.graph.inputs import match_nodes
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
 from denseflip.oracles.base_session import BaseSession
-from denseflip.oracles.protocol import Oracle, about_graph
+from denseflip.oracles.protocol import Oracle, about_graph, clean_label
 from denseflip.oracles.session import Session
 from denseflip.search.claims.claim import DRAWS
 from denseflip.search.constraints.constrained_session import constrain, constraints_of
@@ -43,6 +43,7 @@ def describe(
     seed: int = 0,
     budget: int = BUDGET,
     form: Form = "standard",
+    true_class: Label | None = None,
 ) -> Story:
     """Tell a result in a sentence, and test the sentence.
 
@@ -81,6 +82,8 @@ def describe(
     budget : the largest number of questions that the tests may take together, at least 2; labels
         of the background are counted apart.
     form : the form that ``str()`` shows: ``"short"``, ``"standard"`` or ``"detailed"``.
+    true_class : the class that the data set has for the graph, as a label or by its name. Where the
+        classifier says otherwise, the first sentence says so.
 
     Examples
     --------
@@ -141,18 +144,20 @@ def describe(
                 f"contain {'it' if len(unknown) == 1 else 'them'}."
             )
         check = replace(check, remarks=(*check.remarks, *remarks))
+    names = _class_names(class_names, oracle)
     return Story(
         result=result,
         nodes=nodes,
         taxonomy=taxonomy,
         subject=words.called(subject),
-        class_names=_class_names(class_names, oracle),
+        class_names=names,
         verification=check,
         vocabulary=words,
         evaluation=_evaluation(evaluation, oracle),
         form=form,
         as_read=as_read,
         language=language,
+        true_class=None if true_class is None else _class_name(clean_label(true_class), names),
     )
 
 
@@ -212,6 +217,11 @@ def _class_names(
         return class_names_of(oracle)
     pairs = names.items() if isinstance(names, Mapping) else enumerate(names)
     return {label: str(name) for label, name in pairs}
+
+
+def _class_name(label: Label, names: Mapping[Label, str]) -> str:
+    """A label by its name; a name stands for itself."""
+    return names.get(label) or (label if isinstance(label, str) else f"class {label!r}")
 
 
 def _evaluation(given: Any, oracle: Any) -> Any:

@@ -161,7 +161,7 @@ def footnotes(sentences: Sentences, evaluation: Any) -> tuple[str, ...]:
     notes.append(weights_note(result))
     notes.extend(sentences.verification.remarks)
     notes.extend(result.notes)
-    notes.append(sentences.language)
+    notes += [sentences.language, sentences.truth]
     notes.append(shape_advice(sentences).text)
     notes.append(words.caveat)
     return tuple(note for note in notes if note)

@@ -38,6 +38,7 @@ class Sentences:
     class_names : label → name.
     nodes : the names of the nodes.
     as_read : how true what is named is as it is read; None if that was not tested.
+    true_class : the class that the data set has for the graph, by name; None if it is not known.
     """
 
     result: Counterfactual
@@ -48,6 +49,7 @@ class Sentences:
     class_names: Mapping[Label, str]
     nodes: Nodes
     as_read: AsRead | None = None
+    true_class: str | None = None
 
     # ---- found --------------------------------------------------------------------------
 
@@ -366,7 +368,30 @@ class Sentences:
 
     @property
     def _opening(self) -> str:
-        return f"{self.subject} is {self._classed(self.result.label_before)}."
+        said = f"{self.subject} is {self._classed(self.result.label_before)}"
+        wrong = self.correct is False
+        return f"{said}; the data set says {self.true_class}." if wrong else f"{said}."
+
+    @property
+    def classified(self) -> str:
+        """How the graph is classified, and its true class where that is known, in a sentence."""
+        same = self._opening[:-1] + ", as in the data set."
+        return same if self.correct else " ".join(filter(None, (self._opening, self.truth)))
+
+    @property
+    def correct(self) -> bool | None:
+        """Whether the classifier gives the graph its true class; None if that cannot be said."""
+        known = set(self.class_names.values())
+        if self.true_class is None or (known and not {self.true_class, self._before} <= known):
+            return None
+        return self.true_class == self._before
+
+    @property
+    def truth(self) -> str | None:
+        """The true class, where it is known and the first sentence does not say it."""
+        if self.true_class is None or self.correct is False:
+            return None
+        return f"The data set says {self.true_class}{', too' if self.correct else ''}."
 
     def _classed(self, label: Label) -> str:
         """``classified as ill``; a label that has no name is only ``labelled 1``."""

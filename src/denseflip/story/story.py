@@ -44,6 +44,7 @@ class Story:
     as_read : how true the sentence is as it is read; None if that was not tested.
     language : what the sentence names: ``"regions"``, ``"nodes"`` or ``"pairs"``; None for what
         fits the edits.
+    true_class : the class that the data set has for the graph, by name; None if it is not known.
     """
 
     result: Counterfactual
@@ -57,6 +58,7 @@ class Story:
     form: Form = "standard"
     as_read: AsRead | None = None
     language: Language | None = None
+    true_class: str | None = None
 
     def __post_init__(self) -> None:
         if self.language is None:
@@ -76,6 +78,7 @@ class Story:
             self.class_names,
             self.nodes,
             self.as_read,
+            self.true_class,
         )
 
     @property
@@ -95,6 +98,19 @@ class Story:
     def items(self) -> tuple[str, ...]:
         """The list of a long statement; empty if the sentence says it all."""
         return self.sentences.items
+
+    @property
+    def classified(self) -> str:
+        """How the graph is classified, and its true class where that is known, in a sentence."""
+        return self.sentences.classified
+
+    @property
+    def correct(self) -> bool | None:
+        """Whether the classifier gives the graph its true class; None if that is not known.
+
+        Nor is it known where the classifier's classes are not those of the data set.
+        """
+        return self.sentences.correct
 
     @property
     def short(self) -> str:
@@ -243,6 +259,8 @@ class Story:
             "reading": self.reading,
             "as_read": None if self.as_read is None else self.as_read.to_dict(),
             "language": self.language,
+            "true_class": self.true_class,
+            "correct": self.correct,
             "badge": self.badge.to_dict(),
             "footnotes": list(self.footnotes),
             "verification": self.verification.to_dict(),
@@ -287,6 +305,7 @@ class Story:
                 form=data["form"],
                 as_read=AsRead.from_dict(test) if (test := data.get("as_read")) else None,
                 language=typed(data, "language", str, NoneType) if "language" in data else None,
+                true_class=typed({"true_class": None, **data}, "true_class", str, NoneType),
             )
             str(story)  # what cannot be told is no story
             return story

@@ -206,6 +206,9 @@ class Work:
                 live.tell(now=True, rows=len(rows), of=len(names))
         result = {
             "rows": [row_of(row) for row in rows],
+            "classified": next(
+                (r.story.classified for r in rows if r.story and r.story.true_class), ""
+            ),
             "record": [row.to_dict() for row in rows],
             "stories": {r.method: r.story.to_dict() for r in rows if r.story is not None},
             "card": dict(getattr(oracle, "card", {}) or {}),

@@ -133,12 +133,11 @@ def _more(one: Explained) -> dict[str, Any]:
     if story is None:
         return {"short": one.failure, "read": "–", "chip": {"kind": "listed", "text": "failed"}}
     chip = chips_of(story)[0]
-    known = one.label in story.class_names.values()
     return {
         "short": story.short,
         "read": read_cell(story),
         "chip": {"kind": chip.kind, "text": chip.text},
-        "wrong": known and story.class_name(story.result.label_before) != one.label,
+        "wrong": story.correct is False,
     }
 
 

@@ -34,6 +34,8 @@ def view_of(story: Story, front: Sequence[Story] = ()) -> dict[str, Any]:
         "status": status_words(story),
         "before": story.class_name(result.label_before),
         "after": story.class_name(result.label_after),
+        "trueClass": story.true_class,
+        "correct": story.correct,
         "method": result.method,
         "chosen": result.chosen,
         "seed": result.seed,

@@ -285,7 +285,14 @@ def _read_result(
         names: dict[Label, str] = dict(enumerate(dataset.class_names))
         told = data.get("story") if isinstance(data.get("story"), dict) else {}
         subject = visible(str((told or {}).get("subject") or "the graph"))[:_NAME]
-        story = describe(result, dataset.nodes, subject=subject, class_names=names)
+        truth = (told or {}).get("true_class")
+        story = describe(
+            result,
+            dataset.nodes,
+            subject=subject,
+            class_names=names,
+            true_class=visible(truth)[:_NAME] if isinstance(truth, str) else None,
+        )
     else:
         msg = (
             f"{shown}: not a saved result. Bring the JSON that a page or this app saved, or the "

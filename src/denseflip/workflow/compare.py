@@ -84,6 +84,7 @@ def compare(
     nodes: Nodes | None = None,
     background: Any = None,
     subject: str | int | None = None,
+    true_class: Label | None = None,
     class_names: Mapping[Label, str] | Sequence[str] | None = None,
     evaluation: Any = None,
     progress: Callable[[str], None] | None = None,
@@ -100,7 +101,8 @@ def compare(
     oracle : the classifier.
     methods : names or methods.
     nodes, background, on_event : as in `explain`, for each method.
-    subject, class_names, evaluation : as in `describe`, which is given the background, too.
+    subject, true_class, class_names, evaluation : as in `describe`, which is given the background,
+        too.
     progress : called with the name of the method that starts.
     {options}
     request : all options as one `Request`; options given by name replace its fields.
@@ -153,6 +155,7 @@ def compare(
                 box,
                 regions=regions_for(result, request.regions),
                 subject=known.name or None if subject is None else subject,
+                true_class=known.true_class if true_class is None else true_class,
                 class_names=known.names_for(box) if class_names is None else class_names,
                 evaluation=evaluation,
                 share=request.share,

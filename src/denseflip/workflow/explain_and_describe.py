@@ -93,6 +93,7 @@ def explain_and_describe(
         regions=regions_for(result, request.regions),
         vocabulary=request.vocabulary,
         subject=known.name or None,
+        true_class=known.true_class,
         class_names=known.names_for(box),
         evaluation=evaluation,
         share=request.share,
@@ -158,6 +159,7 @@ def describe_answers(
             regions=None if one.as_read is not None else story.taxonomy,
             vocabulary=story.vocabulary,
             subject=story.subject,
+            true_class=story.true_class,
             class_names=story.class_names,
             evaluation=story.evaluation,
             background=shared,
@@ -180,12 +182,14 @@ def json_record(story: Story, front: Sequence[Story] = ()) -> dict[str, Any]:
     """
     own = (
         *("subject", "short", "detailed", "lead", "items", "footnotes", "verification"),
-        *("taxonomy", "language", "reading", "as_read", "regions"),
+        *("taxonomy", "language", "reading", "as_read", "regions", "true_class"),
     )
     data = story.to_dict()
     told = {
         **story.result.to_dict(),
         "statement": story.statement,
+        "true_class": story.true_class,
+        "correct": story.correct,
         "verified": story.verified,
         "true_as_read": story.true_as_read,
         "badge": data["badge"],

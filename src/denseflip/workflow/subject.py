@@ -56,16 +56,36 @@ class Subject:
         """Label → class name, if there is a data set."""
         return None if self.dataset is None else dict(enumerate(self.dataset.class_names))
 
+    @property
+    def true_class(self) -> str | None:
+        """The class that the data set has for the graph, by name.
+
+        None if it is not known: for a graph that is none of the data set's own, such as one from a
+        file.
+
+        >>> find_subject("mice", 0).true_class
+        'B6'
+        """
+        data = self.dataset
+        if data is None:
+            return None
+        if self.name in data.ids and data[self.name].graph is self.graph:
+            return data.class_names[data[self.name].label]
+        found = {x for g, x in zip(data.graphs, data.labels, strict=True) if g is self.graph}
+        return data.class_names[found.pop()] if len(found) == 1 else None
+
     def names_for(self, oracle: Any) -> dict[Label, str] | None:
         """Label → class name as an oracle means its labels.
 
-        They are the data set's, unless the oracle has the same names for other labels.
+        They are the data set's, unless the oracle has the same names for other labels, or names
+        that the data set does not know at all.
         """
         names = self.class_names or {}
         own = class_names_of(oracle)
         known = set(names.values())
         otherwise = any(own.get(label, name) in known - {name} for label, name in names.items())
-        return own if otherwise else self.class_names
+        foreign = bool(own and known) and not known & set(own.values())
+        return own if otherwise or foreign else self.class_names
 
     def label_of(self, words: str | Sequence[str] | None, oracle: Oracle | None = None) -> Target:
         """The label that words mean: a class name of the data set, else a number or a word.

@@ -27,7 +27,7 @@
     true: ["true as read", (row) => row.true_as_read === true],
     listed: ["found, not true as read", (row) => row.status === "found" && row.true_as_read !== true],
     none: ["none found, or failed", (row) => row.status !== "found"],
-    wrong: ["not classified as its class", (row) => row.wrong === true],
+    wrong: ["misclassified", (row) => row.wrong === true],
   };
 
   class Index {
@@ -66,7 +66,7 @@
       return make("tr", {},
         make("th", { scope: "row" }, row.status === "failed" ? row.id : make("a", { href: link, text: row.id })),
         cell(1, row.class),
-        make("td", { "data-label": "decision" }, decision(row), ...(row.wrong ? [make("span", { class: "quiet below", text: "not its class" })] : [])),
+        make("td", { "data-label": "decision" }, decision(row), ...(row.wrong ? [make("span", { class: "quiet below", text: "misclassified" })] : [])),
         make("td", { class: "said", text: short(row) }),
         number(4, row.cells), number(5, row.edits), number(6, row.relative_distance, percent), number(7, row.calls),
         make("td", { "data-label": COLUMNS[8][0] }, ...(row.status === "found"

@@ -16,6 +16,7 @@
 
   function showComparison(job, result) {
     find("comparison-title").textContent = job.summary?.title ?? "Methods side by side";
+    find("comparison-classified").textContent = result.classified ?? "";
     find("comparison-rows").replaceChildren(make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "methods side by side" }, make("table", {},
       make("thead", {}, make("tr", {}, ...["method", "edits", "distance", "questions", "region pairs for 80 %", "true as read"].map((text) => make("th", { scope: "col", text })))),
       make("tbody", {}, ...result.rows.map((row) => make("tr", {}, make("th", { scope: "row", text: row.method }), make("td", { text: row.distance === null || !row.applies ? (row.status ?? "does not apply") : count(row.distance) }), make("td", { text: row.relative ? `${(100 * row.relative).toFixed(1)} %` : "–" }), make("td", { text: row.calls ? count(row.calls) : "–" }), make("td", { text: row.regions ?? "–" }), make("td", { text: row.read || "–" })))))),
