@@ -22,7 +22,11 @@ from denseflip.cli.command_tree import app
 from denseflip.cli.common import run
 from denseflip.errors import FileFormatError
 from denseflip.story.story import Story
-from denseflip.workflow.explain_and_describe import record, tell, tell_front
+from denseflip.workflow.explain_and_describe import (
+    describe_answers,
+    explain_and_describe,
+    json_record,
+)
 from denseflip.workflow.subject import Subject, find_subject
 
 DATA = make_cohort(6)  # classes A and B by turns
@@ -43,12 +47,12 @@ TOO = f"The data set says {'AB'[DATA[RIGHT].label]}, too."
 
 @pytest.fixture(scope="module")
 def wrong():
-    return tell(find_subject(DATA, WRONG), ORACLE, "edg+min")
+    return explain_and_describe(find_subject(DATA, WRONG), ORACLE, "edg+min")
 
 
 @pytest.fixture(scope="module")
 def right():
-    return tell(find_subject(DATA, RIGHT), ORACLE, "edg+min")
+    return explain_and_describe(find_subject(DATA, RIGHT), ORACLE, "edg+min")
 
 
 @pytest.fixture
@@ -77,7 +81,7 @@ def test_a_graph_that_is_none_of_the_data_sets_has_no_true_class(folder):
     np.savetxt("g0000.csv", DATA.graphs[0].to_adjacency(), delimiter=",")  # named as one of them
     beside = find_subject("g0000.csv", background=DATA)
     assert beside.true_class is None
-    story = tell(beside, ORACLE, "edg+min")
+    story = explain_and_describe(beside, ORACLE, "edg+min")
     assert story.true_class is None
     assert story.correct is None
     assert "data set says" not in str(story)
@@ -119,12 +123,12 @@ def test_where_it_is_not_known_nothing_is_said():
 
 def test_classes_of_another_kind_are_not_compared():
     oracle = as_oracle(lambda a: "linked" if a[0, 1] else "free", "adjacency")
-    story = tell(find_subject(DATA, WRONG), oracle, "edg+min")
+    story = explain_and_describe(find_subject(DATA, WRONG), oracle, "edg+min")
     assert story.correct is None
     assert "; the data set says" not in story.lead
     assert f"The data set says {story.true_class}." in story.footnotes
     named = as_oracle(first, "adjacency", class_names=["free", "linked"])
-    story = tell(find_subject(DATA, WRONG), named, "edg+min")
+    story = explain_and_describe(find_subject(DATA, WRONG), named, "edg+min")
     assert "classified as" in story.lead
     assert story.class_name(0) == "free"  # its own names, for it has no class of the data set
     assert story.correct is None
@@ -132,8 +136,8 @@ def test_classes_of_another_kind_are_not_compared():
 
 def test_a_classifier_that_answers_by_names_is_compared():
     oracle = as_oracle(lambda a: "AB"[first(a)], "adjacency")
-    assert tell(find_subject(DATA, WRONG), oracle, "edg+min").correct is False
-    assert tell(find_subject(DATA, RIGHT), oracle, "edg+min").correct is True
+    assert explain_and_describe(find_subject(DATA, WRONG), oracle, "edg+min").correct is False
+    assert explain_and_describe(find_subject(DATA, RIGHT), oracle, "edg+min").correct is True
 
 
 @pytest.mark.parametrize("truth", [0, np.int64(0), False])
@@ -153,10 +157,12 @@ def test_describe_takes_a_label_or_a_name(truth):
 
 def test_nothing_found_says_it_too():
     always = as_oracle(lambda a: DATA[WRONG].label ^ 1, "adjacency")
-    story = tell(find_subject(DATA, WRONG), always, "edg", budget=20)
+    story = explain_and_describe(find_subject(DATA, WRONG), always, "edg", budget=20)
     assert not story.result.found
     assert story.lead.partition(". ")[0].endswith(SAYS[:-1])
-    kept = tell(find_subject(DATA, WRONG), ORACLE, "edg", target=1 - DATA[WRONG].label)
+    kept = explain_and_describe(
+        find_subject(DATA, WRONG), ORACLE, "edg", target=1 - DATA[WRONG].label
+    )
     assert "That is the class" in kept.lead
     assert SAYS in kept.lead
 
@@ -169,7 +175,7 @@ def test_it_survives_saving_and_loading(wrong, right):
         again = Story.from_dict(json.loads(json.dumps(story.to_dict())))
         assert again == story
         assert again.correct == story.correct
-        told = record(story)
+        told = json_record(story)
         assert (told["true_class"], told["correct"]) == (story.true_class, story.correct)
         assert told["story"]["true_class"] == story.true_class
 
@@ -186,8 +192,8 @@ def test_a_story_without_it_is_read_and_a_wrong_one_refused(wrong):
 
 def test_answers_of_a_front_and_diverse_ones_have_it(wrong):
     subject = find_subject(DATA, WRONG)
-    several = tell(subject, ORACLE, "edg+min", n=2)
-    for one in tell_front(several, ORACLE):
+    several = explain_and_describe(subject, ORACLE, "edg+min", n=2)
+    for one in describe_answers(several, ORACLE):
         assert one.true_class == subject.true_class
         assert one.correct is False
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 def methods(json: options.Json = False) -> None:
     """List the search methods and the refinements that may follow them with a +."""
+    from denseflip.search.methods.registry import GROUPS
     from denseflip.search.methods.registry import methods as listed
 
     if json:
@@ -32,6 +33,8 @@ def methods(json: options.Json = False) -> None:
                     "needs": list(m.needs),
                     "parameters": list(m.parameters),
                     "refinement": m.suffix,
+                    "group": m.group,
+                    "variant_of": m.variant_of,
                 }
                 for m in listed()
             ]
@@ -39,12 +42,19 @@ def methods(json: options.Json = False) -> None:
         return
     from rich.table import Table
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("method", "what it does", "needs", "parameters (--set)"):
-        table.add_column(column, overflow="fold")
-    for m in listed():
-        table.add_row(m.name, m.summary, ", ".join(m.needs), ", ".join(m.parameters))
-    out_console().print(table, markup=False)
+    console = out_console()
+    for group, title in GROUPS.items():
+        table = Table(box=None, pad_edge=False, header_style="bold", expand=True)
+        table.add_column("method", width=10, no_wrap=True)
+        table.add_column("what it does", ratio=3)
+        table.add_column("needs", ratio=1)
+        table.add_column("parameters (--set)", ratio=2)
+        for m in listed():
+            if m.group == group:
+                what = f"{m.summary} Same as {m.variant_of}." if m.variant_of else m.summary
+                table.add_row(m.name, what, ", ".join(m.needs), ", ".join(m.parameters))
+        console.print(f"\n{title}", style="bold", markup=False)
+        console.print(table, markup=False)
 
 
 @request_options()

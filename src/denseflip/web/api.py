@@ -133,7 +133,13 @@ def surface() -> Response:
 def list_methods() -> list[dict[str, Any]]:
     """Methods and refinements."""
     listed = [
-        {"name": m.name, "summary": m.summary, "needs": sorted(m.needs), "suffix": m.suffix}
+        {
+            "name": m.name,
+            "summary": m.summary,
+            "needs": sorted(m.needs),
+            "suffix": m.suffix,
+            "group": m.group,
+        }
         for m in methods()
     ]
     return sorted(listed, key=lambda m: m["name"] != "auto")

@@ -6,7 +6,7 @@ from denseflip import DCS, explain, make_method, methods
 from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError
 from denseflip.search.core.method import describe_parameters
 from denseflip.search.core.refinement import BackwardRefine, MinimalRefine
-from denseflip.search.methods.registry import ALIASES, METHODS, as_method
+from denseflip.search.methods.registry import ALIASES, GROUPS, METHODS, as_method
 from denseflip.search.methods.sparsify import CliqueSparsify
 from graphs import path
 
@@ -126,3 +126,29 @@ def test_parameters_are_described_plainly():
     assert described[6]["type"] == "DCS"
     assert described[6]["sparsify"]["max_cliques"] == 100_000
     assert describe_parameters({1}) == "{1}"
+
+
+@pytest.mark.parametrize(
+    ("variant", "base", "parameters"),
+    [
+        ("rcli", "cli", {"rank": "regions"}),
+        ("dbs", "obs", {"data_driven": True}),
+        ("medoid", "dat", {"medoid": True}),
+    ],
+)
+def test_a_variant_is_another_method_with_other_parameters(variant, base, parameters):
+    one, other = make_method(variant), make_method(base, **parameters)
+    assert one.search == other.search
+    assert one.refiners == other.refiners
+    assert (one.name, other.name) == (variant, base)
+    said = next(m for m in methods() if m.name == variant)
+    assert said.group == "variant"
+    assert said.variant_of.startswith(f"{base} with {next(iter(parameters))}=")
+
+
+def test_every_method_is_in_a_group():
+    groups = {group: [m.name for m in methods() if m.group == group] for group in GROUPS}
+    assert groups["variant"] == ["rcli", "dbs", "medoid"]
+    assert groups["advanced"] == ["brief", "race", "best", "tight"]
+    assert groups["refinement"] == ["+bw", "+bw1", "+min"]
+    assert sum(map(len, groups.values())) == len(methods())

@@ -39,16 +39,38 @@ from denseflip.search.methods.user_methods import (
     user_method_parameters,
 )
 
+GROUPS = {  # group of methods → its title in lists
+    "method": "Methods",
+    "variant": "Variants: another method with other parameters",
+    "advanced": "Advanced: the searches that auto is made of",
+    "refinement": "Refinements, behind a method and a +",
+}
+
 
 @dataclass(frozen=True)
 class MethodInfo:
-    """A line of the list of methods: name, what it does, what it needs, its parameters."""
+    """An entry of the list of methods.
+
+    Attributes
+    ----------
+    name, summary : its name, and what it does in one line.
+    needs : the inputs that it requires beside graph and oracle.
+    parameters : the names of its parameters.
+    group : one of `GROUPS`.
+    variant_of : of a variant, the method and the parameters that give the same.
+    """
 
     name: str
     summary: str
     needs: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
-    suffix: bool = False
+    group: str = "method"
+    variant_of: str = ""
+
+    @property
+    def suffix(self) -> bool:
+        """Whether it is a refinement."""
+        return self.group == "refinement"
 
     def __str__(self) -> str:
         needs = f" (needs {', '.join(self.needs)})" if self.needs else ""
@@ -201,24 +223,24 @@ def edg(*, max_iterations: int = 2000) -> EdgeSwap:
     return EdgeSwap(max_iterations)
 
 
-def obs(*, batch: int = 5, max_iterations: int = 2000) -> Bidirectional:
+def obs(*, batch: int = 5, data_driven: bool = False, max_iterations: int = 2000) -> Bidirectional:
     """Toggle random handfuls of pairs until the label flips, then search backward."""
-    return Bidirectional(False, batch, max_iterations)
+    return Bidirectional(data_driven, batch, max_iterations)
 
 
 def dbs(*, batch: int = 5, max_iterations: int = 2000) -> Bidirectional:
     """Like obs, but draw pairs by how differently the classes use them."""
-    return Bidirectional(True, batch, max_iterations)
+    return obs(batch=batch, data_driven=True, max_iterations=max_iterations)
 
 
-def dat() -> ClosestGraph:
+def dat(*, medoid: bool = False) -> ClosestGraph:
     """Take the closest background graph of another class (paper: DAT)."""
-    return ClosestGraph()
+    return ClosestGraph(medoid)
 
 
 def medoid() -> ClosestGraph:
     """Take the medoid of the other class's background graphs."""
-    return ClosestGraph(medoid=True)
+    return dat(medoid=True)
 
 
 def tight(*, questions: int = 320, guided: bool = False, pool: int | None = None) -> Tight:
@@ -227,29 +249,50 @@ def tight(*, questions: int = 320, guided: bool = False, pool: int | None = None
 
 
 @dataclass(frozen=True)
-class _Entry:
+class RegisteredMethod:
+    """A method that has a name.
+
+    Attributes
+    ----------
+    build : makes the search from the parameters of the method.
+    refine : refinements that belong to the method itself.
+    group, variant_of : as in `MethodInfo`.
+    """
+
     build: Callable[..., Stream | Conversation]
-    refine: tuple[str, ...] = ()  # refinements that belong to the method itself
+    refine: tuple[str, ...] = ()
+    group: str = "method"
+    variant_of: str = ""
 
 
-METHODS: dict[str, _Entry] = {
-    "auto": _Entry(auto),  # first in every list: what to take if one does not know
-    "brief": _Entry(brief),
-    "tri": _Entry(tri),
-    "cli": _Entry(cli),
-    "rcli": _Entry(rcli),
-    "con": _Entry(con),
-    "blocks": _Entry(blocks),
-    "race": _Entry(race),
-    "best": _Entry(best),
-    "edg": _Entry(edg),
-    "obs": _Entry(obs, ("bw",)),
-    "dbs": _Entry(dbs, ("bw",)),
-    "dat": _Entry(dat),
-    "medoid": _Entry(medoid),
-    "tight": _Entry(tight),
-    "cell": _Entry(cell),
-    **{name: _Entry(method_of(kind)) for name, kind in STRUCTURES.items()},
+def _variant(
+    build: Callable[..., Stream | Conversation], of: str, refine: tuple[str, ...] = ()
+) -> RegisteredMethod:
+    return RegisteredMethod(build, refine, "variant", of)
+
+
+def _advanced(build: Callable[..., Stream | Conversation]) -> RegisteredMethod:
+    return RegisteredMethod(build, group="advanced")
+
+
+METHODS: dict[str, RegisteredMethod] = {
+    "auto": RegisteredMethod(auto),  # the default, first in every list
+    "brief": _advanced(brief),
+    "tri": RegisteredMethod(tri),
+    "cli": RegisteredMethod(cli),
+    "rcli": _variant(rcli, "cli with rank=regions"),
+    "con": RegisteredMethod(con),
+    "blocks": RegisteredMethod(blocks),
+    "race": _advanced(race),
+    "best": _advanced(best),
+    "edg": RegisteredMethod(edg),
+    "obs": RegisteredMethod(obs, ("bw",)),
+    "dbs": _variant(dbs, "obs with data_driven=true", ("bw",)),
+    "dat": RegisteredMethod(dat),
+    "medoid": _variant(medoid, "dat with medoid=true"),
+    "tight": _advanced(tight),
+    "cell": RegisteredMethod(cell),
+    **{name: RegisteredMethod(method_of(kind)) for name, kind in STRUCTURES.items()},
 }
 ALIASES = {"clique": "cli", "triangle": "tri", "region-clique": "rcli", "contrast": "con"}
 #: Words for methods: no names of them, but taken into account where a name is not known.
@@ -283,11 +326,14 @@ def methods() -> list[MethodInfo]:
             (inspect.getdoc(entry.build) or "").splitlines()[0],
             _in_order(needs_of(entry.build())),
             tuple(inspect.signature(entry.build).parameters),
+            entry.group,
+            entry.variant_of,
         )
         for name, entry in METHODS.items()
     ]
     suffixes = [
-        MethodInfo(f"+{name}", summary, suffix=True) for name, (_, summary) in REFINERS.items()
+        MethodInfo(f"+{name}", summary, group="refinement")
+        for name, (_, summary) in REFINERS.items()
     ]
     return listed + suffixes
 
