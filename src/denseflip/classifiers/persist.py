@@ -172,7 +172,7 @@ def load_oracle(path: str | Path, *, trusted: Iterable[str] = ()) -> FittedOracl
     except TooLargeError:
         raise
     except DenseflipError as error:
-        if str(error).startswith(f"{source}: "):
+        if isinstance(error, FileFormatError) and str(error).startswith(f"{source}: "):
             raise
         msg = f"{source}: {error}"
         raise FileFormatError(msg) from error
