@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import NoneType
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
-from denseflip.checks import parsing, typed
 from denseflip.errors import InvalidParameterError
+from denseflip.serialise import Serialisable
 
 TRUE_AS_READ = 0.9  # the share of redraws that must flip before a sentence speaks of regions
 Language = Literal["regions", "nodes", "pairs"]
@@ -51,7 +49,12 @@ class DrawCount:
 
 
 @dataclass(frozen=True)
-class AsRead(DrawCount):
+class AsRead(
+    DrawCount,
+    Serialisable,
+    named="a test of a sentence as read",
+    keys=(..., "share", "interval", "true"),
+):
     """How true a sentence is as its reader reads it: of so many redraws, how many flip.
 
     A redraw changes as many pairs in the same places as the sentence says, other pairs drawn at
@@ -108,30 +111,3 @@ class AsRead(DrawCount):
         Pairs named one by one are what they are.
         """
         return self.language == "pairs" or self.at_least(TRUE_AS_READ)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON-ready form."""
-        return {
-            "language": self.language,
-            "regions": self.regions,
-            "reading": self.reading,
-            "draws": self.draws,
-            "flips": self.flips,
-            "only": self.only,
-            "share": self.share,
-            "interval": list(self.interval),
-            "true": self.true,
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> AsRead:
-        """Inverse of `to_dict`."""
-        with parsing("a test of a sentence as read"):
-            return cls(
-                typed(data, "language", str),
-                typed(data, "regions", str, NoneType),
-                typed(data, "reading", str),
-                typed(data, "draws", int),
-                typed(data, "flips", int),
-                typed(data, "only", bool) if "only" in data else False,
-            )

@@ -10,38 +10,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from operator import index
-from types import NoneType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from denseflip.as_read import TRUE_AS_READ as TRUE_AS_READ
 from denseflip.as_read import AsRead as AsRead
 from denseflip.as_read import Language as Language
 from denseflip.as_read import Reading as Reading
 from denseflip.as_read import wilson_interval as wilson_interval
-from denseflip.checks import parsing, text_of, typed, visible_tree
-from denseflip.errors import FileFormatError, shown
 from denseflip.graph import Edits, Graph, Nodes, Pair
 from denseflip.result_scores import Plausibility, Robustness
+from denseflip.serialise import FORMS, Form, Serialisable, read, write
 
-# Version of the dictionary form; 2 has as_read, chosen and front, 3 several targets, confidence,
-# constraints, robustness, plausibility and diverse answers.
-FORMAT = 3
-_LABEL = (int, str, float, bool)
-_SAME: dict[str, tuple[type, ...]] = {  # fields that look in JSON as they do here
-    "label_before": _LABEL,
-    "label_after": _LABEL,
-    "method": (str,),
-    "parameters": (Mapping,),
-    "seed": (int,),
-    "search_calls": (int,),
-    "refine_calls": (int,),
-    "background_calls": (int,),
-    "distinct_calls": (int,),
-    "iterations": (int,),
-    "minimal": (bool, NoneType),
-    "elapsed": (int, float),
-}
+FORMAT = 3  # version of the dictionary form
 Label = int | str | float | bool
 Target = Label | tuple[Label, ...] | None
 
@@ -86,49 +66,16 @@ class Step(NamedTuple):
     iteration: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON-ready form."""
-        return {
-            "block": self.block,
-            "structure": self.structure,
-            "toggled": [[int(u), int(v)] for u, v in self.toggled],
-            "ask": str(self.ask),
-            "nodes": [int(v) for v in self.nodes],
-            "name": self.name,
-            "iteration": self.iteration,
-        }
+        """JSON-ready dictionary; `from_dict` reads it back."""
+        return write(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Step:
         """Inverse of `to_dict`."""
-        with parsing("a step of a search"):
-            return cls(
-                typed(data, "block", str),
-                typed(data, "structure", str),
-                tuple((index(u), index(v)) for u, v in typed(data, "toggled", list, tuple)),
-                _read_ask(data["ask"]),
-                tuple(index(v) for v in typed(data, "nodes", list, tuple)),
-                typed(data, "name", str),
-                typed(data, "iteration", int),
-            )
+        return read(cls, data)
 
 
-_SHARES = ("confidence_before", "confidence_after", "confidence")
-
-
-def _read_share(data: Mapping[str, Any], key: str) -> Any:
-    return typed(data, key, int, float, NoneType) if key in data else None
-
-
-def _read_target(data: Mapping[str, Any]) -> Target:
-    target: Any = typed(data, "target", *_LABEL, list, tuple, NoneType)
-    if isinstance(target, (list, tuple)):
-        return tuple(typed({"target": one}, "target", *_LABEL) for one in target)
-    return target  # type: ignore[no-any-return]
-
-
-def _read_ask(word: str) -> Ask:
-    # Version 0.1 had a question whose answer was not heeded; asked it was.
-    return Ask.YES if word == "ignored" else Ask(word)
+FORMS[Step] = Form("a step of a search")
 
 
 def is_wanted(label: Label, before: Label, target: Target) -> bool:
@@ -142,8 +89,37 @@ def is_wanted(label: Label, before: Label, target: Target) -> bool:
     return label in target if isinstance(target, tuple) else label == target
 
 
+_KEYS = (  # of the dictionary form, the most important first
+    "method",
+    "status",
+    "found",
+    "label_before",
+    "label_after",
+    "target",
+    "distance",
+    "relative_distance",
+    "calls",
+    "search_calls",
+    "refine_calls",
+    "background_calls",
+    "amortised_calls",
+    "distinct_calls",
+    "iterations",
+    "seed",
+    "minimal",
+    "elapsed",
+    "parameters",
+    "notes",
+    "added",
+    "removed",
+    ...,
+)
+
+
 @dataclass(frozen=True)
-class Counterfactual:
+class Counterfactual(
+    Serialisable, named="a denseflip result", keys=_KEYS, flat=("edits",), format=FORMAT
+):
     """The result of a search, found or not.
 
     Attributes
@@ -275,47 +251,8 @@ class Counterfactual:
 
     # ---- forms --------------------------------------------------------------------------
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON-ready form; `from_dict` gives back an equal result."""
-        return {
-            "format": FORMAT,
-            "method": self.method,
-            "status": str(self.status),
-            "found": self.found,
-            "label_before": self.label_before,
-            "label_after": self.label_after,
-            "target": list(self.target) if isinstance(self.target, tuple) else self.target,
-            "distance": self.distance,
-            "relative_distance": self.relative_distance,
-            "calls": self.calls,
-            "search_calls": self.search_calls,
-            "refine_calls": self.refine_calls,
-            "background_calls": self.background_calls,
-            "amortised_calls": self.amortised_calls,
-            "distinct_calls": self.distinct_calls,
-            "iterations": self.iterations,
-            "seed": self.seed,
-            "minimal": self.minimal,
-            "elapsed": self.elapsed,
-            "parameters": dict(self.parameters),
-            "notes": list(self.notes),
-            "added": [list(p) for p in self.added],
-            "removed": [list(p) for p in self.removed],
-            "original": self.original.to_dict(),
-            "trace": [step.to_dict() for step in self.trace],
-            "as_read": None if self.as_read is None else self.as_read.to_dict(),
-            "chosen": self.chosen,
-            "front": [result.to_dict() for result in self.front],
-            "confidence_before": self.confidence_before,
-            "confidence_after": self.confidence_after,
-            "confidence": self.confidence,
-            "constraints": dict(self.constraints),
-            "refused": dict(self.refused),
-            "weights": [list(entry) for entry in self.weights],
-            "robustness": None if self.robustness is None else self.robustness.to_dict(),
-            "plausibility": None if self.plausibility is None else self.plausibility.to_dict(),
-            "diverse": [result.to_dict() for result in self.diverse],
-        }
+    def _check(self) -> None:
+        _ = self.counterfactual  # refuses edits that do not fit the graph
 
     def to_frame(self, nodes: Nodes | None = None, regions: str | None = None) -> Any:
         """The edits as a pandas table, one row each: change, the two nodes, their names, regions.
@@ -337,51 +274,6 @@ class Counterfactual:
             nodes.check_fits(self.original.n_nodes)
             sorted_by = nodes.taxonomy(regions) if nodes.regions or regions else None
         return make_frame(*list_edits(self.edits, nodes, sorted_by))
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Inverse of `to_dict`; reads what version 0.1 wrote, too.
-
-        Raises
-        ------
-        FileFormatError
-            If the dictionary lacks a field or was written by a newer version.
-        """
-        if not isinstance(data, Mapping):
-            msg = f"Not a denseflip result: a dictionary is expected; got {shown(data)}."
-            raise FileFormatError(msg)
-        version = data.get("format", 0)
-        if not isinstance(version, int) or version > FORMAT:
-            msg = f"This result has format {shown(version)}; this version reads up to {FORMAT}. "
-            raise FileFormatError(msg + "Update denseflip.")
-        with parsing("a denseflip result"):
-            result = cls(
-                status=Status(data["status"]),
-                original=Graph.from_dict(data["original"]),
-                edits=Edits(
-                    tuple((u, v) for u, v in data["added"]),
-                    tuple((u, v) for u, v in data["removed"]),
-                ),
-                trace=tuple(Step.from_dict(s) for s in typed(data, "trace", list, tuple)),
-                notes=tuple(text_of(x) for x in typed(data, "notes", list, tuple)),
-                as_read=AsRead.from_dict(test) if (test := data.get("as_read")) else None,
-                chosen=text_of(data.get("chosen", "")),
-                front=tuple(cls.from_dict(part) for part in data.get("front", ())),
-                target=_read_target(data),
-                constraints=visible_tree(dict(data.get("constraints", {}))),
-                refused={text_of(k): index(n) for k, n in data.get("refused", {}).items()},
-                weights=tuple(
-                    (index(u), index(v), float(a), float(b))
-                    for u, v, a, b in data.get("weights", ())
-                ),
-                robustness=Robustness.read(data.get("robustness")),
-                plausibility=Plausibility.read(data.get("plausibility")),
-                diverse=tuple(cls.from_dict(part) for part in data.get("diverse", ())),
-                **{key: _read_share(data, key) for key in _SHARES},
-                **{key: visible_tree(typed(data, key, *kinds)) for key, kinds in _SAME.items()},
-            )
-            _ = result.counterfactual  # edits that do not fit the graph are told here
-            return result
 
     # ---- display ------------------------------------------------------------------------
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import NoneType
-from typing import Any
 
 from denseflip.as_read import DrawCount
-from denseflip.checks import typed
 from denseflip.errors import InvalidParameterError
+from denseflip.serialise import Serialisable
 
 
 @dataclass(frozen=True)
-class Robustness(DrawCount):
+class Robustness(
+    DrawCount,
+    Serialisable,
+    named="the robustness of a result",
+    keys=(..., "share", "interval", "reached"),
+):
     """How many random perturbations of a counterfactual leave it one.
 
     Attributes
@@ -53,33 +55,11 @@ class Robustness(DrawCount):
             f"of all pairs (95 % interval {low:.2f} to {high:.2f}; asked for {self.wanted:g})"
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON-ready form."""
-        return {
-            "wanted": self.wanted,
-            "noise": self.noise,
-            "draws": self.draws,
-            "flips": self.flips,
-            "share": self.share,
-            "interval": list(self.interval),
-            "reached": self.reached,
-        }
-
-    @classmethod
-    def read(cls, data: Mapping[str, Any] | None) -> Robustness | None:
-        """Inverse of `to_dict`; None of nothing."""
-        if data is None:
-            return None
-        return cls(
-            typed(data, "wanted", int, float),
-            typed(data, "noise", int, float),
-            typed(data, "draws", int),
-            typed(data, "flips", int),
-        )
-
 
 @dataclass(frozen=True)
-class Plausibility:
+class Plausibility(
+    Serialisable, named="the plausibility of a result", keys=(..., "implausible", "reached")
+):
     """How much a counterfactual looks like the real graphs of its class.
 
     Attributes
@@ -134,23 +114,3 @@ class Plausibility:
         if self.swapped:
             parts.append(f"{self.swapped} exchanged for more plausible ones")
         return "; ".join(parts)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON-ready form."""
-        return {
-            **{name: getattr(self, name) for name in self.__dataclass_fields__},
-            "implausible": self.implausible,
-            "reached": self.reached,
-        }
-
-    @classmethod
-    def read(cls, data: Mapping[str, Any] | None) -> Plausibility | None:
-        """Inverse of `to_dict`; None of nothing."""
-        if data is None:
-            return None
-        shares = ("nearest", "usual", "added", "removed", "neighbours", "most")
-        return cls(
-            n_graphs=typed(data, "n_graphs", int),
-            swapped=typed(data, "swapped", int),
-            **{name: typed(data, name, int, float, NoneType) for name in shares},
-        )

@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import json
-from dataclasses import replace
-from typing import Any
+import pkgutil
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, ClassVar, get_origin, get_type_hints
 
 import pytest
 
+import denseflip
 from cohorts import make_cohort
-from denseflip import Counterfactual, Story, describe, explain, fit_oracle
+from denseflip import Counterfactual, Graph, Story, describe, explain, fit_oracle
 from denseflip.as_read import AsRead
 from denseflip.classifiers.confounding import Confounding
 from denseflip.classifiers.evaluation import Evaluation
+from denseflip.classifiers.features import FEATURES, SavedRegions, make_features
+from denseflip.classifiers.persist import Header
 from denseflip.classifiers.tellability import Tellability, ToldDecision
 from denseflip.cli.command_tree import app
 from denseflip.cli.common import run
 from denseflip.cohort.cohort import Cohort
 from denseflip.cohort.explain_cohort import explain_cohort
+from denseflip.datasets import list_datasets
 from denseflip.errors import DenseflipError, FileFormatError, StoreError
 from denseflip.runs.result_store import Store
+from denseflip.serialise import FORMS
+from denseflip.story.vocabulary import Vocabulary
+from denseflip.web.job_store import Job
 from groups import GOOD, cohort, found_cohort
 from mutations import VALUES
 
@@ -39,20 +49,57 @@ def a_story() -> Story:
     return describe(explain(data.graphs[0], oracle, "tri", nodes=data.nodes), data.nodes, oracle)
 
 
+def a_result() -> Counterfactual:
+    """A result in which no part is empty."""
+    data = make_cohort()
+    oracle = fit_oracle(data, "regions-logistic")
+    wanted = {"robust": 0.9, "plausible": True, "n": 2, "confidence": 0.6}
+    found = explain(
+        data.graphs[0], oracle, "con", nodes=data.nodes, background=data.graphs, **wanted
+    )
+    test = AsRead("regions", "lobe", "any", 20, 19)
+    weights = ((0, 1, 0.5, 0.25),)
+    return replace(
+        found, as_read=test, front=(found,), weights=weights, notes=("a",), refused={"pairs": 2}
+    )
+
+
+def parts_of(value: Any) -> Iterator[Any]:
+    """The value and everything inside it."""
+    yield value
+    if is_dataclass(value):
+        for field in fields(value):
+            yield from parts_of(getattr(value, field.name))
+    elif isinstance(value, Mapping):
+        for part in value.values():
+            yield from parts_of(part)
+    elif isinstance(value, (list, tuple)):
+        for part in value[:20]:
+            yield from parts_of(part)
+
+
 STORY = a_story()
-THINGS = (
-    AsRead("regions", "lobe", "any", 20, 19),
-    CONFOUNDS,
+DATA = make_cohort()
+FEATURE_ROWS = tuple(make_features(name, DATA.nodes) for name in FEATURES)
+LARGE = (
+    a_result(),
+    STORY,
+    COHORT,
     JUDGED,
     Tellability("d", "p", "auto", 3, 5, 20, 0, (DECISION,)),
-    STORY.verification,
-    STORY.result.trace[0],
-    COHORT.observed.patients[0],
-    COHORT.observed,
-    COHORT.shared[0].halves[0],
-    COHORT.shared[0],
-    COHORT,
+    DATA.nodes,
+    replace(DATA.card, caveats=("small",)),
+    DATA.summary(),
+    replace(list_datasets()[0], variants=("a:b",)),
+    FEATURE_ROWS,
+    SavedRegions("lobe", ("Front", "Back"), (0, 1, 1)),
+    Header({"name": "edges"}, ("a", "b"), 12, {"seed": 0}, {"skops": "1"}, {"kind": "linear"}),
+    Job("a", "explain", "done", {"graph": "g"}, 1.0, 2.0, 3.0, {"a": "b"}, {"c": 1}),
 )
+EXAMPLES = {  # the first of every class that is saved
+    type(part): part for part in reversed([*parts_of(LARGE)]) if hasattr(type(part), "from_dict")
+}
+SAVED = [kind for kind in EXAMPLES if kind in FORMS]
 
 
 def plain(thing: Any) -> Any:
@@ -67,26 +114,55 @@ def deep() -> Any:
 
 
 def opens(kind: Any, data: Any) -> None:
-    """It is refused in our own words, or can be shown and written."""
+    """It is refused with a message, or can be shown, written as JSON and read again."""
     try:
         made = kind.from_dict(data)
     except DenseflipError:
         return
-    str(made), made.to_dict()
+    str(made)
+    if kind in SAVED:
+        again = json.loads(json.dumps(made.to_dict()))
+        assert kind.from_dict(again).to_dict() == made.to_dict()
 
 
-@pytest.mark.parametrize("thing", THINGS, ids=lambda x: type(x).__name__)
-def test_any_field_may_be_wrong(thing):
-    kind, data = type(thing), plain(thing)
-    assert kind.from_dict(data).to_dict() == thing.to_dict()
-    values = [x for x in VALUES if not isinstance(x, int) or abs(x) < 10**100]
-    for value in (*values, deep(), {"__proto__": 1}):
-        with pytest.raises(FileFormatError):
-            kind.from_dict(value)
-    for field in data:
-        for value in (*values, deep(), ["a"] * 12):
-            opens(kind, {**data, field: value})
-        opens(kind, {k: v for k, v in data.items() if k != field})
+def test_every_class_that_is_saved_is_tested_here():
+    for module in pkgutil.walk_packages(denseflip.__path__, "denseflip."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    ours = {kind for kind in FORMS if kind.__module__.startswith("denseflip.")}
+    assert {kind.__name__ for kind in ours - set(SAVED)} == set()
+
+
+@pytest.mark.parametrize("kind", EXAMPLES, ids=lambda x: x.__name__)
+def test_any_entry_may_be_wrong(kind):
+    data = plain(EXAMPLES[kind])
+    assert plain(kind.from_dict(data)) == data
+    lenient = kind is Vocabulary or (kind in FORMS and FORMS[kind].partial)
+    for value in (*VALUES, deep(), {"__proto__": 1}):
+        if not (lenient and isinstance(value, dict)):
+            with pytest.raises(DenseflipError):
+                kind.from_dict(value)
+    for key in data:
+        for value in (*VALUES, deep(), ["a"] * 12, -(10**200), {"1": [None]}, [[0, 1]] * 3):
+            opens(kind, {**data, key: value})
+        opens(kind, {k: v for k, v in data.items() if k != key})
+
+
+@pytest.mark.parametrize("kind", SAVED, ids=lambda x: x.__name__)
+def test_a_wrong_entry_is_named_with_its_value(kind):
+    form, data = FORMS[kind], plain(EXAMPLES[kind])
+    for key in data:
+        if key in get_type_hints(kind) and not has_any_form(get_type_hints(kind)[key]):
+            with pytest.raises(FileFormatError, match=rf"^Not {form.named}: .*\b{key}\b.*") as seen:
+                kind.from_dict({**data, key: object})
+            assert "<class 'object'>" in str(seen.value)
+            if not form.partial:
+                with pytest.raises(FileFormatError, match=rf"^Not .*the entry {key} is missing"):
+                    kind.from_dict({k: v for k, v in data.items() if k != key})
+
+
+def has_any_form(kind: Any) -> bool:
+    return kind is Any or get_origin(kind) is ClassVar or kind is Graph
 
 
 def hostile(data: Any, kind: Any) -> Any:
@@ -126,7 +202,7 @@ def test_what_is_opened_again_writes_on_no_terminal(thing):
 
 def test_a_result_is_refused_by_what_is_wrong_inside():
     data = plain(STORY.result)
-    with pytest.raises(FileFormatError, match=r"^Not a denseflip result: Not a step of a search: "):
+    with pytest.raises(FileFormatError, match=r"^Not a denseflip result: trace\[0\]: the entries "):
         Counterfactual.from_dict({**data, "trace": [{}]})
     with pytest.raises(FileFormatError, match=r"^Not a cohort of denseflip: it has format 99; "):
         Cohort.from_dict({**plain(COHORT), "format": 99})
@@ -138,7 +214,8 @@ def test_an_evaluation_of_wrong_types_is_told_on_the_command_line(tmp_path, caps
     judged.write_text(json.dumps({**plain(JUDGED), "permutations": None}))
     words = ["explain", str(path), data.ids[0], "--oracle", "edges-svm", "--method", "tri"]
     assert run(app, [*words, "--evaluation", str(judged)]) == 1
-    assert "Not an evaluation: TypeError: permutations cannot be None" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "Not an evaluation: permutations must be a whole number; got None" in said
     assert Evaluation.from_dict(plain(JUDGED)) == JUDGED
 
 

@@ -92,24 +92,28 @@ def test_numbers_of_other_makes_become_plain_in_a_step():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format": 99}, "has format 99; this version reads up to 3. Update denseflip"),
-        ({"format": "x"}, "has format 'x'"),
-        ({"status": "lost"}, "Not a denseflip result: ValueError"),
-        ({"original": {}}, "Not a denseflip result: InvalidGraphError"),
-        ({"added": [[0, 3], [3, 0]]}, "Not a denseflip result: InvalidGraphError"),
-        ({"added": 5}, "Not a denseflip result: TypeError"),
-        ({"trace": [{"block": "x"}]}, "Not a denseflip result: Not a step of a search: KeyError"),
+        ({"format": 99}, "it has format 99; this version of denseflip reads format 3"),
+        ({"format": 2}, "it has format 2; .* Read it with the version that wrote it"),
+        ({"format": "x"}, "it has format 'x'"),
+        ({"format": None}, "it has no format"),
+        ({"status": "lost"}, "status must be one of 'found', .*; got 'lost'"),
+        ({"original": {}}, "original: A graph's dictionary needs the keys"),
+        ({"added": [[0, 3], [3, 0]]}, "The pair .0, 3. is added twice"),
+        ({"added": 5}, "added must be a list; got 5"),
+        ({"added": [[0, 3, 4]]}, r"added\[0\] must be a list of 2; got \[0, 3, 4\]"),
+        ({"trace": [{"block": "x"}]}, r"trace\[0\]: the entries structure, toggled, .* missing"),
+        ({"robustness": {"wanted": 1, "noise": 0, "draws": 1, "flips": 2}}, "robustness: 2 of 1"),
     ],
 )
 def test_what_is_no_result_is_refused(change, message):
-    with pytest.raises(FileFormatError, match=message):
+    with pytest.raises(FileFormatError, match=f"^Not a denseflip result: .*{message}"):
         Counterfactual.from_dict({**make().to_dict(), **change})
 
 
 def test_a_missing_field_is_named():
     data = make().to_dict()
     del data["seed"]
-    with pytest.raises(FileFormatError, match=r"KeyError: 'seed'"):
+    with pytest.raises(FileFormatError, match="the entry seed is missing"):
         Counterfactual.from_dict(data)
     with pytest.raises(FileFormatError, match=r"Not a denseflip result"):
         Counterfactual.from_dict({})
@@ -149,11 +153,6 @@ def test_a_real_result_shows_itself():
     assert "Counterfactual by cli+min, seed 0" in str(result)
 
 
-def test_a_trace_of_the_first_version_is_read():
-    data = Step("sparsify", "clique", ((0, 1),)).to_dict() | {"ask": "ignored"}
-    assert Step.from_dict(data).ask is Ask.YES  # asked it was, though its answer was not heeded
-
-
 def test_truth_as_read_and_the_front_are_kept_with_the_result():
     test = AsRead("regions", "lobe", "typical", draws=20, flips=18)
     assert test.true
@@ -163,10 +162,6 @@ def test_truth_as_read_and_the_front_are_kept_with_the_result():
     again = Counterfactual.from_dict(json.loads(json.dumps(result.to_dict())))
     assert again == result
     assert again.front[0].as_read == test
-    old = make().to_dict()
-    for key in ("as_read", "chosen", "front"):
-        del old[key]  # as version 0.1 wrote it
-    assert Counterfactual.from_dict({**old, "format": 1}) == make()
 
 
 def test_what_cannot_be_as_read_is_refused():

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any, Self
+from dataclasses import dataclass
 
-from denseflip.checks import parsing, plain_fields, text_of, typed
+from denseflip.serialise import Serialisable
 
 
 @dataclass(frozen=True)
-class Confounding:
+class Confounding(Serialisable, named="the confounds of an evaluation"):
     """How a classifier stands beside its confounds; `evaluate` with ``confounds`` makes it.
 
     Attributes
@@ -86,30 +84,8 @@ class Confounding:
         remark = f" {self.remark}" if self.remark else ""
         return f"{opening}: {figures}.{remark}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON-ready form."""
-        data = asdict(self)
-        data["columns"] = list(self.columns)
-        for name in ("interval", "alone_interval", "leave_site_out_interval"):
-            data[name] = None if data[name] is None else list(data[name])
-        return data
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Inverse of `to_dict`."""
-        with parsing("the confounds of an evaluation"):
-            values = {f.name: data[f.name] for f in fields(cls)} | plain_fields(cls, data)
-            values["columns"] = tuple(text_of(x) for x in typed(data, "columns", list, tuple))
-            for name in ("interval", "alone_interval", "leave_site_out_interval"):
-                pair = values[name]
-                values[name] = None if pair is None else (float(pair[0]), float(pair[1]))
-            for name in ("plain", "accuracy", "alone"):
-                values[name] = float(values[name])
-            for name in ("p_value", "null_mean", "leave_site_out"):
-                values[name] = None if values[name] is None else float(values[name])
-            found = cls(**values)
-            found.verdict("better")  # what cannot be told is none
-            return found
+    def _check(self) -> None:
+        self.verdict("better")  # refuses an empty list of columns
 
 
 def _listed(names: tuple[str, ...]) -> str:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from numbers import Integral
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from typing import ClassVar, Literal
 
-from denseflip.checks import parsing, plain_fields, typed, visible, visible_tree
+from denseflip.checks import visible_tree
 from denseflip.classifiers.confounding import Confounding
-from denseflip.errors import FileFormatError, shown
+from denseflip.errors import FileFormatError
 from denseflip.limits import check_size, read_json
+from denseflip.serialise import Serialisable
 
 Level = Literal["better", "unclear", "chance", "seen"]
 Protocol = Literal["cross-validation", "as given"]
@@ -19,18 +19,21 @@ ALPHA = 0.05
 #: The smallest p-value of k shuffles is 1 / (k + 1): fewer than these cannot reach ALPHA.
 LEAST_SHUFFLES = 19
 
-_SHARES = (
-    "accuracy",
-    "f1",
-    "balanced_accuracy",
-    "majority_rate",
-    "training_accuracy",
-    "training_f1",
-)
-
 
 @dataclass(frozen=True)
-class Evaluation:
+class Evaluation(
+    Serialisable,
+    named="an evaluation",
+    keys=(
+        ...,
+        "interval_kind",
+        "beats_confounds",
+        "plain_level",
+        "level",
+        "verdict",
+        "warning",
+    ),
+):
     """What is known about a classifier's worth; `evaluate` makes it.
 
     Attributes
@@ -54,6 +57,8 @@ class Evaluation:
         all figures are then of graphs that it may have seen, and there are no folds.
     confounds : how it stands beside its confounds, if any were given.
     """
+
+    interval_kind: ClassVar[str] = "Wilson, 95 %, sample size = graphs"
 
     dataset: str
     class_counts: Mapping[str, int]
@@ -219,54 +224,6 @@ class Evaluation:
             "counterfactual still shows what would change its answer, but that says nothing about "
             f"the difference between the classes.{gap}"
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON-ready form, with the verdict in words."""
-        data = asdict(self)
-        data["class_counts"] = dict(self.class_counts)
-        data["interval"] = list(self.interval)
-        data["interval_kind"] = "Wilson, 95 %, sample size = graphs"
-        data["confusion"] = [list(row) for row in self.confusion]
-        data["repeat_accuracies"] = list(self.repeat_accuracies)
-        data["confounds"] = None if self.confounds is None else self.confounds.to_dict()
-        data["beats_confounds"] = self.beats_confounds
-        data["plain_level"] = self.plain_level
-        data["level"], data["verdict"], data["warning"] = self.level, self.verdict, self.warning
-        return data
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Inverse of `to_dict`."""
-        if not isinstance(data, Mapping):
-            msg = f"Not an evaluation: a dictionary is expected; got {shown(data)}."
-            raise FileFormatError(msg)
-        late = ("protocol", "confounds")  # which files of the first release do not have
-        names = [f.name for f in fields(cls) if f.name in data or f.name not in late]
-        missing = [name for name in names if name not in data]
-        if missing:
-            msg = f"Not an evaluation: the entries {', '.join(missing)} are missing."
-            raise FileFormatError(msg)
-        with parsing("an evaluation"):
-            values = {name: data[name] for name in names} | plain_fields(cls, data)
-            values["interval"] = (float(data["interval"][0]), float(data["interval"][1]))
-            values["confusion"] = tuple(tuple(int(x) for x in row) for row in data["confusion"])
-            values["repeat_accuracies"] = tuple(float(x) for x in data["repeat_accuracies"])
-            values["class_counts"] = {
-                visible(str(k)): typed(data["class_counts"], k, Integral)
-                for k in data["class_counts"]
-            }
-            values["chosen"] = {str(k): dict(visible_tree(v)) for k, v in data["chosen"].items()}
-            for name in _SHARES:
-                values[name] = float(data[name])
-            for name in ("p_value", "null_mean"):
-                values[name] = None if data[name] is None else float(data[name])
-            if values.get("protocol", "cross-validation") not in get_args(Protocol):
-                raise ValueError(f"the protocol {shown(values['protocol'])}")
-            if values.get("confounds") is not None:
-                values["confounds"] = Confounding.from_dict(values["confounds"])
-            found = cls(**values)
-            repr(found), found.verdict, found.warning  # what cannot be told is none
-            return found
 
 
 def read_evaluation(path: str | Path) -> Evaluation:

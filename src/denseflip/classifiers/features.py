@@ -22,9 +22,11 @@ from denseflip.errors import (
     InvalidParameterError,
     MissingInputError,
     UnknownNameError,
+    shown,
 )
 from denseflip.graph import Cells, Codes, Graph, Nodes, Taxonomy
 from denseflip.limits import check_size
+from denseflip.serialise import Serialisable
 
 Matrix = npt.NDArray[np.float64]
 
@@ -53,7 +55,9 @@ class Features(Protocol):
 
 
 @dataclass(frozen=True)
-class EdgeFeatures:
+class EdgeFeatures(
+    Serialisable, named="a description of features", keys=("name", ...), closed=True
+):
     """Every node pair, 1 if joined, else 0: the upper triangle, row by row.
 
     >>> EdgeFeatures().transform([Graph.from_edges(3, [(0, 2)])]).tolist()
@@ -83,13 +87,11 @@ class EdgeFeatures:
         """The largest value that a column can have."""
         return 1.0
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON-ready form."""
-        return {"name": self.name}
-
 
 @dataclass(frozen=True)
-class DegreeFeatures:
+class DegreeFeatures(
+    Serialisable, named="a description of features", keys=("name", ...), closed=True
+):
     """Number of neighbours of every node.
 
     >>> DegreeFeatures().transform([Graph.from_edges(3, [(0, 2)])]).tolist()
@@ -116,9 +118,23 @@ class DegreeFeatures:
         """The largest value that a column can have."""
         return float(max(n_nodes - 1, 0))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON-ready form."""
-        return {"name": self.name}
+
+@dataclass(frozen=True)
+class SavedRegions(
+    Serialisable, named="a description of features", keys=("name", ...), closed=True
+):
+    """`RegionFeatures` as they are saved: each node's region by its number."""
+
+    name: ClassVar[str] = "regions"
+
+    taxonomy: str
+    regions: tuple[str, ...]
+    index: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if any(not 0 <= i < len(self.regions) for i in self.index):
+            msg = f"a number in 'index' is not that of one of the {len(self.regions)} regions"
+            raise InvalidParameterError(msg)
 
 
 @dataclass(frozen=True)
@@ -193,13 +209,15 @@ class RegionFeatures:
         return 1.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON-ready form."""
-        return {
-            "name": self.name,
-            "taxonomy": self.taxonomy.name,
-            "regions": list(self.taxonomy.regions),
-            "index": list(self.taxonomy.index),
-        }
+        """JSON-ready dictionary; `from_dict` reads it back."""
+        regions = self.taxonomy
+        return SavedRegions(regions.name, regions.regions, regions.index).to_dict()
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> RegionFeatures:
+        """Inverse of `to_dict`."""
+        found = SavedRegions.from_dict(data)
+        return cls(Taxonomy(found.taxonomy, found.regions, found.index))
 
 
 FEATURES: dict[str, type[Any]] = {
@@ -250,23 +268,14 @@ def make_features(
 
 def features_from_dict(data: Mapping[str, Any]) -> Features:
     """Inverse of the features' `to_dict`."""
-    try:
-        values = dict(data)
-        name = values.pop("name")
-        if name not in FEATURES:
-            raise UnknownNameError("features", str(name), FEATURES)
-        if name == "regions":
-            regions = tuple(str(x) for x in values["regions"])
-            index = tuple(int(x) for x in values["index"])
-            if index and not 0 <= min(index) <= max(index) < len(regions):
-                raise ValueError("a region that is not there")
-            return RegionFeatures(Taxonomy(str(values["taxonomy"]), regions, index))
-        made: Features = FEATURES[name](**values)
-    except UnknownNameError:
-        raise
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
-        msg = f"Not a description of features: {data!r:.120} ({error})."
-        raise FileFormatError(msg) from error
+    name = data.get("name") if isinstance(data, Mapping) else None
+    if not isinstance(name, str):
+        must = "it must be a dictionary with a name"
+        msg = f"Not a description of features: {must}; got {shown(data)}."
+        raise FileFormatError(msg)
+    if name not in FEATURES:
+        raise UnknownNameError("features", name, FEATURES)
+    made: Features = FEATURES[name].from_dict(data)
     return made
 
 

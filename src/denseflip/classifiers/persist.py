@@ -4,8 +4,7 @@ A file is a zip with up to three members: ``card.json`` (format, version, featur
 to be read by anyone; ``estimator.skops``, which skops loads from a list of types it may build (a
 type outside that list is refused before anything is built); and, for the estimators that answer
 from plain arrays, ``head.npz`` with those arrays. With them the estimator stays unopened until
-somebody asks for it, so that asking needs no scikit-learn. Files of the first release have no
-``head.npz``, and it reads files that do.
+somebody asks for it, so that asking needs no scikit-learn.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ import io
 import json
 import zipfile
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import NoneType
@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from denseflip.checks import check_new_file, typed, visible_tree
+from denseflip.checks import check_new_file
 from denseflip.classifiers.features import FEATURES, features_from_dict
 from denseflip.classifiers.fitted import FittedOracle
 from denseflip.classifiers.heads import LazyEstimator, head_from_parts, head_to_parts
@@ -36,6 +36,7 @@ from denseflip.errors import (
 from denseflip.files import whole_file
 from denseflip.graph import Graph
 from denseflip.limits import check_zip, open_zip, read_json, read_member, repack_zip
+from denseflip.serialise import Serialisable
 
 FORMAT = "denseflip-oracle"
 VERSION = 1
@@ -53,6 +54,26 @@ TRUSTED = (
     "sklearn.neighbors._kd_tree.KDTree",
     "sklearn.tree._tree.Tree",
 )
+
+
+@dataclass(frozen=True)
+class Header(Serialisable, named="the card of a classifier", partial=True):
+    """What ``card.json`` holds beside format and version.
+
+    Attributes
+    ----------
+    features : the features, as `Features.to_dict` describes them.
+    class_names, n_nodes, card : those of the `FittedOracle`.
+    written_with : versions of the packages that wrote the estimator.
+    head : what the arrays of ``head.npz`` are, and of which estimator.
+    """
+
+    features: Mapping[str, Any]
+    class_names: tuple[str, ...]
+    n_nodes: int
+    card: Mapping[str, Any]
+    written_with: Mapping[str, str]
+    head: Mapping[str, Any] | None = None
 
 
 def write_oracle(oracle: FittedOracle, path: str | Path, *, force: bool = False) -> Path:
@@ -74,28 +95,30 @@ def write_oracle(oracle: FittedOracle, path: str | Path, *, force: bool = False)
     except Exception as error:  # skops raises several kinds for what it cannot write
         msg = f"The estimator {type(oracle.estimator).__name__} cannot be saved safely: {error}"
         raise InvalidParameterError(msg) from error
-    header: dict[str, Any] = {
-        "format": FORMAT,
-        "version": VERSION,
-        "features": described,
-        "class_names": list(oracle.class_names),
-        "n_nodes": oracle.n_nodes,
-        "card": dict(oracle.card),
-        "written_with": {"scikit-learn": sklearn.__version__, "skops": skops.__version__},
-    }
     members = {_ESTIMATOR: estimator}
-    parts = head_to_parts(oracle.head)
+    parts, head = head_to_parts(oracle.head), None
     if parts is not None:
-        described, arrays = parts
+        head, arrays = parts
         members[_HEAD] = _pack(arrays)
-        header["head"] = {
-            **described,
+        head = {
+            **head,
             "classes": list(oracle.classes),
             "estimator": oracle.description,
             "estimator_sha256": hashlib.sha256(estimator).hexdigest(),
         }
+    header = Header(
+        described,
+        oracle.class_names,
+        oracle.n_nodes,
+        oracle.card,
+        {"scikit-learn": sklearn.__version__, "skops": skops.__version__},
+        head,
+    )
+    card = {"format": FORMAT, "version": VERSION, **header.to_dict()}
+    if head is None:
+        del card["head"]
     with whole_file(target) as out, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(CARD, json.dumps(header, indent=2, ensure_ascii=False))
+        archive.writestr(CARD, json.dumps(card, indent=2, ensure_ascii=False))
         for name, data in members.items():
             archive.writestr(name, data)
     return target
@@ -129,27 +152,28 @@ def load_oracle(path: str | Path, *, trusted: Iterable[str] = ()) -> FittedOracl
                 raise FileFormatError(msg)
             check_zip(archive, str(source))
             card = read_json(read_member(archive, CARD, str(source)), f"{source}: its card")
-            header = _check_header(visible_tree(card), source)
+            header = _read_header(card, source)
             data = read_member(archive, _ESTIMATOR, str(source))
             arrays = None
             if _HEAD in archive.namelist():
                 arrays = repack_zip(read_member(archive, _HEAD, str(source)), str(source))
         build = partial(_load_estimator, data, (*TRUSTED, *trusted), source)
         lazy = _lazy_estimator(header, data, arrays, build)
-        names, n_nodes = typed(header, "class_names", list), typed(header, "n_nodes", int)
         oracle = FittedOracle(
-            features_from_dict(header["features"]),
+            features_from_dict(header.features),
             lazy or build(),
-            tuple(str(x) for x in names),
-            n_nodes,
-            _check_card(typed(header, "card", dict)),
+            header.class_names,
+            header.n_nodes,
+            _check_card(dict(header.card)),
         )
-        if 0 <= n_nodes <= _QUICK:  # parts that do not fit one another are told here
-            oracle.predict([Graph.from_edges(n_nodes, [])])
+        if 0 <= header.n_nodes <= _QUICK:  # refuses parts that do not fit one another
+            oracle.predict([Graph.from_edges(header.n_nodes, [])])
         return oracle
-    except (FileFormatError, TooLargeError):
+    except TooLargeError:
         raise
     except DenseflipError as error:
+        if isinstance(error, FileFormatError) and str(error).startswith(f"{source}: "):
+            raise
         msg = f"{source}: {error}"
         raise FileFormatError(msg) from error
     except Exception as error:  # a damaged archive can fail in any way
@@ -171,7 +195,7 @@ def _check_card(card: dict[str, Any]) -> dict[str, Any]:
     return card
 
 
-def _check_header(header: Any, source: Path) -> dict[str, Any]:
+def _read_header(header: Any, source: Path) -> Header:
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         msg = f"{source}: not a classifier of denseflip (its card does not say {FORMAT!r})."
         raise FileFormatError(msg)
@@ -181,7 +205,7 @@ def _check_header(header: Any, source: Path) -> dict[str, Any]:
             f"version {VERSION}. Upgrade denseflip, or train the classifier again."
         )
         raise FileFormatError(msg)
-    return header
+    return Header.from_dict(header)
 
 
 def _pack(arrays: Mapping[str, Any]) -> bytes:
@@ -191,10 +215,10 @@ def _pack(arrays: Mapping[str, Any]) -> bytes:
 
 
 def _lazy_estimator(
-    header: Mapping[str, Any], data: bytes, arrays: bytes | None, build: Any
+    header: Header, data: bytes, arrays: bytes | None, build: Any
 ) -> LazyEstimator | None:
     """The head of a file; None without one, or if its estimator is not the one it was read from."""
-    described = header.get("head")
+    described = header.head
     if arrays is None or described is None:
         return None
     if described["estimator_sha256"] != hashlib.sha256(data).hexdigest():

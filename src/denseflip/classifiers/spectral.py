@@ -18,6 +18,7 @@ from denseflip.classifiers.laplacian import degrees_of, ends_of, fill_laplacians
 from denseflip.errors import InvalidParameterError
 from denseflip.graph import Graph
 from denseflip.oracles.threads import single_thread
+from denseflip.serialise import Serialisable
 
 Matrix = npt.NDArray[np.float64]
 
@@ -29,7 +30,9 @@ _ZERO = 1e-10
 
 
 @dataclass(frozen=True)
-class SpectralFeatures:
+class SpectralFeatures(
+    Serialisable, named="a description of features", keys=("name", ...), closed=True
+):
     """Smallest eigenvalues of ``I - D^-1/2 A D^-1/2``, ascending, zero-padded to `width`.
 
     The defaults are the text of the paper: positive eigenvalues only. Its printed numbers come
@@ -83,16 +86,6 @@ class SpectralFeatures:
                     for i in rows:
                         self._put(out[i], self._large(graphs[i]))
         return out
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON-ready form."""
-        return {
-            "name": self.name,
-            "width": self.width,
-            "self_loops": self.self_loops,
-            "drop_smallest": self.drop_smallest,
-            "front_zero": self.front_zero,
-        }
 
     # ---- dense ----------------------------------------------------------------------------
 

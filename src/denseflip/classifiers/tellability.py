@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from denseflip.checks import parsing, plain_fields, typed
 from denseflip.classifiers.presets import check_classes, default_preset, fit_oracle
 from denseflip.classifiers.recipes import Positions, stratified_folds
 from denseflip.counterfactual import wilson_interval
@@ -28,6 +27,7 @@ from denseflip.oracles.session import Session
 from denseflip.search.claims.claim import DRAWS
 from denseflip.search.claims.redraw_test import FEW_CELLS, Sides, assertion, redraw
 from denseflip.search.explain import explain
+from denseflip.serialise import Serialisable
 
 if TYPE_CHECKING:
     from denseflip.classifiers.evaluation import Evaluation
@@ -36,7 +36,7 @@ GRAPHS = 12  # held-out graphs that are explained
 
 
 @dataclass(frozen=True)
-class ToldDecision:
+class ToldDecision(Serialisable, named="a told decision"):
     """One decision about a held-out graph, and how it can be told.
 
     Attributes
@@ -67,7 +67,20 @@ class ToldDecision:
 
 
 @dataclass(frozen=True)
-class Tellability:
+class Tellability(
+    Serialisable,
+    named="a tellability",
+    keys=(
+        ...,
+        "share",
+        "interval",
+        "median_cells",
+        "median_edits",
+        "languages",
+        "readings",
+        "verdict",
+    ),
+):
     """In how many cells a classifier's decisions can be told true as read; `tellability` makes it.
 
     Attributes
@@ -141,30 +154,6 @@ class Tellability:
         read = ", ".join(f"{name} {n}" for name, n in self.readings.items())
         how = f"{spoken}; read as {read}" if read else spoken
         return f"{opening}, {self.median_cells:g} on the median (told in {how})."
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON-ready form, with the figures and the verdict in words."""
-        return {
-            **asdict(self),
-            "decisions": [asdict(d) for d in self.decisions],
-            "share": self.share,
-            "interval": list(self.interval),
-            "median_cells": self.median_cells,
-            "median_edits": self.median_edits,
-            "languages": self.languages,
-            "readings": self.readings,
-            "verdict": self.verdict,
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Inverse of `to_dict`."""
-        with parsing("a tellability"):
-            listed = typed(data, "decisions", list, tuple)
-            told = tuple(ToldDecision(**plain_fields(ToldDecision, one)) for one in listed)
-            found = cls(**plain_fields(cls, data), decisions=told)
-            found.to_dict()  # what cannot be told is none
-            return found
 
 
 def tellability(

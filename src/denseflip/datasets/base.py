@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -27,20 +27,21 @@ from denseflip.errors import (
 )
 from denseflip.graph import Graph, Nodes
 from denseflip.graph.inputs import settle_names
+from denseflip.serialise import Serialisable, Text
 
 if TYPE_CHECKING:
     from denseflip.datasets.summary import DatasetSummary
 
 
 @dataclass(frozen=True)
-class Card:
+class Card(Serialisable, named="the card of a data set", partial=True):
     """What a reader must know about a data set before believing anything said about it."""
 
-    source: str = ""
-    licence: str = ""
-    citation: str = ""
-    description: str = ""
-    sizes: str = ""
+    source: Text = ""
+    licence: Text = ""
+    citation: Text = ""
+    description: Text = ""
+    sizes: Text = ""
     caveats: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -56,19 +57,6 @@ class Card:
                 msg = f"The {part} of a card is a text; got {shown(text)}."
                 raise DatasetError(msg)
             object.__setattr__(self, part, visible(text, lines=True))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON-ready form."""
-        return {**asdict(self), "caveats": list(self.caveats)}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Inverse of `to_dict`; keys it does not know are left out."""
-        if not isinstance(data, Mapping):
-            msg = f"A card is a dictionary of texts; got {shown(data)}."
-            raise DatasetError(msg)
-        known = cls.__dataclass_fields__
-        return cls(**{k: v for k, v in data.items() if k in known})
 
 
 @dataclass(frozen=True)

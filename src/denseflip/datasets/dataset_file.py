@@ -92,9 +92,11 @@ def read_dataset(path: str | Path) -> Dataset:
         needed = 8.0 * gaps.size + float(PER_GRAPH) * offsets.size
         check_size(needed, f"{source}: its {max(0, offsets.size - 1)} graphs")
         return _assemble(header, gaps, offsets, labels, weights)
-    except (FileFormatError, TooLargeError):
+    except TooLargeError:
         raise
     except DenseflipError as error:
+        if isinstance(error, FileFormatError) and str(error).startswith(f"{source}: "):
+            raise
         msg = f"{source}: {error}"
         raise FileFormatError(msg) from error
     except Exception as error:  # a damaged archive can fail in any way

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,11 @@ from denseflip.datasets.dataset_file import SUFFIX, read_dataset
 from denseflip.datasets.mice import load_mice
 from denseflip.datasets.synthetic import make_synthetic
 from denseflip.errors import DatasetError, InvalidParameterError, UnknownNameError
+from denseflip.serialise import Serialisable
 
 
 @dataclass(frozen=True)
-class DatasetInfo:
+class DatasetInfo(Serialisable, named="an entry of the list of data sets"):
     """What `list_datasets` tells about one data set.
 
     Attributes
@@ -39,10 +40,6 @@ class DatasetInfo:
     n_graphs: int
     n_nodes: int
     variants: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON-ready form."""
-        return {**asdict(self), "variants": list(self.variants)}
 
 
 @dataclass(frozen=True)

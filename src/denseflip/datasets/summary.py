@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from denseflip.datasets.base import Dataset
+from denseflip.serialise import Serialisable
 
 
 @dataclass(frozen=True)
-class DatasetSummary:
+class DatasetSummary(Serialisable, named="the summary of a data set"):
     """The figures of a data set at a glance.
 
     Attributes
@@ -39,10 +39,6 @@ class DatasetSummary:
     degree_max: int
     isolated_mean: float
     taxonomies: dict[str, int]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON-ready form."""
-        return asdict(self)
 
 
 def summarise(dataset: Dataset) -> DatasetSummary:

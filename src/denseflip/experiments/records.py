@@ -5,8 +5,6 @@ A record is a dictionary: ``id`` and ``spec`` (what was run), ``result`` (the co
 again, trace included. The graph is in the data set, so only its digest is kept; the edits are
 those that the trace leads to. A trace is kept as columns of small numbers, compressed: some
 hundred bytes where its JSON takes some thousand.
-
-Records of denseflip 0.1 have ``edits`` (pair codes) in place of ``whole``: no trace.
 """
 
 from __future__ import annotations
@@ -86,41 +84,30 @@ def result_record(
     )
 
 
-def read_result(record: Record, dataset: Dataset, *, trace: bool = True) -> Counterfactual:
+def read_result(record: Record, dataset: Dataset) -> Counterfactual:
     """The result that a record was made of, equal to it in every field.
 
     Parameters
     ----------
     record : of a `Store`.
     dataset : the data set that was explained.
-    trace : with False the trace is left empty, and `replay` and `amortised_calls` of the result say
-        nothing: for records of denseflip 0.1, which have none.
 
     Raises
     ------
     StoreError
-        If the record holds no explanation, or no trace and one is wanted.
+        If the record holds no explanation.
     DatasetError
         If the data set is another one.
     """
     spec, row = record["spec"], record["result"]
-    if spec.get("kind") != "run":
+    if spec.get("kind") != "run" or "whole" not in record:
         msg = (
-            f"The record {record['id'][:12]} holds no explanation but a {spec.get('kind')!r}; "
-            "explanations are the records whose spec has the kind 'run'."
+            f"The record {record['id'][:12]} holds no explanation (kind {spec.get('kind')!r}). "
+            "Explanations have the kind 'run' and an entry 'whole'."
         )
         raise StoreError(msg)
-    whole = record.get("whole")
-    if trace and whole is None:
-        writer = spec.get("versions", {}).get("denseflip", "0.1")
-        msg = (
-            f"The record {record['id'][:12]} was written by denseflip {writer}, which kept the "
-            "edits of a result but not its trace. Give trace=False to read it without, or run the "
-            "command again: this version keeps the trace."
-        )
-        raise StoreError(msg)
-    graph = dataset[spec["graph"]].graph
-    if whole is not None and not graph.digest.hex().startswith(whole["original"]):
+    whole, graph = record["whole"], dataset[spec["graph"]].graph
+    if not graph.digest.hex().startswith(whole["original"]):
         msg = (
             f"The record {record['id'][:12]} is about a graph {spec['graph']!r} of "
             f"{spec['data']['name']!r} with another content than the one in {dataset.name!r}. "
@@ -128,23 +115,22 @@ def read_result(record: Record, dataset: Dataset, *, trace: bool = True) -> Coun
         )
         raise DatasetError(msg)
     fields = _stated(spec, row)
-    fields.update((whole or {}).get("other", {}))
+    fields.update(whole.get("other", {}))
     fields["notes"] = tuple(fields["notes"])
     result = Counterfactual(
         original=graph,
         edits=_edits(edit_codes(record), graph),
-        trace=_unpack_trace(whole["trace"]) if trace and whole is not None else (),
-        elapsed=record["times"]["search" if whole is None else "elapsed"],
-        **_read_told(whole or {}),
+        trace=_unpack_trace(whole["trace"]),
+        elapsed=record["times"]["elapsed"],
+        **_read_told(whole),
         **{**fields, "status": Status(fields["status"])},
     )
-    kept = (whole or {}).get("front", ())
-    return replace(result, front=tuple(_read_member(m, result, trace=trace) for m in kept))
+    return replace(result, front=tuple(_read_member(m, result) for m in whole.get("front", ())))
 
 
 def edit_codes(record: Record) -> Codes:
     """The pairs that an explanation changed, as sorted codes ``u * n + v``."""
-    listed = record.get("edits") or record.get("whole", {}).get("edits")
+    listed = record["whole"].get("edits")
     if listed is not None:
         return np.sort(np.asarray(listed["added"] + listed["removed"], dtype=np.int64))
     return _packed_codes(record["whole"]["trace"])
@@ -214,13 +200,13 @@ def _member(member: Counterfactual, result: Counterfactual) -> dict[str, Any]:
     return kept
 
 
-def _read_member(kept: Mapping[str, Any], result: Counterfactual, *, trace: bool) -> Counterfactual:
+def _read_member(kept: Mapping[str, Any], result: Counterfactual) -> Counterfactual:
     listed = kept.get("edits")
     codes = _packed_codes(kept["trace"]) if listed is None else np.array(listed, dtype=np.int64)
     return replace(
         result,
         edits=_edits(codes, result.original),
-        trace=_unpack_trace(kept["trace"]) if trace else (),
+        trace=_unpack_trace(kept["trace"]),
         front=(),
         notes=tuple(kept.get("notes", result.notes)),
         **_read_told(kept),

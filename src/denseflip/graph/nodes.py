@@ -25,6 +25,7 @@ from denseflip.errors import (
 )
 from denseflip.files import write_whole
 from denseflip.limits import PER_NODE, check_size
+from denseflip.serialise import Serialisable
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -71,7 +72,7 @@ class Taxonomy:
 
 
 @dataclass(frozen=True)
-class Nodes:
+class Nodes(Serialisable, named="a node table", partial=True):
     """Names, regions and coordinates of a node set; everything but the names is optional.
 
     Attributes
@@ -348,22 +349,6 @@ class Nodes:
                 "Use the node table of the same parcellation."
             )
             raise InvalidNodesError(msg)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON-ready form."""
-        return {
-            "names": list(self.names),
-            "regions": {k: list(v) for k, v in self.regions.items()},
-            "coordinates": [list(p) for p in self.coordinates] if self.coordinates else None,
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Inverse of `to_dict`."""
-        if not isinstance(data, Mapping) or "names" not in data:
-            msg = f"A node table's dictionary needs the key 'names'; got {shown(data)}."
-            raise InvalidNodesError(msg)
-        return cls(data["names"], data.get("regions") or {}, data.get("coordinates"))
 
     def __hash__(self) -> int:
         return hash((self.names, tuple(self.regions.items()), self.coordinates))

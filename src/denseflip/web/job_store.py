@@ -18,6 +18,7 @@ from typing import Any
 from weakref import finalize
 
 from denseflip.errors import StoreError
+from denseflip.serialise import Serialisable
 
 FILE = "denseflip-serve.sqlite"
 FINAL = ("done", "failed", "cancelled", "interrupted")
@@ -36,7 +37,7 @@ CREATE TABLE IF NOT EXISTS judged (
 
 
 @dataclass(frozen=True)
-class Job:
+class Job(Serialisable, named="a job of the app"):
     """One job as the store knows it, without its result."""
 
     id: str
@@ -48,10 +49,6 @@ class Job:
     finished: float | None
     error: dict[str, Any] | None
     summary: dict[str, Any] | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON-ready form."""
-        return dict(self.__dict__)
 
 
 class Store:

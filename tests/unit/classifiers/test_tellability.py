@@ -97,7 +97,7 @@ def test_plain_form_and_back(told):
     assert Tellability.from_dict(data) == told
     assert data["share"] == told.share
     assert data["median_cells"] == told.median_cells
-    with pytest.raises(FileFormatError, match="Not a tellability: KeyError"):
+    with pytest.raises(FileFormatError, match="Not a tellability: the entries preset, "):
         Tellability.from_dict({"dataset": "x"})
 
 

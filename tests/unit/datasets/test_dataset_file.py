@@ -161,7 +161,7 @@ def test_a_pickle_inside_is_not_run(tmp_path: Path) -> None:
         ({"labels": [0, 7]}, "labels must be"),
         ({"ids": ["one", "one"]}, "ids must differ"),
         ({"nodes": {"names": ["x"]}}, "describes 1 nodes"),
-        ({"nodes": 3}, "needs the key"),
+        ({"nodes": 3}, "Not a node table: it must be a dictionary; got 3"),
     ],
 )
 def test_contradictions_are_refused(

@@ -387,12 +387,6 @@ def test_a_result_with_all_figures_survives_its_file() -> None:
     assert again.robustness == result.robustness
     assert again.plausibility == result.plausibility
     assert "survives" in str(result)
-    old = {
-        key: value
-        for key, value in result.to_dict().items()
-        if key not in ("robustness", "plausibility", "diverse")
-    }
-    assert Counterfactual.from_dict(old).robustness is None
 
 
 def test_figures_that_cannot_be_are_refused() -> None:
