@@ -1,4 +1,4 @@
-"""Checks at the door that every room needs."""
+"""Checks of input and output that every package needs."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 LARGEST = 10**100  # of a whole number from outside; one of 5,000 digits cannot be written
+STORE, STORE_HEAD = "store", "store.json"  # of a run that can be continued, in its output folder
 
 
 # What a terminal obeys, what turns the direction of what follows, what cannot be seen, and what
@@ -229,24 +230,44 @@ def check_new_file(
 
 
 def check_new_folder(
-    path: str | Path, *, force: bool = False, error: type[DenseflipError] = InvalidParameterError
+    path: str | Path,
+    *,
+    force: bool = False,
+    resumable: bool = False,
+    error: type[DenseflipError] = InvalidParameterError,
 ) -> Path:
     """Return the path of a folder to write into, or say, before any work is done, why not.
 
+    A folder may be written into if it does not exist, if it is empty, if an earlier run of the same
+    kind can be continued there, or with ``force``.
+
     Parameters
     ----------
-    path : the folder; it need not be there.
-    force : whether a folder that holds something may be written into.
+    path : the folder.
+    force : whether a folder with other content may be written into.
+    resumable : whether the run keeps its results in the subfolder `STORE`, and so can continue a
+        run that has one.
     error : the kind of error to raise.
     """
     target = Path(path)
     if target.exists() and not target.is_dir():
         msg = f"{target} is a file; give a folder to write into."
         raise error(msg)
-    if target.is_dir() and any(target.iterdir()) and not force:
+    if force or (resumable and _has_store(target)):
+        return target
+    if target.is_dir() and any(target.iterdir()):
+        other = " and holds no run to continue" if resumable else ""
         msg = (
-            f"{target} exists already and is not empty; it is left as it is. Choose another "
-            "folder, or allow overwriting (force=True)."
+            f"{target} is not empty{other}; nothing was changed. Choose another folder, or allow "
+            "overwriting (force=True)."
         )
         raise error(msg, parameter="force")
     return target
+
+
+def _has_store(folder: Path) -> bool:
+    store = folder / STORE
+    if (store / STORE_HEAD).is_file():
+        return True
+    # A run that was killed before it wrote the head leaves the subfolder alone.
+    return store.is_dir() and list(folder.iterdir()) == [store]

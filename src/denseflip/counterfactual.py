@@ -273,7 +273,7 @@ class Counterfactual(
         if nodes is not None:
             nodes.check_fits(self.original.n_nodes)
             sorted_by = nodes.taxonomy(regions) if nodes.regions or regions else None
-        return make_frame(*list_edits(self.edits, nodes, sorted_by))
+        return make_frame(*list_edits(self.edits, nodes, sorted_by, weights=self.weights))
 
     # ---- display ------------------------------------------------------------------------
 

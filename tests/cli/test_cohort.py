@@ -112,7 +112,8 @@ KILLED = """
 import sys, time
 from denseflip.cli.command_tree import app
 from denseflip.cli.common import run
-from denseflip.experiments import cohort as module, run as runs
+from denseflip.cohort import explain_cohort as module
+from denseflip.runs import run as runs
 
 module._REPEATS, module._SHUFFLES, runs._BATCH = 2, 19, 1
 work, done = module.run_labelling, []

@@ -179,7 +179,7 @@ def test_a_folder_of_others_is_left_alone(folder: Path, capsys: pytest.CaptureFi
     Path("mine/index.html").write_text("mine")
     code, _, err = call(capsys, *TOY, "--all", "--out", "mine")
     assert code == 1
-    assert "left as it is" in err
+    assert "nothing was changed" in err
     assert "--force" in err
     assert Path("mine/index.html").read_text() == "mine"
     assert os.listdir("mine") == ["index.html"]

@@ -6,20 +6,21 @@ import pytest
 
 from cohorts import make_cohort
 from denseflip.classifiers.evaluation import Evaluation
-from denseflip.experiments import resolve as refs
+from denseflip.experiments import resolve
 from denseflip.experiments.resolve import build_method, distance_and_calls, method_spec
+from denseflip.runs import sources
 from denseflip.runs.sources import evaluate_oracle_of, load_oracle_of, preset_oracle
 from denseflip.search.explain import explain
 
-for module in refs.PLUG_INS:
+for module in sources.PLUG_INS:
     importlib.import_module(module)
 
 
 def test_a_reading_both_builds_and_reports():
-    assert set(refs.MAKERS) == set(refs.READINGS)
+    assert set(resolve.MAKERS) == set(resolve.READINGS)
 
 
-@pytest.mark.parametrize("reading", refs.READINGS)
+@pytest.mark.parametrize("reading", resolve.READINGS)
 @pytest.mark.parametrize("name", ["tri", "edg", "cli", "dat+bw"])
 def test_a_reading_builds_methods_that_run(reading, name):
     cohort = make_cohort()
@@ -37,7 +38,7 @@ def test_a_reading_builds_methods_that_run(reading, name):
     assert 0 <= distance <= 1
 
 
-@pytest.mark.parametrize("name", refs.TRAINERS)
+@pytest.mark.parametrize("name", sources.TRAINERS)
 def test_a_trainer_fits_and_judges(name):
     cohort = make_cohort()
     spec = preset_oracle(name)

@@ -39,7 +39,7 @@ def test_a_folder_with_other_things_is_left_as_it_is(folder, capsys, command):
     }[command]
     code, said = ends(capsys, *words, "--out", "home")
     assert code == 1
-    assert "home exists already and is not empty; it is left as it is." in said
+    assert "home is not empty and holds no run to continue; nothing was changed." in said
     assert said.rstrip().endswith("On the command line: --force.")
     assert mine.read_text() == "my page"
     assert os.listdir(folder / "home") == ["index.html"]

@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from denseflip.checks import check_new_file
+from denseflip.checks import check_new_file, check_new_folder
 from denseflip.errors import (
     DatasetError,
     DenseflipError,
@@ -47,3 +47,20 @@ def test_an_error_keeps_its_parameters_on_its_way_from_a_worker(error):
 def test_errors_without_a_parameter_have_none():
     assert DenseflipError("text").parameters == ()
     assert MissingExtraError("dask", "cluster").parameters == ()
+
+
+def test_a_folder_to_write_into_is_empty_or_can_be_continued_or_is_forced(tmp_path):
+    assert check_new_folder(tmp_path / "new") == tmp_path / "new"
+    assert check_new_folder(tmp_path) == tmp_path
+    (tmp_path / "store").mkdir()  # killed before it wrote anything
+    assert check_new_folder(tmp_path, resumable=True) == tmp_path
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(InvalidParameterError, match=r"holds no run to continue.*force=True"):
+        check_new_folder(tmp_path, resumable=True)
+    (tmp_path / "store" / "store.json").write_text("{}")
+    assert check_new_folder(tmp_path, resumable=True) == tmp_path
+    with pytest.raises(InvalidParameterError, match=r"is not empty; nothing.*force=True"):
+        check_new_folder(tmp_path)  # what keeps no results has nothing to continue
+    assert check_new_folder(tmp_path, force=True) == tmp_path
+    with pytest.raises(InvalidParameterError, match="is a file"):
+        check_new_folder(tmp_path / "mine.txt", force=True)

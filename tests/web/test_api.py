@@ -179,7 +179,7 @@ def test_what_is_taken_away(client, done):
     result = client.get(at + "result.json").json()
     assert Counterfactual.from_dict(result).found
     lines = client.get(at + "edits.csv").text.splitlines()
-    assert lines[0].startswith("change,u,v")
+    assert lines[0].startswith("change,node_1,node_2,name_1")
     assert len(lines) == 1 + result["distance"]
     matrix = [line.split("\t") for line in client.get(at + "brain.edge").text.splitlines()]
     assert len(matrix) == len(matrix[0]) == 12

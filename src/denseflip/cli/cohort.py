@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from denseflip.checks import check_new_folder
+from denseflip.checks import STORE, check_new_folder
 from denseflip.cli import options
 from denseflip.cli.common import print_json
-from denseflip.cli.experiments import Engine, Force, Jobs, Scheduler, reporter
+from denseflip.cli.experiments import Engine, Jobs, Scheduler, reporter
 from denseflip.cli.options import request_options
 from denseflip.cli.train import ConfoundsOption, SiteOption
 from denseflip.constraints import Constraints
@@ -73,7 +73,7 @@ def cohort(
     ),
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before a long run.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
-    force: Force = False,
+    force: options.Force = False,
 ) -> None:
     """Say what the explanations of a group have in common, and whether that is chance.
 
@@ -84,8 +84,7 @@ def cohort(
     from denseflip.cohort.labelling import MAX_CELLS
     from denseflip.runs.run import default_jobs
 
-    if not (out / "store" / "store.json").is_file():
-        check_new_folder(out, force=force)
+    check_new_folder(out, force=force, resumable=True)
     workers = 1 if engine == "serial" else jobs or default_jobs()
 
     def confirm(estimate: Estimate) -> bool:
@@ -124,7 +123,7 @@ def cohort(
                 engine=engine or "auto",
                 jobs=workers,
                 scheduler=scheduler,
-                store=out / "store",
+                store=out / STORE,
                 progress=report,
                 confirm=confirm,
             )

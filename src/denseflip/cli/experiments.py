@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from denseflip.checks import check_new_file, check_new_folder
+from denseflip.checks import STORE, check_new_file, check_new_folder
 from denseflip.cli.common import err_console, progress
+from denseflip.cli.options import Force
 
 if TYPE_CHECKING:
     from denseflip.runs.run import Outcome
@@ -26,10 +27,6 @@ Scheduler = Annotated[
 ]
 Robustness = Annotated[
     int, typer.Option(help="Random perturbations per level for robustness; 0 for none.", min=0)
-]
-
-Force = Annotated[
-    bool, typer.Option("--force", help="Write into a folder that holds other things, too.")
 ]
 
 
@@ -71,7 +68,7 @@ def paper(
     from denseflip.paper.paper_specs import plan_paper
     from denseflip.paper.printed import DATASETS, METHODS
 
-    _check_out(out, force)
+    check_new_folder(out, force=force, resumable=True)
     plan = plan_paper(
         profile,
         _words(datasets) or DATASETS,
@@ -108,7 +105,7 @@ def bench(
     from denseflip.experiments.plan import make_plan
 
     settings = read_config(config)
-    _check_out(out, force)
+    check_new_folder(out, force=force, resumable=True)
     matrix = make_matrix(settings, folder=config.resolve().parent)
     plan = make_plan(matrix)
     for left in plan.skipped:
@@ -165,7 +162,7 @@ def results(
     from denseflip.experiments.results import where as keep
     from denseflip.runs.result_store import Store
 
-    store = Store(folder / "store" if (folder / "store").is_dir() else folder, create=False)
+    store = Store(folder / STORE if (folder / STORE).is_dir() else folder, create=False)
     rows = to_rows(store.records())
     for damage in store.damaged:
         typer.echo(f"Left out, damaged: {damage.path}: {damage.reason}.", err=True)
@@ -194,14 +191,6 @@ def _words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
-def _check_out(out: Path, force: bool) -> None:
-    """Say so if a folder holds something and no store of ours: its files would be replaced."""
-    store = out / "store"
-    begun = store.is_dir() and list(out.iterdir()) == [store]  # killed before its head was written
-    if not begun and not (store / "store.json").is_file():
-        check_new_folder(out, force=force)
-
-
 def _show_file(path: Path) -> None:
     typer.echo(path.read_text(encoding="utf-8"))
 
@@ -216,7 +205,7 @@ def _run(
 
     workers = 1 if engine == "serial" else jobs or default_jobs()
     worker_engine = make_engine(engine, workers, scheduler)
-    store = Store(out / "store")
+    store = Store(out / STORE)
     try:
         with reporter(len(specs)) as report:
             outcome = run_specs(specs, store, worker_engine, progress=report, workers=workers)

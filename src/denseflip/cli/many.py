@@ -34,14 +34,15 @@ def explain_graphs(
     **asked: Any,
 ) -> None:
     """Explain these graphs, show a table, write the folder; what failed is told at the end."""
+    from denseflip.checks import STORE, check_new_folder
     from denseflip.experiments.explain_many import check_sendable, gather, plan_many
-    from denseflip.experiments.many_outputs import STORE, check_many_folder, check_pages, write_many
+    from denseflip.experiments.many_outputs import check_pages, write_many
     from denseflip.runs.engines import make_engine
     from denseflip.runs.run import default_jobs
 
     check_pages(pages)
     if out is not None:
-        check_many_folder(out, force=force)
+        check_new_folder(out, force=force, resumable=True)
     workers = 1 if engine == "serial" else jobs or default_jobs()
     runs = make_engine(engine, workers, scheduler)
     specs = plan_many(dataset, oracle, ids, **asked)

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from denseflip._version import __version__
-from denseflip.checks import check_new_folder
 from denseflip.errors import DenseflipError, UnknownNameError
 from denseflip.experiments.explain_many import Explained, Explanations
 from denseflip.experiments.spec import StorySpec
@@ -26,25 +25,12 @@ from denseflip.report.page import write_page
 from denseflip.runs.identity import content_id
 from denseflip.workflow.explain_and_describe import json_record
 
-INDEX, PAGES, STORE, TABLE, EDITS = "index.html", "pages", "store", "explanations", "edits"
+INDEX, PAGES, TABLE, EDITS = "index.html", "pages", "explanations", "edits"
 KINDS = ("full", "still", "none")
 _MANIFEST = "pages.json"
 _SAFE = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,79}")
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)
 _EVERY = 1.0  # seconds between two notes of what is written
-
-
-def check_many_folder(folder: str | Path, *, force: bool = False) -> Path:
-    """Return a folder to write explanations into, or say why not: it holds something of others.
-
-    A folder that an earlier run wrote or began is gone on with.
-    """
-    out = Path(folder)
-    store = out / STORE
-    begun = store.is_dir() and list(out.iterdir()) == [store]  # killed before its head was written
-    if not begun and not (store / "store.json").is_file():
-        check_new_folder(out, force=force)
-    return out
 
 
 def write_many(
@@ -62,7 +48,7 @@ def write_many(
     ----------
     many : what `gather` gave.
     specs : what it was gathered for.
-    folder : where to; see `check_many_folder`.
+    folder : where to write; it need not exist.
     pages : ``"full"`` for pages with everything (less than 1 MB each), ``"still"`` without the
         interactive picture, ``"none"`` for the index and the tables only.
     command : the command line that makes all this again.

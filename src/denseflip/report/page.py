@@ -53,6 +53,14 @@ if TYPE_CHECKING:
 
 ON_PAPER = 60  # edits that are printed, as page.css has it
 MAX_ROWS = 2000  # edits listed in the table; the embedded data always hold all
+_HEADINGS = {  # columns of the table of edits, beside the change and whether it is named
+    "name_1": "node",
+    "region_1": "region",
+    "name_2": "node",
+    "region_2": "region",
+    "weight_before": "weight before",
+    "weight_after": "weight after",
+}
 _PACKAGES = ("numpy", "scikit-learn", "nilearn", "matplotlib")
 _COMPARED = ("method", "status", "removed", "added", "distance", "questions", "named", "as read")
 LIMITS = (
@@ -334,37 +342,31 @@ def _tried(story: Story) -> tuple[Fact, ...]:
 
 def _edits(story: Story, scene: Scene) -> EditTable | None:
     """Every edit with the names of its nodes and regions; sorted and filtered by ``page.js``."""
-    result = story.result
-    if not result.edits:
+    if not story.result.edits:
         return None
-    named = story.named_edits
-    said = {*named.added, *named.removed}
-    names, region_of = story.nodes.names, scene.taxonomy.region_of
-    every = [("removed", p) for p in result.removed] + [("added", p) for p in result.added]
-    weighed = {(u, v): (f"{old:.3f}", f"{new:.3f}") for u, v, old, new in result.weights}
-    rows = []
-    for kind, (u, v) in every[:MAX_ROWS]:
-        cells: tuple[str, ...] = (names[u], names[v])
-        if scene.has_regions:
-            cells = (names[u], region_of(u), names[v], region_of(v))
-        cells += weighed.get((u, v), ())
-        rows.append(EditRow(kind, cells, (u, v) in said))
-    ends = ("node", "region") if scene.has_regions else ("node",)
+    columns, every = story.edit_rows(scene.taxonomy if scene.has_regions else None)
+    shown = [column for column in _HEADINGS if column in columns]
+    places = [columns.index(column) for column in shown]
+    change, named = columns.index("change"), columns.index("named")
+    rows = [
+        EditRow(row[change], tuple(_cell(row[i]) for i in places), row[named])
+        for row in every[:MAX_ROWS]
+    ]
     cut = f"The first {MAX_ROWS:,} of {len(every):,} edits; the data in this page hold all."
     paper = f"On paper the table stops after {ON_PAPER} edits; the page itself has all."
     return EditTable(
-        columns=(
-            "change",
-            *ends,
-            *ends,
-            *(("weight before", "weight after") if weighed else ()),
-            "in the sentence",
-        ),
+        columns=("change", *(_HEADINGS[column] for column in shown), "in the sentence"),
         rows=tuple(rows),
         counted=f"{len(rows):,}",
         notes=(cut,) if len(every) > MAX_ROWS else (),
         on_paper=paper if len(rows) > ON_PAPER else "",
     )
+
+
+def _cell(value: str | float | None) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else f"{value:.3f}"
 
 
 def _compared(name: str, story: Story) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from denseflip.checks import visible, visible_tree
+from denseflip.checks import STORE, STORE_HEAD, visible, visible_tree
 from denseflip.errors import StoreError
 from denseflip.files import clear_torn, try_lock, write_whole
 from denseflip.limits import PER_CHARACTER, max_size, show_size
@@ -67,7 +67,7 @@ class Store:
     def __init__(self, folder: str | Path, *, create: bool = True) -> None:
         self.folder = Path(folder)
         self.damaged: list[Damage] = []
-        head = self.folder / "store.json"
+        head = self.folder / STORE_HEAD
         if head.is_file():
             self._check_head(head)
         elif not create:
@@ -181,7 +181,7 @@ def open_store(store: str | Path | Store | None) -> Iterator[Store]:
         yield store if isinstance(store, Store) else Store(store)
         return
     with tempfile.TemporaryDirectory(prefix="denseflip-", ignore_cleanup_errors=True) as place:
-        yield Store(Path(place) / "store")
+        yield Store(Path(place) / STORE)
 
 
 def make_record(identity: Mapping[str, Any], **facts: Any) -> Record:

@@ -215,15 +215,24 @@ class Story:
         chosen = regions or self.taxonomy or self.nodes.taxonomy()
         return RegionTable(chosen, self.named_edits if edits == "named" else self.result.edits)
 
-    def edit_rows(self) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
-        """Columns and rows of the edits, one row each, with names, regions and ``named``.
+    def edit_rows(
+        self, regions: Taxonomy | None = None
+    ) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+        """Columns and rows of the table of edits (`list_edits`).
 
-        ``named`` says whether the sentence stands for the edit; regions are those of the sentence.
+        ``named`` says whether the sentence names the edit. Regions are those of the sentence unless
+        others are given.
         """
-        regions = self.taxonomy or (self.nodes.taxonomy() if self.nodes.regions else None)
-        columns, rows = list_edits(self.result.edits, self.nodes, regions)
-        named = {*self.named_edits.added, *self.named_edits.removed}
-        return (*columns, "named"), [(*row, (row[1], row[2]) in named) for row in rows]
+        known = self.nodes.taxonomy() if self.nodes.regions else None
+        regions = regions or self.taxonomy or known
+        result = self.result
+        return list_edits(
+            result.edits,
+            self.nodes,
+            regions,
+            weights=result.weights,
+            named=self.named_edits.pairs,
+        )
 
     # ---- forms --------------------------------------------------------------------------
 

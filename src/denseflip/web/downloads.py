@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from dataclasses import replace
 from typing import Any
@@ -11,6 +9,7 @@ from typing import Any
 from denseflip.cohort.cohort import Cohort
 from denseflip.errors import InvalidParameterError, MissingInputError
 from denseflip.experiments.table import Table
+from denseflip.graph.edits_table import list_edits
 from denseflip.limits import check_dense
 from denseflip.report.cohort_page import make_cohort_page
 from denseflip.report.page import make_page
@@ -82,19 +81,9 @@ def story_of(result: dict[str, Any], answer: int | None = None) -> Story:
 
 
 def edits_csv(story: Story) -> str:
-    """Every edit, a line each."""
-    out = io.StringIO()
-    table = csv.writer(out)
-    regions = story.taxonomy
-    table.writerow(["change", "u", "v", "name_u", "name_v", "region_u", "region_v", "named"])
-    named = {*story.named_edits.added, *story.named_edits.removed}
-    for kind, pairs in (("removed", story.result.removed), ("added", story.result.added)):
-        for u, v in pairs:
-            ends = [story.nodes.names[u], story.nodes.names[v]]
-            where = ["", ""] if regions is None else [regions.region_of(u), regions.region_of(v)]
-            said = "yes" if (u, v) in named else "no"
-            table.writerow([kind, u, v, *map(_cell, (*ends, *where)), said])
-    return out.getvalue()
+    """The table of edits, safe to open in a spreadsheet."""
+    columns, rows = story.edit_rows()
+    return no_formulas(Table("edits", "", columns, tuple(rows))).to_csv()
 
 
 def no_formulas(table: Table) -> Table:
@@ -114,9 +103,9 @@ def brainnet_nodes(story: Story) -> str:
         msg = "The nodes have no coordinates, and BrainNet Viewer needs them."
         raise MissingInputError(msg)
     changed = [0] * story.nodes.n_nodes
-    for pair in (*story.result.removed, *story.result.added):
-        for node in pair:
-            changed[node] += 1
+    for _, u, v in list_edits(story.result.edits)[1]:
+        changed[u] += 1
+        changed[v] += 1
     index = story.taxonomy.index if story.taxonomy is not None else [0] * len(changed)
     lines = [
         f"{x:g}\t{y:g}\t{z:g}\t{index[i] + 1}\t{changed[i]}\t{'_'.join(name.split()) or '-'}"
@@ -130,9 +119,9 @@ def brainnet_edges(story: Story) -> str:
     n = story.nodes.n_nodes
     check_dense(n, "brain.edge", itemsize=4)
     marks: dict[int, dict[int, str]] = {}
-    for value, pairs in (("-1", story.result.removed), ("1", story.result.added)):
-        for u, v in pairs:
-            marks.setdefault(u, {})[v] = marks.setdefault(v, {})[u] = value
+    for change, u, v in list_edits(story.result.edits)[1]:
+        value = "-1" if change == "removed" else "1"
+        marks.setdefault(u, {})[v] = marks.setdefault(v, {})[u] = value
     lines = []
     for u in range(n):
         row = ["0"] * n

@@ -23,6 +23,16 @@ def test_a_row_for_each_edit_with_what_is_known_of_its_nodes():
     assert rows[1] == ("added", 0, 7, "n0", "n7", "Front", "Back")
 
 
+def test_weights_and_what_the_sentence_names_are_columns_where_they_are_known():
+    columns, rows = list_edits(EDITS, weights=[(3, 4, 0.5, 0.0)], named=[(0, 7)])
+    assert columns == ("change", "node_1", "node_2", "weight_before", "weight_after", "named")
+    assert rows == [
+        ("removed", 3, 4, 0.5, 0.0, False),
+        ("added", 0, 7, None, None, True),
+        ("added", 1, 2, None, None, False),
+    ]
+
+
 @pytest.fixture
 def result():
     graph = Graph.from_edges(12, [(0, 1), (1, 2), (0, 2), (2, 7), (7, 8)])
