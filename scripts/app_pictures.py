@@ -20,10 +20,11 @@ from typing import Any
 
 from denseflip.datasets.synthetic import make_synthetic
 from denseflip.web.app import create_app
-from denseflip.web.server_config import Settings
+from denseflip.web.server_config import ServerSettings
 
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
 DESK, PHONE = {"width": 1280, "height": 1130}, {"width": 400, "height": 860}
+TALL = {"width": 1280, "height": 1380}  # with the whole brain
 ASKED = {
     "story": {"dataset": "brains", "subject": "case-001"},
     "index": {"kind": "many", "dataset": "brains"},
@@ -40,7 +41,7 @@ def serve(folder: Path) -> tuple[str, Any]:
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
     port = listening.getsockname()[1]
-    app = create_app(Settings(datasets=(str(data),), data=folder / "served", port=port))
+    app = create_app(ServerSettings(datasets=(str(data),), data=folder / "served", port=port))
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False))
     run = {"sockets": [listening]}
     threading.Thread(target=server.run, kwargs=run, daemon=True).start()
@@ -65,11 +66,10 @@ def answers(app: Any) -> dict[str, str]:
 
 
 def save(name: str, shot: bytes) -> None:
-    """Write one picture, in few colours."""
+    """Write one picture."""
     from PIL import Image
 
-    few = Image.open(io.BytesIO(shot)).convert("RGB").quantize(128)
-    few.save(IMAGES / name, optimize=True)
+    Image.open(io.BytesIO(shot)).convert("RGB").save(IMAGES / name, optimize=True)
 
 
 def look(url: str, ids: dict[str, str]) -> None:
@@ -81,7 +81,7 @@ def look(url: str, ids: dict[str, str]) -> None:
         program = shutil.which("chromium")
         browser = playwright.chromium.launch(executable_path=program, args=flags)
         for name, viewport, view in (
-            ("app.png", DESK, "story"),
+            ("app.png", TALL, "story"),
             ("app-phone.png", PHONE, "story"),
             ("app-index.png", DESK, "index"),
         ):
