@@ -24,6 +24,7 @@ from denseflip.web.server_config import ServerSettings
 
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
 DESK, PHONE = {"width": 1280, "height": 1130}, {"width": 400, "height": 860}
+TALL = {"width": 1280, "height": 1380}  # with the whole brain
 ASKED = {
     "story": {"dataset": "brains", "subject": "case-001"},
     "index": {"kind": "many", "dataset": "brains"},
@@ -65,11 +66,10 @@ def answers(app: Any) -> dict[str, str]:
 
 
 def save(name: str, shot: bytes) -> None:
-    """Write one picture, in few colours."""
+    """Write one picture."""
     from PIL import Image
 
-    few = Image.open(io.BytesIO(shot)).convert("RGB").quantize(128)
-    few.save(IMAGES / name, optimize=True)
+    Image.open(io.BytesIO(shot)).convert("RGB").save(IMAGES / name, optimize=True)
 
 
 def look(url: str, ids: dict[str, str]) -> None:
@@ -81,7 +81,7 @@ def look(url: str, ids: dict[str, str]) -> None:
         program = shutil.which("chromium")
         browser = playwright.chromium.launch(executable_path=program, args=flags)
         for name, viewport, view in (
-            ("app.png", DESK, "story"),
+            ("app.png", TALL, "story"),
             ("app-phone.png", PHONE, "story"),
             ("app-index.png", DESK, "index"),
         ):

@@ -19,6 +19,7 @@ from denseflip import (
     plot_connectome,
     plot_region_matrix,
     plot_regions,
+    view_connectome,
     write_page,
 )
 from denseflip.paper.published_classifier import published_oracle
@@ -52,25 +53,42 @@ def mouse() -> None:
     save(plot_region_matrix(explain_and_describe(subject, oracle, "dat")), "mouse-dat-matrix")
 
 
-def page() -> None:
-    """The top of a page as a browser shows it, if there is a chromium to look with."""
+def shot(page: Path, name: str, size: str) -> None:
+    """A page as a browser shows it, if there is a chromium."""
+    from PIL import Image
+
     program = shutil.which("chromium")
     if program is None:
         return
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+    flags += [
+        f"--user-data-dir={page.parent}/browser",
+        f"--window-size={size}",
+        "--hide-scrollbars",
+        "--virtual-time-budget=3000",  # milliseconds, for the scripts
+    ]
+    target = IMAGES / f"{name}.png"
+    picture = f"--screenshot={target}"
+    subprocess.run([program, *flags, picture, page.as_uri()], check=True, capture_output=True)
+    Image.open(target).convert("RGB").save(target, optimize=True)
+
+
+def page() -> None:
+    """The top of a page."""
     subject = find_subject("mice", MOUSE)
     judged = choose_classifier(subject.dataset, ["edges-svm"])
     story = explain_and_describe(subject, judged.oracle, evaluation=judged.evaluation, front=True)
     front = describe_answers(story, judged.oracle, background=subject.background)
     with tempfile.TemporaryDirectory() as folder:
         path = write_page(story, Path(folder) / "page.html", front=front, card=judged.oracle)
-        flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        flags += [
-            f"--user-data-dir={folder}/browser",
-            "--window-size=1100,1500",
-            "--hide-scrollbars",
-        ]
-        picture = f"--screenshot={IMAGES / 'page.png'}"
-        subprocess.run([program, *flags, picture, path.as_uri()], check=True, capture_output=True)
+        shot(path, "page", "1100,1500")
+
+
+def view(story: Story) -> None:
+    """The interactive picture as it opens."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = view_connectome(story).save_as_html(Path(folder) / "view.html")
+        shot(path, "view", "1000,720")
 
 
 def patient(name: str, number: int) -> None:
@@ -93,6 +111,8 @@ def patient(name: str, number: int) -> None:
             subject=f"{name.upper()} patient {number}",
             class_names=dataset.class_names,
         )
+    if name == "bip":
+        view(stories["TRI"])
     save(plot_connectome(stories["TRI"]), f"{name}-{number}-tri")
     save(plot_regions(stories["TRI"]), f"{name}-{number}-tri-regions")
     save(plot_comparison(stories, columns=3, max_edges=300), f"{name}-{number}-comparison")

@@ -34,7 +34,7 @@
 
     render(drawing, colours) {
       const { picture } = this, { data, width, height } = picture, { circle } = data, [names, full] = this.measure();
-      this.numbered = data.hasRegions && data.regions.length > 1 && full < 0.26 * height;
+      this.numbered = data.hasRegions && data.regions.length > 1 && full < 0.22 * height;
       const base = this.numbered ? Math.min(width, height) / 2 - 38 : Math.max(full, 60);
       this.radius = base * picture.zoom;
       this.centre = [width / 2 + picture.shift[0], height / 2 + picture.shift[1]];
@@ -89,10 +89,10 @@
     }
 
     renderNumbers(drawing, colours, arcs) {
-      const taken = [];
+      const taken = [], width = this.picture.textWidth("00", 600, SIZE);
       for (const { region, middle, strong } of arcs) {
         const [x, y] = this.place(middle, this.out + this.band / 2 + 11);
-        if (taken.some(([a, b]) => Math.hypot(a - x, b - y) < 18)) continue;
+        if (taken.some(([a, b]) => Math.abs(a - x) < width + 1 && Math.abs(b - y) < 13)) continue;
         taken.push([x, y]);
         this.text(drawing, colours, x, y, String(region + 1), "center", strong);
       }
