@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from denseflip.search.methods.registry import methods as methods
     from denseflip.story.describe import describe as describe
     from denseflip.story.story import Story as Story
-    from denseflip.story.vocabulary import Vocabulary as Vocabulary
+    from denseflip.story.wording.vocabulary import Vocabulary as Vocabulary
     from denseflip.workflow.compare import compare as compare
 
 _HOME = {
@@ -62,7 +62,7 @@ _HOME = {
     "Nodes": "graph",
     "Step": "counterfactual",
     "Story": "story.story",
-    "Vocabulary": "story.vocabulary",
+    "Vocabulary": "story.wording.vocabulary",
     "as_oracle": "oracles.adapt",
     "compare": "workflow.compare",
     "describe": "story.describe",

@@ -70,7 +70,7 @@ def compare(
     """
     from denseflip.checks import check_new_folder
     from denseflip.datasets.connectome import make_keep
-    from denseflip.story.vocabulary import Vocabulary
+    from denseflip.story.wording.vocabulary import Vocabulary
     from denseflip.workflow.compare import compare as run_all
     from denseflip.workflow.explain_and_describe import method_for, oracle_for
     from denseflip.workflow.outputs import write_outputs
@@ -154,7 +154,7 @@ def comparison_table(rows: Sequence[Compared]) -> Any:
             f"{100 * r.relative_distance:.1f}" if r.found else "–",
             str(r.calls),
             "–" if row.n_regions is None or not r.found else str(row.n_regions),
-            f"{len(check.named)} of {check.n_cells}" if r.found else "–",
+            f"{len(check.claim.amounts)} of {check.n_cells}" if r.found else "–",
             read_cell(row.story),
         )
     return table

@@ -133,7 +133,7 @@ def explain(
     from denseflip.experiments.table import Table
     from denseflip.graph import Nodes
     from denseflip.search.postprocess.requirements import Requirements
-    from denseflip.story.vocabulary import Vocabulary
+    from denseflip.story.wording.vocabulary import Vocabulary
     from denseflip.workflow.explain_and_describe import (
         method_for,
         oracle_for,

@@ -32,7 +32,7 @@ from denseflip.graph import Cells
 from denseflip.oracles.background import Background
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Session
-from denseflip.search.claims.redraw_test import assertion, redraw
+from denseflip.search.claims.redraw_test import claim_of, redraw
 from denseflip.search.constraints.bound_constraints import Constraints
 from denseflip.search.explain import explain
 from denseflip.search.methods.brief import unfit
@@ -430,9 +430,9 @@ def _patient(
     read, asked = result.as_read, result.calls
     if result.found and read is None:  # a search of pairs: what its shortest sentence says
         session = Session(oracle)
-        said = assertion(result, session, cells.taxonomy, nodes=dataset.nodes)
-        read = redraw(result, said, session, reading="any", seed=result.seed)
-        for (a, b), added, removed in said.claim:
+        claim = claim_of(result, session, cells.taxonomy, nodes=dataset.nodes)
+        read = redraw(result, claim, session, seed=result.seed)
+        for (a, b), added, removed in claim.amounts:
             assert b is not None
             changes[cells.number((a, b))] = added - removed
         asked += session.calls

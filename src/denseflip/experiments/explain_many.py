@@ -48,7 +48,7 @@ from denseflip.search.constraints.bound_constraints import BoundConstraints, Con
 from denseflip.search.core.target import check_confidence
 from denseflip.search.methods.registry import as_method
 from denseflip.story.story import Story
-from denseflip.story.vocabulary import Vocabulary
+from denseflip.story.wording.vocabulary import Vocabulary
 from denseflip.workflow.explain_and_describe import method_for, tell
 from denseflip.workflow.subject import Subject, position_of
 
@@ -183,7 +183,7 @@ def _row(one: Explained) -> tuple[Any, ...]:
         "before": story.class_name(result.label_before),
         "after": story.class_name(result.label_after) if found else None,
         "status": str(result.status),
-        "cells": len(story.verification.named) if found else None,
+        "cells": len(story.claim.amounts) if found else None,
         "edits": result.distance if found else None,
         "added": len(result.added) if found else None,
         "removed": len(result.removed) if found else None,

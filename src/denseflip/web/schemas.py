@@ -6,10 +6,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from denseflip.as_read import Reading
+
 Key = Annotated[str, StringConstraints(min_length=1, max_length=120)]
 Word = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=300)]
 Node = Annotated[int, Field(ge=0, lt=1_000_000)]
+JobId = Annotated[str, StringConstraints(pattern="^[0-9a-f]{16}$")]
 Whole = Annotated[int, Field(ge=1, le=10_000_000)]
 MOST_METHODS = 12
 MOST_SUBJECTS = 2000
@@ -60,7 +63,7 @@ class JobRequest(Strict):
     subject: Name | None = None
     subjects: list[Name] = Field(default=[], max_length=MOST_SUBJECTS)
     classes: list[Name] = Field(default=[], max_length=100)
-    of: Annotated[str, StringConstraints(pattern="^[0-9a-f]{16}$")] | None = None
+    of: JobId | None = None
     method: Word = "auto"
     methods: list[Word] = Field(default=[], max_length=MOST_METHODS)
     target: Name | None = None
@@ -88,16 +91,20 @@ class JobAnswer(BaseModel):
 
 
 class CellChange(Strict):
-    """How many connections of one cell are added and removed."""
+    """How many connections of one place are added and removed: of two regions, or of a node."""
 
     a: Node
-    b: Node
+    b: Node | None
     more: Annotated[int, Field(ge=0, le=100_000_000)] = 0
     fewer: Annotated[int, Field(ge=0, le=100_000_000)] = 0
 
 
 class WhatIfRequest(Strict):
-    """A graph changed by hand: amounts in cells, and single pairs that are flipped."""
+    """A graph changed by hand: amounts in places, and single pairs that are flipped.
+
+    With a job, what its constraints forbid to change is not drawn. `first` is the first choice of
+    connections, instead of a drawn one.
+    """
 
     dataset: Key
     classifier: Word = "regions-logistic"
@@ -105,10 +112,13 @@ class WhatIfRequest(Strict):
     regions: Name | None = None
     cells: list[CellChange] = Field(default=[], max_length=5000)
     pairs: list[tuple[Node, Node]] = Field(default=[], max_length=20_000)
-    reading: Literal["any", "typical"] = "any"
+    reading: Reading = "any"
     target: Name | None = None
     draws: Annotated[int, Field(ge=1, le=100)] = 20
     seed: Annotated[int, Field(ge=0, le=2**31 - 1)] = 0
+    job: JobId | None = None
+    answer: Annotated[int, Field(ge=0, le=1000)] | None = None
+    first: list[tuple[Node, Node]] | None = Field(default=None, max_length=20_000)
 
 
 class WhatIfAnswer(BaseModel):

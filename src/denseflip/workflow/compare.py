@@ -18,7 +18,7 @@ from denseflip.search.explain import explain
 from denseflip.search.methods.registry import Method, as_method
 from denseflip.story.describe import describe
 from denseflip.story.story import Story
-from denseflip.story.vocabulary import Vocabulary
+from denseflip.story.wording.vocabulary import Vocabulary
 from denseflip.workflow.explain_and_describe import method_for, record, regions_for
 from denseflip.workflow.subject import Subject
 

@@ -21,7 +21,7 @@ from denseflip.search.methods.registry import ALIASES, METHODS, Method, make_met
 from denseflip.search.methods.user_methods import is_own, own_parameters
 from denseflip.story.describe import describe
 from denseflip.story.story import Story
-from denseflip.story.vocabulary import Vocabulary
+from denseflip.story.wording.vocabulary import Vocabulary
 from denseflip.workflow.subject import Subject
 
 

@@ -12,7 +12,9 @@ from denseflip.counterfactual import Counterfactual, Status
 from denseflip.metrics import as_read
 from denseflip.oracles import session as sessions
 from denseflip.oracles.session import Session
-from denseflip.search.claims.claim import Amount, Places, Redraw
+from denseflip.search.claims.claim import Amount
+from denseflip.search.claims.places import Places
+from denseflip.search.claims.redraw import Redraw
 from denseflip.search.constraints.constrained_session import abiding, terms_of
 from denseflip.search.methods.dcs import DCS
 from denseflip.search.methods.registry import METHODS

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from denseflip.as_read import READINGS
 from denseflip.errors import InvalidParameterError, UnknownNameError
-from denseflip.search.claims.claim_search import READINGS
 from denseflip.search.core.problem import (
     BACKGROUND,
     CONFIDENCE,

@@ -13,13 +13,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from denseflip.counterfactual import Counterfactual, Label, Status, Step
 from denseflip.errors import InvalidParameterError, counted
 from denseflip.graph import Codes, Edits, Graph, Nodes
-from denseflip.graph.cells import Cells, cover_cells
-from denseflip.graph.pairs import decode
+from denseflip.graph.cells import cover_cells
 from denseflip.oracles.session import BudgetSpentError, Event
+from denseflip.search.claims.claim import Place
+from denseflip.search.claims.places import Places
 from denseflip.search.constraints.bound_constraints import Constraints
 
 FEW_CELLS = 5  # of an answer in more cells, those that hold half of it are its place
@@ -60,43 +62,6 @@ class FlipRecorder:
     def flips(self) -> list[tuple[Graph, Label]]:
         """What was met, the fewest edits first."""
         return [(graph, label) for *_, graph, label in sorted(self._heap, reverse=True)]
-
-
-class _Places:
-    """Where edits are: cells of the first taxonomy; without regions the pairs themselves."""
-
-    def __init__(self, nodes: Nodes | None, regions: str | None, n_nodes: int) -> None:
-        self.n_nodes = n_nodes
-        known = nodes is not None and bool(nodes.regions)
-        self.cells = Cells(nodes.taxonomy(regions)) if known and nodes is not None else None
-
-    def main(self, codes: Codes) -> list[Any]:
-        """The places that an answer is in: all if they are few, else those that hold half."""
-        if self.cells is None:
-            return decode(codes, self.n_nodes)
-        tally = self.cells.tally(codes)
-        return list(tally) if len(tally) <= FEW_CELLS else list(cover_cells(tally, MOST_OF_IT))
-
-    def all_of(self, codes: Codes) -> set[Any]:
-        """All places with an edit."""
-        return set(decode(codes, self.n_nodes) if self.cells is None else self.cells.tally(codes))
-
-    def mask(self, places: Iterable[Any]) -> Any:
-        """A node × node array that is False in these places."""
-        allowed = np.ones((self.n_nodes, self.n_nodes), dtype=bool)
-        for a, b in places:
-            if self.cells is None:
-                allowed[a, b] = allowed[b, a] = False
-                continue
-            regions = self.cells.taxonomy.array
-            inside = np.outer(regions == a, regions == b)
-            allowed &= ~(inside | inside.T)
-        return allowed
-
-    @property
-    def words(self) -> str:
-        """What an answer has of its own."""
-        return "connections" if self.cells is None else f"region pairs ({self.cells.taxonomy.name})"
 
 
 class Again:
@@ -152,20 +117,23 @@ def diversify(
     """
     if not first.found:
         return first
-    told = None if first.as_read is None else first.as_read.regions
-    places = _Places(nodes, told or constraints.regions, first.original.n_nodes)
-    answers, used = [first], set(places.main(_changed(first)))
+    spoken = None if first.as_read is None else first.as_read.regions
+    regions = None
+    if nodes is not None and nodes.regions:
+        regions = nodes.taxonomy(spoken or constraints.regions)
+    places = Places(first.original, regions, pairwise=regions is None)
+    answers, used = [first], _main(places, _changed(first))
     for graph, label in met:
         if len(answers) == n:
             break
         codes = graph.difference(first.original)
         fits = len(codes) <= LONGER * max(first.distance, 1)
-        if fits and used.isdisjoint(places.all_of(codes)):
+        if fits and used.isdisjoint(places.split(codes)):
             answers.append(_as_answer(first, graph, label))
-            used |= set(places.main(codes))
+            used |= _main(places, codes)
     calls, why = 0, ""
     while len(answers) < n:
-        mask = places.mask(used)
+        mask = _without(places, used)
         if constraints.allowed is not None and constraints.allowed.shape == mask.shape:
             mask &= constraints.allowed
         try:
@@ -184,17 +152,36 @@ def diversify(
             why = "the budget was spent" if spent else "with that left as it is, nothing flips"
             break
         answers.append(other)
-        used |= set(places.main(_changed(other)))
+        used |= _main(places, _changed(other))
+    words = "connections" if regions is None else f"region pairs ({regions.name})"
     note = (
-        f"{len(answers)} answers in different {places.words}: what holds "
-        f"{'' if places.cells is None else 'most of '}one is left as it is by the others."
+        f"{len(answers)} answers in different {words}: what holds "
+        f"{'' if regions is None else 'most of '}one is left as it is by the others."
     )
     if len(answers) < n:
-        short = f"{n} answers in different {places.words} were asked for, and {len(answers)} found"
+        short = f"{n} answers in different {words} were asked for, and {len(answers)} found"
         note = f"{short}: {why}." + ("" if len(answers) == 1 else f" {note}")
     if calls:
         note = f"{note} Looking for others took {counted(calls, 'question', 'questions')} more."
     return replace(first, diverse=tuple(answers), notes=(*first.notes, note))
+
+
+def _main(places: Places, codes: Codes) -> set[Place]:
+    """The places that an answer is in: all if they are few or pairs, else those that hold half."""
+    if places.pairwise:
+        return set(places.split(codes))
+    tally = places.cells.tally(codes)
+    return set(tally if len(tally) <= FEW_CELLS else cover_cells(tally, MOST_OF_IT))
+
+
+def _without(places: Places, used: Iterable[Place]) -> npt.NDArray[np.bool_]:
+    """A node × node array that is False in these places."""
+    n = places.graph.n_nodes
+    allowed = np.ones((n, n), dtype=bool)
+    for place in used:
+        u, v = np.divmod(places.members(place), n)
+        allowed[u, v] = allowed[v, u] = False
+    return allowed
 
 
 def _changed(result: Counterfactual) -> Codes:
