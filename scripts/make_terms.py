@@ -76,7 +76,7 @@ def row(data: str, words: str, many: Explanations) -> str:
     cells = [
         f"{len(found)} of {len(results)}",
         _median([story.result.distance for story in found]),
-        _median([len(story.verification.named) for story in found]),
+        _median([len(story.claim.amounts) for story in found]),
         f"{sum(story.true_as_read for story in found)}",
         _median([result.calls for result in results]),
         f"{sum(sum(result.refused.values()) for result in results)}",

@@ -26,7 +26,7 @@ def main(seeds: int) -> None:
         for example in controls:
             result = explain(example.graph, oracle, nodes=data.nodes, background=data.graphs)
             story = describe(result, data.nodes, oracle, background=data.graphs)
-            named = [{pair.region_a, pair.region_b} for pair in story.verification.named]
+            named = [set(names) for names in story.claim.region_sets]
             alone += named == [planted]
             true += named == [planted] and bool(story.true_as_read)
             before += [entry[2] for entry in result.weights]

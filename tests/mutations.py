@@ -26,7 +26,7 @@ from denseflip.datasets import Card, export_dataset, import_folder, load_dataset
 from denseflip.datasets.connectome import Keep
 from denseflip.experiments.bench_config import read_config
 from denseflip.graph import Nodes
-from denseflip.story.vocabulary import Vocabulary
+from denseflip.story.wording.vocabulary import Vocabulary
 
 PIECES = (
     b"9" * 5000, b"-1", b"1e309", b"nan", b"\0", b",", b"\n", b"\t", b'"', b"\xff\xfe", b"1" * 20,

@@ -10,6 +10,8 @@ from denseflip.datasets.atlas import load_aal
 from denseflip.graph import Edits, Graph, Nodes
 from denseflip.story.describe import describe
 from denseflip.story.story import Story
+from denseflip.story.wording.amounts import contracted, phrases
+from denseflip.story.wording.naming import written
 
 Pairs = Sequence[tuple[int, int]]
 NAMES = ("Control & <Normal>", "Patient")
@@ -44,6 +46,33 @@ def make_story(
     )
     options = {"class_names": NAMES, "subject": "Patient 9", **describe_options}
     return describe(result, nodes, oracle, **options)
+
+
+def says_its_claim(story: Story) -> bool:
+    """Whether the statement holds the names of its claim and, if its words count, the numbers."""
+    claim, words, text = story.claim, story.vocabulary, story.statement
+    if not words.counts:
+        names = written(claim.taxonomy)  # the paper's phrases may quote more names, not fewer
+        return all(
+            names[r] in text or f"“{claim.taxonomy.regions[r]}”" in text
+            for place in claim.places
+            for r in place
+            if r is not None
+        )
+    names = written(claim.taxonomy, phrases(words))
+    joint = contracted(names)
+    at = text.index(story.items[0]) if story.items else text.index(" had ")
+    for (a, b), added, removed in claim.amounts:  # in their order
+        for number in sorted(filter(None, (added, removed)), reverse=True):
+            at = text.index("one " if number == 1 else f"{number:,} ", at)
+        place = joint.get((a, b)) or names[a]
+        at = text.index(place, at) + len(place)
+        if b is not None and b != a and (a, b) not in joint:
+            at = text.index(f" and {names[b]}", at)
+    leads = text.index(", then ")
+    return any(
+        x in text[leads:] for x in (f"labelled {claim.label!r}", story.class_name(claim.label))
+    )
 
 
 def brain_nodes() -> Nodes:

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from denseflip.search.methods.registry import methods as methods
     from denseflip.story.describe import describe as describe
     from denseflip.story.story import Story as Story
-    from denseflip.story.vocabulary import Vocabulary as Vocabulary
+    from denseflip.story.wording.vocabulary import Vocabulary as Vocabulary
     from denseflip.workflow.compare import compare as compare
 
 _HOME = {
@@ -66,7 +66,7 @@ _HOME = {
     "Request": "request",
     "Step": "counterfactual",
     "Story": "story.story",
-    "Vocabulary": "story.vocabulary",
+    "Vocabulary": "story.wording.vocabulary",
     "as_oracle": "oracles.adapt",
     "compare": "workflow.compare",
     "conversation": "search.core.method",

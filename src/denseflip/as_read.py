@@ -12,6 +12,7 @@ from denseflip.serialise import Serialisable
 TRUE_AS_READ = 0.9  # the share of redraws that must flip before a sentence speaks of regions
 Language = Literal["regions", "nodes", "pairs"]
 Reading = Literal["any", "typical", "distinctive"]
+READINGS: tuple[Reading, ...] = get_args(Reading)  # the strongest first
 _Z_95 = 1.959963984540054
 
 

@@ -29,7 +29,7 @@ from denseflip.datasets import list_datasets
 from denseflip.errors import DenseflipError, FileFormatError, StoreError
 from denseflip.runs.result_store import Store
 from denseflip.serialise import FORMS
-from denseflip.story.vocabulary import Vocabulary
+from denseflip.story.wording.vocabulary import Vocabulary
 from denseflip.web.job_store import Job
 from groups import GOOD, cohort, found_cohort
 from mutations import VALUES

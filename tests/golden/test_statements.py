@@ -11,7 +11,7 @@ from denseflip.classifiers.presets import fit_oracle
 from denseflip.datasets.registry import load_dataset
 from denseflip.paper.published_classifier import published_oracle
 from denseflip.paper.published_methods import published_method
-from denseflip.story.phrases import read_statement
+from stories import says_its_claim
 
 
 @cache
@@ -26,9 +26,10 @@ def patient(dataset: str, number: int, share: float = 0.0, words: str = "paper")
 
 
 def named(story: Story, change: str) -> set[str]:
-    """Regions that the text of a statement says there would be less (more) of."""
-    said = read_statement(story.statement, story.taxonomy, story.vocabulary)
-    return {story.taxonomy.regions[r] for cell in getattr(said, change) for r in cell}
+    """Regions that a statement says there would be less (more) of."""
+    assert says_its_claim(story)
+    rows = zip(story.claim.amounts, story.claim.region_sets, strict=True)
+    return {name for amount, names in rows if amount.change == change for name in names}
 
 
 @pytest.mark.data
@@ -93,9 +94,8 @@ def test_a_btbr_mouse_lacks_what_a_corpus_callosum_does(preset) -> None:
     assert story.statement.startswith("Mouse 11 is classified as BTBR. If Mouse 11's brain had ")
     assert "then Mouse 11 would have been classified as B6" in story.lead
     assert "more connections between the left and the right isocortex" in story.statement
-    first = story.verification.named[0]
-    assert {first.region_a, first.region_b} == {"left isocortex", "right isocortex"}
-    assert first.change == "more"
+    assert story.claim.region_sets[0] == {"left isocortex", "right isocortex"}
+    assert story.claim.amounts[0].change == "more"
     assert story.verified
 
 

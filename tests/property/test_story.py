@@ -1,4 +1,4 @@
-"""Whatever the edits and the oracle: a verified sentence, read back from its text, flips it."""
+"""Whatever the edits and the oracle: a verified sentence says its claim, which flips it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from hypothesis import strategies as st
 
 from denseflip import Counterfactual, Edits, Graph, Nodes, Story, Vocabulary, describe
 from denseflip.counterfactual import Status
-from denseflip.story.phrases import group, read_statement
+from denseflip.graph.pairs import decode
+from denseflip.search.claims.places import whole_claim
 from denseflip.story.region_table import RegionTable
-from denseflip.story.vocabulary import VOCABULARIES
+from denseflip.story.wording.phrases import group
+from denseflip.story.wording.vocabulary import VOCABULARIES
+from stories import says_its_claim
 
 # Words chosen to break the sentence: its own words, separators, quotation marks, articles.
 _WORDS = [
@@ -155,21 +158,29 @@ def tell(case: Case, **options: object) -> Story:
     return describe(case.result, case.nodes, case.oracle, regions=case.taxonomy, **options)
 
 
+def edits_in(story: Story, places: tuple) -> Edits:
+    """The edits of a result in some places."""
+    claim, parts = whole_claim(story.result, story.language, story.taxonomy, story.nodes)
+    held = dict(zip(claim.places, parts, strict=True))
+    n = story.nodes.n_nodes
+    return story.result.edits.only(pair for place in places for pair in decode(held[place], n))
+
+
 def reapply(story: Story) -> Graph:
-    """The original with what the sentence's own text names, and nothing else."""
-    said = read_statement(story.statement, story.units.taxonomy, story.vocabulary)
-    return story.units.edits_in(tuple(said.units)).apply(story.result.original)
+    """The original with what the sentence's claim names, and nothing else."""
+    assert says_its_claim(story)
+    return edits_in(story, story.claim.places).apply(story.result.original)
 
 
 @settings(max_examples=300, deadline=None)
 @given(cases(), vocabularies, st.sampled_from([None, "X", 9, "Patient had less, then"]))
-def test_a_verified_sentence_read_from_its_text_flips_the_oracle(case, words, subject) -> None:
+def test_a_verified_sentence_says_its_claim_which_flips_the_oracle(case, words, subject) -> None:
     story = tell(case, vocabulary=words, subject=subject)
     assert story.verified
     (label,) = case.oracle.predict([reapply(story)])
     target = case.result.target
     assert label == target if target is not None else label != case.result.label_before
-    assert label == story.verification.label
+    assert label == story.claim.label
 
 
 @settings(max_examples=150, deadline=None)
@@ -178,24 +189,23 @@ def test_a_verified_sentence_about_nodes_flips_the_oracle(case, words) -> None:
     story = tell(case, vocabulary=words)
     (label,) = case.oracle.predict([reapply(story)])
     assert story.verified
-    assert label == story.verification.label != case.result.label_before
+    assert label == story.claim.label != case.result.label_before
 
 
 @settings(max_examples=150, deadline=None)
 @given(cases(), st.booleans())
-def test_the_text_names_exactly_what_the_verification_holds(case, with_oracle) -> None:
+def test_the_claim_names_exactly_what_the_verification_holds(case, with_oracle) -> None:
     oracle = case.oracle if with_oracle else None
     story = describe(case.result, case.nodes, oracle, regions=case.taxonomy)
-    said = read_statement(story.statement, story.taxonomy, story.vocabulary)
-    position = {name: i for i, name in enumerate(story.taxonomy.regions)}
-    for change in ("less", "more", "mixed"):
-        wanted = {
-            tuple(sorted((position[p.region_a], position[p.region_b])))
-            for p in story.verification.named
-            if p.change == change
-        }
-        assert getattr(said, change) == wanted
-    assert story.units.edits_in(tuple(said.units)) == story.verification.edits
+    assert says_its_claim(story)
+    edits = story.verification.edits
+    table = {
+        (row.region_a, row.region_b): (row.added, row.removed)
+        for row in RegionTable(story.taxonomy, edits).pairs
+    }
+    rows = {(p["region_a"], p["region_b"]): (p["added"], p["removed"]) for p in story.claim.rows()}
+    assert rows == table
+    assert edits_in(story, story.claim.places) == edits
     if not with_oracle:
         assert not story.verified
         assert story.verification.edits == case.result.edits
@@ -205,16 +215,16 @@ def test_the_text_names_exactly_what_the_verification_holds(case, with_oracle) -
 @given(cases())
 def test_nothing_that_is_named_can_be_left_out(case) -> None:
     story = tell(case)
-    units, named = story.units, story.verification.named
-    totals = [p.total for p in named]
+    named = story.claim.amounts
+    totals = [amount.total for amount in named]
     assert totals == sorted(totals, reverse=True)
     assert story.verification.minimal
-    said = [row[0] for row in story.sentences.rows]
-    for unit in said if len(said) > 1 else ():
-        left = units.edits_in(tuple(u for u in said if u != unit))
+    said = story.claim.places
+    for place in said if len(said) > 1 else ():
+        left = edits_in(story, tuple(other for other in said if other != place))
         (label,) = case.oracle.predict([left.apply(case.result.original)])
         assert (label == 0) if case.result.target is None else (label != 1)
-    assert story.verification.all_needed == (len(named) == len(units.order))
+    assert story.verification.all_needed == (len(named) == len(story.whole.amounts))
 
 
 @settings(max_examples=60, deadline=None)
@@ -224,7 +234,7 @@ def test_a_wanted_share_is_named_and_still_tested(case, share) -> None:
     assert story.verified
     assert len(story.verification.edits) >= share * case.result.distance - 1e-6
     (label,) = case.oracle.predict([reapply(story)])
-    assert label == story.verification.label
+    assert label == story.claim.label
 
 
 @settings(max_examples=60, deadline=None)
@@ -234,7 +244,7 @@ def test_a_small_budget_is_kept_and_the_sentence_still_true(case, budget) -> Non
     assert story.verification.questions <= budget
     assert story.verified
     (label,) = case.oracle.predict([reapply(story)])
-    assert label == story.verification.label
+    assert label == story.claim.label
 
 
 @settings(max_examples=60, deadline=None)
@@ -254,9 +264,9 @@ cells = st.lists(
 
 @settings(max_examples=200, deadline=None)
 @given(cells)
-def test_groups_say_every_cell_once_and_nothing_else(units) -> None:
-    said = [unit for g in group(units) for unit in g.units]
-    assert sorted(said) == sorted(units)
+def test_groups_say_every_cell_once_and_nothing_else(places) -> None:
+    said = [place for g in group(places) for place in g.places]
+    assert sorted(said) == sorted(places)
 
 
 @settings(max_examples=100, deadline=None)

@@ -14,7 +14,7 @@ from denseflip.graph import Edits, Graph, Nodes, Taxonomy
 from denseflip.metrics import MEASURES, Case, Planted, as_read
 from denseflip.oracles.adapt import as_oracle
 from denseflip.oracles.session import Session
-from denseflip.search.claims.redraw_test import assertion
+from denseflip.search.claims.redraw_test import claim_of
 
 PARTS = ("A", "A", "A", "B", "B", "B", "C", "C")
 REGIONS = Taxonomy.from_labels("part", PARTS)
@@ -68,9 +68,9 @@ def test_additions_and_removals_are_redrawn_in_their_own_cells_and_numbers():
 
     result = found([(0, 1)], [*BETWEEN[:2], (6, 7)], original)
     asked = as_oracle(look, "graph")
-    said = assertion(result, Session(asked), REGIONS)
-    assert said.n_named == 1  # the two of A – B are enough: nine edges to seven
-    assert [tuple(a) for a in said.claim] == [((0, 1), 0, 2)]
+    claim = claim_of(result, Session(asked), REGIONS)
+    # The two of A – B are enough: nine edges to seven.
+    assert claim.amounts == (((0, 1), 0, 2),)
     seen.clear()
     as_read(result, asked, REGIONS, draws=30)
     drawn = [x for x in seen if x[1]][-30:]
@@ -80,8 +80,8 @@ def test_additions_and_removals_are_redrawn_in_their_own_cells_and_numbers():
 def test_the_shortest_sentence_leaves_out_cells_that_are_full_but_idle():
     # A – B holds most edits and does nothing; C does it all.
     result = found([*BETWEEN[:4], (6, 7)])
-    said = assertion(result, Session(only((6, 7))), REGIONS)
-    assert said.names == (frozenset({"C"}),)
+    claim = claim_of(result, Session(only((6, 7))), REGIONS)
+    assert claim.region_sets == (frozenset({"C"}),)
     case = Case(result, regions=REGIONS, session=Session(only((6, 7))))
     assert MEASURES["statement_pairs"](case) == MEASURES["cells"](case) == 1
     assert MEASURES["as_read"](case) == 1  # C has one pair only
@@ -103,8 +103,8 @@ def test_without_regions_a_sentence_speaks_of_nodes():
     star = found([(0, v) for v in range(1, 5)])
     busy = as_oracle(lambda a: int(a[0].sum() >= 3))
     case = Case(star, session=Session(busy))
-    assert case.assertion.spoken == "nodes"
-    assert [tuple(a) for a in case.assertion.claim] == [((0, None), 4, 0)]
+    assert case.claim.spoken == "nodes"
+    assert case.claim.amounts == (((0, None), 4, 0),)
     assert MEASURES["as_read"](case) == 1
     assert MEASURES["told"](case) is True
 
@@ -148,7 +148,7 @@ def test_a_result_that_claims_a_language_is_tested_in_it_on_fresh_redraws():
     with pytest.raises(MissingInputError, match="told in the regions 'half'"):
         as_read(result, many(3), REGIONS)
     case = Case(result, regions=REGIONS, nodes=NODES, session=Session(many(3)))
-    assert MEASURES["cells"](case) == len(case.assertion.claim) == 2  # W, and W – E
+    assert MEASURES["cells"](case) == len(case.claim.amounts) == 2  # W, and W – E
     assert MEASURES["as_read"](case) == test.share
     assert MEASURES["told"](case) is False
 
@@ -159,15 +159,15 @@ def test_the_node_that_was_meant_is_the_one_that_the_search_named():
     told = found([(3, 5)], as_read=AsRead("nodes", None, "any", 20, 20), trace=(step,))
     busy = as_oracle(lambda a: int(a[5].sum() >= 1))
     case = Case(told, nodes=NODES, session=Session(busy))
-    assert [tuple(a) for a in case.assertion.claim] == [((5, None), 1, 0)]
+    assert case.claim.amounts == (((5, None), 1, 0),)
     assert MEASURES["as_read"](case) == 1
     # Without names the node's number is the name; without a trace the first end is taken.
     numbered = replace(told, trace=(step._replace(name="5"),))
-    assert assertion(numbered, Session(busy)).claim == case.assertion.claim
-    bare = assertion(replace(told, trace=()), Session(busy), nodes=NODES)
-    assert [tuple(a) for a in bare.claim] == [((3, None), 1, 0)]
+    assert claim_of(numbered, Session(busy)).amounts == case.claim.amounts
+    bare = claim_of(replace(told, trace=()), Session(busy), nodes=NODES)
+    assert bare.amounts == (((3, None), 1, 0),)
     elsewhere = replace(told, trace=(step._replace(name="a"),))
-    assert assertion(elsewhere, Session(busy), nodes=NODES).claim == bare.claim
+    assert claim_of(elsewhere, Session(busy), nodes=NODES).amounts == bare.amounts
 
 
 def test_a_claimed_reading_is_the_one_that_counts():
@@ -187,7 +187,7 @@ def test_a_claimed_reading_is_the_one_that_counts():
 def test_a_list_of_pairs_leaves_nothing_open(n, told):
     listed = found(BETWEEN[:n], as_read=AsRead("pairs", None, "any", 0, 0))
     case = Case(listed, regions=REGIONS, session=Session(only(*BETWEEN[:n])))
-    assert case.assertion.spoken == "pairs"
+    assert case.claim.spoken == "pairs"
     assert MEASURES["as_read"](case) is None
     assert MEASURES["cells"](case) == n
     assert MEASURES["told"](case) is told

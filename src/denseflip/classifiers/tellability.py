@@ -24,8 +24,8 @@ from denseflip.errors import InvalidParameterError, counted, whole_number
 from denseflip.oracles.background import Background
 from denseflip.oracles.protocol import Oracle, about_graph
 from denseflip.oracles.session import Session
-from denseflip.search.claims.claim import DRAWS
-from denseflip.search.claims.redraw_test import FEW_CELLS, Sides, assertion, redraw
+from denseflip.search.claims.redraw import DRAWS
+from denseflip.search.claims.redraw_test import FEW_CELLS, Sides, claim_of, redraw
 from denseflip.search.explain import explain
 from denseflip.serialise import Serialisable
 
@@ -261,14 +261,13 @@ class _Desk:
             return ToldDecision(example.id, right, found=False, questions=result.calls)
         session = Session(about_graph(self.oracle, result.original, result.target))
         taxonomy = nodes.taxonomy(self.regions) if nodes.regions else None
-        said = assertion(result, session, taxonomy, nodes=nodes)
+        claim = claim_of(result, session, taxonomy, nodes=nodes)
         known = zip(self.background.graphs, self.background.labels(session), strict=True)
         test = redraw(
             result,
-            said,
+            claim,
             session,
-            reading="any" if result.as_read is None else result.as_read.reading,
-            sides=Sides.of(result, list(known), said.label),
+            sides=Sides.of(result, list(known), claim.label),
             draws=draws,
             seed=seed,
         )
@@ -276,14 +275,14 @@ class _Desk:
             example.id,
             right,
             found=True,
-            cells=said.n_named,
-            language=said.spoken,
+            cells=len(claim.amounts),
+            language=claim.spoken,
             reading="" if test is None else test.reading,
             draws=0 if test is None else test.draws,
             flips=0 if test is None else test.flips,
             edits=result.distance / max(1, example.graph.n_edges),
             questions=result.calls,
-            told=said.n_named <= max_cells and (test is None or test.true),
+            told=len(claim.amounts) <= max_cells and (test is None or test.true),
         )
 
 

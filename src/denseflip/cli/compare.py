@@ -139,7 +139,7 @@ def comparison_table(rows: Sequence[Compared]) -> Any:
             f"{100 * r.relative_distance:.1f}" if r.found else "–",
             str(r.calls),
             "–" if row.n_regions is None or not r.found else str(row.n_regions),
-            f"{len(check.named)} of {check.n_cells}" if r.found else "–",
+            f"{len(check.claim.amounts)} of {check.n_cells}" if r.found else "–",
             read_cell(row.story),
         )
     return table

@@ -117,7 +117,7 @@ def show_many(many: Explanations, form: str) -> None:
             one.id,
             one.label,
             f"{story.class_name(result.label_before)}{after}",
-            f"{len(story.verification.named):,}" if found else "–",
+            f"{len(story.claim.amounts):,}" if found else "–",
             f"{result.distance:,}" if found else "–",
             read_cell(story),
             story.short,

@@ -55,7 +55,7 @@ def print_front(story: Story, answers: Sequence[Story]) -> None:
     for number, one in enumerate(answers, 1):
         where = one.taxonomy.name if one.taxonomy is not None else str(one.language)
         shown = "*" if one is story else ""
-        named, edits = len(one.verification.named), one.result.distance
+        named, edits = len(one.claim.amounts), one.result.distance
         table.add_row(f"{shown}{number}", f"{named:,}", f"{edits:,}", where, read_cell(one))
     out_console().print(table, markup=False)
     for number, one in enumerate(answers, 1):

@@ -26,7 +26,7 @@ from denseflip.cohort.words import Words, statement
 from denseflip.datasets import Dataset
 from denseflip.errors import FileFormatError, UnknownNameError, shown
 from denseflip.files import write_whole
-from denseflip.story.vocabulary import Vocabulary
+from denseflip.story.wording.vocabulary import Vocabulary
 
 FORMAT = 1
 Correction = Literal["max", "bh"]

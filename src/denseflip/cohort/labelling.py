@@ -33,7 +33,7 @@ from denseflip.graph import Cells
 from denseflip.oracles.background import Background
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Session
-from denseflip.search.claims.redraw_test import assertion, redraw
+from denseflip.search.claims.redraw_test import claim_of, redraw
 from denseflip.search.constraints.bound_constraints import bind_constraints
 from denseflip.search.explain import explain
 from denseflip.search.methods.brief import unfit
@@ -437,11 +437,13 @@ def _patient(
     read, asked = result.as_read, result.calls
     if result.found and read is None:  # a search of pairs: what its shortest sentence says
         session = Session(oracle)
-        said = assertion(
+        claim = claim_of(
             result, session, cells.taxonomy, nodes=dataset.nodes, constraints=constraints
         )
-        read = redraw(result, said, session, reading="any", seed=result.seed)
-        for (a, b), added, removed in said.claim:
+        read = redraw(
+            result, claim, session, seed=result.seed, nodes=dataset.nodes, constraints=constraints
+        )
+        for (a, b), added, removed in claim.amounts:
             assert b is not None
             changes[cells.number((a, b))] = added - removed
         asked += session.calls

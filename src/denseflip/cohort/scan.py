@@ -18,7 +18,9 @@ import numpy.typing as npt
 from denseflip.counterfactual import Step
 from denseflip.graph import Cells, Graph
 from denseflip.oracles.base_session import BaseSession
-from denseflip.search.claims.claim import Amount, Claim, Places, Redraw, Repeats, Unit
+from denseflip.search.claims.claim import Amount, Amounts, Place
+from denseflip.search.claims.places import Places
+from denseflip.search.claims.redraw import Redraw, Repeats
 from denseflip.search.constraints.bound_constraints import BoundConstraints
 from denseflip.search.core.method import Conversation
 from denseflip.search.core.probing import Probe, gallop
@@ -75,7 +77,7 @@ class Scan(Conversation):
                 raise StopSearch
             return Brief(regions=taxonomy.name, max_cells=self.max_cells)(problem, session)
         codes = repeats.codes((found,))
-        name = places.cells.name((found.unit[0], found.unit[1] or 0))
+        name = places.cells.name((found.place[0], found.place[1] or 0))
         n = problem.graph.n_nodes
         block = "densify" if found.added else "sparsify"
         toggled = tuple(divmod(int(code), n) for code in codes)
@@ -97,8 +99,8 @@ class _Single:
         most: int | None = None,
     ) -> None:
         self.probe, self.places, self.repeats = probe, places, repeats
-        self.moves: list[tuple[Unit, bool, int, float]] = []  # place, adding, room, spread
-        for unit, spread in zip(places.units, spreads, strict=True):
+        self.moves: list[tuple[Place, bool, int, float]] = []  # place, adding, room, spread
+        for unit, spread in zip(places.every, spreads, strict=True):
             for adding in (True, False):
                 room = len(places.absent(unit) if adding else places.present(unit))
                 if most is not None:
@@ -147,7 +149,7 @@ class _Single:
                 held.sort(key=lambda one: one[:2])
         return held[0][2] if held else None
 
-    def _flips(self, claims: Sequence[Claim]) -> list[bool]:
+    def _flips(self, claims: Sequence[Amounts]) -> list[bool]:
         return self.repeats.screened(claims, self.probe)
 
     def _least(self, i: int, low: float, high: float) -> Amount:
@@ -198,5 +200,5 @@ def _deviations(level: int) -> float:
     return float(_LOWEST * _STEP ** (level - 1))
 
 
-def _amount(unit: Unit, adding: bool, pairs: int) -> Amount:
+def _amount(unit: Place, adding: bool, pairs: int) -> Amount:
     return Amount(unit, pairs, 0) if adding else Amount(unit, 0, pairs)

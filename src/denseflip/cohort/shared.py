@@ -25,7 +25,9 @@ from denseflip.graph import Cells, Codes, Graph
 from denseflip.oracles.background import Frequencies
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Session
-from denseflip.search.claims.claim import Amount, Claim, Places, Redraw, Repeats, Unit
+from denseflip.search.claims.claim import Amount, Amounts, Place
+from denseflip.search.claims.places import Places
+from denseflip.search.claims.redraw import Redraw, Repeats
 from denseflip.search.constraints.bound_constraints import bind_constraints
 from denseflip.search.core.probing import boundary, certify, gallop, lexmin
 
@@ -193,7 +195,7 @@ def find_shared(
                 redraw = Redraw(Places(graph, cells.taxonomy, bound), reading, None, typical)
                 return _Person(redraw, source, session, rng)
 
-            best: tuple[int, Reading, Claim] = (0, "any", ())
+            best: tuple[int, Reading, Amounts] = (0, "any", ())
             for reading in READINGS:
                 people = [person(choosing.graphs[i], reading) for i in mine]
                 chooser = _Chooser(people, cells, spreads, settings, order)
@@ -254,12 +256,12 @@ class _Person:
         self.most = None if self.terms is None else most_pairs(self.terms)
         self.repeats = Repeats(redraw, rng, draws=_CHECKS, misses=0)
 
-    def room(self, unit: Unit, *, adding: bool) -> int:
+    def room(self, unit: Place, *, adding: bool) -> int:
         """How many pairs of a place may be added, or removed, in this graph."""
         room = self.redraw.room(unit, adding=adding)
         return room if self.most is None else min(room, self.most)
 
-    def fitted(self, claim: Claim) -> Claim:
+    def fitted(self, claim: Amounts) -> Amounts:
         """The claim as far as there is room in this graph."""
         out = []
         for unit, added, removed in claim:
@@ -269,15 +271,15 @@ class _Person:
                 out.append(Amount(unit, added, removed))
         return tuple(out)
 
-    def flips(self, claims: Sequence[Claim], which: int = 0) -> list[bool]:
+    def flips(self, claims: Sequence[Amounts], which: int = 0) -> list[bool]:
         """Whether one of the redraws of each claim flips."""
         return self._ask([self.repeats.codes(self.fitted(claim), which) for claim in claims])
 
-    def steady(self, claim: Claim) -> bool:
+    def steady(self, claim: Amounts) -> bool:
         """Whether all of a few redraws flip."""
         return all(self.flips([claim], which)[0] for which in range(_CHECKS))
 
-    def verdict(self, claim: Claim) -> bool:
+    def verdict(self, claim: Amounts) -> bool:
         """Whether nine of ten fresh redraws flip."""
         mine = self.fitted(claim)
         draws = 1 if self.redraw.fixed(mine) else DRAWS
@@ -321,7 +323,7 @@ class _Chooser:
         place = {(cells.number(move[0]), move[1]): i for i, move in enumerate(self.moves)}
         self.order = [place[key] for key in order if key in place]
 
-    def choose(self) -> Claim:
+    def choose(self) -> Amounts:
         """The change; empty if nothing flips anybody."""
         claim = self._single() or self._several()
         self.reached = sum(person.steady(claim) for person in self.people) if claim else 0
@@ -336,11 +338,11 @@ class _Chooser:
         cell, adding, size, _ = self.moves[i]
         return Amount(cell, size, 0) if adding else Amount(cell, 0, size)
 
-    def _counts(self, claims: Sequence[Claim]) -> Any:
+    def _counts(self, claims: Sequence[Amounts]) -> Any:
         """How many people each claim flips, one redraw each."""
         return np.sum([person.flips(claims) for person in self.people], axis=0)
 
-    def _single(self) -> Claim:
+    def _single(self) -> Amounts:
         """One cell, at the lowest level at which it flips enough; the least in deviations."""
         counts = self._counts([(self._full(i),) for i in range(len(self.moves))])
         able = [i for i in range(len(self.moves)) if counts[i] >= self.goal]
@@ -359,7 +361,7 @@ class _Chooser:
         if not level:
             return self._raised((self._full(able[0]),))
         low = _LEVELS[level - 2] if level > 1 else 0.0
-        best: tuple[float, Claim] | None = None
+        best: tuple[float, Amounts] | None = None
         for i in at[level][:4]:
             z = _bisect(low, _LEVELS[level - 1], lambda z, i=i: self._enough((self._amount(i, z),)))
             claim = self._raised((self._amount(i, z),))
@@ -368,13 +370,15 @@ class _Chooser:
                 best = (size, claim)
         return best[1] if best else ()
 
-    def _several(self) -> Claim:
+    def _several(self) -> Amounts:
         """Cells at their most, one after the other, each the one that flips most people more."""
-        chosen: Claim = ()
+        chosen: Amounts = ()
         reached = 0
         while len(chosen) < self.settings.max_cells and reached < self.goal:
             left = [
-                i for i in range(len(self.moves)) if all(a.unit != self.moves[i][0] for a in chosen)
+                i
+                for i in range(len(self.moves))
+                if all(a.place != self.moves[i][0] for a in chosen)
             ]
             counts = self._counts([(*chosen, self._full(i)) for i in left])
             if not len(counts) or counts.max() <= reached:
@@ -389,7 +393,7 @@ class _Chooser:
         goal, self.goal = self.goal, min(self.goal, reached)
         for i in range(len(chosen)):  # least amounts, one place after the other
 
-            def with_less(share: float, i: int = i, now: Claim = chosen) -> Claim:
+            def with_less(share: float, i: int = i, now: Amounts = chosen) -> Amounts:
                 return (*now[:i], self._scaled(now[i], share), *now[i + 1 :])
 
             share = _bisect(0.0, 1.0, lambda share: self._enough(with_less(share)))
@@ -398,7 +402,7 @@ class _Chooser:
         self.goal = goal
         return chosen
 
-    def _together(self) -> Claim:
+    def _together(self) -> Amounts:
         """Where no cell flips anybody alone: few of those in which the groups differ most."""
 
         def enough(some: Sequence[int]) -> bool:
@@ -419,12 +423,12 @@ class _Chooser:
             new = max(n + 1, round(n * factor)) if factor > 1 else max(1, round(n * factor))
             return min(new, self.most[_cell(amount), adding])
 
-        return Amount(amount.unit, side(amount.added, True), side(amount.removed, False))
+        return Amount(amount.place, side(amount.added, True), side(amount.removed, False))
 
-    def _enough(self, claim: Claim) -> bool:
+    def _enough(self, claim: Amounts) -> bool:
         return bool(self._counts([claim])[0] >= self.goal)
 
-    def _raised(self, claim: Claim) -> Claim:
+    def _raised(self, claim: Amounts) -> Amounts:
         """The claim, raised until enough people flip in all of a few redraws; else empty."""
         for _ in range(8):
             if sum(person.steady(claim) for person in self.people) >= self.goal:
@@ -448,6 +452,6 @@ def _bisect(low: float, high: float, enough: Any) -> float:
 
 
 def _cell(amount: Amount) -> tuple[int, int]:
-    a, b = amount.unit
+    a, b = amount.place
     assert b is not None
     return a, b

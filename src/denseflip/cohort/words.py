@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from denseflip.story.constraint_words import constraints_in_words
+from denseflip.story.wording.constraint_words import constraints_in_words
 
 if TYPE_CHECKING:
     from denseflip.cohort.cohort import CellRow, Cohort

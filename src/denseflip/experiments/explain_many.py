@@ -165,7 +165,7 @@ def _row(one: Explained) -> tuple[Any, ...]:
         "correct": story.correct,
         "after": story.class_name(result.label_after) if found else None,
         "status": str(result.status),
-        "cells": len(story.verification.named) if found else None,
+        "cells": len(story.claim.amounts) if found else None,
         "edits": result.distance if found else None,
         "added": len(result.added) if found else None,
         "removed": len(result.removed) if found else None,

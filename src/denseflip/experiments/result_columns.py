@@ -38,7 +38,7 @@ def columns_of(case: Case) -> dict[str, Any]:
         label_after=result.label_after,
         notes=list(result.notes),
         chosen=result.chosen,
-        language=None if case.assertion is None else case.assertion.spoken,
+        language=None if case.claim is None else case.claim.spoken,
         reading=case.true_reading,
     )
     return row

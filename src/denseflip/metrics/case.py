@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
+from denseflip.as_read import READINGS
 from denseflip.constraints import Constraints
 from denseflip.counterfactual import AsRead, Counterfactual, Label, Reading
 from denseflip.graph import Graph, Nodes, Taxonomy
@@ -14,7 +15,8 @@ from denseflip.metrics import quality
 from denseflip.oracles.background import Background
 from denseflip.oracles.session import Session
 from denseflip.search.claims import redraw_test as truth
-from denseflip.search.claims.claim import DRAWS
+from denseflip.search.claims.claim import Claim
+from denseflip.search.claims.redraw import DRAWS
 
 NEEDS = {  # need → the field of a `Case` that meets it
     "regions": "regions",
@@ -98,11 +100,11 @@ class Case:
         )
 
     @cached_property
-    def assertion(self) -> truth.Assertion | None:
+    def claim(self) -> Claim | None:
         """What the shortest sentence says; None if nothing was found or sentences are left out."""
         if not (self.statement and self.result.found and self.session is not None):
             return None
-        return truth.assertion(
+        return truth.claim_of(
             self.result,
             self.session,
             self.regions,
@@ -124,14 +126,14 @@ class Case:
 
     @cached_property
     def _sides(self) -> truth.Sides | None:
-        if self.background is None or self.assertion is None:
+        if self.background is None or self.claim is None:
             return None
-        return truth.Sides.of(self.result, self.background, self.assertion.label)
+        return truth.Sides.of(self.result, self.background, self.claim.label)
 
     def as_read(self, reading: Reading | None = None) -> AsRead | None:
         """The test of that sentence in a reading, by default in its own; each is made once."""
-        said = self.assertion
-        if said is None or not self.draws:
+        claim = self.claim
+        if claim is None or not self.draws:
             return None
         assert self.session is not None
         reading = reading or self.own_reading
@@ -140,12 +142,13 @@ class Case:
         if reading not in self._readings:
             self._readings[reading] = truth.redraw(
                 self.result,
-                said,
+                claim,
                 self.session,
                 reading=reading,
                 sides=self._sides,
                 draws=self.draws,
                 seed=self.result.seed,
+                nodes=self.nodes,
             )
         return self._readings[reading]
 
@@ -162,10 +165,10 @@ class Case:
         A result that claims none gets every reading tried, the plainest first. A list of pairs is
         true as it stands.
         """
-        if self.assertion is None or not self.draws:
+        if self.claim is None or not self.draws:
             return None
-        if self.assertion.language == "pairs":
+        if self.claim.language == "pairs":
             return "any"
-        tried = truth.READINGS if self.result.as_read is None else (self.own_reading,)
+        tried = READINGS if self.result.as_read is None else (self.own_reading,)
         tests = ((reading, self.as_read(reading)) for reading in tried)
         return next((reading for reading, test in tests if test is not None and test.true), None)

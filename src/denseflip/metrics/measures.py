@@ -127,19 +127,18 @@ def _share(case: Case, reading: Reading | None = None) -> float | None:
 
 
 def _told(case: Case) -> bool | None:
-    if case.assertion is None or not case.draws:
+    if case.claim is None or not case.draws:
         return None
-    return case.assertion.n_named <= truth.FEW_CELLS and case.true_reading is not None
+    return len(case.claim.amounts) <= truth.FEW_CELLS and case.true_reading is not None
 
 
 def _planted(case: Case, *, alone: bool) -> bool | None:
-    said, planted = case.assertion, case.planted
-    if said is None or planted is None:
+    claim, planted = case.claim, case.planted
+    if claim is None or planted is None:
         return None
-    tax = None if said.places is None else said.places.taxonomy
-    if tax is None or tax.name != planted.taxonomy:
+    if claim.regions is None or claim.regions.name != planted.taxonomy:
         return False
-    named = said.names[:1] if not alone else said.names
+    named = claim.region_sets[:1] if not alone else claim.region_sets
     return named == (frozenset(planted.regions),)
 
 
@@ -252,7 +251,7 @@ _LIST = (
         "low",
         _ASKED,
         "median",
-        lambda case: None if case.assertion is None else case.assertion.n_named,
+        lambda case: None if case.claim is None else len(case.claim.amounts),
     ),
     Measure(
         "told",

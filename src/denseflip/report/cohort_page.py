@@ -14,7 +14,7 @@ from denseflip.report.cohort_pictures import plot_cohort_chords, plot_cohort_mat
 from denseflip.report.cohort_strip import plot_cohort_patients
 from denseflip.report.html import Context, Fact
 from denseflip.report.page_figures import PageFigure, page_figure
-from denseflip.story.constraint_words import constraints_in_words
+from denseflip.story.wording.constraint_words import constraints_in_words
 
 if TYPE_CHECKING:
     from denseflip.cohort.cohort import Cohort

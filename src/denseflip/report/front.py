@@ -117,7 +117,7 @@ def draw_front(stories: Sequence[Story], current: Story) -> FrontPicture | None:
     """
     if len(stories) < 2:
         return None
-    cells = [len(story.verification.named) for story in stories]
+    cells = [len(story.claim.amounts) for story in stories]
     edits = [story.result.distance for story in stories]
     across = _scale(cells, _LEFT + 16, _WIDTH - _RIGHT)
     up = _scale(edits, _HEIGHT - _BOTTOM - 16, _TOP)
@@ -203,8 +203,8 @@ def language_words(story: Story) -> str:
 
 def named_words(story: Story) -> str:
     """How much the sentence names, in words."""
-    n = len(story.verification.named)
-    first, _, rest = story.units.noun.partition(" of ")
+    n = len(story.claim.amounts)
+    first, _, rest = story.sentences.noun.partition(" of ")
     noun = f"{first}{'' if n == 1 else 's'}" + (f" of {rest}" if rest else "")
     return f"{'one' if n == 1 else f'{n:,}'} {noun}"
 
@@ -241,7 +241,7 @@ def read_cell(story: Story) -> str:
 
 
 def _meant(reading: str, story: Story) -> str:
-    after = story.class_name(story.verification.label)
+    after = story.class_name(story.claim.label)
     before = story.class_name(story.result.label_before)
     units = story.vocabulary.units
     return {

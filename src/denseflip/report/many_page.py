@@ -138,7 +138,7 @@ def many_tiles(entries: Sequence[Entry]) -> tuple[Fact, ...]:
     if found:
         true = sum(story.true_as_read for story in found)
         edits = statistics.median(story.result.distance for story in found)
-        cells = statistics.median(len(story.verification.named) for story in found)
+        cells = statistics.median(len(story.claim.amounts) for story in found)
         tiles += [
             Fact("sentences true as read", f"{true:,} of {len(found):,}"),
             Fact("places named, median", f"{cells:g}"),
@@ -172,7 +172,7 @@ def _row(entry: Entry, link: str) -> ManyRow:
         truth=read_cell(story),
         sentence=told(story, _LISTED),
         failure="",
-        cells=f"{len(story.verification.named):,}" if found else "–",
+        cells=f"{len(story.claim.amounts):,}" if found else "–",
         edits=f"{result.distance:,}" if found else "–",
         share=f"{100 * result.relative_distance:.1f} %" if found else "–",
         calls=f"{result.calls:,}",

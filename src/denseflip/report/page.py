@@ -376,7 +376,7 @@ def _compared(name: str, story: Story) -> tuple[str, ...]:
     if r.found:
         share = f"{100 * r.relative_distance:.1f} %"
         figures = (f"{len(r.removed):,}", f"{len(r.added):,}", share)
-    named = f"{len(story.verification.named):,}" if r.found else "–"
+    named = f"{len(story.claim.amounts):,}" if r.found else "–"
     return (name, str(r.status), *figures, f"{r.calls:,}", named, read_cell(story), story.short)
 
 

@@ -16,14 +16,16 @@ from denseflip.oracles.background import Background
 from denseflip.oracles.base_session import BaseSession
 from denseflip.oracles.protocol import Oracle, about_graph, clean_label
 from denseflip.oracles.session import Session
-from denseflip.search.claims.claim import DRAWS
+from denseflip.search.claims.places import whole_claim
+from denseflip.search.claims.redraw import DRAWS
 from denseflip.search.constraints.constrained_session import constrain, constraints_of
 from denseflip.search.core.target import class_names_of
 from denseflip.story.reading import made_for, read_test
-from denseflip.story.story import Form, Story
-from denseflip.story.units import Units
+from denseflip.story.story import Form, Story, reading_of
 from denseflip.story.verification import BUDGET, verify
-from denseflip.story.vocabulary import Vocabulary
+from denseflip.story.wording.vocabulary import Vocabulary
+
+FEW_PAIRS = 6  # without regions, up to so many edits are named pair by pair
 
 
 def describe(
@@ -121,22 +123,23 @@ def describe(
     if session is not None:
         session = constrain(session, result, bound)
     words = _vocabulary(vocabulary, nodes)
-    units = Units.of_result(result, nodes, taxonomy, language)
-    known = made_for(result, units) and not share
-    check = verify(result, units, session, share=share, budget=budget, name_all=known)
+    whole, parts = whole_claim(result, language, taxonomy, nodes)
+    known = made_for(result, whole) and not share
+    check = verify(result, whole, parts, session, share=share, budget=budget, name_all=known)
     as_read: AsRead | None = result.as_read if known else None
+    remark = ""
     if session is not None and not known:
-        as_read, remark = read_test(
-            result,
-            units,
-            check,
-            session,
-            background=others,
-            draws=draws,
-            seed=seed,
-            budget=budget - check.questions,
-            terms=bound,
-        )
+        if check.verified:
+            as_read, remark = read_test(
+                result,
+                check.claim,
+                session,
+                background=others,
+                draws=draws,
+                seed=seed,
+                budget=budget - check.questions,
+                terms=bound,
+            )
         remarks = [remark] if remark else []
         if unknown and check.tested:
             remarks.append(
@@ -144,11 +147,11 @@ def describe(
                 f"contain {'it' if len(unknown) == 1 else 'them'}."
             )
         check = replace(check, remarks=(*check.remarks, *remarks))
+    check = replace(check, claim=replace(check.claim, reading=reading_of(as_read)))
     names = _class_names(class_names, oracle)
     return Story(
         result=result,
         nodes=nodes,
-        taxonomy=taxonomy,
         subject=words.called(subject),
         class_names=names,
         verification=check,
@@ -156,23 +159,24 @@ def describe(
         evaluation=_evaluation(evaluation, oracle),
         form=form,
         as_read=as_read,
-        language=language,
         true_class=None if true_class is None else _class_name(clean_label(true_class), names),
     )
 
 
 def _language(
     wanted: str | Taxonomy | None, nodes: Nodes, result: Counterfactual
-) -> tuple[Taxonomy | None, Language | None]:
-    """The regions to speak of, or that nodes or pairs are spoken of; None where edits decide."""
-    told = result.as_read
-    if wanted is None and told is not None:
-        if told.language != "regions":
-            return None, told.language
-        if told.regions is not None and _has(nodes, told.regions):
-            return nodes.taxonomy(told.regions), "regions"
+) -> tuple[Taxonomy | None, Language]:
+    """The regions to speak of, if any, and the language."""
+    stated = result.as_read
+    if wanted is None and stated is not None:
+        if stated.language != "regions":
+            return None, stated.language
+        if stated.regions is not None and _has(nodes, stated.regions):
+            return nodes.taxonomy(stated.regions), "regions"
     taxonomy = _taxonomy(wanted, nodes, result)
-    return taxonomy, None if taxonomy is None else "regions"
+    if taxonomy is not None:
+        return taxonomy, "regions"
+    return None, "pairs" if len(result.edits) <= FEW_PAIRS else "nodes"
 
 
 def _has(nodes: Nodes, name: str) -> bool:

@@ -7,20 +7,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import NoneType
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 from denseflip.checks import in_markdown, parsing, typed, visible_tree
 from denseflip.counterfactual import AsRead, Counterfactual, Label, Language, Reading
 from denseflip.errors import FileFormatError, MissingInputError, shown
 from denseflip.graph import Edits, Nodes, Taxonomy
 from denseflip.graph.edits_table import list_edits, make_frame
-from denseflip.story.notes import footnotes, shape_advice
-from denseflip.story.reading import Badge, badge_of
+from denseflip.search.claims.claim import Claim, node_taxonomy
+from denseflip.search.claims.places import whole_claim
 from denseflip.story.region_table import RegionTable
-from denseflip.story.statement import Sentences
-from denseflip.story.units import Units
 from denseflip.story.verification import Verification
-from denseflip.story.vocabulary import Vocabulary
+from denseflip.story.wording.badge import Badge, badge_of
+from denseflip.story.wording.notes import footnotes, shape_advice
+from denseflip.story.wording.statement import Sentences
+from denseflip.story.wording.vocabulary import Vocabulary
 
 Form = Literal["short", "standard", "detailed"]
 FORMAT = 2  # version of the dictionary form; 2 has as_read, language, badge, lead and items
@@ -34,22 +35,18 @@ class Story:
     ----------
     result : what the search found.
     nodes : names, regions and coordinates of the nodes.
-    taxonomy : the regions the sentence speaks of; None if it speaks of nodes.
     subject : whom or what the graph belongs to, for example ``Patient 9``.
     class_names : label → name.
-    verification : what the sentence names and how that was tested.
+    verification : the claim that the sentence words, and how that was tested.
     vocabulary : its words.
     evaluation : what is known about the classifier: an `Evaluation` or its dictionary, or None.
     form : the form that `str()` shows.
     as_read : how true the sentence is as it is read; None if that was not tested.
-    language : what the sentence names: ``"regions"``, ``"nodes"`` or ``"pairs"``; None for what
-        fits the edits.
     true_class : the class that the data set has for the graph, by name; None if it is not known.
     """
 
     result: Counterfactual
     nodes: Nodes
-    taxonomy: Taxonomy | None
     subject: str
     class_names: Mapping[Label, str]
     verification: Verification
@@ -57,12 +54,29 @@ class Story:
     evaluation: Any = None
     form: Form = "standard"
     as_read: AsRead | None = None
-    language: Language | None = None
     true_class: str | None = None
 
-    def __post_init__(self) -> None:
-        if self.language is None:
-            object.__setattr__(self, "language", self.units.language)
+    # ---- the claim ----------------------------------------------------------------------
+
+    @property
+    def claim(self) -> Claim:
+        """What the sentence says: places with amounts, and which connections are meant."""
+        return self.verification.claim
+
+    @property
+    def taxonomy(self) -> Taxonomy | None:
+        """The regions the sentence speaks of; None if it speaks of nodes or pairs."""
+        return self.claim.regions
+
+    @property
+    def language(self) -> Language:
+        """What the sentence names: ``"regions"``, ``"nodes"`` or ``"pairs"``."""
+        return self.claim.language
+
+    @cached_property
+    def whole(self) -> Claim:
+        """Everything that the result changes, as a claim in the same language."""
+        return whole_claim(self.result, self.language, self.taxonomy, self.nodes)[0]
 
     # ---- the sentences ------------------------------------------------------------------
 
@@ -72,7 +86,7 @@ class Story:
         return Sentences(
             self.result,
             self.verification,
-            self.units,
+            self.whole,
             self.vocabulary,
             self.subject,
             self.class_names,
@@ -83,7 +97,7 @@ class Story:
 
     @property
     def statement(self) -> str:
-        """The standard sentence; it names `verification.named` and nothing else.
+        """The standard sentence; it names the places of `claim` and nothing else.
 
         Where it would have more than 60 words, it is `lead` and, line by line, `items`.
         """
@@ -190,11 +204,6 @@ class Story:
         """The edits that the sentence stands for."""
         return self.verification.edits
 
-    @cached_property
-    def units(self) -> Units:
-        """The edits sorted into what the sentence can name."""
-        return Units.of_result(self.result, self.nodes, self.taxonomy, self.language)
-
     def regions(
         self, regions: str | Taxonomy | None = None, *, edits: Literal["all", "named"] = "all"
     ) -> RegionTable:
@@ -286,7 +295,7 @@ class Story:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Inverse of `to_dict`, of format 1 too; the oracle is not asked again.
+        """Inverse of `to_dict`; the oracle is not asked again.
 
         Raises
         ------
@@ -301,19 +310,26 @@ class Story:
             msg = f"This story has format {shown(version)}; this version reads up to {FORMAT}. "
             raise FileFormatError(msg + "Update denseflip.")
         with parsing("a denseflip story"):
+            nodes = Nodes.from_dict(data["nodes"])
             name = typed(data, "taxonomy", str, NoneType)
+            regions = None if name is None else _read_taxonomy(name, data["node_regions"])
+            test = data["as_read"]
+            as_read = None if test is None else AsRead.from_dict(test)
             story = cls(
                 result=Counterfactual.from_dict(data["result"]),
-                nodes=Nodes.from_dict(data["nodes"]),
-                taxonomy=None if name is None else _read_taxonomy(name, data["node_regions"]),
+                nodes=nodes,
                 subject=typed(data, "subject", str),
                 class_names=visible_tree(dict(data["class_names"])),
-                verification=Verification.from_dict(data["verification"]),
+                verification=Verification.from_dict(
+                    data["verification"],
+                    _read_language(data, regions),
+                    regions or node_taxonomy(nodes),
+                    reading_of(as_read),
+                ),
                 vocabulary=Vocabulary.from_dict(data["vocabulary"]),
                 evaluation=visible_tree(typed(data, "evaluation", Mapping, NoneType)),
                 form=data["form"],
-                as_read=AsRead.from_dict(test) if (test := data.get("as_read")) else None,
-                language=typed(data, "language", str, NoneType) if "language" in data else None,
+                as_read=as_read,
                 true_class=typed({"true_class": None, **data}, "true_class", str, NoneType),
             )
             str(story)  # what cannot be told is no story
@@ -353,6 +369,19 @@ class Story:
             f"<blockquote>{html.escape(self.lead)}{items and f'<ul>{items}</ul>'}</blockquote>"
             f"<ol style='font-size:smaller'>{notes}</ol>"
         )
+
+
+def reading_of(as_read: AsRead | None) -> Reading:
+    """Which connections a sentence means, by its test: those of the reading that is true."""
+    return as_read.reading if as_read is not None and as_read.true else "any"
+
+
+def _read_language(data: Mapping[str, Any], regions: Taxonomy | None) -> Language:
+    language = typed(data, "language", str)
+    if language not in get_args(Language) or (language == "regions") != (regions is not None):
+        msg = f"language cannot be {shown(language)} here"
+        raise ValueError(msg)
+    return language  # type: ignore[no-any-return]
 
 
 def _read_taxonomy(name: str, labels: Any) -> Taxonomy:

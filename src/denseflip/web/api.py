@@ -15,8 +15,12 @@ from denseflip._version import __version__
 from denseflip.classifiers.presets import PRESETS
 from denseflip.datasets import Dataset
 from denseflip.errors import DenseflipError
+from denseflip.oracles.background import Background
 from denseflip.report.brain import packed_surface
+from denseflip.search.claims.claim import Amount
+from denseflip.search.constraints.constrained_session import constraints_of
 from denseflip.search.methods.registry import methods
+from denseflip.story.story import Story
 from denseflip.web.app import page_text, static_file
 from denseflip.web.downloads import FILES, make_file, story_of
 from denseflip.web.events import follow, knows_the_end
@@ -35,7 +39,8 @@ from denseflip.web.schemas import (
 )
 from denseflip.web.uploads import take
 from denseflip.workflow.offline_whatif import whatif_data
-from denseflip.workflow.whatif import Change, WhatIf
+from denseflip.workflow.subject import Subject
+from denseflip.workflow.whatif import WhatIf
 
 PATIENCE = 5.0  # seconds that a page waits for a classifier that a job is asking
 TRAINING = 20.0  # seconds that a page waits for a classifier that is being trained
@@ -435,16 +440,24 @@ def whatif_model(
     found = library.subject(dataset, subject)
     name = classifier or library.default_classifier(dataset)
     got = library.classifier(dataset, name, waiting=_patient(name))
-    stored = _store(request).result(job) if job else None
-    story = story_of(stored, answer) if stored and "story" in stored else None
-    if story is not None and story.result.original != found.graph:
-        raise HTTPException(409, "That job is about another graph")
+    story = _story_about(request, found, job, answer)
     chosen = None if regions is None else library.dataset(dataset).nodes.taxonomy(regions)
     with _held(got):
         data = whatif_data(found, got.oracle, story=story, regions=chosen)
     if data is None:
         raise HTTPException(413, "This graph has too many nodes to be changed by hand in a page")
     return JSONResponse(data)
+
+
+def _story_about(
+    request: Request, subject: Subject, job: str | None, answer: int | None
+) -> Story | None:
+    """The explanation that a job found, if it is about this graph; None without one."""
+    stored = _store(request).result(job) if job else None
+    story = story_of(stored, answer) if stored and "story" in stored else None
+    if story is not None and story.result.original != subject.graph:
+        raise HTTPException(409, "That job is about another graph")
+    return story
 
 
 @router.post("/api/whatif", response_model=WhatIfAnswer)
@@ -456,23 +469,27 @@ def whatif(request: Request, asked: WhatIfRequest) -> dict[str, Any]:
     got = library.classifier(asked.dataset, name, waiting=_patient(name))
     nodes = library.dataset(asked.dataset).nodes
     regions = nodes.taxonomy(asked.regions) if nodes.regions else None
+    story = _story_about(request, found, asked.job, asked.answer)
+    others = None if found.background is None else Background.of(found.background)
+    terms = None if story is None else constraints_of(story.result, nodes, others)[0]
     with _held(got):
-        guess = WhatIf(found.graph, got.oracle, regions, background=found.background).ask(
-            [Change(c.a, c.b, c.more, c.fewer) for c in asked.cells],
+        said = WhatIf(found.graph, got.oracle, regions, background=others, terms=terms).ask(
+            [Amount((c.a, c.b), c.more, c.fewer) for c in asked.cells],
             asked.pairs,
             reading=asked.reading,
             target=found.label_of(asked.target, got.oracle),
             draws=asked.draws,
             seed=asked.seed,
+            first=asked.first,
         )
     names = found.names_for(got.oracle) or {}
     return {
-        "label": str(names.get(guess.label, guess.label)),
-        "before": str(names.get(guess.before, guess.before)),
-        "confidence": guess.confidence,
-        "draws": guess.draws,
-        "flips": guess.flips,
-        "added": guess.added,
-        "removed": guess.removed,
-        "pairs": guess.pairs,
+        "label": str(names.get(said.label, said.label)),
+        "before": str(names.get(said.before, said.before)),
+        "confidence": said.confidence,
+        "draws": said.draws,
+        "flips": said.flips,
+        "added": said.added,
+        "removed": said.removed,
+        "pairs": said.pairs,
     }

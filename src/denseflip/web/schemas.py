@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model
 
+from denseflip.as_read import Reading
 from denseflip.option import Option
 from denseflip.request import Request, default_of, list_options
-from denseflip.story.vocabulary import VOCABULARIES
+from denseflip.story.wording.vocabulary import VOCABULARIES
 
 Key = Annotated[str, StringConstraints(min_length=1, max_length=120)]
 Word = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=300)]
 Node = Annotated[int, Field(ge=0, lt=1_000_000)]
+JobId = Annotated[str, StringConstraints(pattern="^[0-9a-f]{16}$")]
 Whole = Annotated[int, Field(ge=1, le=10_000_000)]
 MOST_METHODS = 12
 MOST_SUBJECTS = 2000
@@ -122,7 +124,7 @@ class JobModel(Strict):
     subject: Name | None = None
     subjects: list[Name] = Field(default=[], max_length=MOST_SUBJECTS)
     classes: list[Name] = Field(default=[], max_length=100)
-    of: Annotated[str, StringConstraints(pattern="^[0-9a-f]{16}$")] | None = None
+    of: JobId | None = None
     methods: list[Word] = Field(default=[], max_length=MOST_METHODS)
     permutations: Annotated[int, Field(ge=0, le=1000)] = 99
 
@@ -174,16 +176,20 @@ class JobAnswer(BaseModel):
 
 
 class CellChange(Strict):
-    """How many connections of one cell are added and removed."""
+    """How many connections of one place are added and removed: of two regions, or of a node."""
 
     a: Node
-    b: Node
+    b: Node | None
     more: Annotated[int, Field(ge=0, le=100_000_000)] = 0
     fewer: Annotated[int, Field(ge=0, le=100_000_000)] = 0
 
 
 class WhatIfRequest(Strict):
-    """A graph changed by hand: amounts in cells, and single pairs that are flipped."""
+    """A graph changed by hand: amounts in places, and single pairs that are flipped.
+
+    With a job, what its constraints forbid to change is not drawn. `first` is the first choice of
+    connections, instead of a drawn one.
+    """
 
     dataset: Key
     classifier: Word | None = None
@@ -191,10 +197,13 @@ class WhatIfRequest(Strict):
     regions: Name | None = None
     cells: list[CellChange] = Field(default=[], max_length=5000)
     pairs: list[tuple[Node, Node]] = Field(default=[], max_length=20_000)
-    reading: Literal["any", "typical"] = "any"
+    reading: Reading = "any"
     target: Name | None = None
     draws: Annotated[int, Field(ge=1, le=100)] = 20
     seed: Annotated[int, Field(ge=0, le=2**31 - 1)] = 0
+    job: JobId | None = None
+    answer: Annotated[int, Field(ge=0, le=1000)] | None = None
+    first: list[tuple[Node, Node]] | None = Field(default=None, max_length=20_000)
 
 
 class WhatIfAnswer(BaseModel):

@@ -20,7 +20,7 @@ from denseflip.search.explain import explain
 from denseflip.search.postprocess.diverse import constraints_of_answers
 from denseflip.story.describe import describe
 from denseflip.story.story import Story
-from denseflip.story.vocabulary import Vocabulary
+from denseflip.story.wording.vocabulary import Vocabulary
 from denseflip.workflow.subject import Subject
 
 

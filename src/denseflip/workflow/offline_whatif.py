@@ -1,7 +1,8 @@
-"""What a page needs to answer "what if" by itself, with nobody to ask.
+"""What a page needs to answer "what if" by itself, without a server.
 
-The weights of a linear classifier, the graph as it is, and how often the target class has each
-pair. The same data feed the page that is sent by mail and the page of the app.
+The weights of a linear classifier, the graph as it is, how often both classes have each pair, and
+the claim of the explanation to begin with. The same data feed the page that is sent by mail and the
+page of the app.
 """
 
 from __future__ import annotations
@@ -10,16 +11,20 @@ from typing import Any
 
 import numpy as np
 
+from denseflip.as_read import READINGS
 from denseflip.classifiers.linear_table import pack_numbers, pair_table
 from denseflip.counterfactual import Label
 from denseflip.graph import Taxonomy
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
 from denseflip.oracles.session import Session
-from denseflip.search.claims.claim import Places
+from denseflip.search.claims.places import Places
+from denseflip.search.claims.redraw import Redraw, TooFewError
+from denseflip.search.claims.redraw_test import Sides
+from denseflip.search.constraints.bound_constraints import BoundConstraints
+from denseflip.search.constraints.constrained_session import constraints_of
 from denseflip.story.story import Story
 from denseflip.workflow.subject import Subject
-from denseflip.workflow.whatif import typical_of
 
 MOST_NODES = 1000  # beyond, every pair is too many for a page
 
@@ -38,10 +43,11 @@ def whatif_data(
     ----------
     subject : the graph, and what is known around it.
     oracle : the classifier. Its weights are given along where it is a sum over the edges
-        (`pair_table`); else ``model`` is None, and somebody has to be asked.
-    regions : the regions that cells are made of; by default the story's, else the first.
+        (`pair_table`); else ``model`` is None, and a server has to be asked.
+    regions : the regions of the places; by default the story's, else the first.
     target : the class that "typical" speaks of; by default the story's, else any other.
-    story : an explanation to begin with.
+    story : an explanation to begin with: the panel opens with its claim, in its reading. What its
+        constraints forbid to change is not drawn.
     """
     n = subject.graph.n_nodes
     if n > MOST_NODES:
@@ -50,18 +56,22 @@ def whatif_data(
     session = Session(box)
     before = session.peek(subject.graph).label
     nodes = subject.nodes
-    if regions is None and story is not None:
-        regions = story.taxonomy
+    spoken = None if story is None else story.taxonomy
+    if spoken is not None and (regions is None or regions.name == spoken.name):
+        regions = spoken
     if regions is None and nodes is not None and nodes.regions:
         regions = nodes.taxonomy()
     if target is None and story is not None and story.result.found:
-        target = story.result.label_after
-    typical = None
-    if subject.background is not None:
-        often = typical_of(Background.of(subject.background), session, before, target)
-        if often.n_graphs:
-            u, v = np.triu_indices(n, 1)
-            typical = pack_numbers(often.at(u * n + v))
+        target = story.claim.label
+    background = None if subject.background is None else Background.of(subject.background)
+    sides = None
+    if background is not None:
+        sides = Sides.of_background(background, session, before, target)
+        if not sides.target.n_graphs:
+            sides = None
+    terms = None if story is None else constraints_of(story.result, story.nodes, background)[0]
+    u, v = np.triu_indices(n, 1)
+    codes = u * n + v
     table = pair_table(box)
     names = subject.names_for(box) or {}
     return {
@@ -74,25 +84,65 @@ def whatif_data(
         "before": before,
         "target": target,
         "classes": [[label, name] for label, name in names.items()],
-        "typical": typical,
+        "readings": list(READINGS if sides is not None else READINGS[:1]),
+        "often": None
+        if sides is None
+        else {
+            "target": pack_numbers(sides.target.at(codes)),
+            "current": pack_numbers(sides.current.at(codes)),
+        },
+        "free": None
+        if terms is None or terms.any_pair
+        else pack_numbers(terms.may_change(codes).astype(float)),
         "model": None if table is None else table.to_dict(),
-        "start": None if story is None or regions is None else start_of(story, regions),
+        "start": None if story is None else start_of(story, regions, sides, terms),
         "subject": subject.name,
     }
 
 
-def start_of(story: Story, regions: Taxonomy) -> dict[str, Any] | None:
-    """What the story says, as amounts by cell, if it speaks of these regions; else its pairs."""
-    result = story.result
-    if not result.found:
+def start_of(
+    story: Story,
+    regions: Taxonomy | None,
+    sides: Sides | None = None,
+    terms: BoundConstraints | None = None,
+) -> dict[str, Any] | None:
+    """What the panel opens with: the claim of a story, in its reading; None if nothing was found.
+
+    ``cells`` are its places with their amounts (``b`` is None for a node), ``edits`` the
+    connections of the explanation itself, which are the first choice, and ``test`` the outcome of
+    the sentence's own test. A claim that holds for its own connections only, or is about other
+    regions than the panel, opens as single ``pairs``.
+
+    Parameters
+    ----------
+    story : the explanation.
+    regions : the regions of the panel.
+    sides, terms : how often both classes have each pair, and what may change, as for the panel.
+    """
+    if not story.result.found:
         return None
-    edits = story.named_edits
-    reading = story.reading if story.reading in ("any", "typical") else "any"
-    if story.taxonomy is None or story.taxonomy.name != regions.name or not story.true_as_read:
-        pairs = [[int(u), int(v)] for u, v in (*edits.removed, *edits.added)]
-        return {"cells": [], "pairs": pairs, "reading": "any"}
-    cells = [
-        {"a": unit[0], "b": unit[1], "more": added, "fewer": removed}
-        for unit, added, removed in Places(result.original, regions).claim(edits)
-    ]
-    return {"cells": cells, "pairs": [], "reading": reading}
+    claim, test = story.claim, story.as_read
+    pairs = [[int(u), int(v)] for u, v in (*story.named_edits.removed, *story.named_edits.added)]
+    listed = {"cells": [], "pairs": pairs, "edits": pairs, "reading": "any", "test": None}
+    if claim.language == "pairs" or test is None or not test.true:
+        return listed
+    if claim.regions is not None and claim.regions != regions:
+        return listed
+    if claim.reading != "any" and sides is None:
+        return listed
+    often = (None, None) if sides is None else (sides.current, sides.target)
+    redraw = Redraw(Places(story.result.original, claim.regions, terms), claim.reading, *often)
+    try:
+        redraw.draw(claim.amounts, np.random.default_rng(0))
+    except TooFewError:  # the graphs around it are others than those of the sentence
+        return listed
+    return {
+        "cells": [
+            {"a": a, "b": b, "more": added, "fewer": removed}
+            for (a, b), added, removed in claim.amounts
+        ],
+        "pairs": [],
+        "edits": pairs,
+        "reading": claim.reading,
+        "test": {"draws": test.draws, "flips": test.flips},
+    }

@@ -1,42 +1,38 @@
 """What if: a graph changed by hand, and what the classifier says of it.
 
-A change is so many more or fewer connections in a cell of regions, as a sentence has it, and single
-pairs. Which connections of a cell are meant is drawn at random, several times, so one sees at once
-how far the answer hangs on the choice. Draws are nested: one connection more adds one and keeps the
-others, so that moving a slider is a walk and not a leap.
+A change is so many more or fewer connections in some places, as a claim has it, and single pairs.
+Which connections of a place are meant is drawn at random, several times, so one sees at once how
+far the answer depends on the choice. Draws are nested: one connection more adds one and keeps the
+others, so that moving a slider changes little at a time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from denseflip.counterfactual import Label, Reading
+from denseflip.as_read import READINGS
+from denseflip.counterfactual import Label, Reading, Target
 from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError
 from denseflip.graph import Codes, Graph, Taxonomy
 from denseflip.oracles.adapt import coerce_oracle
-from denseflip.oracles.background import Background, Frequencies
+from denseflip.oracles.background import Background
 from denseflip.oracles.session import Session
-from denseflip.search.claims.claim import DRAWS, Places, Redraw
+from denseflip.search.claims.claim import Amount, Place
+from denseflip.search.claims.places import Places
+from denseflip.search.claims.redraw import DRAWS, Redraw
+from denseflip.search.claims.redraw_test import Sides
+from denseflip.search.constraints.bound_constraints import BoundConstraints
 
-READINGS: tuple[Reading, ...] = ("any", "typical")
 _STREAM = 16  # sets these draws apart from all others with the same seed
-
-
-class Change(NamedTuple):
-    """So many more and so many fewer connections between two regions, or within one."""
-
-    a: int
-    b: int
-    more: int = 0
-    fewer: int = 0
+_AT_NODE = 2**32 - 1  # in the seed of a draw, in place of a second region
 
 
 @dataclass(frozen=True)
-class Guess:
+class Prediction:
     """What the classifier says of a changed graph.
 
     Attributes
@@ -61,14 +57,15 @@ class Guess:
 
 
 class WhatIf:
-    """Changes one graph by hand, and asks.
+    """Changes one graph by hand, and queries the classifier.
 
     Parameters
     ----------
     graph : the graph as it is.
     oracle : the classifier.
-    regions : the regions that cells are made of; without them only single pairs can be changed.
+    regions : the regions of the places; without them places are nodes, and single pairs.
     background : graphs to learn from which connections are typical of a class.
+    terms : constraints of an explanation; what they forbid to change is not drawn.
 
     Examples
     --------
@@ -76,8 +73,8 @@ class WhatIf:
     >>> lobes = Taxonomy.from_labels("lobe", ["Front", "Front", "Front", "Back"])
     >>> graph = Graph.from_edges(4, [(0, 1)])
     >>> what_if = WhatIf(graph, lambda a: "dense" if a[:3, :3].sum() >= 4 else "thin", lobes)
-    >>> guess = what_if.ask([Change(0, 0, more=1)])
-    >>> guess.before, guess.label, f"{guess.flips} of {guess.draws}"
+    >>> said = what_if.ask([Amount((0, 0), added=1, removed=0)])
+    >>> said.before, said.label, f"{said.flips} of {said.draws}"
     ('thin', 'dense', '20 of 20')
     """
 
@@ -88,9 +85,11 @@ class WhatIf:
         regions: Taxonomy | None = None,
         *,
         background: Any = None,
+        terms: BoundConstraints | None = None,
     ) -> None:
         self.graph = graph
-        self.places = None if regions is None else Places(graph, regions)
+        self.places = None if regions is None else Places(graph, regions, terms)
+        self._at_nodes = Places(graph, None, terms)
         self.oracle = coerce_oracle(oracle)
         sure = hasattr(self.oracle, "classes") and _gives_confidence(self.oracle)
         self._session = Session(self.oracle, confidence=sure)
@@ -100,58 +99,62 @@ class WhatIf:
 
     def ask(
         self,
-        cells: Iterable[Change] = (),
+        amounts: Iterable[Amount] = (),
         pairs: Iterable[tuple[int, int]] = (),
         *,
         reading: Reading = "any",
-        target: Label | tuple[Label, ...] | None = None,
+        target: Target = None,
         draws: int = DRAWS,
         seed: int = 0,
-    ) -> Guess:
-        """Ask about the graph with these changes.
+        first: Iterable[tuple[int, int]] | None = None,
+    ) -> Prediction:
+        """Query the classifier about the graph with these changes.
 
         Parameters
         ----------
-        cells : amounts, cell by cell.
+        amounts : how many connections are added and removed, place by place.
         pairs : pairs to flip, each by itself; they are not drawn from.
-        reading : ``"any"`` connections of a cell, or those ``"typical"`` of the target class.
-        target : the class that is meant by typical; by default any other than the graph's.
+        reading : ``"any"`` connections of a place, those ``"typical"`` of the target class, or
+            those ``"distinctive"`` of it; see `AsRead`.
+        target : the class that these are typical of; by default any other than the graph's.
         draws : how many choices of connections are asked about.
         seed : the same seed gives the same choices.
+        first : the first choice, instead of a drawn one: the connections of an explanation.
 
         Raises
         ------
         InvalidParameterError
-            If a cell has fewer connections to add or remove than are asked for, or a node is not
+            If a place has fewer connections to add or remove than are asked for, or a node is not
             there.
         """
         if reading not in READINGS:
             raise UnknownNameError("reading", str(reading), READINGS)
         own = self._single(pairs)
-        wanted = self._wanted(cells)
-        drawn = Redraw(self.places, reading, None, self._typical(reading, target)) if (
-            self.places is not None
-        ) else None  # fmt: skip
+        wanted = self._wanted(amounts)
+        redraws = self._redraws(reading, target) if wanted else {}
         choices: list[Codes] = []
         for i in range(draws if wanted else 1):
-            parts = [own]
-            for unit, adding, amount in wanted:
-                assert drawn is not None
-                rng = np.random.default_rng([seed, _STREAM, i, *unit, int(adding)])
-                queue = drawn.queue(unit, rng, adding=adding)
-                queue = queue[~np.isin(queue, own)] if len(own) else queue
-                self._enough(queue, unit, amount, adding=adding, reading=reading)
-                parts.append(queue[:amount])
-            choices.append(np.sort(np.concatenate(parts)))
+            taken = own
+            for place, adding, amount in wanted:
+                a, b = place
+                rng = np.random.default_rng(
+                    [seed, _STREAM, i, a, _AT_NODE if b is None else b, int(adding)]
+                )
+                queue = redraws[b is None].queue(place, rng, adding=adding)
+                queue = queue[~np.isin(queue, taken)] if len(taken) else queue
+                self._enough(queue, place, amount, adding=adding, reading=reading)
+                taken = np.concatenate((taken, queue[:amount]))
+            choices.append(np.sort(taken))
+        if first is not None:
+            choices[0] = self._single(first)
         if len({codes.tobytes() for codes in choices}) == 1:
             choices = choices[:1]
         answers = [self._session.peek(self.graph.toggle_codes(c)) for c in choices]
-        first = answers[0]
         n = self.graph.n_nodes
         held = np.isin(choices[0], self.graph.codes)
-        return Guess(
-            first.label,
-            first.confidence,
+        return Prediction(
+            answers[0].label,
+            answers[0].confidence,
             self.before,
             len(answers),
             sum(answer.label != self.before for answer in answers),
@@ -170,62 +173,82 @@ class WhatIf:
             codes ^= {min(u, v) * n + max(u, v)}  # twice is not at all
         return np.array(sorted(codes), dtype=np.int64)
 
-    def _wanted(self, cells: Iterable[Change]) -> list[tuple[tuple[int, int], bool, int]]:
+    def _wanted(self, amounts: Iterable[Amount]) -> list[tuple[Place, bool, int]]:
         wanted = []
-        seen: set[tuple[int, int]] = set()
-        for a, b, more, fewer in cells:
-            if self.places is None or self.places.taxonomy is None:
-                msg = "Cells are made of regions, and the nodes have none here. Flip single pairs."
-                raise MissingInputError(msg, parameter="regions")
-            last = len(self.places.taxonomy.regions) - 1
-            if not (0 <= a <= last and 0 <= b <= last):
-                msg = f"A cell is two regions of 0..{last}; got ({a}, {b})."
-                raise InvalidParameterError(msg, parameter="cells")
-            unit = (min(a, b), max(a, b))
-            if unit in seen:
-                names = self.places.cells.name(unit)
-                msg = f"The cell {names} is given twice; give it once, with both amounts."
-                raise InvalidParameterError(msg, parameter="cells")
-            seen.add(unit)
-            wanted += [(unit, True, more)] * (more > 0) + [(unit, False, fewer)] * (fewer > 0)
+        seen: set[Place] = set()
+        for place, added, removed in amounts:
+            place = self._place(place)
+            if place in seen:
+                msg = f"The place {self._name(place)} is given twice; give it once, with both "
+                raise InvalidParameterError(f"{msg}amounts.", parameter="amounts")
+            seen.add(place)
+            wanted += [(place, True, added)] * (added > 0) + [(place, False, removed)] * (
+                removed > 0
+            )
         return wanted
 
+    def _place(self, place: Place) -> Place:
+        """The place with its lower region first; refused if the graph has no such place."""
+        a, b = place
+        if b is None:
+            last = self.graph.n_nodes - 1
+            if not 0 <= a <= last:
+                msg = f"A node is one of 0..{last}; got {a}."
+                raise InvalidParameterError(msg, parameter="amounts")
+            return place
+        if self.places is None or self.places.taxonomy is None:
+            msg = (
+                "Places are pairs of regions here, and the nodes have no regions. Name single "
+                "nodes, or flip single pairs."
+            )
+            raise MissingInputError(msg, parameter="regions")
+        last = len(self.places.taxonomy.regions) - 1
+        if not (0 <= a <= last and 0 <= b <= last):
+            msg = f"A cell is two regions of 0..{last}; got ({a}, {b})."
+            raise InvalidParameterError(msg, parameter="amounts")
+        return (min(a, b), max(a, b))
+
+    def _name(self, place: Place) -> str:
+        a, b = place
+        if b is None:
+            return f"node {a}"
+        assert self.places is not None
+        return self.places.cells.name((a, b))
+
     def _enough(
-        self, queue: Codes, unit: tuple[int, int], amount: int, *, adding: bool, reading: str
+        self, queue: Codes, place: Place, amount: int, *, adding: bool, reading: str
     ) -> None:
         if amount <= len(queue):
             return
-        assert self.places is not None
         what = "added" if adding else "removed"
         kind = "" if reading == "any" else " of that kind"
         msg = (
-            f"{self.places.cells.name(unit)}: {amount:,} connections cannot be {what}; there are "
+            f"{self._name(place)}: {amount:,} connections cannot be {what}; there are "
             f"{len(queue):,}{kind}."
         )
-        raise InvalidParameterError(msg, parameter="cells")
+        raise InvalidParameterError(msg, parameter="amounts")
 
-    def _typical(
-        self, reading: Reading, target: Label | tuple[Label, ...] | None
-    ) -> Frequencies | None:
-        if reading == "any":
-            return None
-        if self._background is None:
-            msg = "What is typical of a class is learnt from a background, and there is none."
-            raise MissingInputError(msg, parameter="background")
-        return typical_of(self._background, self._session, self.before, target)
-
-
-def typical_of(
-    background: Background,
-    session: Session,
-    before: Label,
-    target: Label | tuple[Label, ...] | None,
-) -> Frequencies:
-    """How often the graphs of the target class (by the oracle) join each pair."""
-    labels = background.labels(session)
-    wanted = target if isinstance(target, tuple) else (target,)
-    chosen = [i for i, x in enumerate(labels) if (x != before if target is None else x in wanted)]
-    return background.frequencies(chosen)
+    def _redraws(self, reading: Reading, target: Target) -> dict[bool, Redraw]:
+        """What draws, in a place of regions (False) and at a node (True)."""
+        current = wanted = None
+        if reading != "any":
+            if self._background is None:
+                msg = "What is typical of a class is learnt from a background, and there is none."
+                raise MissingInputError(msg, parameter="background")
+            sides = Sides.of_background(self._background, self._session, self.before, target)
+            if not sides.target.n_graphs:
+                msg = (
+                    "The classifier puts no graph of the background in the class that is wanted, "
+                    "so what is typical of it is not known."
+                )
+                raise MissingInputError(msg, parameter="background")
+            current, wanted = sides.current, sides.target
+        kinds = {False: self.places, True: self._at_nodes}
+        return {
+            node: Redraw(places, reading, current, wanted)
+            for node, places in kinds.items()
+            if places is not None
+        }
 
 
 def _gives_confidence(oracle: Any) -> bool:

@@ -28,7 +28,7 @@ def test_the_statement_is_tested_as_the_story_tests_it(method, regions):
         story = describe(result, DATA.nodes, ORACLE, regions=regions)
         row = measured(result, regions=regions)
         assert row["statement_verified"] == story.verified
-        assert row["statement_pairs"] == row["cells"] == len(story.verification.named)
+        assert row["statement_pairs"] == row["cells"] == len(story.claim.amounts)
         assert row["as_read"] == story.as_read.share or story.reading != "any"
         told = describe(result, DATA.nodes, ORACLE, regions=regions, background=CONTEXT.background)
         assert row["told"] == (told.true_as_read and row["cells"] <= 5)

@@ -185,8 +185,7 @@ def test_the_planted_pair_is_named_and_the_weights_are_shown(fitted, tmp_path):
     for i in (0, 7):
         result = explain(COHORT.graphs[i], fitted, nodes=COHORT.nodes, background=COHORT.graphs)
         story = describe(result, COHORT.nodes, fitted, background=COHORT.graphs, evaluation=judged)
-        (named,) = story.verification.named
-        assert {named.region_a, named.region_b} == {"Frontal Lobe", "Temporal Lobe"}
+        assert story.claim.region_sets == ({"Frontal Lobe", "Temporal Lobe"},)
         assert story.true_as_read
         assert story.badge.level == "true"
         assert len(result.weights) == result.distance

@@ -18,7 +18,7 @@ from denseflip.report.page import make_page
 from denseflip.report.page_figures import PHONE
 from denseflip.report.scene import status_words
 from denseflip.story.story import Story
-from denseflip.story.vocabulary import Vocabulary
+from denseflip.story.wording.vocabulary import Vocabulary
 from stories import make_story, sided_nodes
 
 VOID = {"meta", "img", "source", "input", "br", "link", "hr"}

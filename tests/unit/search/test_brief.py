@@ -10,10 +10,17 @@ from hypothesis import strategies as st
 from denseflip import Background, Constraints, describe, explain, make_method
 from denseflip.counterfactual import AsRead, Status
 from denseflip.errors import InvalidParameterError, UnknownNameError
-from denseflip.graph import Graph, Nodes
+from denseflip.graph import Graph, Nodes, Taxonomy
 from denseflip.oracles.background import Frequencies
-from denseflip.search.claims.claim import Amount, Places, Redraw
-from denseflip.search.claims.claim_search import VerifiedClaim, beats, front_of, shortest
+from denseflip.search.claims.claim import Amount, Claim
+from denseflip.search.claims.claim_search import (
+    VerifiedClaim,
+    beats,
+    pareto_front,
+    shortest,
+)
+from denseflip.search.claims.places import Places
+from denseflip.search.claims.redraw import Redraw
 from denseflip.search.constraints.bound_constraints import bind_constraints
 from denseflip.search.core.problem import Problem
 from denseflip.search.methods.brief import _most_cells, unfit
@@ -98,7 +105,7 @@ def test_what_is_claimed_is_true_under_fresh_seeds(seed):
         current, target = frequencies(graphs, oracle, result.label_before)
         redraw = Redraw(places, result.as_read.reading, current, target)
         fresh = np.random.default_rng(1000 + seed)
-        claim = places.claim(result.edits)
+        claim = places.amounts(result.edits)
         flips = [
             oracle(graphs[i].toggle_codes(redraw.draw(claim, fresh)).to_adjacency())
             != result.label_before
@@ -122,17 +129,22 @@ def test_the_same_seed_gives_the_same_answer_whatever_the_batch():
 
 
 def told(cells, edits, reading="any"):
-    claim = (Amount((0, 0), edits - cells + 1, 0),)
-    claim += tuple(Amount((i, i), 1, 0) for i in range(1, cells))
-    return VerifiedClaim(claim, AsRead("regions", "x", reading, 60, 60), (), 1, float(edits))
+    amounts = (Amount((0, 0), edits - cells + 1, 0),)
+    amounts += tuple(Amount((i, i), 1, 0) for i in range(1, cells))
+    claim = Claim(amounts, 1, "regions", Taxonomy.from_labels("x", ("A", "B", "C", "D")), reading)
+    return VerifiedClaim(claim, AsRead("regions", "x", reading, 60, 60), (), float(edits))
+
+
+def front_of(listed):
+    return [listed[i] for i in pareto_front([one.marks for one in listed])]
 
 
 def test_the_front_and_the_one_to_tell():
     short, small, weak = told(1, 300), told(2, 30), told(1, 100, "typical")
     beaten = told(2, 31)
-    assert beats(small, beaten)
-    assert not beats(short, small)
-    assert not beats(short, short)
+    assert beats(small.marks, beaten.marks)
+    assert not beats(short.marks, small.marks)
+    assert not beats(short.marks, short.marks)
     assert front_of([beaten, small, short, weak]) == [weak, short, small]
     assert shortest([small, short]) is short
     assert shortest([small, short, weak]) is weak  # a third of the edits pays for the weaker word
@@ -154,11 +166,10 @@ def test_the_front_and_the_one_to_tell():
 def test_a_front_is_what_is_not_beaten_and_beats_the_rest(answers):
     listed = [told(*answer) for answer in answers]
     front = front_of(listed)
-    assert not any(beats(a, b) for a in front for b in front)
-    kept = {(one.cells, one.edits, one.rank) for one in front}
+    assert not any(beats(a.marks, b.marks) for a in front for b in front)
+    kept = {one.marks for one in front}
     for one in listed:
-        marks = (one.cells, one.edits, one.rank)
-        assert marks in kept or any(beats(other, one) for other in front)
+        assert one.marks in kept or any(beats(marks, one.marks) for marks in kept)
     assert shortest(front).cells == min(one.cells for one in listed)
 
 
@@ -291,7 +302,7 @@ def redrawn_labels(result, oracle, draws=200):
     ]
     redraw = Redraw(places, result.as_read.reading, *sides)
     rng = np.random.default_rng(99)
-    claim = places.claim(result.edits)
+    claim = places.amounts(result.edits)
     drawn = [result.original.toggle_codes(redraw.draw(claim, rng)) for _ in range(draws)]
     return [oracle(g.to_adjacency()) for g in drawn]
 

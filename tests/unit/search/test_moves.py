@@ -7,8 +7,10 @@ import pytest
 
 from denseflip.graph import Graph, Taxonomy
 from denseflip.oracles.background import Frequencies
-from denseflip.search.claims.claim import Amount, Places, Redraw
+from denseflip.search.claims.claim import Amount
 from denseflip.search.claims.moves import Classes, Move, moves_of, one_each
+from denseflip.search.claims.places import Places
+from denseflip.search.claims.redraw import Redraw
 
 TWO = Taxonomy.from_labels("half", ["A"] * 4 + ["B"] * 4)
 FEW = [Graph.from_edges(8, [(0, 4)]), Graph.from_edges(8, [(1, 5), (0, 1)])]
@@ -25,7 +27,7 @@ def test_the_usual_is_what_the_target_class_has_more():
     first, *_ = moves("any")
     assert first == Move((0, 1), (2, 0), (15, 0), first.clarity)
     assert first.clarity == pytest.approx(2.0)  # two edges more, none of spread but the least one
-    inside = [move for move in moves("any", FEW[1]) if move.unit == (0, 0)]
+    inside = [move for move in moves("any", FEW[1]) if move.place == (0, 0)]
     assert [(move.usual, move.most) for move in inside] == [((0, 1), (0, 1))]
 
 
@@ -42,15 +44,15 @@ def test_readings_say_which_pairs_so_a_place_may_go_both_ways():
     current = [Graph.from_edges(8, [(3, 7)])]
     redraw = Redraw(places, "distinctive", Frequencies.of(current), Frequencies.of(MANY))
     (move,) = moves_of(redraw, Classes.of(places, current, MANY))
-    assert move.unit == (0, 1)
+    assert move.place == (0, 1)
     assert move.most == (5, 1)  # five pairs of MANY are missing; (3, 7) is only theirs
     assert move.usual == (2, 1)  # each of the five in one of two graphs, rounded to even
 
 
 def test_nodes_are_places_too():
     found = one_each(moves("any", taxonomy=None))
-    assert {move.unit for move in found} <= {(v, None) for v in range(8)}
-    by_node = {move.unit[0]: move for move in found}
+    assert {move.place for move in found} <= {(v, None) for v in range(8)}
+    by_node = {move.place[0]: move for move in found}
     assert by_node[1].usual == (1, 0)
     assert by_node[1].most == (7, 0)
 

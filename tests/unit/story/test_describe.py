@@ -20,7 +20,7 @@ from denseflip.errors import (
 )
 from denseflip.graph import Taxonomy
 from denseflip.oracles.session import Session
-from denseflip.story.phrases import read_statement
+from stories import says_its_claim
 
 PARTS = ("North",) * 3 + ("South",) * 3
 NODES = Nodes(tuple("abcdef"), regions={"part": PARTS, "hemisphere": tuple("LRLRLR")})
@@ -132,13 +132,6 @@ def test_regions_asked_for_where_there_are_none() -> None:
         describe(RESULT).regions()
 
 
-def test_the_old_name_of_regions_points_to_the_new_one() -> None:
-    with pytest.raises(InvalidParameterError, match="describe: taxonomy is called regions now"):
-        describe(RESULT, NODES, taxonomy="part")
-    with pytest.raises(InvalidParameterError, match="taxonomy is called regions now"):
-        describe(RESULT, NODES).regions(taxonomy="part")
-
-
 # ---- without regions ----------------------------------------------------------------------
 
 
@@ -161,11 +154,10 @@ def test_many_edits_without_regions_are_told_by_node() -> None:
     )
     story = describe(result, None, lambda a: int(a[0].sum() > 6))
     assert "had 8 more edges of node 0 (0 → 8 of 9), then" in story.statement
-    assert story.verification.named[0].region_b is None
+    assert story.claim.amounts == (((0, None), 8, 0),)
     assert story.verification.edits == Edits(star)
     assert "8 of 9 edges, 1 of 2 nodes" in story.tested
-    said = read_statement(story.statement, story.units.taxonomy)
-    assert said.more == {(0, None)}
+    assert says_its_claim(story)
 
 
 def test_a_node_with_edits_both_ways_says_both() -> None:
@@ -258,8 +250,8 @@ def test_a_long_sentence_is_a_lead_and_a_list() -> None:
     assert str(story).startswith(story.statement)
     assert story._repr_markdown_().startswith(f"> {story.lead}\n>\n> - {story.items[0]}\n> - ")
     assert story._repr_html_().count("<li>") == 13 + len(story.footnotes)
-    said = read_statement(story.statement, story.taxonomy)
-    assert said.amounts == {(i, i + 1): (1, 0) for i in range(13)}
+    assert story.claim.amounts == tuple(((i, i + 1), 1, 0) for i in range(13))
+    assert says_its_claim(story)
     short = describe(RESULT, NODES, oracle)
     assert (short.lead, short.items) == (short.statement, ())
 
@@ -281,7 +273,8 @@ def test_many_pairs_are_a_list_of_pairs() -> None:
         "then the graph would have been labelled 1."
     )
     assert story.items[0] == "one fewer edge between node 0 and node 1"
-    assert read_statement(story.statement, story.units.taxonomy).less == {(0, 1), (0, 2)}
+    assert [a.place for a in story.claim.amounts if a.change == "less"] == [(0, 1), (0, 2)]
+    assert says_its_claim(story)
 
 
 def test_nodes_with_names_are_called_by_them() -> None:

@@ -27,7 +27,7 @@ def test_exhausted_says_what_was_tried_how_far_it_went_and_what_to_do() -> None:
     assert "Next: take the method auto, which tries several ways; best with" in story.statement
     assert story.parameters == ("method", "background")
     assert not story.verified
-    assert story.verification.named == ()
+    assert story.claim.amounts == ()
     assert story.detailed == story.statement
     assert story.short == (
         f"Graph 1: ill; no counterfactual found by tri (exhausted, {story.result.calls} questions)."

@@ -1,4 +1,4 @@
-"""Grouping, saying and reading back."""
+"""Grouping and saying."""
 
 from __future__ import annotations
 
@@ -8,26 +8,22 @@ import pytest
 
 from denseflip import Nodes
 from denseflip.datasets.atlas import load_aal
-from denseflip.errors import (
-    FileFormatError,
-    UnknownNameError,
-)
 from denseflip.graph import Taxonomy
 from denseflip.search.claims.claim import Amount
-from denseflip.story.amounts import Wording
-from denseflip.story.naming import readable, reader, with_article, written
-from denseflip.story.phrases import Group, clause, group, read_statement
-from denseflip.story.vocabulary import VOCABULARIES, Vocabulary
+from denseflip.story.wording.amounts import Wording, phrases
+from denseflip.story.wording.naming import readable, with_article, written
+from denseflip.story.wording.phrases import Group, clause, group
+from denseflip.story.wording.vocabulary import VOCABULARIES, Vocabulary
 
 PLAIN = Vocabulary()
 
 
 def test_what_each_form_denotes() -> None:
-    assert Group("in", (3, 1)).units == ((3, 3), (1, 1))
-    assert Group("between", (2, 1)).units == ((1, 2),)
-    assert Group("between", (0, 2, 1)).units == ((0, 2), (0, 1), (1, 2))
-    assert Group("between", (2, 0, 4), star=True).units == ((0, 2), (2, 4))
-    assert Group("at", (5,)).units == ((5, None),)
+    assert Group("in", (3, 1)).places == ((3, 3), (1, 1))
+    assert Group("between", (2, 1)).places == ((1, 2),)
+    assert Group("between", (0, 2, 1)).places == ((0, 2), (0, 1), (1, 2))
+    assert Group("between", (2, 0, 4), star=True).places == ((0, 2), (2, 4))
+    assert Group("at", (5,)).places == ((5, None),)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +43,7 @@ def test_what_each_form_denotes() -> None:
 def test_groups_are_few_and_exact(cells, n_groups) -> None:
     groups = group(cells)
     assert len(groups) == n_groups
-    assert sorted(u for g in groups for u in g.units) == sorted(cells)
+    assert sorted(u for g in groups for u in g.places) == sorted(cells)
 
 
 TRAPS = [
@@ -64,83 +60,66 @@ TRAPS = [
 ]
 
 
-def said_of(rows, taxonomy, words) -> str:
-    """The clause, in the paper's form or with amounts, as the words want it."""
-    if not words.counts:
-        return clause(rows, taxonomy, words)
-    return Wording(words, taxonomy).clause([Amount(*row) for row in rows])
+COUNTS = [(1, 0), (0, 1), (2, 1), (1, 2), (1, 1)]
 
 
 @pytest.mark.parametrize("names", TRAPS, ids=[t[2] for t in TRAPS])
 @pytest.mark.parametrize("words", VOCABULARIES.values(), ids=VOCABULARIES)
-def test_every_set_of_cells_is_read_back_whatever_the_names(names, words) -> None:
+def test_every_amount_is_said_by_itself_whatever_the_names(names, words) -> None:
+    """A piece holds the numbers and the names of its own place, and of no other."""
     taxonomy = Taxonomy.from_labels("part", names)
     cells = [(a, b) for a in range(3) for b in range(a, 3)]
-    counts = [(1, 0), (0, 1), (2, 1), (1, 2), (1, 1)]
+    amounts = [Amount(cell, *COUNTS[i % len(COUNTS)]) for i, cell in enumerate(cells)]
+    texts = written(taxonomy, phrases(words))
+    assert len(set(texts)) == 3
+    wording = Wording(words, taxonomy)
+    pieces = wording.pieces(amounts)
+    assert len(set(pieces)) == len(cells)
+    for ((a, b), added, removed), piece in zip(amounts, pieces, strict=True):
+        numbers, _, place = piece.partition(" between " if a != b else f" {words.within} ")
+        assert place == (texts[a] if a == b else f"{texts[a]} and {texts[b]}")
+        for number, word in ((added, words.more), (removed, words.less)):
+            said = f"{'one' if number == 1 else number} {word}"
+            assert (said in numbers) == (number > 0)
+    assert all(piece in wording.clause(amounts) for piece in pieces)
+
+
+@pytest.mark.parametrize("names", TRAPS, ids=[t[2] for t in TRAPS])
+def test_the_papers_clause_names_every_region_whatever_the_names(names) -> None:
+    taxonomy = Taxonomy.from_labels("part", names)
+    cells = [(a, b) for a in range(3) for b in range(a, 3)]
     for size in (1, 2, 3, 6):
         for chosen in itertools.combinations(cells, size):
-            rows = [(cell, *counts[i % len(counts)]) for i, cell in enumerate(chosen)]
-            text = f"G is classified as 1. If G had {said_of(rows, taxonomy, words)}, then G would"
-            said = read_statement(text, taxonomy, words)
-            assert said.units == set(chosen)
-            if words.counts:
-                assert said.amounts == {cell: (added, removed) for cell, added, removed in rows}
-            assert said.less == {c for c, added, _ in rows if not added}
-            assert said.more == {c for c, _, removed in rows if not removed}
-
-
-def test_the_vocabulary_is_found_if_not_given() -> None:
-    taxonomy = Taxonomy.from_labels("part", ("North", "South"))
-    for words in VOCABULARIES.values():
-        text = f"X had {said_of([((0, 1), 2, 0)], taxonomy, words)}, then X would"
-        assert read_statement(text, taxonomy).more == {(0, 1)}
-
-
-def test_a_subject_that_talks_like_a_sentence_does_not_confuse() -> None:
-    taxonomy = Taxonomy.from_labels("part", ("North", "South"))
-    text = f"He had fun. If he had {said_of([((0, 0), 2, 0)], taxonomy, PLAIN)}, then he would"
-    assert read_statement(text, taxonomy, PLAIN).more == {(0, 0)}
+            rows = [Amount(cell, *COUNTS[i % len(COUNTS)]) for i, cell in enumerate(chosen)]
+            text = clause(rows, taxonomy, VOCABULARIES["paper"])
+            assert all(names[r] in text for cell in chosen for r in cell)
+            for (a, b), added, removed in rows:
+                how = "more" if added >= removed else "less"
+                thing = "activation in " if a == b else "co-activation between "
+                even = f"redistributed {thing}"
+                assert (even if added == removed else f"{how} {thing}") in text
 
 
 @pytest.mark.parametrize("reading", ["typical", "distinctive"])
 @pytest.mark.parametrize("names", [*TRAPS, ("left V", "right V", "left")], ids=str)
-def test_readings_are_read_back(names, reading) -> None:
+def test_a_reading_says_which_connections_are_meant(names, reading) -> None:
     taxonomy = Taxonomy.from_labels("part", names)
-    cells = [(a, b) for a in range(3) for b in range(a, 3)]
-    rows = [Amount(cell, i % 3, 1 + i % 2) for i, cell in enumerate(cells)]
-    rows += [Amount((0, None), 1_234, 1)]
+    texts = written(taxonomy, phrases(PLAIN))
     wording = Wording(PLAIN, taxonomy, reading, "class 0", "in between, and at")
-    for size in (1, 2, len(rows)):
-        for chosen in itertools.combinations(rows, size):
-            told = wording.clause(chosen)
-            said = read_statement(f"If G had {told}, then G would", taxonomy, PLAIN)
-            assert said.amounts == {unit: (more, less) for unit, more, less in chosen}
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "Nothing was found.",
-        "If G had more edges in the West, then G would",
-        "If G had more edges in the North",
-        "If G had more edges in , then G would",
-        "If G had more edges in the North more edges, then G would",
-        "If G had more edges in North, then G would",
-        "If G had 2 edges in North, then G would",
-        "If G had 2 more edges in North",
-        "If G had 2 more edges between North, then G would",
-        "If G had what follows, then G would:\n- 2 more edges in North\n- something else",
-    ],
-)
-def test_what_is_no_statement_is_refused(text) -> None:
-    with pytest.raises(FileFormatError, match="Not a statement about the regions 'part'"):
-        read_statement(text, Taxonomy.from_labels("part", ("North", "South")))
-
-
-def test_an_unknown_vocabulary_is_refused() -> None:
-    with pytest.raises(UnknownNameError, match="vocabulary"):
-        read_statement("x", Taxonomy.from_labels("part", ("North",)), "brains")
+    more, less = {
+        "typical": ("typical of in between, and at", "not typical of in between, and at"),
+        "distinctive": (
+            "that in between, and at has more often than class 0",
+            "that in between, and at has less often than class 0",
+        ),
+    }[reading]
+    (piece,) = wording.pieces([Amount((0, 2), 1_234, 1)])
+    assert piece == (
+        f"1,234 more of the edges {more} and one fewer of those {less} between {texts[0]} and "
+        f"{texts[2]}"
+    )
+    (piece,) = wording.pieces([Amount((1, None), 0, 5)])
+    assert piece == f"5 fewer of the edges {less} at {texts[1]}"
 
 
 # ---- names of regions -----------------------------------------------------------------------
@@ -216,15 +195,6 @@ def test_what_could_be_mistaken_is_quoted(names, texts) -> None:
 def test_the_sentences_own_phrases_are_quoted() -> None:
     taxonomy = parts("more edges in 3", "X")
     assert written(taxonomy, ["more edges in "]) == ("“more edges in 3”", "X")
-
-
-def test_the_longest_name_is_read() -> None:
-    taxonomy = parts("V1", "V12", "Frontal", "Frontal Lobe")
-    pattern, position = reader(written(taxonomy))
-    for i, text in enumerate(written(taxonomy)):
-        match = pattern.match(f"{text}, then")
-        assert match is not None
-        assert position[match.group()] == i
 
 
 def test_phrases_come_in_the_order_in_which_their_first_pair_was_given() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from denseflip import Counterfactual, Edits, Graph, Nodes, Story, describe
 from denseflip.counterfactual import AsRead, Status, Step
-from denseflip.errors import InvalidParameterError, OracleError
+from denseflip.errors import FileFormatError, InvalidParameterError, OracleError
 from denseflip.oracles.session import Session
 
 N, HALF = 20, 10
@@ -197,7 +197,7 @@ def test_a_test_that_the_search_made_is_taken_as_it_is() -> None:
     story = describe(found(pairs, as_read=KNOWN), NODES, session)
     assert story.as_read == KNOWN
     assert session.calls == 2  # the original and the counterfactual
-    assert len(story.verification.named) == 2  # all of it: the claim was tested as a whole
+    assert len(story.claim.amounts) == 2  # all of it: the claim was tested as a whole
     assert describe(found(pairs, as_read=KNOWN), NODES).as_read == KNOWN
 
 
@@ -219,7 +219,7 @@ def test_a_result_is_told_in_the_language_it_was_found_in() -> None:
     pairs = AsRead("pairs", None, "any", 0, 0)
     story = describe(found(CROSS[:12], as_read=pairs), NODES, the_first_twelve)
     assert story.language == "pairs"
-    assert len(story.verification.named) == 12
+    assert len(story.claim.amounts) == 12
     told = describe(found(CROSS[:12], as_read=pairs), NODES, the_first_twelve, regions="part")
     assert told.language == "regions"
 
@@ -233,7 +233,7 @@ def test_the_nodes_that_a_search_named_are_those_of_the_sentence() -> None:
     nodes = AsRead("nodes", None, "any", 20, 20)
     result = found([(0, 5), (1, 5)], as_read=nodes, trace=steps)
     story = describe(result, NODES)
-    assert [pair.region_a for pair in story.verification.named] == ["node n0", "node n1"]
+    assert [story.claim.name(place) for place in story.claim.places] == ["node n0", "node n1"]
     assert Story.from_dict(json.loads(json.dumps(story.to_dict()))) == story
     # A pair between two of them goes to the one that the search counted it with, and the fuller
     # one is said first.
@@ -242,10 +242,10 @@ def test_the_nodes_that_a_search_named_are_those_of_the_sentence() -> None:
         Step("densify", "block", ((1, 5), (1, 6)), name="n1", iteration=2),
     )
     both = describe(found([(0, 1), (1, 5), (1, 6)], as_read=nodes, trace=steps), NODES)
-    assert [str(p) for p in both.verification.named] == ["node n1", "node n0"]
-    assert [p.added for p in both.verification.named] == [2, 1]
+    assert [both.claim.name(place) for place in both.claim.places] == ["node n1", "node n0"]
+    assert [amount.added for amount in both.claim.amounts] == [2, 1]
     unnamed = describe(replace(result, trace=()), NODES)
-    assert [pair.region_a for pair in unnamed.verification.named] == ["node n5"]
+    assert [unnamed.claim.name(place) for place in unnamed.claim.places] == ["node n5"]
 
 
 # ---- the badge -------------------------------------------------------------------------------
@@ -294,17 +294,11 @@ def test_json_carries_it_and_brings_it_back() -> None:
     assert again.badge == story.badge
 
 
-def test_a_story_of_the_first_format_is_read() -> None:
-    story = describe(found(CROSS[:12]), NODES, enough_between, draws=0)
-    data = {**story.to_dict(), "format": 1}
-    for key in ("as_read", "true_as_read", "reading", "language", "badge"):
-        del data[key]
-    for key in ("minimal", "remarks"):
-        del data["verification"][key]
-    again = Story.from_dict(data)
-    assert again.as_read is None
-    assert again.language == "regions"
-    assert again.verification == replace(story.verification, minimal=False, remarks=())
+@pytest.mark.parametrize("odd", ["nodes", "pairs", "cells", 3])
+def test_a_story_in_a_language_that_does_not_fit_its_regions_is_refused(odd) -> None:
+    data = describe(found(CROSS[:12]), NODES, enough_between).to_dict()
+    with pytest.raises(FileFormatError, match="language"):
+        Story.from_dict({**data, "language": odd})
 
 
 def test_a_sentence_that_claims_to_be_true_is_under_fresh_seeds() -> None:

@@ -9,8 +9,8 @@ import pytest
 from denseflip import Counterfactual, Edits, Graph, Nodes, Story, Vocabulary, describe
 from denseflip.counterfactual import AsRead, Status
 from denseflip.result_scores import Robustness
-from denseflip.story import statement
-from denseflip.story.phrases import read_statement
+from denseflip.story.wording import statement
+from stories import says_its_claim
 
 LOBES = (
     "Frontal Lobe",
@@ -63,10 +63,9 @@ def tell(result: Counterfactual, nodes: Nodes, **options: object) -> Story:
 def had(cells: dict[tuple[int, int], tuple[int, int]], **options: object) -> str:
     """What stands between "had" and "then"."""
     story = tell(make_result(cells), NODES, class_names=CLASSES, **options)  # type: ignore[arg-type]
-    text = story.statement
-    said = read_statement(text, story.taxonomy, story.vocabulary)
-    assert said.units == set(cells), "the text must name the cells and nothing else"
-    return text.partition(" had ")[2].partition(", then ")[0]
+    assert set(story.claim.places) == set(cells), "the claim names the cells and nothing else"
+    assert says_its_claim(story)
+    return story.statement.partition(" had ")[2].partition(", then ")[0]
 
 
 CASES = [
@@ -335,8 +334,11 @@ def test_words_follow_truth() -> None:
 def test_words_say_which_connections_are_meant(reading, text) -> None:
     story = told(reading, 20)
     assert f" had {text}, then " in story.statement
-    assert read_statement(story.statement, story.taxonomy).amounts == {(F, F): (3, 2)}
-    assert "typical" not in told(reading, 3).statement
+    assert story.claim.amounts == (((F, F), 3, 2),)
+    assert story.claim.reading == reading
+    failed = told(reading, 3)
+    assert "typical" not in failed.statement
+    assert failed.claim.reading == "any"
 
 
 def test_footnotes_follow_truth() -> None:
@@ -379,7 +381,7 @@ def test_left_and_right_are_said_once() -> None:
     result = make_result({(F, A): (2, 0)})
     story = describe(result, nodes)
     assert "between the left and the right isocortex (0 → 2 of 100)" in story.statement
-    assert read_statement(story.statement, story.taxonomy).amounts == {(0, 1): (2, 0)}
+    assert says_its_claim(story)
 
 
 @pytest.mark.parametrize(

@@ -10,17 +10,14 @@ from denseflip import Counterfactual, Edits, Graph, Nodes, as_oracle, describe
 from denseflip.counterfactual import Status
 from denseflip.errors import OracleError
 from denseflip.oracles.session import Session
-from denseflip.story.verification import NamedPair, Verification
+from denseflip.search.claims.claim import Amount
+from denseflip.story.verification import Verification
 
 # Regions of three nodes; edits: inside North 3 removed, North–South 2 added, inside South 1 added.
 NODES = Nodes(tuple("abcdef"), regions={"part": ("North",) * 3 + ("South",) * 3})
 ORIGINAL = Graph.from_edges(6, [(0, 1), (0, 2), (1, 2)])
 EDITS = Edits(added=((0, 3), (1, 4), (3, 4)), removed=((0, 1), (0, 2), (1, 2)))
-NORTH, BOTH, SOUTH = (
-    NamedPair("North", "North", 0, 3),
-    NamedPair("North", "South", 2, 0),
-    NamedPair("South", "South", 1, 0),
-)
+NORTH, BOTH, SOUTH = Amount((0, 0), 0, 3), Amount((0, 1), 2, 0), Amount((1, 1), 1, 0)
 
 
 class Counting:
@@ -51,7 +48,7 @@ def test_names_only_what_is_enough() -> None:
     oracle = Counting(lambda g: int(not g.has_edge(0, 1)))
     check = describe(found(), NODES, oracle).verification
     assert check.verified
-    assert check.named == (NORTH,)
+    assert check.claim.amounts == (NORTH,)
     assert check.edits == Edits(removed=EDITS.removed)
     assert check.questions == 2
     assert not check.all_needed
@@ -61,7 +58,7 @@ def test_names_only_what_is_enough() -> None:
 def test_names_what_is_needed_and_not_what_came_before_it() -> None:
     oracle = Counting(lambda g: int(g.has_edge(0, 3)))
     check = describe(found(), NODES, oracle).verification
-    assert check.named == (BOTH,)
+    assert check.claim.amounts == (BOTH,)
     assert check.minimal
     assert check.tried == 3  # North; North and both; both
 
@@ -69,7 +66,7 @@ def test_names_what_is_needed_and_not_what_came_before_it() -> None:
 def test_says_so_if_all_are_needed() -> None:
     oracle = Counting(lambda g: int(g.has_edge(3, 4) and g.has_edge(0, 3) and g.n_edges == 3))
     story = describe(found(), NODES, oracle)
-    assert story.verification.named == (NORTH, BOTH, SOUTH)
+    assert story.claim.amounts == (NORTH, BOTH, SOUTH)
     assert story.verification.all_needed
     assert "all of it is needed: no region pair can be left out" in story.tested
     assert story.rest is None
@@ -77,7 +74,7 @@ def test_says_so_if_all_are_needed() -> None:
 
 def test_of_a_part_it_says_that_none_of_it_can_be_left_out() -> None:
     story = describe(found(), NODES, Counting(lambda g: int(g.has_edge(0, 3) > g.has_edge(0, 1))))
-    assert story.verification.named == (NORTH, BOTH)
+    assert story.claim.amounts == (NORTH, BOTH)
     assert "2 of 3 region pairs; no region pair that is named can be left out." in story.tested
 
 
@@ -98,7 +95,7 @@ def test_one_of_many_is_found_in_few_batches() -> None:
     result = Counterfactual(Status.FOUND, empty, Edits(pairs), 0, 1, method="any")
     session = Session(Distant(lambda g: int(g.has_edge(n - 2, n - 1))))
     check = describe(result, nodes, session, draws=0).verification
-    assert check.named == (NamedPair("Part 198", "Part 198", 1, 0),)
+    assert check.claim.amounts == (Amount((99, 99), 1, 0),)
     assert check.questions == 1 + n // 2 + 1
     assert session.predictions <= check.questions / 2
 
@@ -116,9 +113,9 @@ def test_the_target_decides_what_counts_as_a_flip() -> None:
         return 1 if g.has_edge(3, 4) else 2
 
     check = describe(found(), NODES, Counting(rule)).verification
-    assert (check.label, check.named) == (2, (NORTH,))
+    assert (check.claim.label, check.claim.amounts) == (2, (NORTH,))
     check = describe(found(target=1), NODES, Counting(rule)).verification
-    assert (check.label, check.named) == (1, (SOUTH,))
+    assert (check.claim.label, check.claim.amounts) == (1, (SOUTH,))
 
 
 def test_the_sentence_gives_the_class_that_the_named_edits_lead_to() -> None:
@@ -153,14 +150,14 @@ def test_another_oracle_is_noticed_at_the_counterfactual() -> None:
 def test_a_share_is_named_even_if_less_would_do() -> None:
     oracle = as_oracle(lambda a: int(not a[0, 1]))
     story = describe(found(), NODES, oracle, share=0.8)
-    assert story.verification.named == (NORTH, BOTH)
+    assert story.claim.amounts == (NORTH, BOTH)
     assert story.verified
     assert story.verification.questions == 2
 
 
 def test_a_share_of_everything_does_not_claim_that_all_is_needed() -> None:
     story = describe(found(), NODES, as_oracle(lambda a: int(not a[0, 1])), share=1.0)
-    assert len(story.verification.named) == 3
+    assert len(story.claim.amounts) == 3
     assert not story.verification.all_needed
     assert "can be left out" not in story.tested
 
@@ -168,7 +165,7 @@ def test_a_share_of_everything_does_not_claim_that_all_is_needed() -> None:
 def test_a_spent_budget_names_everything_and_does_not_claim_that_all_is_needed() -> None:
     oracle = Counting(lambda g: int(g.has_edge(3, 4)))
     story = describe(found(), NODES, oracle, budget=3)
-    assert story.verification.named == (NORTH, BOTH, SOUTH)
+    assert story.claim.amounts == (NORTH, BOTH, SOUTH)
     assert story.verified
     assert story.verification.questions == 3
     assert not story.verification.all_needed
@@ -192,26 +189,21 @@ def test_the_rest_is_said_to_be_unneeded_only_when_tested() -> None:
     assert describe(found(), NODES).rest is None
 
 
-@pytest.mark.parametrize(
-    ("pair", "change", "net", "text"),
-    [
-        (NamedPair("A", "B", 0, 2), "less", -2, "A – B"),
-        (NamedPair("A", "A", 3, 0), "more", 3, "A"),
-        (NamedPair("A", None, 3, 1), "mixed", 2, "A"),
-    ],
-)
-def test_named_pair(pair, change, net, text) -> None:
-    assert (pair.change, pair.net, str(pair)) == (change, net, text)
-
-
 def test_verification_survives_its_dictionary() -> None:
     check = describe(found(), NODES, as_oracle(lambda a: int(not a[0, 1]))).verification
-    assert Verification.from_dict(check.to_dict()) == check
+    claim = check.claim
+    assert Verification.from_dict(check.to_dict(), claim.language, claim.taxonomy) == check
 
 
 def test_of_what_was_not_found_nothing_is_tested_or_verified() -> None:
     nothing = Counterfactual(Status.EXHAUSTED, ORIGINAL, Edits(), 0, 0)
     check = describe(nothing, NODES, as_oracle(lambda a: 0)).verification
-    assert (check.verified, check.tested, check.named, check.questions) == (False, False, (), 0)
+    assert (check.verified, check.tested, check.claim.amounts, check.questions) == (
+        False,
+        False,
+        (),
+        0,
+    )
     untold = describe(found(), NODES).verification
-    assert (untold.verified, untold.tested, untold.named) == (False, False, (NORTH, BOTH, SOUTH))
+    assert (untold.verified, untold.tested) == (False, False)
+    assert untold.claim.amounts == (NORTH, BOTH, SOUTH)

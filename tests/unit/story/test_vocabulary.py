@@ -6,7 +6,7 @@ import pytest
 
 from denseflip import Vocabulary
 from denseflip.errors import InvalidParameterError, UnknownNameError
-from denseflip.story.vocabulary import VOCABULARIES
+from denseflip.story.wording.vocabulary import VOCABULARIES
 
 
 def test_every_vocabulary_is_known_by_its_name_and_survives_its_dictionary() -> None:

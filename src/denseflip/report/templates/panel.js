@@ -1,7 +1,7 @@
 "use strict";
 // The panel of "what if": sliders, single pairs, what is kept. The answers come from whatif.js.
 (() => {
-  const { DRAWS, Model, Choices, answerHere, unpack } = window.denseflipModel;
+  const { DRAWS, Model, Choices, answerHere, keyOf, readKey, unpack } = window.denseflipModel;
   const STORED = 50; // counterfactuals of one's own that are kept
   const MANY = 6; // regions; with more, pairs of them are searched for
   const FOUND = 12; // pairs of regions that a search shows
@@ -46,8 +46,9 @@
     }
 
     cellName(key) {
-      const [a, b] = key.split("-").map(Number);
+      const [a, b] = readKey(key);
       const regions = this.data.regions;
+      if (b === null) return `of ${/^\d+$/.test(this.data.names[a]) ? "node " : ""}${this.data.names[a]}`;
       return a === b ? `within ${regions[a]}` : `${regions[a]} – ${regions[b]}`;
     }
 
@@ -73,8 +74,8 @@
       const n = this.data.n;
       const pair = (code) => Number.isInteger(code) && code >= 0 && Math.floor(code / n) < code % n;
       state.pairs = [...new Set(state.pairs)].filter(pair);
-      state.cells = Object.fromEntries(Object.entries(state.cells).filter(([key]) => this.choices.cells.has(key)));
-      if (!this.choices.typical) state.reading = "any";
+      state.cells = Object.fromEntries(Object.entries(state.cells).filter(([key]) => this.choices.at(key)));
+      if (!this.data.readings.includes(state.reading)) state.reading = "any";
       this.clip(state);
       return state;
     }
@@ -87,23 +88,32 @@
       this.ask();
     }
 
+    codes(pairs) {
+      return pairs.map(([u, v]) => Math.min(u, v) * this.data.n + Math.max(u, v));
+    }
+
+    /** The claim of the explanation, in its reading. */
+    startState() {
+      const state = empty(), { start } = this.data;
+      if (!start) return state;
+      state.reading = start.reading;
+      for (const cell of start.cells) state.cells[keyOf(cell.a, cell.b)] = { more: cell.more, fewer: cell.fewer };
+      state.pairs = this.codes(start.pairs);
+      return state;
+    }
+
     fromStart() {
-      const start = this.data.start;
-      this.change((state) => {
-        Object.assign(state, empty());
-        if (!start) return;
-        state.reading = start.reading;
-        for (const cell of start.cells) {
-          state.cells[`${cell.a}-${cell.b}`] = { more: cell.more, fewer: cell.fewer };
-        }
-        const n = this.data.n;
-        state.pairs = start.pairs.map(([u, v]) => Math.min(u, v) * n + Math.max(u, v));
-      });
+      this.change((state) => Object.assign(state, this.startState()));
+    }
+
+    /** Whether what is shown is the explanation as it is: then its own connections are the first choice. */
+    isStart() {
+      return Boolean(this.data.start) && JSON.stringify(this.state) === JSON.stringify(this.startState());
     }
 
     addCell(a, b) {
-      const key = `${Math.min(a, b)}-${Math.max(a, b)}`;
-      if (!this.choices.cells.has(key)) return;
+      const key = keyOf(a, b);
+      if (!this.choices.at(key)) return;
       if (!this.state.cells[key]) this.change((state) => { state.cells[key] = { more: 0, fewer: 0 }; });
       this.root.querySelector(`[data-cell="${key}"] input[type=range]`)?.focus();
     }
@@ -124,15 +134,16 @@
     async ask() {
       this.asked += 1;
       const turn = this.asked;
+      const first = this.isStart() ? this.data.start.edits : null;
       if (this.model) {
-        this.show(answerHere(this.model, this.choices, this.state, this.data.before));
+        this.show(answerHere(this.model, this.choices, this.state, this.data.before, first && this.codes(first)));
         return;
       }
       this.root.setAttribute("aria-busy", "true");
       await new Promise((done) => { setTimeout(done, 150); });
       if (turn !== this.asked) return;
       try {
-        const answer = await this.options.ask(copy(this.state), DRAWS);
+        const answer = await this.options.ask(copy(this.state), DRAWS, first);
         if (turn === this.asked) this.show(answer);
       } catch (error) {
         if (turn === this.asked) this.complain(error.message);
@@ -145,6 +156,8 @@
     }
 
     show(answer) {
+      const tested = this.isStart() ? this.data.start.test : null;
+      if (tested) answer = { ...answer, ...tested }; // the sentence's own test, of more choices than are drawn here
       this.answer = answer;
       this.root.removeAttribute("aria-busy");
       const flipped = answer.label !== answer.before;
@@ -163,7 +176,7 @@
       parts.push(make("p", { text: `${count(answer.added)} added, ${count(answer.removed)} removed` }));
       parts.push(make("p", { class: "wi-redraws", text: answer.draws === 1
         ? (answer.added + answer.removed ? "There is no other choice: these pairs are what they are." : "Nothing is changed yet.")
-        : `${answer.flips} of ${answer.draws} choices of as many connections change the answer` }));
+        : `${answer.flips} of ${answer.draws} choices of as many connections change the answer${tested ? ", as tested for the sentence" : ""}` }));
       this.verdict.replaceChildren(...parts);
       this.root.dataset.label = this.className(answer.label);
       this.root.dataset.flips = `${answer.flips}/${answer.draws}`;
@@ -176,11 +189,7 @@
       const button = (text, on, extra = {}) => make("button", { type: "button", text, onclick: on, ...extra });
       this.verdict = make("div", { class: "wi-verdict", role: "status", "aria-live": "polite" });
       this.reading = make("select", { onchange: () => this.change((state) => { state.reading = this.reading.value; this.clip(state); }) },
-        make("option", { value: "any", text: "any connections there" }));
-      if (this.choices.typical) {
-        const who = this.data.target === null ? "the other class" : this.className(this.data.target);
-        this.reading.append(make("option", { value: "typical", text: `those typical of ${who}` }));
-      }
+        ...this.data.readings.map((value) => make("option", { value, text: this.readingName(value) })));
       this.undo = button("Undo", () => this.step(this.past, this.future));
       this.redo = button("Redo", () => this.step(this.future, this.past));
       this.rows = make("div", { class: "wi-rows" });
@@ -191,18 +200,26 @@
         button("Another choice", () => this.change((state) => { state.seed += 1; }), { title: "other connections, as many" }));
       if (this.data.start) tools.append(button("As explained", () => this.fromStart(), { title: "begin with the explanation" }));
       const blocks = [make("div", { class: "wi-top" }, this.verdict, tools)];
-      if (this.data.regions.length) blocks.push(this.cellBlock(button));
+      if (this.data.regions.length || this.data.start?.cells.length) blocks.push(this.cellBlock(button));
       blocks.push(this.pairBlock(button), this.saveBlock(button));
       this.root.classList.add("wi");
       this.root.replaceChildren(...blocks);
     }
 
+    readingName(reading) {
+      const who = this.data.target === null ? "the other class" : this.className(this.data.target);
+      const names = { any: "any connections there", typical: `those typical of ${who}`, distinctive: `those that set ${who} apart from ${this.className(this.data.before)}` };
+      return names[reading] ?? reading;
+    }
+
     cellBlock(button) {
+      const meant = make("label", { class: "wi-line" }, "Which connections are meant: ", this.reading);
+      if (!this.data.regions.length) return make("fieldset", { class: "wi-cells" }, make("legend", { text: "Connections of nodes" }), meant, this.rows);
       const options = () => this.data.regions.map((name, i) => make("option", { value: i, text: name }));
       const a = make("select", { "aria-label": "first region" }, ...options());
       const b = make("select", { "aria-label": "second region" }, ...options());
       return make("fieldset", { class: "wi-cells" }, make("legend", { text: "Connections between regions" }),
-        make("label", { class: "wi-line" }, "Which connections are meant: ", this.reading),
+        meant,
         ...(this.data.regions.length > MANY ? [this.finder()] : []),
         this.rows,
         make("div", { class: "wi-line" }, a, " – ", b, " ", button("Add these regions", () => this.addCell(Number(a.value), Number(b.value)), { class: "wi-add" })));
@@ -220,10 +237,10 @@
         for (const row of this.rows.children) row.hidden = words.length > 0 && this.rows.children.length > MANY && !fit.includes(row.dataset.cell);
         said.textContent = !words.length ? `${count(keys.length)} pairs of regions` : fit.length > FOUND ? `${count(fit.length)} pairs; the first ${FOUND}` : `${count(fit.length)} pairs`;
         list.replaceChildren(...fit.slice(0, FOUND).map((key) => {
-          const cell = this.choices.cells.get(key);
-          const [a, b] = key.split("-").map(Number);
+          const cell = this.choices.at(key);
+          const [a, b] = readKey(key);
           const add = () => { field.value = ""; search(); this.addCell(a, b); };
-          return make("li", {}, make("button", { type: "button", onclick: add, "data-find": key }, this.cellName(key), make("span", { class: "wi-quiet", text: ` ${count(cell.present.length)} of ${count(cell.present.length + cell.absent.length)} joined` })));
+          return make("li", {}, make("button", { type: "button", onclick: add, "data-find": key }, this.cellName(key), make("span", { class: "wi-quiet", text: ` ${count(cell.joined)} of ${count(cell.size)} joined` })));
         }));
       };
       const field = make("input", { type: "search", placeholder: "a word of their names", autocomplete: "off", class: "wi-find", oninput: search, onkeydown: (event) => { if (event.key === "Escape") { field.value = ""; search(); } } });
@@ -300,11 +317,11 @@
           make("input", { type: "number", ...common, "aria-label": `${way}, ${name}, as a number`, onchange: (event) => set(event.target.value, true) }),
           make("span", { class: "wi-quiet", text: `of ${count(most)}` }));
       };
-      const cell = this.choices.cells.get(key);
+      const cell = this.choices.at(key);
       return make("div", { class: "wi-row", "data-cell": key },
         make("div", { class: "wi-head" },
           make("b", { text: name }),
-          make("span", { class: "wi-quiet", text: ` ${count(cell.present.length)} of ${count(cell.present.length + cell.absent.length)} joined ` }),
+          make("span", { class: "wi-quiet", text: ` ${count(cell.joined)} of ${count(cell.size)} joined ` }),
           make("button", { type: "button", text: "×", "aria-label": `leave out ${name}`, onclick: () => this.change((state) => { delete state.cells[key]; }) })),
         line("more", "+"), line("fewer", "−"));
     }

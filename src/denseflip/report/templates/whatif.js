@@ -82,14 +82,24 @@
 
   // ---- which pairs are meant ------------------------------------------------------------------
 
-  /** Draws pairs of cells; one more keeps the others, so a slider walks and does not leap. */
+  /** The place that a key names: two regions ("2-5"), or a node and null ("n7"). */
+  function readKey(key) {
+    return key.startsWith("n") ? [Number(key.slice(1)), null] : key.split("-").map(Number);
+  }
+
+  const keyOf = (a, b) => (b === null ? `n${a}` : `${Math.min(a, b)}-${Math.max(a, b)}`);
+
+  /** Draws pairs of places; one more keeps the others, so a slider changes little at a time. */
   class Choices {
     constructor(data) {
       this.n = data.n;
       this.index = data.index;
       this.held = new Set(data.edges);
-      this.typical = data.typical ? unpack(data.typical) : null;
+      this.target = data.often ? unpack(data.often.target) : null;
+      this.current = data.often ? unpack(data.often.current) : null;
+      this.free = data.free ? unpack(data.free) : null;
       this.cells = new Map();
+      this.nodes = new Map();
       this.queues = new Map();
       if (data.index.length) this.sort();
     }
@@ -97,38 +107,61 @@
     sort() {
       for (let u = 0; u < this.n; u += 1) {
         for (let v = u + 1; v < this.n; v += 1) {
-          const a = Math.min(this.index[u], this.index[v]);
-          const b = Math.max(this.index[u], this.index[v]);
-          const key = `${a}-${b}`;
-          if (!this.cells.has(key)) this.cells.set(key, { absent: [], present: [] });
-          const code = u * this.n + v;
-          this.cells.get(key)[this.held.has(code) ? "present" : "absent"].push(code);
+          const key = keyOf(this.index[u], this.index[v]);
+          if (!this.cells.has(key)) this.cells.set(key, { absent: [], present: [], size: 0, joined: 0 });
+          this.put(this.cells.get(key), u * this.n + v);
         }
       }
     }
 
-    /** How many connections a cell could get, or lose; pairs flipped singly are not drawn from. */
+    /** Counts a pair in a place; what the constraints keep as it is is not there to be drawn. */
+    put(found, code) {
+      const held = this.held.has(code);
+      found.size += 1;
+      if (held) found.joined += 1;
+      if (!this.free || this.free[place(code, this.n)]) found[held ? "present" : "absent"].push(code);
+    }
+
+    /** The pairs of a place that could be added and removed; undefined if there is no such place. */
+    at(key) {
+      const [node, second] = readKey(key);
+      if (second !== null) return this.cells.get(key);
+      if (!(node < this.n)) return undefined;
+      if (!this.nodes.has(key)) {
+        const found = { absent: [], present: [], size: 0, joined: 0 };
+        for (let v = 0; v < this.n; v += 1) {
+          if (v !== node) this.put(found, Math.min(node, v) * this.n + Math.max(node, v));
+        }
+        this.nodes.set(key, found);
+      }
+      return this.nodes.get(key);
+    }
+
+    /** How many connections a place could get, or lose; pairs flipped singly are not drawn from. */
     room(key, adding, reading, own = []) {
-      const cell = this.cells.get(key);
-      if (!cell) return 0;
+      const found = this.at(key);
+      if (!found) return 0;
       const taken = new Set(own);
-      const codes = adding ? cell.absent : cell.present;
+      const codes = adding ? found.absent : found.present;
       if (reading === "any" && !taken.size) return codes.length;
       return codes.filter((code) => !taken.has(code) && this.weight(code, adding, reading) > 0).length;
     }
 
+    /** How readily a pair is drawn, as Redraw.weights in Python has it. */
     weight(code, adding, reading) {
-      if (reading === "any" || !this.typical) return 1;
-      const often = this.typical[place(code, this.n)];
-      return adding ? often : 1 - often;
+      if (reading === "any" || !this.target) return 1;
+      const at = place(code, this.n);
+      if (reading === "typical") return adding ? this.target[at] : 1 - this.target[at];
+      const more = this.target[at] - this.current[at];
+      return Math.max(adding ? more : -more, 0);
     }
 
     queue(key, adding, reading, seed, draw) {
       const name = `${key} ${adding} ${reading} ${seed} ${draw}`;
       if (!this.queues.has(name)) {
-        const [a, b] = key.split("-").map(Number);
-        const random = generator(seed, draw, a, b, adding ? 1 : 0);
-        const codes = this.cells.get(key)[adding ? "absent" : "present"];
+        const [a, b] = readKey(key);
+        const random = generator(seed, draw, a, b ?? 0x7fffffff, adding ? 1 : 0);
+        const codes = this.at(key)[adding ? "absent" : "present"];
         const waits = [];
         for (const code of codes) {
           const weight = this.weight(code, adding, reading);
@@ -144,29 +177,31 @@
 
     /** The pairs that one draw of a state flips. */
     draw(state, i) {
-      const own = new Set(state.pairs);
-      const out = [...state.pairs];
+      const taken = new Set(state.pairs); // two nodes share the pair between them
       for (const [key, amounts] of Object.entries(state.cells)) {
         for (const [adding, amount] of [[true, amounts.more], [false, amounts.fewer]]) {
           if (!amount) continue;
           let left = amount;
           for (const code of this.queue(key, adding, state.reading, state.seed, i)) {
             if (!left) break;
-            if (own.has(code)) continue;
-            out.push(code);
+            if (taken.has(code)) continue;
+            taken.add(code);
             left -= 1;
           }
         }
       }
-      return out;
+      return [...taken];
     }
   }
 
-  /** What the classifier says of a state, from the weights in the page. */
-  function answerHere(model, choices, state, before) {
+  /** What the classifier says of a state, from the weights in the page; `first` is the first choice, if given. */
+  function answerHere(model, choices, state, before, first = null) {
     const drawn = Object.values(state.cells).some((cell) => cell.more || cell.fewer);
-    const draws = [];
+    let draws = [];
     for (let i = 0; i < (drawn ? DRAWS : 1); i += 1) draws.push(choices.draw(state, i));
+    if (first) draws[0] = first;
+    const chosen = new Set(draws[0]);
+    if (draws.every((codes) => codes.length === chosen.size && codes.every((code) => chosen.has(code)))) draws = draws.slice(0, 1);
     const answers = draws.map((codes) => model.answer(codes, choices.held));
     const removed = draws[0].filter((code) => choices.held.has(code)).length;
     return {
@@ -181,5 +216,5 @@
     };
   }
 
-  window.denseflipModel = { DRAWS, Model, Choices, answerHere, unpack };
+  window.denseflipModel = { DRAWS, Model, Choices, answerHere, keyOf, readKey, unpack };
 })();

@@ -1,7 +1,7 @@
 """`ClaimSearch`: how `brief` looks for claims that are true as read, in one language.
 
 Single places first, then sets; what holds on a handful of redraws is brought to its smallest
-amounts, and then to a verdict on redraws that the hunt never saw.
+amounts, and then to a verdict on redraws that the search never saw.
 """
 
 from __future__ import annotations
@@ -13,14 +13,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from denseflip.as_read import READINGS
 from denseflip.counterfactual import AsRead, Label, Reading
-from denseflip.graph import Codes
-from denseflip.search.claims.claim import Amount, Claim, Places, Redraw, Repeats, TooFewError, Unit
+from denseflip.graph import Codes, Nodes, Taxonomy
+from denseflip.search.claims.claim import Amount, Amounts, Claim, Place, node_taxonomy, total
 from denseflip.search.claims.moves import Classes, Move, moves_of, one_each
+from denseflip.search.claims.places import Places
+from denseflip.search.claims.redraw import Redraw, Repeats, TooFewError
 from denseflip.search.core.probing import Probe, certify, gallop, joined, lexmin
 from denseflip.search.core.problem import Problem
 
-READINGS: tuple[Reading, ...] = ("any", "typical", "distinctive")  # the truest first
 CONFIRM, MISSES = 60, 3  # fresh redraws of the verdict, and how many of them may fail
 _STEP = 1.08  # amounts are settled to this factor
 _GROWTH = 2.0  # a single place that does not hold yet is given so much more
@@ -29,6 +31,8 @@ _SMALL = 0.05  # of the edges: what changes no more is told without looking for 
 _TRIES = 24  # tests of single places
 _FAINT = 0.5  # standard deviations below which classes do not differ
 _VERDICTS = 5  # verdicts asked for, each with larger steps
+
+Marks = tuple[int, int, int]  # places named, edits, truth rank of the reading: less is better
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,38 +45,44 @@ class VerifiedClaim:
     claim: Claim
     as_read: AsRead
     parts: tuple[Codes, ...]
-    label: Label
     effort: float
 
     @property
     def cells(self) -> int:
         """Places that the sentence names."""
-        return len(self.claim)
+        return len(self.claim.amounts)
 
     @property
     def edits(self) -> int:
         """Pairs that it changes."""
-        return edits(self.claim)
+        return self.claim.total
 
     @property
     def rank(self) -> int:
         """Truth rank of the reading, 0 for the truest."""
-        return READINGS.index(self.as_read.reading)
+        return READINGS.index(self.claim.reading)
+
+    @property
+    def marks(self) -> Marks:
+        """What a front compares."""
+        return self.cells, self.edits, self.rank
 
 
-def beats(a: VerifiedClaim, b: VerifiedClaim) -> bool:
-    """Whether a is at least as good as b in cells, edits and truth, and better in one of them."""
-    at = (a.cells, a.edits, a.rank)
-    other = (b.cells, b.edits, b.rank)
-    return at != other and all(x <= y for x, y in zip(at, other, strict=True))
+def beats(one: Marks, other: Marks) -> bool:
+    """Whether an answer is at least as good in cells, edits and truth, and better in one."""
+    return one != other and all(x <= y for x, y in zip(one, other, strict=True))
 
 
-def front_of(told: Sequence[VerifiedClaim]) -> list[VerifiedClaim]:
-    """What no other beats, fewest cells first, then fewest edits."""
-    kept: dict[tuple[int, int, int], VerifiedClaim] = {}
-    for one in told:
-        if not any(beats(other, one) for other in told):
-            kept.setdefault((one.cells, one.edits, one.rank), one)
+def pareto_front(marks: Sequence[Marks]) -> list[int]:
+    """Positions of the answers that no other beats, fewest cells first; of equal ones the first.
+
+    >>> pareto_front([(2, 9, 0), (1, 30, 0), (1, 40, 0), (2, 9, 0)])
+    [1, 0]
+    """
+    kept: dict[Marks, int] = {}
+    for i, one in enumerate(marks):
+        if not any(beats(other, one) for other in marks):
+            kept.setdefault(one, i)
     return [kept[key] for key in sorted(kept)]
 
 
@@ -111,27 +121,31 @@ class ClaimSearch:
         self.told: list[VerifiedClaim] = []
         current, target = problem.frequencies("brief")
         classes = Classes.of(places, *problem.split_background("brief"))
+        names = places.taxonomy
+        if names is None:
+            names = node_taxonomy(problem.nodes or Nodes.numbered(problem.graph.n_nodes))
         self.asks: list[tuple[_Ask, list[Move]]] = []
         for reading in readings:
             redraw = Redraw(places, reading, current, target)
             if moves := moves_of(redraw, classes, problem.check_time):
                 repeats = Repeats(redraw, problem.rng)
-                self.asks.append((_Ask(probe, redraw, repeats, moves, problem.rng), moves))
+                ask = _Ask(probe, redraw, repeats, moves, problem.rng, names)
+                self.asks.append((ask, moves))
 
     def search(self) -> None:
         """One place in every reading; then, if that is not enough, several."""
-        found: list[tuple[_Ask, Claim]] = []
+        found: list[tuple[_Ask, Amounts]] = []
         for ask, moves in self.asks:
             moves = moves[:_SINGLES]
             # A weaker reading is worth its words if it halves the effort.
-            limit = min((a.effort(claim) for a, claim in found), default=math.inf) / 2
+            limit = min((a.effort(amounts) for a, amounts in found), default=math.inf) / 2
             single = self._single(ask, moves, math.inf if self.thorough else limit)
             if single is not None:
                 found.append((ask, single))
-                if edits(single) <= _SMALL * self.problem.graph.n_edges and not self.thorough:
+                if total(single) <= _SMALL * self.problem.graph.n_edges and not self.thorough:
                     break
             if self.thorough and single is not None:
-                cheapest = self._single(ask, moves, math.inf, edits)
+                cheapest = self._single(ask, moves, math.inf, total)
                 if cheapest is not None and cheapest != single:
                     found.append((ask, cheapest))
         self._settle(found)
@@ -147,14 +161,14 @@ class ClaimSearch:
                 break
         self._settle(found)
 
-    def _settle(self, found: list[tuple[_Ask, Claim]]) -> None:
+    def _settle(self, found: list[tuple[_Ask, Amounts]]) -> None:
         """Bring claims to their smallest amounts and to their verdict, the preferred one first."""
         while found:
             facts = [(len(c), a.effort(c), READINGS.index(a.redraw.reading)) for a, c in found]
-            ask, claim = found.pop(preferred(facts))
-            if self._beaten(ask, claim):
+            ask, amounts = found.pop(preferred(facts))
+            if self._beaten(ask, amounts):
                 continue
-            told = ask.verdict(ask.shrunk(claim))
+            told = ask.verdict(ask.shrunk(amounts))
             if told is not None and not self._too_large(told):
                 self.told.append(told)
                 if not self.thorough:
@@ -166,11 +180,11 @@ class ClaimSearch:
         codes = np.sort(joined(told.parts))
         return terms is not None and terms.too_large(self.probe.graph(codes)) is not None
 
-    def _beaten(self, ask: _Ask, claim: Claim) -> bool:
+    def _beaten(self, ask: _Ask, amounts: Amounts) -> bool:
         """Whether a claim will be beaten by what is told, even with half of its edits."""
         rank = READINGS.index(ask.redraw.reading)
         return any(
-            one.cells <= len(claim) and one.rank <= rank and one.edits <= edits(claim) / 2
+            one.cells <= len(amounts) and one.rank <= rank and one.edits <= total(amounts) / 2
             for one in self.told
         )
 
@@ -179,8 +193,8 @@ class ClaimSearch:
         ask: _Ask,
         moves: Sequence[Move],
         limit: float,
-        cost: Callable[[Claim], float] | None = None,
-    ) -> Claim | None:
+        cost: Callable[[Amounts], float] | None = None,
+    ) -> Amounts | None:
         """The place that needs the least effort to hold alone, within a factor.
 
         Each is asked about once at its usual amount and once at its most; what flips is halved for
@@ -192,7 +206,7 @@ class ClaimSearch:
         full = [ask.within((move.full,), limit) for move in moves]
         n = len(moves)
         flips = ask.repeats.screened([*usual, *full], ask.probe)
-        least: dict[int, Claim] = {}
+        least: dict[int, Amounts] = {}
         for i in range(n):
             if flips[i]:
                 least[i] = usual[i]
@@ -209,30 +223,30 @@ class ClaimSearch:
                     least[i] = half
                     going.append(i)
         for factor in (0.7, 0.84):  # within a factor of two so far; places are told apart by less
-            parts = [ask.scaled(claim, factor) for claim in least.values()]
+            parts = [ask.scaled(amounts, factor) for amounts in least.values()]
             flipped = ask.repeats.screened(parts, ask.probe)
             least |= {i: p for i, p, yes in zip(least, parts, flipped, strict=True) if yes}
-        queue = [(cost(claim), i, claim) for i, claim in least.items()]
+        queue = [(cost(amounts), i, amounts) for i, amounts in least.items()]
         heapq.heapify(queue)
         for _ in range(_TRIES):
             if not queue:
                 return None
-            _, i, claim = heapq.heappop(queue)
-            if ask.holds(claim):
-                return claim
-            more = ask.within(ask.scaled(claim, _GROWTH), limit)
-            if edits(more) > edits(claim):
+            _, i, amounts = heapq.heappop(queue)
+            if ask.holds(amounts):
+                return amounts
+            more = ask.within(ask.scaled(amounts, _GROWTH), limit)
+            if total(more) > total(amounts):
                 heapq.heappush(queue, (cost(more), i, more))
         return None
 
-    def _several(self, ask: _Ask, moves: Sequence[Move], force: float | None) -> Claim | None:
+    def _several(self, ask: _Ask, moves: Sequence[Move], force: float | None) -> Amounts | None:
         """A few places that hold together, moved by so many times the usual, or all the way."""
 
-        def claim(some: Sequence[Move]) -> Claim:
+        def amounts(some: Sequence[Move]) -> Amounts:
             return tuple(move.full if force is None else move.times(force) for move in some)
 
         def enough(some: Sequence[Move]) -> bool:
-            return ask.seems(claim(some))
+            return ask.seems(amounts(some))
 
         k = gallop(len(moves), lambda k: enough(moves[:k]))
         if k is None:
@@ -241,17 +255,12 @@ class ClaimSearch:
         if chosen is None:
             return None
         chosen = certify(chosen, enough)
-        wanted = claim(chosen)
+        wanted = amounts(chosen)
         for _ in range(6):
             if ask.holds(wanted):
                 return wanted
             wanted = ask.scaled(wanted, _GROWTH)
         return None
-
-
-def edits(claim: Claim) -> int:
-    """Pairs that a claim changes."""
-    return sum(amount.total for amount in claim)
 
 
 @dataclass
@@ -263,46 +272,47 @@ class _Ask:
     repeats: Repeats
     moves: Sequence[Move]
     rng: np.random.Generator
+    names: Taxonomy
 
     def __post_init__(self) -> None:
-        self.most: dict[tuple[Unit, int], int] = {}
-        self.clarity: dict[tuple[Unit, int], float] = {}
+        self.most: dict[tuple[Place, int], int] = {}
+        self.clarity: dict[tuple[Place, int], float] = {}
         for move in self.moves:  # a place may have a move each way
             for side in (0, 1):
                 if move.usual[side]:
-                    self.most[move.unit, side] = move.most[side]
-                    self.clarity[move.unit, side] = move.clarity
+                    self.most[move.place, side] = move.most[side]
+                    self.clarity[move.place, side] = move.clarity
 
-    def effort(self, claim: Claim) -> float:
+    def effort(self, amounts: Amounts) -> float:
         """Edits, those of each place divided by how clearly the classes differ there.
 
         So what sets the classes apart is told before a place that happens to be cheap.
         """
-        return sum(amount.total / self._clear(amount) for amount in claim)
+        return sum(amount.total / self._clear(amount) for amount in amounts)
 
     def _clear(self, amount: Amount) -> float:
-        return max(self.clarity.get((amount.unit, 0 if amount.added else 1), 0.0), _FAINT)
+        return max(self.clarity.get((amount.place, 0 if amount.added else 1), 0.0), _FAINT)
 
-    def within(self, claim: Claim, limit: float) -> Claim:
+    def within(self, amounts: Amounts, limit: float) -> Amounts:
         """The claim, made smaller if it takes more effort than that."""
-        effort = self.effort(claim)
-        return claim if effort <= limit else self.scaled(claim, limit / effort)
+        effort = self.effort(amounts)
+        return amounts if effort <= limit else self.scaled(amounts, limit / effort)
 
-    def holds(self, claim: Claim) -> bool:
+    def holds(self, amounts: Amounts) -> bool:
         try:
-            return self.repeats.holds(claim, self.probe)
+            return self.repeats.holds(amounts, self.probe)
         except TooFewError:
             return False
 
-    def seems(self, claim: Claim) -> bool:
+    def seems(self, amounts: Amounts) -> bool:
         try:
-            return self.repeats.seems(claim, self.probe)
+            return self.repeats.seems(amounts, self.probe)
         except TooFewError:
             return False
 
-    def scaled(self, claim: Claim, factor: float) -> Claim:
+    def scaled(self, amounts: Amounts, factor: float) -> Amounts:
         """The claim with amounts multiplied, as far as there is room; nothing falls to 0."""
-        return tuple(self._scaled(amount, factor) for amount in claim)
+        return tuple(self._scaled(amount, factor) for amount in amounts)
 
     def _scaled(self, amount: Amount, factor: float) -> Amount:
         sides = []
@@ -310,30 +320,30 @@ class _Ask:
             new = round(number * factor)
             if factor > 1:
                 new = max(new, number + 1)
-            sides.append(min(max(1, new), self.most[amount.unit, side]) if number else 0)
-        return Amount(amount.unit, *sides)
+            sides.append(min(max(1, new), self.most[amount.place, side]) if number else 0)
+        return Amount(amount.place, *sides)
 
-    def shrunk(self, claim: Claim) -> Claim:
+    def shrunk(self, amounts: Amounts) -> Amounts:
         """Smaller amounts that still hold: all of them together, then one by one."""
-        claim = self._least(claim, lambda factor: self.scaled(claim, factor))
-        if len(claim) > 1:
-            for i in sorted(range(len(claim)), key=lambda i: -claim[i].total):
-                now = claim
+        amounts = self._least(amounts, lambda factor: self.scaled(amounts, factor))
+        if len(amounts) > 1:
+            for i in sorted(range(len(amounts)), key=lambda i: -amounts[i].total):
+                now = amounts
 
-                def with_less(factor: float, i: int = i, now: Claim = now) -> Claim:
+                def with_less(factor: float, i: int = i, now: Amounts = now) -> Amounts:
                     return (*now[:i], self._scaled(now[i], factor), *now[i + 1 :])
 
-                claim = self._least(now, with_less)
-        for i, amount in enumerate(claim):  # a place that moves both ways may need only one
+                amounts = self._least(now, with_less)
+        for i, amount in enumerate(amounts):  # a place that moves both ways may need only one
             if amount.added and amount.removed:
                 for less in (amount._replace(added=0), amount._replace(removed=0)):
-                    tried = (*claim[:i], less, *claim[i + 1 :])
+                    tried = (*amounts[:i], less, *amounts[i + 1 :])
                     if self.holds(tried):
-                        claim = tried
+                        amounts = tried
                         break
-        return claim
+        return amounts
 
-    def _least(self, claim: Claim, scaled: Callable[[float], Claim]) -> Claim:
+    def _least(self, amounts: Amounts, scaled: Callable[[float], Amounts]) -> Amounts:
         """Bisect a factor below 1, on a scale of factors, down to the step that amounts have."""
         low, high = 0.5, 1.0
         while self.holds(scaled(low)) and scaled(low) != scaled(high):
@@ -344,29 +354,29 @@ class _Ask:
                 high = middle
             else:
                 low = middle
-        return scaled(high) if high < 1 else claim
+        return scaled(high) if high < 1 else amounts
 
-    def verdict(self, claim: Claim) -> VerifiedClaim | None:
+    def verdict(self, amounts: Amounts) -> VerifiedClaim | None:
         """Ask about fresh redraws; what fails gets a little more and is asked about again."""
         step = _STEP
         for _ in range(_VERDICTS):
-            told = self._fresh(claim)
+            told = self._fresh(amounts)
             if told is not None:
                 return told
-            more = self.scaled(claim, step)
-            if more == claim:
+            more = self.scaled(amounts, step)
+            if more == amounts:
                 return None
-            claim, step = more, step * step
+            amounts, step = more, step * step
         return None
 
-    def _fresh(self, claim: Claim) -> VerifiedClaim | None:
+    def _fresh(self, amounts: Amounts) -> VerifiedClaim | None:
         first: tuple[tuple[Codes, ...], Label] | None = None
         flipped: list[bool] = []
         accepts = self.probe.problem.accepts
-        fixed = self.redraw.fixed(claim)
+        fixed = self.redraw.fixed(amounts)
         for size in (1,) if fixed else (10, 20, CONFIRM - 30):
             try:
-                drawn = [tuple(self.redraw.parts(claim, self.rng)) for _ in range(size)]
+                drawn = [tuple(self.redraw.parts(amounts, self.rng)) for _ in range(size)]
             except TooFewError:
                 return None
             answers = self.probe.answers([np.sort(joined(parts)) for parts in drawn])
@@ -378,4 +388,6 @@ class _Ask:
                 return None
         assert first is not None
         seen = self.redraw.outcome(flipped, only=fixed)
-        return VerifiedClaim(claim, seen, *first, self.effort(claim))
+        parts, label = first
+        claim = Claim(amounts, label, seen.language, self.names, seen.reading)
+        return VerifiedClaim(claim, seen, parts, self.effort(amounts))

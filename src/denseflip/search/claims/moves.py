@@ -15,7 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from denseflip.graph import Graph
-from denseflip.search.claims.claim import Amount, Places, Redraw, Unit
+from denseflip.search.claims.claim import Amount, Place
+from denseflip.search.claims.places import Places
+from denseflip.search.claims.redraw import Redraw
 
 
 @dataclass(frozen=True)
@@ -24,13 +26,13 @@ class Move:
 
     Attributes
     ----------
-    unit : the place.
+    place : the place.
     usual : pairs added and removed to come to what the target class usually has.
     most : pairs that the reading could add and remove there at most.
     clarity : how clearly the classes differ there, in standard deviations of the number of edges.
     """
 
-    unit: Unit
+    place: Place
     usual: tuple[int, int]
     most: tuple[int, int]
     clarity: float = 0.0
@@ -41,7 +43,7 @@ class Move:
             min(most, max(1, round(factor * usual))) if usual else 0
             for usual, most in zip(self.usual, self.most, strict=True)
         )
-        return Amount(self.unit, added, removed)
+        return Amount(self.place, added, removed)
 
     @property
     def full(self) -> Amount:
@@ -49,7 +51,7 @@ class Move:
         added, removed = (
             most if usual else 0 for usual, most in zip(self.usual, self.most, strict=True)
         )
-        return Amount(self.unit, added, removed)
+        return Amount(self.place, added, removed)
 
 
 def moves_of(
@@ -72,11 +74,11 @@ def moves_of(
 def _net(redraw: Redraw, classes: Classes, check_time: Callable[[], None]) -> list[Move]:
     found: list[tuple[Move, float, float]] = []
     places = redraw.places
-    for unit in places.units:
+    for place in places.every:
         check_time()
-        has, lacks = places.present(unit), places.absent(unit)
-        size, joined = places.counts(unit)
-        apart, away = classes.apart[unit], classes.usual[unit] - joined
+        has, lacks = places.present(place), places.absent(place)
+        size, joined = places.counts(place)
+        apart, away = classes.apart[place], classes.usual[place] - joined
         for adding in (True, False):
             sign = 1 if adding else -1
             room = len(lacks) if adding else len(has)
@@ -84,9 +86,9 @@ def _net(redraw: Redraw, classes: Classes, check_time: Callable[[], None]) -> li
             if not room or wanted <= 0:
                 continue
             amount = min(room, max(1, round(wanted)))
-            clarity = sign * classes.clarity[unit]
+            clarity = sign * classes.clarity[place]
             move = Move(
-                unit,
+                place,
                 (amount, 0) if adding else (0, amount),
                 (room, 0) if adding else (0, room),
                 clarity,
@@ -104,11 +106,11 @@ def _both(redraw: Redraw, classes: Classes, check_time: Callable[[], None]) -> l
     assert current is not None
     assert target is not None
     found: list[tuple[Move, float, float]] = []
-    for unit in places.units:
+    for place in places.every:
         check_time()
         usual, most, gain, expected = [0, 0], [0, 0], 0.0, 0.0
         for side, adding in enumerate((True, False)):
-            codes = places.absent(unit) if adding else places.present(unit)
+            codes = places.absent(place) if adding else places.present(place)
             weights = redraw.weights(codes, adding=adding)
             more = target.at(codes) - current.at(codes)
             helps = weights * (more if adding else -more)
@@ -119,8 +121,8 @@ def _both(redraw: Redraw, classes: Classes, check_time: Callable[[], None]) -> l
             gain += float((more if adding else -more)[weights > 0].sum())
             expected += float(helps.sum())
         if any(usual):
-            clarity = abs(classes.clarity[unit])
-            move = Move(unit, (usual[0], usual[1]), (most[0], most[1]), clarity)
+            clarity = abs(classes.clarity[place])
+            move = Move(place, (usual[0], usual[1]), (most[0], most[1]), clarity)
             found.append((move, gain, expected))
     return _woven(
         [part[0] for part in sorted(found, key=lambda part: -part[1])],
@@ -139,9 +141,9 @@ class Classes:
     clarity : the same in standard deviations between graphs of one class.
     """
 
-    usual: dict[Unit, float]
-    apart: dict[Unit, float]
-    clarity: dict[Unit, float]
+    usual: dict[Place, float]
+    apart: dict[Place, float]
+    clarity: dict[Place, float]
 
     @classmethod
     def of(cls, places: Places, same: Sequence[Graph], others: Sequence[Graph]) -> Classes:
@@ -154,7 +156,7 @@ class Classes:
         spread = np.sqrt((within**2).sum(axis=0) / max(1, len(within) - 2) + 1.0)
         return cls(
             *(
-                dict(zip(places.units, values.tolist(), strict=True))
+                dict(zip(places.every, values.tolist(), strict=True))
                 for values in (usual, apart, apart / spread)
             )
         )
@@ -164,7 +166,7 @@ def _counts(places: Places, graphs: Sequence[Graph]) -> npt.NDArray[np.float64]:
     """Edges by graph and place."""
     if places.taxonomy is None:
         rows = [graph.degrees() for graph in graphs]
-        return np.stack(rows)[:, [unit[0] for unit in places.units]].astype(float)
+        return np.stack(rows)[:, [place[0] for place in places.every]].astype(float)
     cells = places.cells
     rows = [cells.count(graph)[cells.sizes > 0] for graph in graphs]
     return np.stack(rows).astype(float)
@@ -180,7 +182,7 @@ def _woven(*orders: Sequence[Move]) -> list[Move]:
 
 def one_each(moves: Sequence[Move]) -> list[Move]:
     """The first move of every place."""
-    out: dict[Unit, Move] = {}
+    out: dict[Place, Move] = {}
     for move in moves:
-        out.setdefault(move.unit, move)
+        out.setdefault(move.place, move)
     return list(out.values())

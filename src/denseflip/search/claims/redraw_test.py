@@ -1,82 +1,52 @@
-"""Is a sentence true as read? What it asserts, and redraws of that, asked about afresh.
+"""Is a sentence true as read? The claim of a result, and its test on fresh redraws.
 
-A sentence says how many connections change and where; its reader does not know which. So the same
-numbers are drawn anew in the same places and the oracle is asked again. Draws come from the seed
-alone, and never from a search: what a search selected on says nothing about its truth.
+A sentence says how many connections change and where; its reader does not know which. So as many
+connections are drawn anew in the same places, and the oracle is queried again. Draws come from the
+seed alone and never from a search: what a search selected on says nothing about its truth.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, get_args
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from denseflip.as_read import READINGS
 from denseflip.constraints import Constraints
-from denseflip.counterfactual import AsRead, Counterfactual, Label, Language, Reading
+from denseflip.counterfactual import (
+    AsRead,
+    Counterfactual,
+    Label,
+    Reading,
+    Target,
+    is_wanted,
+)
 from denseflip.errors import (
     InvalidParameterError,
     MissingInputError,
     UnknownNameError,
     whole_number,
 )
-from denseflip.graph import Codes, Graph, Nodes, Taxonomy
+from denseflip.graph import Graph, Nodes, Taxonomy
 from denseflip.oracles.background import Background, Frequencies
 from denseflip.oracles.base_session import BaseSession
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import open_session
-from denseflip.search.claims.claim import DRAWS, Claim, Places, Redraw, TooFewError, Unit
+from denseflip.search.claims.claim import Claim
+from denseflip.search.claims.places import Places, whole_claim
+from denseflip.search.claims.redraw import DRAWS, Redraw, TooFewError
 from denseflip.search.constraints.constrained_session import constrain, known_constraints_of
-from denseflip.search.core.probing import Probe, joined
+from denseflip.search.core.probing import Probe
 from denseflip.search.core.problem import Problem
 from denseflip.search.core.sufficient_parts import fewest_parts
 
-READINGS: tuple[Reading, ...] = get_args(Reading)  # the strongest first
 FEW_CELLS = 5  # what a person keeps in mind: a sentence that names more is a list
 _STREAM = 15  # sets these draws apart from a search's own with the same seed
 
 
-@dataclass(frozen=True)
-class Assertion:
-    """What a sentence about a result says: amounts, and where.
-
-    Attributes
-    ----------
-    places : what it names; None for a list of single pairs, which leaves nothing open.
-    claim : the amounts, the largest first.
-    n_named : how many cells, nodes or pairs it names.
-    label : the label that it leads to.
-    """
-
-    places: Places | None
-    claim: Claim
-    n_named: int
-    label: Label
-
-    @property
-    def language(self) -> Language:
-        """``"regions"``, ``"nodes"`` or ``"pairs"``."""
-        return "pairs" if self.places is None else self.places.language
-
-    @property
-    def spoken(self) -> str:
-        """The language in words, with the name of the regions: ``"regions (lobe)"``."""
-        tax = None if self.places is None else self.places.taxonomy
-        return self.language if tax is None else f"regions ({tax.name})"
-
-    @property
-    def names(self) -> tuple[frozenset[str], ...]:
-        """The regions of each cell it names, in its order; empty in another language."""
-        tax = None if self.places is None else self.places.taxonomy
-        if tax is None:
-            return ()
-        return tuple(
-            frozenset(tax.regions[r] for r in unit if r is not None) for unit, _, _ in self.claim
-        )
-
-
-def assertion(
+def claim_of(
     result: Counterfactual,
     session: BaseSession,
     regions: Taxonomy | None = None,
@@ -84,13 +54,13 @@ def assertion(
     nodes: Nodes | None = None,
     background: Background | None = None,
     constraints: Constraints | Mapping[str, Any] | None = None,
-) -> Assertion:
-    """What the shortest sentence about a result says.
+) -> Claim:
+    """The claim of the shortest sentence about a result.
 
-    A search that looked for a sentence (`brief`, `auto`) says itself in which language it is told,
-    and its edits are what the sentence asserts. Of any other result the sentence names the fewest
-    cells whose edits flip the oracle by themselves: the fullest first until they do, and of those
-    none that can be left out (`lexmin`).
+    A search that looked for a claim (`brief`, `auto`) says itself in which language, and its edits
+    are what it claims. Of any other result the claim names the fewest cells whose edits flip the
+    oracle by themselves: the fullest first until they do, and of those none that can be left out
+    (`lexmin`).
 
     Parameters
     ----------
@@ -101,26 +71,15 @@ def assertion(
     background : the data set, where the constraints of the result refer to it.
     constraints : the constraints of the search, where they have a mask or a predicate.
     """
-    terms = known_constraints_of(result, nodes, background, constraints)
-    session = constrain(session, result, terms)
     stated = result.as_read
     if stated is not None:
-        if stated.language == "pairs":
-            return Assertion(None, (), len(result.edits), result.label_after)
         tax = _regions_of(stated, regions, nodes)
-        places = Places(result.original, tax, terms)
-        parts = (nodes_named(result, nodes) if tax is None else None) or places.split(result.edits)
-        claim = tuple(places.amount(unit, codes) for unit, codes in parts.items())
-        return Assertion(places, claim, len(claim), result.label_after)
-    places = Places(result.original, regions, terms)
-    parts = places.split(result.edits)
-    units = list(parts)
-    enough = fewest_parts(result, list(parts.values()), session)
-    if enough is not None:
-        units = [units[i] for i in enough.chosen]
-    claim = tuple(places.amount(unit, parts[unit]) for unit in units)
-    label = result.label_after if enough is None else enough.label
-    return Assertion(places, claim, len(claim), label)
+        claim, _ = whole_claim(result, stated.language, tax, nodes)
+        return replace(claim, reading=stated.reading)
+    bound = known_constraints_of(result, nodes, background, constraints)
+    claim, parts = whole_claim(result, "nodes" if regions is None else "regions", regions, nodes)
+    enough = fewest_parts(result, parts, constrain(session, result, bound))
+    return claim if enough is None else claim.only(enough.chosen, enough.label)
 
 
 @dataclass(frozen=True)
@@ -137,11 +96,21 @@ class Sides:
         background: Sequence[tuple[Graph, Label]],
         target: Label | None = None,
     ) -> Sides:
-        """By the oracle's labels; the target is the label that a sentence leads to."""
+        """By the oracle's labels; the target is the label that a claim leads to."""
         wanted = result.label_after if target is None else target
         same = [graph for graph, label in background if label == result.label_before]
         other = [graph for graph, label in background if label == wanted]
         return cls(Frequencies.of(same), Frequencies.of(other))
+
+    @classmethod
+    def of_background(
+        cls, background: Background, session: BaseSession, before: Label, target: Target
+    ) -> Sides:
+        """Of a whole background, by the oracle's labels; what is counted is kept with it."""
+        labels = list(enumerate(background.labels(session)))
+        same = [i for i, label in labels if label == before]
+        other = [i for i, label in labels if is_wanted(label, before, target)]
+        return cls(background.frequencies(same), background.frequencies(other))
 
 
 def fresh_rng(seed: int, reading: Reading) -> np.random.Generator:
@@ -151,38 +120,53 @@ def fresh_rng(seed: int, reading: Reading) -> np.random.Generator:
 
 def redraw(
     result: Counterfactual,
-    said: Assertion,
+    claim: Claim,
     session: BaseSession,
     *,
-    reading: Reading = "any",
+    reading: Reading | None = None,
     sides: Sides | None = None,
     draws: int = DRAWS,
     seed: int = 0,
+    nodes: Nodes | None = None,
+    background: Background | None = None,
+    constraints: Constraints | Mapping[str, Any] | None = None,
 ) -> AsRead | None:
-    """Ask about fresh redraws of what a sentence asserts; None of a list of pairs.
+    """Query the oracle about fresh redraws of a claim; None of a list of pairs.
 
-    A redraw flips if it has the label that the sentence leads to, not just any other. Where a place
-    has fewer pairs of the reading than are asserted, no redraw can be made, and none of them flips.
+    A redraw flips if it has the label that the claim leads to, not just any other. Where a place
+    has fewer pairs of the reading than are claimed, no redraw can be made, and none of them flips.
+
+    Parameters
+    ----------
+    result, claim, session : what was found, what is claimed of it, and the way to the oracle.
+    reading : which connections are drawn; by default those that the claim means.
+    sides : how often both classes join each pair; all readings but ``"any"`` need it.
+    draws, seed : the number of redraws; the same seed gives the same ones.
+    nodes, background, constraints : as in `claim_of`: redraws keep to the constraints.
     """
-    if said.places is None:
+    if claim.language == "pairs":
         return None
+    reading = reading or claim.reading
+    regions = None if claim.regions is None else claim.regions.name
     if reading != "any":
         if sides is None:
             msg = f"The reading {reading!r} needs a background, and none was given."
             raise MissingInputError(msg, parameter="background")
         if not sides.target.n_graphs:
-            return AsRead(*_place(said), reading, draws, 0)
-    rng = fresh_rng(seed, reading)
+            return AsRead(claim.language, regions, reading, draws, 0)
+    bound = known_constraints_of(result, nodes, background, constraints)
     drawn = Redraw(
-        said.places,
+        Places(result.original, claim.regions, bound),
         reading,
         None if sides is None else sides.current,
         None if sides is None else sides.target,
     )
+    problem = Problem(result.original, result.label_before, claim.label)
+    probe = Probe(problem, constrain(session, result, bound), keep=False)
     try:
-        return drawn.test(said.claim, _probe(result, said, session), rng, draws=draws)
+        return drawn.test(claim.amounts, probe, fresh_rng(seed, reading), draws=draws)
     except TooFewError:
-        return AsRead(*_place(said), reading, draws, 0)
+        return AsRead(claim.language, regions, reading, draws, 0)
 
 
 def as_read(
@@ -237,19 +221,20 @@ def as_read(
     known = None
     if background is not None and result.constraints:
         known = Background.of([graph for graph, _ in background])
-    said = assertion(
+    claim = claim_of(
         result, session, regions, nodes=nodes, background=known, constraints=constraints
     )
-    own: Reading = "any" if result.as_read is None else result.as_read.reading
-    chosen = reading or own
     return redraw(
         result,
-        said,
+        claim,
         session,
-        reading=chosen,
-        sides=None if background is None else Sides.of(result, background, said.label),
+        reading=reading,
+        sides=None if background is None else Sides.of(result, background, claim.label),
         draws=draws,
         seed=seed,
+        nodes=nodes,
+        background=known,
+        constraints=constraints,
     )
 
 
@@ -265,36 +250,3 @@ def _regions_of(stated: AsRead, regions: Taxonomy | None, nodes: Nodes | None) -
         )
         raise MissingInputError(msg, parameter="nodes")
     return nodes.taxonomy(stated.regions)
-
-
-def nodes_named(result: Counterfactual, nodes: Nodes | None) -> dict[Unit, Codes] | None:
-    """The nodes that a search named, as its trace tells; None if it does not.
-
-    An edit has two ends, so the edits alone do not say which of two nodes was meant.
-    """
-    n = result.original.n_nodes
-    names = {name: i for i, name in enumerate(nodes.names)} if nodes is not None else {}
-    parts: dict[Unit, list[int]] = {}
-    for step in result.trace:
-        node = names.get(step.name)
-        if node is None and step.name.isdecimal() and nodes is None:
-            node = int(step.name)
-        if node is None or any(node not in pair for pair in step.toggled):
-            return None
-        parts.setdefault((node, None), []).extend(u * n + v for u, v in step.toggled)
-    codes = {unit: np.sort(np.array(held, dtype=np.int64)) for unit, held in parts.items()}
-    told = np.sort(joined(codes.values()))
-    if not np.array_equal(told, np.array([u * n + v for u, v in sorted(result.edits.pairs)])):
-        return None
-    return dict(sorted(codes.items(), key=lambda item: -len(item[1])))
-
-
-def _place(said: Assertion) -> tuple[Language, str | None]:
-    tax = None if said.places is None else said.places.taxonomy
-    return said.language, None if tax is None else tax.name
-
-
-def _probe(result: Counterfactual, said: Assertion, session: BaseSession) -> Probe:
-    problem = Problem(result.original, result.label_before, said.label)
-    terms = None if said.places is None else said.places.terms
-    return Probe(problem, constrain(session, result, terms), keep=False)

@@ -7,15 +7,16 @@ is not begun. Where any of them, or the background itself, has an answer, there 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from denseflip.as_read import READINGS
 from denseflip.counterfactual import AsRead, Status
 from denseflip.errors import UnknownNameError, whole_number
 from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.request import OBJECTIVES
-from denseflip.search.claims.claim_search import READINGS
+from denseflip.search.claims.claim_search import Marks, pareto_front
 from denseflip.search.core.method import Conversation
 from denseflip.search.core.probing import Probe
 from denseflip.search.core.problem import SPENT, Problem, StopSearch, Walk
@@ -69,23 +70,9 @@ class Entry:
         return READINGS.index(said.reading) if self.told and said is not None else len(READINGS)
 
     @property
-    def marks(self) -> tuple[int, int, int]:
+    def marks(self) -> Marks:
         """What a front compares: cells, edits, truth; less is better."""
         return self.cells, self.edits, self.rank
-
-
-def front_of(entries: Sequence[Entry]) -> list[Entry]:
-    """The answers that no other beats, fewest cells first; of equal ones the first."""
-    kept: dict[tuple[int, int, int], Entry] = {}
-    for one in entries:
-        beaten = any(
-            other.marks != one.marks
-            and all(a <= b for a, b in zip(other.marks, one.marks, strict=True))
-            for other in entries
-        )
-        if not beaten:
-            kept.setdefault(one.marks, one)
-    return [kept[marks] for marks in sorted(kept)]
 
 
 @dataclass(frozen=True)
@@ -304,7 +291,8 @@ class _Portfolio:
             # What was certified may have fewer edits by now than others that it had not beaten.
             now = Entry.of(problem, ended, won.member)
             entries = [now if entry is won else entry for entry in self.entries]
-            ended.front = tuple(entry.walk for entry in front_of(entries))
+            kept = pareto_front([entry.marks for entry in entries])
+            ended.front = tuple(entries[i].walk for i in kept)
         problem.note(
             f"best: {won.member} serves the objective {plan.objective!r} best. Tried: "
             f"{'; '.join(self.remarks)}."

@@ -3,7 +3,7 @@
 It looks for a claim, a few places with an amount each, such that whatever pairs of those places a
 reader takes it to mean, the label flips in nine of ten cases. Single places are tried first, then
 sets of them; what is found is brought to the smallest amounts that hold; and what is said of it in
-the end is the outcome of redraws that the search never saw. How it looks is in `hunt`.
+the end is the outcome of redraws that the search never saw. How it looks is in `claim_search`.
 """
 
 from __future__ import annotations
@@ -13,18 +13,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from denseflip.as_read import READINGS
 from denseflip.counterfactual import Reading, Step
 from denseflip.errors import InvalidParameterError, UnknownNameError, whole_number
 from denseflip.graph import Taxonomy
 from denseflip.oracles.base_session import BaseSession, BudgetSpentError
-from denseflip.search.claims.claim import Places
+from denseflip.search.claims.claim import Place
 from denseflip.search.claims.claim_search import (
-    READINGS,
     ClaimSearch,
     VerifiedClaim,
-    front_of,
+    pareto_front,
     shortest,
 )
+from denseflip.search.claims.places import Places
 from denseflip.search.core.method import Conversation
 from denseflip.search.core.probing import Probe, joined
 from denseflip.search.core.problem import BACKGROUND, REGIONS, Problem, StopSearch, Walk
@@ -109,9 +110,9 @@ class Brief(Conversation):
             for aimed in problem.aims():
                 probe = Probe(aimed, session)
                 try:
-                    hunt = ClaimSearch(aimed, probe, places, self.readings, most, self.front)
-                    hunt.told = told
-                    hunt.search()
+                    search = ClaimSearch(aimed, probe, places, self.readings, most, self.front)
+                    search.told = told
+                    search.search()
                 finally:
                     _keep_smaller(problem, aimed)
                 if told and not self.front:
@@ -135,7 +136,7 @@ class Brief(Conversation):
         A front is about cells, edits and truth alone, so what is told is chosen from it; otherwise
         a place in which the classes differ clearly may be told though another takes fewer edits.
         """
-        kept = front_of(told)
+        kept = [told[i] for i in pareto_front([one.marks for one in told])]
         best = shortest(kept if self.front else told)
         if not self.front:
             return _walk(problem, best, taxonomy)
@@ -210,14 +211,16 @@ def cannot_be_told(taxonomy: Taxonomy | None, max_cells: int) -> str:
 
 def _walk(problem: Problem, told: VerifiedClaim, taxonomy: Taxonomy | None) -> Walk:
     n, steps = problem.graph.n_nodes, []
-    for number, ((unit, _, _), codes) in enumerate(zip(told.claim, told.parts, strict=True), 1):
+    for number, (place, codes) in enumerate(zip(told.claim.places, told.parts, strict=True), 1):
         there = np.isin(codes, problem.graph.codes)
         for block, part in (("densify", codes[~there]), ("sparsify", codes[there])):
             if len(part):
                 toggled = tuple(divmod(int(code), n) for code in np.sort(part))
-                name = place_name(problem, taxonomy, unit)
+                name = place_name(problem, taxonomy, place)
                 steps.append(Step(block, "block", toggled, name=name, iteration=number))
-    ended = problem.end(problem.graph.toggle_codes(np.sort(joined(told.parts))), told.label, steps)
+    ended = problem.end(
+        problem.graph.toggle_codes(np.sort(joined(told.parts))), told.claim.label, steps
+    )
     ended.as_read = told.as_read
     ended.notes = tuple(_what_ends(problem, told, taxonomy))
     return ended
@@ -226,18 +229,18 @@ def _walk(problem: Problem, told: VerifiedClaim, taxonomy: Taxonomy | None) -> W
 def _what_ends(problem: Problem, told: VerifiedClaim, taxonomy: Taxonomy | None) -> Iterator[str]:
     """That a place is filled or emptied, where it is: nothing is left open there."""
     places = Places(problem.graph, taxonomy)
-    for unit, added, removed in told.claim:
-        name = place_name(problem, taxonomy, unit)
-        size, joined_now = places.counts(unit)
+    for place, added, removed in told.claim.amounts:
+        name = place_name(problem, taxonomy, place)
+        size, joined_now = places.counts(place)
         if added and added == size - joined_now:
             yield f"{name} is full then: every pair there is joined."
         if removed and removed == joined_now:
             yield f"{name} is empty then: no pair there is joined."
 
 
-def place_name(problem: Problem, taxonomy: Taxonomy | None, unit: tuple[int, int | None]) -> str:
+def place_name(problem: Problem, taxonomy: Taxonomy | None, place: Place) -> str:
     """What a place is called: two regions, or a node."""
-    a, b = unit
+    a, b = place
     if b is not None and taxonomy is not None:
         first, second = taxonomy.regions[a], taxonomy.regions[b]
         return first if a == b else f"{first} – {second}"

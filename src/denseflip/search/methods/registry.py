@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from denseflip.as_read import READINGS
 from denseflip.errors import InvalidParameterError, UnknownNameError
 from denseflip.request import Request
-from denseflip.search.claims.claim_search import READINGS
 from denseflip.search.core.method import Conversation, Method, Stream, needs_of
 from denseflip.search.core.problem import BACKGROUND, CONFIDENCE, REGIONS
 from denseflip.search.core.refinement import REFINERS, as_refiners

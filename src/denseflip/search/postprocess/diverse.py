@@ -9,59 +9,23 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from denseflip.constraints import Constraints
 from denseflip.counterfactual import Counterfactual, Label, Status, Step
 from denseflip.errors import InvalidParameterError, counted
 from denseflip.graph import Codes, Edits, Graph, Nodes
-from denseflip.graph.cells import Cells, cover_cells
-from denseflip.graph.pairs import decode
+from denseflip.graph.cells import cover_cells
 from denseflip.oracles.base_session import BudgetSpentError
+from denseflip.search.claims.claim import Place
+from denseflip.search.claims.places import Places
 
 FEW_CELLS = 5  # of an answer in more cells, those that hold half of it are its place
 MOST_OF_IT = 0.5
 KEPT = 256  # flips met on the way that are remembered, those with the fewest edits
 LONGER = 2  # a flip met on the way may have so many times the edits of the first answer
-
-
-class _Places:
-    """Where edits are: cells of the first taxonomy; without regions the pairs themselves."""
-
-    def __init__(self, nodes: Nodes | None, regions: str | None, n_nodes: int) -> None:
-        self.n_nodes = n_nodes
-        known = nodes is not None and bool(nodes.regions)
-        self.cells = Cells(nodes.taxonomy(regions)) if known and nodes is not None else None
-
-    def main(self, codes: Codes) -> list[Any]:
-        """The places that an answer is in: all if they are few, else those that hold half."""
-        if self.cells is None:
-            return decode(codes, self.n_nodes)
-        tally = self.cells.tally(codes)
-        return list(tally) if len(tally) <= FEW_CELLS else list(cover_cells(tally, MOST_OF_IT))
-
-    def all_of(self, codes: Codes) -> set[Any]:
-        """All places with an edit."""
-        return set(decode(codes, self.n_nodes) if self.cells is None else self.cells.tally(codes))
-
-    def mask(self, places: Iterable[Any]) -> Any:
-        """A node × node array that is False in these places."""
-        allowed = np.ones((self.n_nodes, self.n_nodes), dtype=bool)
-        for a, b in places:
-            if self.cells is None:
-                allowed[a, b] = allowed[b, a] = False
-                continue
-            regions = self.cells.taxonomy.array
-            inside = np.outer(regions == a, regions == b)
-            allowed &= ~(inside | inside.T)
-        return allowed
-
-    @property
-    def words(self) -> str:
-        """What an answer has of its own."""
-        return "connections" if self.cells is None else f"region pairs ({self.cells.taxonomy.name})"
 
 
 class Again:
@@ -118,15 +82,16 @@ def diversify(
     if not first.found:
         return first
     places = _places_of(first, nodes, constraints.regions)
-    answers, used = [first], set(places.main(_changed(first)))
+    regions = places.taxonomy
+    answers, used = [first], _main(places, _changed(first))
     for graph, label in met:
         if len(answers) == n:
             break
         codes = graph.difference(first.original)
         fits = len(codes) <= LONGER * max(first.distance, 1)
-        if fits and used.isdisjoint(places.all_of(codes)):
+        if fits and used.isdisjoint(places.split(codes)):
             answers.append(_as_answer(first, graph, label))
-            used |= set(places.main(codes))
+            used |= _main(places, codes)
     calls, why = 0, ""
     while len(answers) < n:
         try:
@@ -145,22 +110,23 @@ def diversify(
             why = "the budget was spent" if spent else "with that left as it is, nothing flips"
             break
         answers.append(other)
-        used |= set(places.main(_changed(other)))
+        used |= _main(places, _changed(other))
+    words = "connections" if regions is None else f"region pairs ({regions.name})"
     note = (
-        f"{len(answers)} answers in different {places.words}: what holds "
-        f"{'' if places.cells is None else 'most of '}one is left as it is by the others."
+        f"{len(answers)} answers in different {words}: what holds "
+        f"{'' if regions is None else 'most of '}one is left as it is by the others."
     )
     if len(answers) < n:
-        short = f"{n} answers in different {places.words} were asked for, and {len(answers)} found"
+        short = f"{n} answers in different {words} were asked for, and {len(answers)} found"
         note = f"{short}: {why}." + ("" if len(answers) == 1 else f" {note}")
     if calls:
         note = f"{note} Looking for others took {counted(calls, 'question', 'questions')} more."
     return replace(first, diverse=tuple(answers), notes=(*first.notes, note))
 
 
-def _freezing(constraints: Constraints, places: _Places, used: Iterable[Any]) -> Constraints:
+def _freezing(constraints: Constraints, places: Places, used: Iterable[Place]) -> Constraints:
     """The constraints with these places left as they are, too."""
-    mask = places.mask(used)
+    mask = _without(places, used)
     if constraints.allowed is not None and constraints.allowed.shape == mask.shape:
         mask &= constraints.allowed
     return replace(constraints, allowed=mask)
@@ -181,21 +147,44 @@ def constraints_of_answers(
     """
     if result.front or not result.diverse:
         return [constraints] * max(len(result.front), 1)
-    described, used = constraints.given.get("allowed"), set[Any]()
+    described, used = constraints.given.get("allowed"), set[Place]()
     regions = next((r for one in result.diverse if (r := one.constraints.get("regions"))), None)
     places = _places_of(result, nodes, regions)
     out = []
     for answer in result.diverse:
         shared = answer.constraints.get("allowed") == described
         out.append(constraints if shared else _freezing(constraints, places, used))
-        used |= set(places.main(_changed(answer)))
+        used |= _main(places, _changed(answer))
     return out
 
 
-def _places_of(first: Counterfactual, nodes: Nodes | None, regions: str | None) -> _Places:
-    """Cells of the taxonomy that the first answer is described in, else of ``regions``."""
+def _places_of(first: Counterfactual, nodes: Nodes | None, regions: str | None) -> Places:
+    """Cells of the taxonomy that the first answer is described in, else of ``regions``; pairs
+    where there are no regions.
+    """
     described = None if first.as_read is None else first.as_read.regions
-    return _Places(nodes, described or regions, first.original.n_nodes)
+    taxonomy = None
+    if nodes is not None and nodes.regions:
+        taxonomy = nodes.taxonomy(described or regions)
+    return Places(first.original, taxonomy, pairwise=taxonomy is None)
+
+
+def _main(places: Places, codes: Codes) -> set[Place]:
+    """The places that an answer is in: all if they are few or pairs, else those that hold half."""
+    if places.pairwise:
+        return set(places.split(codes))
+    tally = places.cells.tally(codes)
+    return set(tally if len(tally) <= FEW_CELLS else cover_cells(tally, MOST_OF_IT))
+
+
+def _without(places: Places, used: Iterable[Place]) -> npt.NDArray[np.bool_]:
+    """A node × node array that is False in these places."""
+    n = places.graph.n_nodes
+    allowed = np.ones((n, n), dtype=bool)
+    for place in used:
+        u, v = np.divmod(places.members(place), n)
+        allowed[u, v] = allowed[v, u] = False
+    return allowed
 
 
 def _changed(result: Counterfactual) -> Codes:

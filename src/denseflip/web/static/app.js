@@ -386,8 +386,8 @@
 
   async function whatif() {
     if (app.panel || app.opening) return app.opening ?? app.panel;
-    const asked = app.request, turn = app.turn;
-    const query = new URLSearchParams({ dataset: asked.dataset, subject: asked.subject, classifier: asked.classifier, job: app.job, answer: app.answer });
+    const asked = app.request, turn = app.turn, about = { job: app.job, answer: app.answer };
+    const query = new URLSearchParams({ dataset: asked.dataset, subject: asked.subject, classifier: asked.classifier, ...about });
     const opening = (async () => {
       find("whatif").textContent = "Opening …";
       try {
@@ -396,11 +396,12 @@
         const n = data.n;
         app.panel = window.denseflipWhatIf.mount(find("whatif"), data, {
           storage: `denseflip ${asked.dataset} ${asked.subject} ${asked.classifier} ${data.taxonomy ?? ""}`, // cells are counted by its regions
-          ask: async (state, draws) => {
+          ask: async (state, draws, first) => {
             const answer = await post("/api/whatif", {
               dataset: asked.dataset, subject: asked.subject, classifier: asked.classifier, regions: data.taxonomy, draws, seed: state.seed, reading: state.reading, target: data.target === null ? null : String(new Map(data.classes).get(data.target) ?? data.target),
-              cells: Object.entries(state.cells).map(([key, amounts]) => { const [a, b] = key.split("-").map(Number); return { a, b, ...amounts }; }),
+              cells: Object.entries(state.cells).map(([key, amounts]) => { const [a, b] = window.denseflipModel.readKey(key); return { a, b, ...amounts }; }),
               pairs: state.pairs.map((code) => [Math.floor(code / n), code % n]),
+              ...(first ? { first } : {}), ...(data.free ? about : {}), // what is frozen is not drawn
             });
             return { ...answer, codes: answer.pairs.map(([u, v]) => u * n + v) };
           },

@@ -69,8 +69,8 @@
   /** Whether a state from a link is one of ours. */
   function valid(state) {
     const amount = (x) => Number.isInteger(x) && x >= 0;
-    return Boolean(state) && Array.isArray(state.pairs) && state.pairs.every(amount) && ["any", "typical"].includes(state.reading) && amount(state.seed)
-      && typeof state.cells === "object" && state.cells !== null && Object.entries(state.cells).every(([key, c]) => /^\d+-\d+$/.test(key) && amount(c?.more) && amount(c?.fewer));
+    return Boolean(state) && Array.isArray(state.pairs) && state.pairs.every(amount) && typeof state.reading === "string" && amount(state.seed)
+      && typeof state.cells === "object" && state.cells !== null && Object.entries(state.cells).every(([key, c]) => /^(\d+-\d+|n\d+)$/.test(key) && amount(c?.more) && amount(c?.fewer));
   }
 
   window.denseflipAsking = { api, post, listen, readLink, STAGES, progressWords };

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from denseflip.counterfactual import Counterfactual, Label, Status
 from denseflip.errors import counted
 from denseflip.search.claims.redraw_test import FEW_CELLS
-from denseflip.story.constraint_words import confidence_note, terms_note
-from denseflip.story.reading import judged_better, known
+from denseflip.story.wording.badge import judged_better, known
+from denseflip.story.wording.constraint_words import confidence_note, terms_note
 
 if TYPE_CHECKING:
-    from denseflip.story.statement import Sentences
+    from denseflip.story.wording.statement import Sentences
 
 _REGIONS_HINT = (
     "No regions are known, so this speaks of nodes. To speak of regions, give a node table with a "
@@ -199,14 +199,14 @@ def shape_advice(sentences: Sentences) -> Advice:
     if not result.found:
         return Advice()
     if _chooses(result):
-        if sentences.units.language == "pairs" and not result.background_calls:
+        if sentences.claim.language == "pairs" and not result.background_calls:
             return Advice(
                 "With a data set's graphs as background, a short sentence about regions that is "
                 "true as read is looked for.",
                 ("background",),
             )
         return Advice()
-    if len(sentences.rows) <= FEW_CELLS and (test is None or test.true):
+    if len(sentences.claim.amounts) <= FEW_CELLS and (test is None or test.true):
         return Advice()
     return Advice(
         f"The method auto, given a background, looks for a sentence of at most {FEW_CELLS} places "

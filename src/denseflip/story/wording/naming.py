@@ -1,14 +1,14 @@
-"""How a sentence writes the names of regions and nodes, and how they are read back."""
+"""How a sentence writes the names of regions and nodes."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from denseflip.graph import Taxonomy
 from denseflip.graph.nodes import CROSS
-from denseflip.story.units import NODE_PREFIX, NODE_TAXONOMY
+from denseflip.search.claims.claim import NODE_PREFIX, NODE_TAXONOMY
 
 _SIDES = {"L": "left", "R": "right", "M": "midline"}
 _ALONE = {"L": "left hemisphere", "R": "right hemisphere", "M": "midline"}
@@ -74,7 +74,7 @@ def with_article(name: str) -> str:
 
 
 def written(taxonomy: Taxonomy, phrases: Iterable[str] = ()) -> tuple[str, ...]:
-    """Every region as a sentence writes it, each different and each readable back.
+    """Every region as a sentence writes it, each different and unambiguous.
 
     A name that could be mistaken for something else (it holds a comma, an "and", one of the
     sentence's own phrases, or reads like another region) stands in quotation marks.
@@ -95,18 +95,6 @@ def _holds(name: str, phrases: list[str]) -> bool:
 
 def _quoted(name: str) -> str:
     return "“" + name.replace("”", "””") + "”"
-
-
-def reader(texts: tuple[str, ...]) -> tuple[re.Pattern[str], Mapping[str, int]]:
-    """A pattern that matches one written region, the longest first, and where it stands."""
-    position = {text: i for i, text in enumerate(texts)}
-    longest = sorted(texts, key=lambda t: (-len(t), t))
-    # A plain name ends where a separator follows, so "V1" is not read in "V12".
-    plain = "|".join(re.escape(t) for t in longest if not t.startswith("“"))
-    quoted = "|".join(re.escape(t) + "(?!”)" for t in longest if t.startswith("“"))
-    after = r"(?=,| and | \(|\.|;|\n|$)"
-    either = "|".join(x for x in (quoted, f"(?:{plain}){after}" if plain else "") if x)
-    return re.compile(either or "(?!)"), position
 
 
 def join_words(items: Sequence[str], *, comma: bool = False) -> str:

@@ -8,21 +8,21 @@ from functools import cached_property
 
 from denseflip.counterfactual import AsRead, Counterfactual, Label, Reading, Status
 from denseflip.graph import Nodes
-from denseflip.search.claims.claim import Amount, Claim, Places
-from denseflip.story.amounts import ITEM, Wording
-from denseflip.story.constraint_words import bound_to_some
-from denseflip.story.notes import Advice, iteration_limit, next_advice, wanted_class
-from denseflip.story.phrases import clause
-from denseflip.story.reading import claim_of
-from denseflip.story.units import Units
+from denseflip.search.claims.claim import Claim, total
+from denseflip.search.claims.places import Places
 from denseflip.story.verification import Verification
-from denseflip.story.vocabulary import Vocabulary
+from denseflip.story.wording.amounts import ITEM, Wording
+from denseflip.story.wording.constraint_words import bound_to_some
+from denseflip.story.wording.notes import Advice, iteration_limit, next_advice, wanted_class
+from denseflip.story.wording.phrases import clause
+from denseflip.story.wording.vocabulary import Vocabulary
 
 LONG = 60  # words beyond which a sentence is told as a lead sentence and a list
 _SHORT = 40  # words that the short form may take to spell out what changes
 _MOST = 0.8  # beside what the sentence names, name what makes up this share of the edits …
 _REST_NAMES = 6  # … if it is no more than this
 _LISTED = 12  # connections that a footnote names one by one
+_NOUNS = {"regions": "region pair", "nodes": "node", "pairs": "pair of nodes"}
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class Sentences:
 
     Attributes
     ----------
-    result, verification : what was found, and what of it is named.
-    units : what could be named: region pairs, or nodes where there are no regions.
+    result, verification : what was found, and what is claimed of it.
+    whole : everything that was changed, as a claim.
     words : the vocabulary.
     subject : whom or what the graph belongs to, for example ``Patient 9``.
     class_names : label → name.
@@ -43,13 +43,23 @@ class Sentences:
 
     result: Counterfactual
     verification: Verification
-    units: Units
+    whole: Claim
     words: Vocabulary
     subject: str
     class_names: Mapping[Label, str]
     nodes: Nodes
     as_read: AsRead | None = None
     true_class: str | None = None
+
+    @property
+    def claim(self) -> Claim:
+        """What the sentence says."""
+        return self.verification.claim
+
+    @property
+    def noun(self) -> str:
+        """What a place of the claim is called."""
+        return _NOUNS[self.claim.language]
 
     # ---- found --------------------------------------------------------------------------
 
@@ -65,35 +75,36 @@ class Sentences:
             return self._not_found
         if not self.items:
             return self._sentence(self.clause)
-        totals = self.wording("any").totals(self.rows)
-        if self.units.language == "pairs":
+        amounts = self.claim.amounts
+        totals = self.wording("any").totals(amounts)
+        if self.claim.language == "pairs":
             return self._sentence(f"{totals}, those named below")
         return self._sentence(
-            f"{totals} in {len(self.rows)} places, named below, first of all "
-            f"{self.wording().pieces(self.rows[:1])[0]}"
+            f"{totals} in {len(amounts)} places, named below, first of all "
+            f"{self.wording().pieces(amounts[:1])[0]}"
         )
 
     @cached_property
     def items(self) -> tuple[str, ...]:
         """What is named, one by one, where a sentence of it would be long; else empty."""
-        if not self.result.found or not self.words.counts or len(self.rows) < 2:
+        if not self.result.found or not self.words.counts or len(self.claim.amounts) < 2:
             return ()
         whole = self._sentence(self.clause).removeprefix(self._opening)
         if sum(any(c.isalpha() for c in word) for word in whole.split()) <= LONG:
             return ()
-        return self.wording().pieces(self.rows, self.places)
+        return self.wording().pieces(self.claim.amounts, self.places)
 
     def _sentence(self, change: str) -> str:
         again = self._again
         return (
             f"{self._opening} If {self.words.possessor(again)} had {change}, then {again} "
-            f"would have been {self._classed(self.verification.label)}{self.limit}."
+            f"would have been {self._classed(self.claim.label)}{self.limit}."
         )
 
     @property
     def true(self) -> bool:
         """Whether the sentence may speak of places as such, not only of its own edits."""
-        if self.units.language == "pairs":  # named one by one they are what they are
+        if self.claim.language == "pairs":  # named one by one they are what they are
             return True
         return self.as_read is not None and self.as_read.true
 
@@ -123,13 +134,14 @@ class Sentences:
                 f"{self.subject}: {before}; no counterfactual found by {self._method} "
                 f"({self.result.status}, {_many(self.result.calls, 'question')})."
             )
-        named = self.verification.named
-        head = f"{self.subject}: {before} → {self.class_name(self.verification.label)}"
+        claim = self.claim
+        head = f"{self.subject}: {before} → {self.class_name(claim.label)}"
         if len(self.clause.split()) <= _SHORT:
             return f"{head} with {self.clause}{self.limit}."
+        place, added, removed = claim.amounts[0]
         return (
-            f"{head} with changes in {_many(len(named), self.units.noun)}, most in {named[0]} "
-            f"({self._counts(named[0].added, named[0].removed)}){self.limit}."
+            f"{head} with changes in {_many(len(claim.amounts), self.noun)}, most in "
+            f"{claim.name(place)} ({self._counts(added, removed)}){self.limit}."
         )
 
     @property
@@ -138,8 +150,11 @@ class Sentences:
         result, words = self.result, self.words
         if result.status is not Status.FOUND:
             return self.standard
-        named = self.verification.named
-        rows = "; ".join(f"{pair}: {self._counts(pair.added, pair.removed)}" for pair in named)
+        claim = self.claim
+        rows = "; ".join(
+            f"{claim.name(place)}: {self._counts(added, removed)}"
+            for place, added, removed in claim.amounts
+        )
         part = len(self.verification.edits)
         parts = [
             self.standard,
@@ -161,7 +176,7 @@ class Sentences:
     def tested(self) -> str:
         """Whether the sentence was tested, in a sentence."""
         result, test = self.result, self.verification
-        n, k = len(test.edits), len(test.named)
+        n, k = len(test.edits), len(test.claim.amounts)
         if not result.found:
             return "There is no counterfactual to test."
         if not test.tested and self.as_read is not None and self.as_read.draws:
@@ -175,10 +190,10 @@ class Sentences:
                 "With a classifier (in Python describe(result, nodes, oracle)) a part that is "
                 "enough is looked for."
             )
-        thing = self.units.noun
+        thing = self.noun
         asked = _many(test.questions, "question")
         where = _many(k, thing) if k > 1 else f"one {thing}"
-        where = f"{'at' if self.units.hubs else 'in'} {where}"
+        where = f"{'at' if self.claim.language == 'nodes' else 'in'} {where}"
         text = f"Tested with {asked}: what is named here changes the answer by itself. It is "
         if n < result.distance:
             all_links = self.words.count(result.distance)
@@ -203,7 +218,7 @@ class Sentences:
             "typical": f", typical of {self._after},",
             "distinctive": f" that tell {self._after} from {self._before}",
         }[test.reading]
-        where = "at the same nodes" if self.units.hubs else "in the same places"
+        where = "at the same nodes" if self.claim.language == "nodes" else "in the same places"
         if bound_to_some(self.result):
             where = f"that may change {where}"
         if test.true and self.only_choice:
@@ -246,11 +261,11 @@ class Sentences:
         told = self.result.as_read
         if told is None or not self.nodes.regions or self.result.chosen:
             return None  # a search that chooses says so itself
-        if self.units.language == "nodes":
+        if self.claim.language == "nodes":
             return "This is told by node, not by region."
-        if self.units.language == "pairs":
+        if self.claim.language == "pairs":
             return "This is told pair by pair, not by region."
-        name = self.units.taxonomy.name
+        name = self.claim.taxonomy.name
         return None if name == self.nodes.taxonomy().name else f"This is told by {name}."
 
     @property
@@ -260,24 +275,23 @@ class Sentences:
         others = len(self.result.edits) - len(test.edits)
         if not test.verified or not others:
             return None
-        named = {row[0] for row in self.rows}
-        rows, held = [], len(test.edits)
-        for row in self.units.rows:
-            if row[0] not in named and held < _MOST * len(self.result.edits) - 1e-9:
-                rows.append(row)
-                held += row[1] + row[2]
-        if self.units.hubs or not 0 < len(rows) <= _REST_NAMES:
+        named = set(self.claim.places)
+        also, held = [], len(test.edits)
+        for amount in self.whole.amounts:
+            if amount.place not in named and held < _MOST * len(self.result.edits) - 1e-9:
+                also.append(amount)
+                held += amount.total
+        if self.claim.language == "nodes" or not 0 < len(also) <= _REST_NAMES:
             return (
                 f"The whole counterfactual also changes {self.words.count(others)} elsewhere; that "
                 "was not needed to change the answer."
             )
-        unsaid = others - sum(added + removed for _, added, removed in rows)
+        unsaid = others - total(also)
         more = f", and {self.words.count(unsaid)} changed elsewhere" if unsaid else ""
-        also = [Amount(*row) for row in rows]
         said = (
             self.wording("any").clause(also)
             if self.words.counts
-            else clause(also, self.units.taxonomy, self.words)
+            else clause(also, self.claim.taxonomy, self.words)
         )
         return (
             f"The whole counterfactual also has {said}{more}; that was not needed to change the "
@@ -288,22 +302,22 @@ class Sentences:
     def clause(self) -> str:
         """What there would be less and more of."""
         if self.words.counts:
-            return self.wording().clause(self.rows, self.places)
-        return clause(self.rows, self.units.taxonomy, self.words)
+            return self.wording().clause(self.claim.amounts, self.places)
+        return clause(self.claim.amounts, self.claim.taxonomy, self.words)
 
     def wording(self, reading: Reading | None = None) -> Wording:
         """How amounts are said: of connections of the kind that the sentence is true of."""
-        test = self.as_read
-        if reading is None:
-            reading = test.reading if test is not None and test.true else "any"
-        return Wording(self.words, self.units.taxonomy, reading, self._before, self._after)
+        claim = self.claim
+        return Wording(
+            self.words, claim.taxonomy, reading or claim.reading, self._before, self._after
+        )
 
     @cached_property
     def places(self) -> Places | None:
         """Where the graph's edges are counted; single pairs need no counting."""
-        if self.units.language == "pairs":
+        if self.claim.language == "pairs":
             return None
-        return Places(self.result.original, None if self.units.hubs else self.units.taxonomy)
+        return Places(self.result.original, self.claim.regions)
 
     @property
     def _before(self) -> str:
@@ -311,12 +325,7 @@ class Sentences:
 
     @property
     def _after(self) -> str:
-        return self.class_name(self.verification.label)
-
-    @cached_property
-    def rows(self) -> Claim:
-        """What is named, with the edges that are added and removed there."""
-        return claim_of(self.verification, self.units)
+        return self.class_name(self.claim.label)
 
     def class_name(self, label: Label) -> str:
         """A label by its name, or as ``class 1``."""

@@ -1,0 +1,202 @@
+"""`Places`: what one graph has in the places that a claim can name.
+
+A place is a cell of two regions (or of one with itself), a node with all the pairs at it, or a
+single pair of nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from denseflip.counterfactual import Counterfactual, Language
+from denseflip.graph import Cells, Codes, Edits, Graph, Nodes, Taxonomy
+from denseflip.search.claims.claim import Amount, Amounts, Claim, Place, node_taxonomy
+from denseflip.search.constraints.bound_constraints import BoundConstraints
+from denseflip.search.core.probing import joined
+
+
+@dataclass(frozen=True)
+class Places:
+    """What a sentence about one graph can name, and which pairs are there to add or remove.
+
+    Attributes
+    ----------
+    graph : the original.
+    taxonomy : the regions; None to speak of nodes.
+    terms : the user's constraints; what may not change is not there to add or remove.
+    pairwise : without regions, whether every pair of nodes is a place of its own.
+
+    Examples
+    --------
+    >>> lobes = Taxonomy.from_labels("lobe", ["Front", "Front", "Back", "Back"])
+    >>> places = Places(Graph.from_edges(4, [(0, 1), (0, 2)]), lobes)
+    >>> places.absent((0, 1)).tolist(), places.present((0, 1)).tolist()
+    ([3, 6, 7], [2])
+    """
+
+    graph: Graph
+    taxonomy: Taxonomy | None = None
+    terms: BoundConstraints | None = field(default=None, repr=False, compare=False)
+    pairwise: bool = False
+    _absent: dict[Place, Codes] = field(default_factory=dict, repr=False, compare=False)
+    _present: dict[Place, Codes] = field(default_factory=dict, repr=False, compare=False)
+    _sizes: dict[Place, tuple[int, int]] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def language(self) -> Language:
+        """``"regions"``, ``"nodes"`` or ``"pairs"``."""
+        if self.taxonomy is not None:
+            return "regions"
+        return "pairs" if self.pairwise else "nodes"
+
+    @cached_property
+    def cells(self) -> Cells:
+        """The cells of the regions; of nodes there are none."""
+        assert self.taxonomy is not None
+        return Cells(self.taxonomy)
+
+    @cached_property
+    def every(self) -> tuple[Place, ...]:
+        """Every place that holds at least one pair."""
+        n = self.graph.n_nodes
+        if self.pairwise:
+            return tuple((u, v) for u in range(n) for v in range(u + 1, n))
+        if self.taxonomy is None:
+            return tuple((v, None) for v in range(n)) if n > 1 else ()
+        return tuple(self.cells.at(np.flatnonzero(self.cells.sizes)))
+
+    def members(self, place: Place) -> Codes:
+        """Sorted codes of all pairs of a place, joined or not."""
+        a, b = place
+        n = self.graph.n_nodes
+        if b is not None:
+            if self.taxonomy is None:
+                return np.array([a * n + b], dtype=np.int64)
+            return self.cells.members((a, b))
+        others = np.delete(np.arange(n, dtype=np.int64), a)
+        codes: Codes = np.minimum(others, a) * n + np.maximum(others, a)
+        return np.sort(codes)
+
+    def absent(self, place: Place) -> Codes:
+        """Pairs of a place that could be added."""
+        self._sort_out(place)
+        return self._absent[place]
+
+    def present(self, place: Place) -> Codes:
+        """Pairs of a place that could be removed."""
+        self._sort_out(place)
+        return self._present[place]
+
+    def counts(self, place: Place) -> tuple[int, int]:
+        """Pairs of a place, and how many of them are joined, whether they may change or not."""
+        self._sort_out(place)
+        return self._sizes[place]
+
+    def _sort_out(self, place: Place) -> None:
+        if place not in self._absent:
+            members = self.members(place)
+            there = np.isin(members, self.graph.codes, assume_unique=True)
+            self._sizes[place] = (len(members), int(there.sum()))
+            if self.terms is not None:
+                free = self.terms.may_change(members)
+                members, there = members[free], there[free]
+            self._absent[place], self._present[place] = members[~there], members[there]
+
+    def amounts(self, edits: Edits | Codes) -> Amounts:
+        """How many connections edits add and remove in each place, the fullest first."""
+        return self.count(self.split(edits))
+
+    def count(self, parts: Mapping[Place, Codes]) -> Amounts:
+        """How many pairs of each part are added and removed, in the order of the parts."""
+        there = np.isin(joined(parts.values()), self.graph.codes)
+        ends = np.cumsum([0, *map(len, parts.values())])
+        held = np.concatenate(([0], np.cumsum(there)))[ends]
+        return tuple(
+            Amount(place, len(codes) - removed, removed)
+            for (place, codes), removed in zip(parts.items(), np.diff(held).tolist(), strict=True)
+        )
+
+    def split(self, edits: Edits | Codes) -> dict[Place, Codes]:
+        """The pairs that edits change, place by place, the fullest first.
+
+        In the language of nodes an edit is counted at whichever of its ends holds most edits, so
+        that no edit is counted twice.
+        """
+        n = self.graph.n_nodes
+        codes = (
+            np.array([u * n + v for u, v in edits.pairs], dtype=np.int64)
+            if isinstance(edits, Edits)
+            else edits
+        )
+        if self.taxonomy is not None:
+            cells = self.cells.split(codes, fullest_first=True)
+            return {(a, b): held for (a, b), held in cells.items()}
+        codes = np.sort(codes)
+        if not self.pairwise:
+            return dict(self._by_node(codes))
+        return {divmod(int(code), n): codes[i : i + 1] for i, code in enumerate(codes)}
+
+    def _by_node(self, codes: Codes) -> Iterator[tuple[Place, Codes]]:
+        n = self.graph.n_nodes
+        while len(codes):
+            u, v = np.divmod(codes, n)
+            node = int(np.argmax(np.bincount(np.concatenate((u, v)), minlength=n)))
+            at = (u == node) | (v == node)
+            yield (node, None), codes[at]
+            codes = codes[~at]
+
+
+def whole_claim(
+    result: Counterfactual,
+    language: Language,
+    regions: Taxonomy | None = None,
+    nodes: Nodes | None = None,
+) -> tuple[Claim, tuple[Codes, ...]]:
+    """Everything that a result changes, as a claim, and the pairs changed in each of its places.
+
+    Where the search itself looked for a claim about nodes, the nodes are those that it named.
+
+    Parameters
+    ----------
+    result : what a search gave back.
+    language : what a place is.
+    regions : the regions, in the language of regions.
+    nodes : the names of the nodes, in the other languages.
+    """
+    stated = result.as_read
+    parts: dict[Place, Codes] | None = None
+    if language == "nodes" and stated is not None and stated.language == "nodes":
+        parts = nodes_named(result, nodes) or nodes_named(result, None)
+    places = Places(
+        result.original, regions if language == "regions" else None, pairwise=language == "pairs"
+    )
+    parts = parts or places.split(result.edits)
+    names = places.taxonomy or node_taxonomy(nodes or Nodes.numbered(result.original.n_nodes))
+    claim = Claim(places.count(parts), result.label_after, language, names)
+    return claim, tuple(parts.values())
+
+
+def nodes_named(result: Counterfactual, nodes: Nodes | None) -> dict[Place, Codes] | None:
+    """The nodes that a search named, read from its trace, the fullest first; None without them.
+
+    An edit has two ends, so the edits alone do not say which of two nodes was meant.
+    """
+    n = result.original.n_nodes
+    names = {name: i for i, name in enumerate(nodes.names)} if nodes is not None else {}
+    parts: dict[Place, list[int]] = {}
+    for step in result.trace:
+        node = names.get(step.name)
+        if node is None and step.name.isdecimal() and nodes is None:
+            node = int(step.name)
+        if node is None or any(node not in pair for pair in step.toggled):
+            return None
+        parts.setdefault((node, None), []).extend(u * n + v for u, v in step.toggled)
+    codes = {place: np.sort(np.array(held, dtype=np.int64)) for place, held in parts.items()}
+    named = np.sort(joined(codes.values()))
+    if not np.array_equal(named, np.array([u * n + v for u, v in sorted(result.edits.pairs)])):
+        return None
+    return dict(sorted(codes.items(), key=lambda item: -len(item[1])))

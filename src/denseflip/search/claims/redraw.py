@@ -1,0 +1,257 @@
+"""`Redraw`: draws the connections of a claim anew, and asks the oracle about them.
+
+Whoever reads a claim does not know which connections are meant. So other pairs of the same places
+are drawn at random, as many of them, and the oracle is queried again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from denseflip.counterfactual import AsRead, Reading
+from denseflip.graph import Codes
+from denseflip.oracles.background import Frequencies
+from denseflip.search.claims.claim import Amounts, Place
+from denseflip.search.claims.places import Places
+from denseflip.search.core.probing import Probe, joined
+
+DRAWS = 20  # redraws of a test
+# Of the first so many redraws, so many must flip, or the test ends: a clear no costs one query.
+STAGES = ((1, 1), (3, 3), (6, 5), (DRAWS, 18))
+
+
+class TooFewError(Exception):
+    """A claim asks for more pairs than a place has to give."""
+
+    def __init__(self, place: Place, wanted: int, there: int, *, adding: bool) -> None:
+        super().__init__(place, wanted, there, adding)
+        self.place, self.wanted, self.there, self.adding = place, wanted, there, adding
+
+
+@dataclass(frozen=True)
+class Redraw:
+    """Draws the pairs of a claim anew.
+
+    Parameters
+    ----------
+    places : where pairs can be drawn.
+    reading : which pairs are drawn; see `AsRead`.
+    current, target : how often the original's class and the target class join each pair; the
+        readings other than ``"any"`` need them.
+    """
+
+    places: Places
+    reading: Reading = "any"
+    current: Frequencies | None = None
+    target: Frequencies | None = None
+    _rooms: dict[tuple[Place, bool], int] = field(default_factory=dict, repr=False, compare=False)
+
+    def weights(self, codes: Codes, *, adding: bool) -> npt.NDArray[np.float64]:
+        """How readily each pair is drawn; 0 for those that the reading does not mean."""
+        if self.reading == "any":
+            return np.ones(len(codes))
+        assert self.target is not None
+        has = self.target.at(codes)
+        if self.reading == "typical":
+            return has if adding else 1.0 - has
+        assert self.current is not None
+        more = has - self.current.at(codes)
+        return np.maximum(more if adding else -more, 0.0)
+
+    def room(self, place: Place, *, adding: bool) -> int:
+        """How many pairs of a place the reading could add, or remove."""
+        known = self._rooms.get((place, adding))
+        if known is None:
+            codes = self.places.absent(place) if adding else self.places.present(place)
+            known = int(np.count_nonzero(self.weights(codes, adding=adding)))
+            self._rooms[place, adding] = known
+        return known
+
+    def draw(self, amounts: Amounts, rng: np.random.Generator) -> Codes:
+        """Codes of the pairs of one redraw.
+
+        Raises
+        ------
+        TooFewError
+            If a place has fewer pairs than the claim wants.
+        """
+        return np.sort(joined(self.parts(amounts, rng)))
+
+    def parts(self, amounts: Amounts, rng: np.random.Generator) -> list[Codes]:
+        """The pairs of one redraw, place by place in the order of the claim."""
+        drawn: list[Codes] = []
+        for place, added, removed in amounts:
+            here: list[Codes] = []
+            for adding, wanted in ((True, added), (False, removed)):
+                if not wanted:
+                    continue
+                codes = self.places.absent(place) if adding else self.places.present(place)
+                if place[1] is None and drawn:  # two nodes share the pair between them
+                    codes = np.setdiff1d(codes, joined(drawn), assume_unique=True)
+                here.append(self._some(codes, place, wanted, rng, adding=adding))
+            drawn.append(joined(here))
+        return drawn
+
+    def _some(
+        self, codes: Codes, place: Place, wanted: int, rng: np.random.Generator, *, adding: bool
+    ) -> Codes:
+        if self.reading == "any":
+            if wanted > len(codes):
+                raise TooFewError(place, wanted, len(codes), adding=adding)
+            return codes[rng.choice(len(codes), size=wanted, replace=False, shuffle=False)]
+        weights = self.weights(codes, adding=adding)
+        codes, weights = codes[weights > 0], weights[weights > 0]
+        if wanted > len(codes):
+            raise TooFewError(place, wanted, len(codes), adding=adding)
+        # The k first of exponential waiting times are k pairs drawn one by one by weight.
+        waits = rng.exponential(size=len(codes)) / weights
+        return codes[np.argpartition(waits, wanted - 1)[:wanted]]
+
+    def queue(self, place: Place, rng: np.random.Generator, *, adding: bool) -> Codes:
+        """The pairs that the reading means in a place, in the order of one redraw.
+
+        Its first k are a redraw of k pairs, so redraws of rising amounts from one queue are nested.
+        """
+        codes = self.places.absent(place) if adding else self.places.present(place)
+        if self.reading == "any":
+            return rng.permutation(codes)
+        weights = self.weights(codes, adding=adding)
+        codes, weights = codes[weights > 0], weights[weights > 0]
+        return codes[np.argsort(rng.exponential(size=len(codes)) / weights)]
+
+    def fixed(self, amounts: Amounts) -> bool:
+        """Whether every redraw is the same: each place named is filled, or emptied, altogether."""
+        return all(
+            added in (0, self.room(place, adding=True))
+            and removed in (0, self.room(place, adding=False))
+            for place, added, removed in amounts
+        )
+
+    def test(
+        self, amounts: Amounts, probe: Probe, rng: np.random.Generator, *, draws: int = DRAWS
+    ) -> AsRead:
+        """Ask about so many redraws, all together; once, if all of them are the same."""
+        if self.fixed(amounts):
+            return self.outcome([probe.flips(self.draw(amounts, rng))], only=True)
+        answers = probe.answers([self.draw(amounts, rng) for _ in range(draws)])
+        return self.outcome(probe.problem.accepts(answer.label) for answer in answers)
+
+    def holds(
+        self,
+        amounts: Amounts,
+        probe: Probe,
+        rng: np.random.Generator,
+        *,
+        stages: Sequence[tuple[int, int]] = STAGES,
+    ) -> AsRead:
+        """The test in stages: after so many redraws so many must have flipped, else it ends.
+
+        The outcome is ``true`` only if the last stage was passed.
+        """
+        if self.fixed(amounts):
+            return self.test(amounts, probe, rng, draws=stages[-1][0])
+        flipped: list[bool] = []
+        for upto, least in stages:
+            drawn = [self.draw(amounts, rng) for _ in range(upto - len(flipped))]
+            answers = probe.answers(drawn)
+            flipped += [probe.problem.accepts(answer.label) for answer in answers]
+            if sum(flipped) < least:
+                # What ends a test early lies below the level: 0 of 1, 2 of 3, 4 of 6.
+                return self.outcome(flipped)
+        return self.outcome(flipped)
+
+    def outcome(self, flipped: Iterable[bool], *, only: bool = False) -> AsRead:
+        """The outcome of so many redraws, or of the only one that there is."""
+        listed = list(flipped)
+        tax = self.places.taxonomy
+        return AsRead(
+            self.places.language,
+            None if tax is None else tax.name,
+            self.reading,
+            len(listed),
+            sum(listed),
+            only,
+        )
+
+
+class Repeats:
+    """A handful of redraws that are the same for every claim tested: what a search selects on.
+
+    The redraws of a claim hold those of the claims below it, so that two claims are told apart by
+    what they say and not by the luck of the draw. Whatever is selected so is too good by as much
+    as it was selected; a verdict is asked of fresh redraws (`Redraw.test`).
+
+    Parameters
+    ----------
+    redraw : draws the pairs.
+    rng : the generator; each queue is drawn when it is first needed.
+    draws : how many redraws.
+    misses : how many of them may fail.
+    """
+
+    def __init__(
+        self, redraw: Redraw, rng: np.random.Generator, *, draws: int = DRAWS, misses: int = 1
+    ) -> None:
+        self.redraw = redraw
+        self.misses = misses
+        self._rng = rng
+        self._queues: list[dict[tuple[Place, bool], Codes]] = [{} for _ in range(draws)]
+        self._failed = [0] * draws
+        self._held: dict[Amounts, bool] = {}
+
+    def codes(self, amounts: Amounts, which: int = 0) -> Codes:
+        """Codes of the pairs of one of the redraws."""
+        queues = self._queues[which]
+        parts: list[Codes] = []
+        for place, added, removed in amounts:
+            for adding, wanted in ((True, added), (False, removed)):
+                if not wanted:
+                    continue
+                if (place, adding) not in queues:
+                    queues[place, adding] = self.redraw.queue(place, self._rng, adding=adding)
+                codes = queues[place, adding]
+                if place[1] is None and parts:  # two nodes share the pair between them
+                    codes = codes[~np.isin(codes, joined(parts))]
+                if wanted > len(codes):
+                    raise TooFewError(place, wanted, len(codes), adding=adding)
+                parts.append(codes[:wanted])
+        return np.sort(joined(parts))
+
+    def screened(self, several: Sequence[Amounts], probe: Probe) -> list[bool]:
+        """Whether the first redraw of each claim flips: one question each, asked together."""
+        answers = probe.answers([self.codes(amounts) for amounts in several])
+        return [probe.problem.accepts(answer.label) for answer in answers]
+
+    def seems(self, amounts: Amounts, probe: Probe, *, draws: int = 3) -> bool:
+        """Whether the first few redraws flip, all of them."""
+        if self.redraw.fixed(amounts):
+            draws = 1
+        return all(probe.flips(self.codes(amounts, i)) for i in range(draws))
+
+    def holds(self, amounts: Amounts, probe: Probe) -> bool:
+        """Whether all redraws but a few flip; ends as soon as that is out of reach.
+
+        Those that failed most come first: where a claim fails, that takes few questions.
+        """
+        if amounts in self._held:
+            return self._held[amounts]
+        if self.redraw.fixed(amounts):
+            held = probe.flips(self.codes(amounts))
+        else:
+            order = sorted(range(len(self._failed)), key=lambda i: -self._failed[i])
+            left, held = self.misses, True
+            for batch in (order[:2], order[2:6], order[6:]):
+                answers = probe.answers([self.codes(amounts, i) for i in batch])
+                for i, answer in zip(batch, answers, strict=True):
+                    if not probe.problem.accepts(answer.label):
+                        self._failed[i] += 1
+                        left -= 1
+                if left < 0:
+                    held = False
+                    break
+        self._held[amounts] = held
+        return held

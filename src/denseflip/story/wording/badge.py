@@ -1,0 +1,73 @@
+"""`Badge`: how far a story can be trusted, in a few words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from denseflip.counterfactual import AsRead
+
+if TYPE_CHECKING:
+    from denseflip.story.verification import Verification
+
+Level = Literal["none", "listed", "true"]
+
+
+@dataclass(frozen=True)
+class Badge:
+    """How far a story can be trusted, by its weakest link.
+
+    Attributes
+    ----------
+    level : ``"true"``, the sentence is true as read and the classifier better than chance;
+        ``"listed"``, it holds for the connections listed; ``"none"``, no mark at all.
+    text : why, in a few words.
+    """
+
+    level: Level
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    def to_dict(self) -> dict[str, str]:
+        """Plain JSON-ready form."""
+        return {"level": self.level, "text": self.text}
+
+
+def judged_better(evaluation: Any) -> bool | None:
+    """Whether an evaluation finds the classifier better than chance; None if that is not known.
+
+    It is not without an evaluation, nor with one on graphs that the classifier may have seen.
+    """
+    if evaluation is None or known(evaluation, "level") == "seen":
+        return None
+    better = known(evaluation, "better_than_chance")
+    return known(evaluation, "level") == "better" if better is None else bool(better)
+
+
+def badge_of(check: Verification, as_read: AsRead | None, evaluation: Any) -> Badge:
+    """The weakest link of classifier, test of the sentence, and test of it as read."""
+    better = judged_better(evaluation)
+    if not check.claim.amounts:
+        return Badge("none", "nothing found")
+    if better is False:
+        if known(evaluation, "plain_level") == "better":  # so it is the confounds
+            return Badge("none", "the classifier does not beat its confounds")
+        level = known(evaluation, "level")
+        how = "not clearly better than chance" if level == "unclear" else "at chance"
+        return Badge("none", f"the classifier is {how}")
+    if not check.verified:
+        return Badge("none", "not tested")
+    true = as_read is not None and as_read.true
+    what = "true as read" if true else "holds for the listed connections"
+    if better is None:
+        judged = "not judged" if evaluation is None else "judged on graphs it may have seen"
+        return Badge("none", f"{what}; classifier {judged}")
+    return Badge("true" if true else "listed", what)
+
+
+def known(thing: Any, name: str) -> Any:
+    """A field of an evaluation, or of its dictionary; None if there is none."""
+    return thing.get(name) if isinstance(thing, Mapping) else getattr(thing, name, None)
