@@ -18,6 +18,9 @@ import pytest
 pytest.importorskip("fastapi", reason="the web app needs the extra 'web'")
 
 import httpx
+from denseflip.experiments.engines import SerialEngine
+from denseflip.experiments.result_store import Store
+from denseflip.experiments.run import run_specs
 
 from denseflip import Counterfactual, describe, explain, explain_many, load_dataset
 from denseflip.classifiers import classifier_plugins, presets
@@ -26,11 +29,8 @@ from denseflip.cli.common import run
 from denseflip.cli.options import flag_of
 from denseflip.datasets import Dataset
 from denseflip.experiments.bench_config import check_config, make_matrix
-from denseflip.experiments.engines import SerialEngine
 from denseflip.experiments.plan import make_plan
 from denseflip.experiments.records import read_result
-from denseflip.experiments.result_store import Store
-from denseflip.experiments.run import run_specs
 from denseflip.experiments.spec import dataset_digest
 from denseflip.request import Request, list_options
 from denseflip.story.story import Story

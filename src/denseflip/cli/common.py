@@ -114,11 +114,11 @@ def spell(app: Callable[..., Any], args: Sequence[str], parameters: Sequence[str
     names = [o for p in parameters for o in _OPTIONS.get(p, (p,))]
     names = list(dict.fromkeys(names))
     said = [f"{options[o]} {_VALUES.get(o, '')}".strip() for o in names if o in options]
-    if "settings" in options:
+    if "parameters" in options:
         from denseflip.search.methods.registry import methods
 
-        settings = {p for method in methods() for p in method.parameters}
-        said += [f"{options['settings']} {o}=VALUE" for o in names if o in settings - set(options)]
+        known = {p for method in methods() for p in method.parameters} - set(options)
+        said += [f"{options['parameters']} {o}=VALUE" for o in names if o in known]
     return f" On the command line: {', '.join(said)}." if said else ""
 
 

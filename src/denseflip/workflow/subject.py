@@ -263,7 +263,7 @@ def parse_settings(settings: Iterable[str]) -> dict[str, Any]:
         key, equals, value = text.partition("=")
         if not equals or not key:
             msg = f"A setting is key=value, for example max_iterations=50; got {text!r}."
-            raise InvalidParameterError(msg, parameter="settings")
+            raise InvalidParameterError(msg, parameter="parameters")
         out[key.strip().replace("-", "_")] = parse_value(value.strip())
     return out
 

@@ -9,8 +9,7 @@ from cohorts import make_cohort
 from denseflip.classifiers.linear_table import pair_table
 from denseflip.classifiers.presets import fit_oracle
 from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError
-from denseflip.search.claims.claim import Change
-from denseflip.workflow.whatif import WhatIf, steps_of
+from denseflip.workflow.whatif import Change, WhatIf, steps_of
 
 COHORT = make_cohort()
 REGIONS = COHORT.nodes.taxonomy("lobe")

@@ -170,7 +170,7 @@ def _with_parameters(words: str, value: Any, parameters: dict[str, Any]) -> Any:
     known = _keywords(value)
     for key in parameters:
         if key not in known:
-            raise UnknownNameError(f"parameter of {words!r}", key, known, parameter="settings")
+            raise UnknownNameError(f"parameter of {words!r}", key, known, parameter="parameters")
     if not makes:
         return _bind(value, parameters)
     try:
