@@ -25,8 +25,8 @@ from denseflip.web.server_config import ServerSettings
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
 DESK, PHONE = {"width": 1280, "height": 1130}, {"width": 400, "height": 860}
 ASKED = {
-    "story": {"dataset": "brains", "subject": "case-001"},
-    "index": {"kind": "many", "dataset": "brains"},
+    "story": {"dataset": "brains", "subject": "case-001", "classifier": "regions-logistic"},
+    "index": {"kind": "many", "dataset": "brains", "classifier": "regions-logistic"},
 }
 
 
