@@ -26,8 +26,8 @@ IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
 DESK, PHONE = {"width": 1280, "height": 1130}, {"width": 400, "height": 860}
 TALL = {"width": 1280, "height": 1380}  # with the whole brain
 ASKED = {
-    "story": {"dataset": "brains", "subject": "case-001"},
-    "index": {"kind": "many", "dataset": "brains"},
+    "story": {"dataset": "brains", "subject": "case-001", "classifier": "regions-logistic"},
+    "index": {"kind": "many", "dataset": "brains", "classifier": "regions-logistic"},
 }
 
 

@@ -272,7 +272,7 @@ def test_uploads_are_taken_or_refused_in_words(desk):
         "#file", files=[{"name": name, "mimeType": "text/csv", "buffer": rows.encode()}]
     )
     page.click("#upload")
-    page.wait_for_selector("#upload-said >> text=Taken")
+    page.wait_for_selector("#upload-said >> text=Uploaded")
     assert "onerror" in page.inner_text("#subject option:checked")
     assert page.locator("img").count() == 0
     assert page.title() == "denseflip"

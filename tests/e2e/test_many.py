@@ -68,7 +68,7 @@ def test_an_index_of_many_patients(desk):
     page.click(".index thead button >> text=edits")
     assert page.get_attribute(".index th[aria-sort]", "aria-sort") == "descending"
     page.fill("#index-find", "g0003")
-    assert page.inner_text("#index-count") == "1 of 12 patients"
+    assert page.inner_text("#index-count") == "1 of 12 subjects"
     link = page.evaluate("location.href")
     with page.expect_download() as waiting:
         page.click("#index-files >> text='CSV'")
@@ -80,14 +80,14 @@ def test_an_index_of_many_patients(desk):
     assert page.evaluate("denseflipApp.request.of") in link
     page.go_back()
     page.wait_for_selector("#index:not([hidden])")
-    assert page.inner_text("#index-count") == "1 of 12 patients"
+    assert page.inner_text("#index-count") == "1 of 12 subjects"
     other = desk(PHONE)
     other.page.goto(link)  # in another window: the same rows, in the same order
     other.page.wait_for_selector("#index:not([hidden])")
-    assert other.page.inner_text("#index-count") == "1 of 12 patients"
+    assert other.page.inner_text("#index-count") == "1 of 12 subjects"
     assert other.page.locator(".index th[aria-sort=descending]").count() == 1
     other.page.select_option("#index-kind", "none")
-    assert other.page.locator("#index-count").inner_text().endswith("of 12 patients")
+    assert other.page.locator("#index-count").inner_text().endswith("of 12 subjects")
     assert other.sideways() <= 0
     page.click("#history summary")
     page.once("dialog", lambda asked: asked.accept())

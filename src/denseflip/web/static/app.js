@@ -96,6 +96,7 @@
     put("classifier", asked.classifier);
     put("many-whom", asked.classes?.[0]);
     if (asked.subject) put("subject", asked.subject);
+    if (asked.kind === "cohort") put("permutations", asked.permutations);
     options.fill(asked);
     showJudged();
   }
@@ -113,7 +114,7 @@
       const got = await api("/api/uploads", { method: "POST", body: form });
       if (got.kind === "dataset") await loadSets(got.dataset);
       else if (got.kind === "graph") { await loadSet(); find("subject").value = got.subject; } else await open(got.job);
-      said.textContent = `Taken: ${got.name}.`;
+      said.textContent = `Uploaded: ${got.name}.`;
     } catch (error) { said.textContent = error.message; }
   }
 
@@ -217,14 +218,14 @@
     if (innerWidth <= 830 || answer.getBoundingClientRect().top < 0) answer.scrollIntoView({ block: "start" });
   }
 
-  // ---- many patients ----------------------------------------------------------------------------
+  // ---- many subjects ----------------------------------------------------------------------------
 
   function showIndex(job, many, state) {
     const link = (shown) => window.history.replaceState(null, "", `#${new URLSearchParams({ job: job.id, ...shown })}`);
     app.index = app.index ?? new window.denseflipIndex(find("index-table"), { onState: (shown) => link(shown) });
     app.index.options.onState = link;
     find("index-eyebrow").textContent = `classifier ${job.request.classifier} · method ${job.request.method} · ${job.request.dataset}`;
-    find("index-title").textContent = job.summary?.title ?? "One by one";
+    find("index-title").textContent = job.summary?.title ?? "Many subjects";
     worth(find("index-worth"), many.judged, false);
     find("index-tiles").replaceChildren(...many.tiles.map(([term, value]) => make("div", {}, make("dt", { text: term }), make("dd", { text: value }))));
     app.index.show(job.id, many.rows, state);
@@ -232,7 +233,7 @@
     link(app.index.state());
   }
 
-  /** One patient of an index: told from what was found, so nothing is searched again. */
+  /** One subject of an index, described from what was found: nothing is searched again. */
   async function openOne(id, subject) {
     const order = (app.ones = (app.ones ?? 0) + 1);
     const many = await api(`/api/jobs/${id}`);
@@ -247,8 +248,8 @@
   function showStory(view, state) {
     app.view = view;
     app.answer = Math.min(state.answer ?? view.current, view.answers.length - 1);
-    const by = [view.brought && `from the file ${app.request.name}, as it says; nothing was asked anew here`, app.request.classifier && `classifier ${app.request.classifier}`, view.method && `method ${view.method}${view.chosen ? ` (${view.chosen})` : ""}`, app.request.dataset].filter(Boolean);
-    find("story-eyebrow").replaceChildren(by.join(" · "), ...(app.request.of ? [" · ", make("a", { id: "to-index", href: `#job=${app.request.of}`, text: "back to all of them" })] : []));
+    const by = [view.brought && `from the file ${app.request.name}, not searched again here`, app.request.classifier && `classifier ${app.request.classifier}`, view.method && `method ${view.method}${view.chosen ? ` (${view.chosen})` : ""}`, app.request.dataset].filter(Boolean);
+    find("story-eyebrow").replaceChildren(by.join(" · "), ...(app.request.of ? [" · ", make("a", { id: "to-index", href: `#job=${app.request.of}`, text: "back to the index" })] : []));
     find("story-title").textContent = view.found ? `${view.subject}: ${view.before} → ${view.after}` : `${view.subject}: ${view.before}`;
     worth(find("worth"), view.judged, false);
     find("front").hidden = view.answers.length < 2;
@@ -456,7 +457,7 @@
       make("button", { type: "button", id: "save-png", text: "picture as PNG", onclick: savePng }),
       make("button", { type: "button", id: "copy-link", text: "copy link", onclick: async () => {
         remember();
-        try { await navigator.clipboard.writeText(location.href); find("link-said").textContent = "The link is copied; it restores this view on this server."; } catch { find("link-said").textContent = location.href; }
+        try { await navigator.clipboard.writeText(location.href); find("link-said").textContent = "Link copied. It restores this view on this server."; } catch { find("link-said").textContent = location.href; }
       } }));
   }
 

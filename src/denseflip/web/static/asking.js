@@ -1,5 +1,5 @@
 "use strict";
-// Asking the server: requests, how a job goes on, and what a link says.
+// Requests to the server, the progress of a job, and links.
 (() => {
   const count = (n) => n.toLocaleString("en");
 
@@ -8,7 +8,7 @@
     try {
       answer = await fetch(path, { credentials: "same-origin", ...options });
     } catch {
-      throw new Error("The server does not answer. Is it still running?");
+      throw new Error("The server does not respond. Is it still running?");
     }
     if (answer.status === 204) return null;
     const data = await answer.json().catch(() => null);
@@ -23,16 +23,16 @@
 
   // ---- jobs -----------------------------------------------------------------------------------
 
-  const STAGES = { waiting: "Waits for its turn …", beginning: "Begins …", training: "Trains the classifier …", permuting: "Permutes the labels, trains and explains anew …", judging: "Judges the classifier on graphs it has not seen …", telling: "Tests the sentence …", replaying: "Replays the search …", saving: "Saves …" };
+  const STAGES = { waiting: "Waiting …", beginning: "Starting …", training: "Training the classifier …", permuting: "Permuting the labels, retraining and explaining …", judging: "Evaluating the classifier on held-out graphs …", telling: "Testing the sentence …", replaying: "Replaying the search …", saving: "Saving …" };
 
   function progressWords(facts) {
     if (!["searching", "explaining"].includes(facts.stage)) return STAGES[facts.stage] ?? facts.stage;
     const best = facts.best === null || facts.best === undefined ? "no counterfactual yet" : `smallest counterfactual so far ${count(facts.best)} edits`;
     const many = facts.stage === "explaining" ? `${count(facts.done)} of ${count(facts.of)} explained; ` : "";
-    return `${many}${facts.method} searches … ${count(facts.calls ?? 0)} queries, ${best}`;
+    return `${many}${facts.method} is searching … ${count(facts.calls ?? 0)} queries, ${best}`;
   }
 
-  /** Hear of a job until it ends: "done" or "cancelled", or an error that says what happened. */
+  /** Follow a job until it ends: "done" or "cancelled", or an error that says what happened. */
   function listen(id, { opened, heard, ended }) {
     return new Promise((done, fail) => {
       const source = new EventSource(`/api/jobs/${id}/events`);
@@ -42,11 +42,11 @@
         const facts = JSON.parse(event.data);
         heard(facts);
         if (["done", "cancelled"].includes(facts.status)) end(() => done(facts.status));
-        else if (facts.status === "failed") end(() => fail(new Error(facts.error?.message ?? "It failed.")));
-        else if (facts.status === "interrupted") end(() => fail(new Error("The server was stopped in the middle of this; run it again from “Earlier answers”.")));
+        else if (facts.status === "failed") end(() => fail(new Error(facts.error?.message ?? "The job failed.")));
+        else if (facts.status === "interrupted") end(() => fail(new Error("The server was stopped during this job. Run it again under “Earlier results”.")));
       });
       source.addEventListener("error", () => {
-        if (source.readyState === EventSource.CLOSED) end(() => fail(new Error("The connection to the server was lost. The job goes on if the server does; find it under “Earlier answers”.")));
+        if (source.readyState === EventSource.CLOSED) end(() => fail(new Error("The connection to the server was lost. If the server still runs, so does the job: see “Earlier results”.")));
       });
     });
   }
@@ -55,7 +55,7 @@
 
   const TABS = ["brain", "circle", "matrix", "bars", "edits", "replay", "whatif"];
 
-  /** What the fragment of a link asks for; null if it is none of ours. */
+  /** The state in the fragment of a link; null if it has none. */
   function readLink(hash) {
     const said = new URLSearchParams(hash.slice(1));
     if (!/^[0-9a-f]{16}$/.test(said.get("job") ?? "")) return null;
@@ -66,7 +66,7 @@
     return { ...words, job: said.get("job"), answer: whole("answer"), step: whole("step"), tab: TABS.includes(said.get("tab")) ? said.get("tab") : undefined, hand: valid(hand) ? hand : null };
   }
 
-  /** Whether a state from a link is one of ours. */
+  /** Whether a state from a link is valid. */
   function valid(state) {
     const amount = (x) => Number.isInteger(x) && x >= 0;
     return Boolean(state) && Array.isArray(state.pairs) && state.pairs.every(amount) && typeof state.reading === "string" && amount(state.seed)

@@ -1,5 +1,5 @@
 "use strict";
-// The index of many patients: a table to sort, to filter and to open each of them from.
+// The index of many subjects: a table to sort, to filter, and to open each subject from.
 (() => {
   const { make, count } = window.denseflipPictures;
 
@@ -12,14 +12,14 @@
   };
   // name, and what it is sorted by; nothing comes last either way
   const COLUMNS = [
-    ["patient", (row) => row.id],
+    ["subject", (row) => row.id],
     ["class", (row) => row.class],
     ["decision", decision],
     ["what would change it", short],
     ["places named", (row) => row.cells],
     ["edits", (row) => row.edits],
     ["of the edges", (row) => row.relative_distance],
-    ["questions", (row) => row.calls],
+    ["queries", (row) => row.calls],
     ["true as read", (row) => (row.true_as_read === null ? null : row.as_read ?? Number(row.true_as_read))],
   ];
   const KINDS = {
@@ -41,7 +41,7 @@
       this.body = make("tbody");
       root.replaceChildren(
         make("div", { class: "line" }, make("label", {}, "Find ", this.find), make("label", {}, "Class ", this.classes), make("label", {}, "Answers ", this.kinds), this.said),
-        make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "table of patients" },
+        make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "table of subjects" },
           make("table", { class: "index" }, make("thead", {}, make("tr", {}, ...this.heads)), this.body)));
     }
 
@@ -98,7 +98,7 @@
         line.hidden = !(words.every((word) => text.includes(word)) && (!this.classes.value || row.class === this.classes.value) && fits(row));
         shown += !line.hidden;
       }
-      this.said.textContent = `${count(shown)} of ${count(this.rows.length)} patients`;
+      this.said.textContent = `${count(shown)} of ${count(this.rows.length)} subjects`;
       if (!quiet) this.options.onState?.(this.state());
     }
 

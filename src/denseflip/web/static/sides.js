@@ -1,5 +1,5 @@
 "use strict";
-// Methods side by side, and what all patients of a data set have in common.
+// Methods side by side, and what all subjects of a data set have in common.
 (() => {
   const { make, count } = window.denseflipPictures;
   const find = (id) => document.getElementById(id);
@@ -8,8 +8,8 @@
   function worth(place, judged, known = true) {
     place.className = judged ? (judged.level === "better" ? "good" : "warning") : "quiet";
     place.textContent = judged ? [judged.verdict, judged.warning].filter(Boolean).join(" ")
-      : known ? "How good it is on graphs it has not seen is found out before the first explanation."
-        : "How good this classifier is on graphs it has not seen is not known here. Read its explanations with that in mind.";
+      : known ? "Its accuracy on held-out graphs is measured before the first explanation."
+        : "The accuracy of this classifier on held-out graphs is not known. Read its explanations with that in mind.";
   }
 
   // ---- methods side by side ---------------------------------------------------------------------
@@ -18,7 +18,7 @@
     find("comparison-title").textContent = job.summary?.title ?? "Methods side by side";
     find("comparison-classified").textContent = result.classified ?? "";
     find("comparison-rows").replaceChildren(make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "methods side by side" }, make("table", {},
-      make("thead", {}, make("tr", {}, ...["method", "edits", "distance", "questions", "region pairs for 80 %", "true as read"].map((text) => make("th", { scope: "col", text })))),
+      make("thead", {}, make("tr", {}, ...["method", "edits", "distance", "queries", "region pairs for 80 %", "true as read"].map((text) => make("th", { scope: "col", text })))),
       make("tbody", {}, ...result.rows.map((row) => make("tr", {}, make("th", { scope: "row", text: row.method }), make("td", { text: row.distance === null || !row.applies ? (row.status ?? "does not apply") : count(row.distance) }), make("td", { text: row.relative ? `${(100 * row.relative).toFixed(1)} %` : "–" }), make("td", { text: row.calls ? count(row.calls) : "–" }), make("td", { text: row.regions ?? "–" }), make("td", { text: row.read || "–" })))))),
     ...result.rows.map((row) => make("section", { class: "method" }, make("h3", { text: row.method }), make("ul", { class: "chips" }, ...(row.chips ?? []).map((chip) => make("li", { class: `chip ${chip.kind}`, text: chip.text }))), make("p", { text: row.sentence }))));
   }
@@ -27,14 +27,14 @@
 
   function showCohort(job, cohort) {
     const p = (value) => (value === null ? "–" : value < 0.001 ? "< 0.001" : value.toFixed(3));
-    find("together-title").textContent = job.summary?.title ?? "What they all have in common";
+    find("together-title").textContent = job.summary?.title ?? "What they have in common";
     worth(find("together-worth"), cohort.judged, false);
     find("together-said").replaceChildren(...cohort.sentences.map((text) => make("p", { text })));
     find("together-notes").replaceChildren(...cohort.notes.map((text) => make("li", { text })));
-    const heads = ["region pair", "direction", "patients", "connections (median)", "p", "groups differ (t)", "p of that"];
+    const heads = ["region pair", "direction", "subjects", "connections (median)", "p", "groups differ (t)", "p of that"];
     find("together-rows").replaceChildren(
-      make("p", { class: "quiet", text: `The ${count(cohort.rows.length)} of ${count(cohort.of)} region pairs that most patients use; p-values from ${count(cohort.permutations)} permutations of the labels, for all region pairs together. ✓ marks what is more than chance.` }),
-      make("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": "region pairs by patients" }, make("table", {},
+      make("p", { class: "quiet", text: `The ${count(cohort.rows.length)} of ${count(cohort.of)} region pairs that most subjects use. p-values come from ${count(cohort.permutations)} permutations of the labels and are corrected for all region pairs. ✓ marks more than chance.` }),
+      make("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": "region pairs by subjects" }, make("table", {},
         make("thead", {}, make("tr", {}, ...heads.map((text) => make("th", { scope: "col", text })))),
         make("tbody", {}, ...cohort.rows.map((row) => make("tr", {},
           make("th", { scope: "row", text: row.named ? `✓ ${row.name}` : row.name }),
