@@ -14,12 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from denseflip.cohort.cohort import CORRECTIONS, Cohort, assemble, gate
-from denseflip.cohort.cohort_oracles import (
-    check_answers,
-    check_sendable,
-    fit_of,
-    spec_of,
-)
+from denseflip.cohort.cohort_oracles import check_answers, check_sendable, fit_of, spec_of
 from denseflip.cohort.cohort_parts import CohortSpec, read_judged, read_labellings, read_shared
 from denseflip.cohort.labelling import (
     CohortSettings,
@@ -38,11 +33,7 @@ from denseflip.runs.engines import make_engine
 from denseflip.runs.identity import content_id
 from denseflip.runs.result_store import Store, open_store
 from denseflip.runs.run import run_specs
-from denseflip.runs.sources import (
-    OracleSpec,
-    data_of,
-    load_oracle_of,
-)
+from denseflip.runs.sources import OracleSpec, data_of, load_oracle_of
 from denseflip.search.constraints.bound_constraints import Constraints
 
 _PILOT = 4  # patients explained for an estimate
