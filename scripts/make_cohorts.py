@@ -20,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from denseflip.cohort.explain_cohort import CohortSpec, explain_cohort
+from denseflip.cohort.cohort_parts import CohortSpec
+from denseflip.cohort.explain_cohort import explain_cohort
 from denseflip.cohort.labelling import CohortSettings, Labelling, cells_of, check_cohort
 from denseflip.cohort.stats import max_p
 from denseflip.counterfactual import wilson_interval

@@ -13,14 +13,12 @@ from typing import Any
 
 from denseflip.web import job_work as work
 from denseflip.web.app import create_app
-from denseflip.web.server_config import ServerSettings
+from denseflip.web.server_config import ServerSettings, make_server
 
 
 @contextmanager
 def serving(data: Path, **told: Any) -> Iterator[str]:
     """The address of a server that runs meanwhile."""
-    from denseflip.web.server import make_server
-
     work.REPEATS, work.PERMUTATIONS = 1, 19  # enough to see a verdict, and quick
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))

@@ -14,7 +14,7 @@ import pytest
 
 from denseflip.cli.command_tree import app
 from denseflip.cli.common import run
-from denseflip.cohort import explain_cohort as module
+from denseflip.cohort import cohort_parts as parts
 from denseflip.runs.result_store import Store
 from groups import by_density, cohort
 
@@ -23,8 +23,8 @@ SHORT = ["--permutations", "19", "--patients", "10", "--engine", "serial"]
 
 @pytest.fixture(autouse=True)
 def short_judgement(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(module, "_REPEATS", 2)
-    monkeypatch.setattr(module, "_SHUFFLES", 19)
+    monkeypatch.setattr(parts, "_REPEATS", 2)
+    monkeypatch.setattr(parts, "_SHUFFLES", 19)
     monkeypatch.chdir(tmp_path)
     cohort(10).save(tmp_path / "toy.dfd")
 
@@ -112,11 +112,11 @@ KILLED = """
 import sys, time
 from denseflip.cli.command_tree import app
 from denseflip.cli.common import run
-from denseflip.cohort import explain_cohort as module
+from denseflip.cohort import cohort_parts as parts
 from denseflip.runs import run as runs
 
-module._REPEATS, module._SHUFFLES, runs._BATCH = 2, 19, 1
-work, done = module.run_labelling, []
+parts._REPEATS, parts._SHUFFLES, runs._BATCH = 2, 19, 1
+work, done = parts.run_labelling, []
 
 def some(*given):
     if len(done) == 6:
@@ -125,7 +125,7 @@ def some(*given):
     done.append(work(*given))
     return done[-1]
 
-module.run_labelling = some
+parts.run_labelling = some
 run(app, sys.argv[1:])
 """
 

@@ -18,9 +18,6 @@ import pytest
 pytest.importorskip("fastapi", reason="the web app needs the extra 'web'")
 
 import httpx
-from denseflip.experiments.engines import SerialEngine
-from denseflip.experiments.result_store import Store
-from denseflip.experiments.run import run_specs
 
 from denseflip import Counterfactual, describe, explain, explain_many, load_dataset
 from denseflip.classifiers import classifier_plugins, presets
@@ -31,8 +28,11 @@ from denseflip.datasets import Dataset
 from denseflip.experiments.bench_config import check_config, make_matrix
 from denseflip.experiments.plan import make_plan
 from denseflip.experiments.records import read_result
-from denseflip.experiments.spec import dataset_digest
 from denseflip.request import Request, list_options
+from denseflip.runs.engines import SerialEngine
+from denseflip.runs.identity import dataset_digest
+from denseflip.runs.result_store import Store
+from denseflip.runs.run import run_specs
 from denseflip.story.story import Story
 from denseflip.web.job_store import Store as Jobs
 from denseflip.workflow.explain_and_describe import explain_and_describe

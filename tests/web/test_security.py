@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from denseflip.errors import UnknownNameError
-from denseflip.web import guard, server
+from denseflip.web import guard
+from denseflip.web import server_config as server
 from denseflip.web.guard import HEADERS, Guard
 from denseflip.web.job_runner import JobProgress
 from denseflip.web.server_config import BODY, ServerSettings

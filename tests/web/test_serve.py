@@ -8,7 +8,7 @@ import pytest
 
 from denseflip.cli.command_tree import app as commands
 from denseflip.cli.common import run
-from denseflip.web import server as serving_by
+from denseflip.web import server_config as serving_by
 from denseflip.web.folder_lock import FolderLock
 
 

@@ -72,8 +72,7 @@ def serve(
     from denseflip.errors import InvalidParameterError
     from denseflip.web.app import create_app
     from denseflip.web.folder_lock import FolderLock
-    from denseflip.web.server import make_server
-    from denseflip.web.server_config import ServerSettings
+    from denseflip.web.server_config import ServerSettings, make_server
 
     settings = ServerSettings(
         datasets=tuple(data_sets or ()),

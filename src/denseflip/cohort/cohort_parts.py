@@ -1,22 +1,158 @@
-"""Read the stored parts of a cohort, and check that they belong to this cohort.
+"""The parts of a cohort: the spec of each, its work, and reading its record from a store.
 
-A part is the record of one labelling, of the shared change or of the evaluation. The file may have
-been changed since it was written, or may come from somebody else.
+A part is the evaluation of the classifier, one labelling, or the shared change. The store may have
+been changed since it was written, or may come from somebody else, so what is read is checked.
 """
 
 from __future__ import annotations
 
+import hashlib
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from denseflip.checks import parsing, typed
 from denseflip.classifiers.evaluation import Evaluation
-from denseflip.cohort.labelling import Labelling
-from denseflip.cohort.shared import SharedChange
+from denseflip.cohort.cohort_oracles import Untrained, fit_of
+from denseflip.cohort.labelling import CohortSettings, Labelling, run_labelling
+from denseflip.cohort.shared import SharedChange, find_shared
 from denseflip.datasets import Dataset
-from denseflip.errors import FileFormatError, StoreError
+from denseflip.errors import EngineError, FileFormatError, StoreError
+from denseflip.runs.identity import versions
+from denseflip.runs.result_store import Record, make_record
+from denseflip.runs.sources import (
+    DataSpec,
+    OracleSpec,
+    evaluate_oracle_of,
+    load_data,
+    load_oracle_of,
+)
+from denseflip.runs.spec_base import Listener, Spec
+
+_REPEATS, _SHUFFLES = 10, 200  # of the evaluation
+
+
+@cache
+def cohort_code() -> str:
+    """Digest of the files of this package that decide the numbers."""
+    h = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        if path.name not in {"cohort.py", "words.py"}:  # these only show them
+            h.update(path.name.encode() + b"\0" + path.read_bytes())
+    return h.hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class CohortSpec(Spec):
+    """One part of a cohort.
+
+    Attributes
+    ----------
+    settings : how the cohort is looked at.
+    part : ``judge`` (the honest accuracy), ``labels`` (a labelling) or ``shared`` (the change).
+    number : of the labelling; 0 is the true one.
+    refit : whether the classifier is trained anew for each.
+    subjects : digest of the columns that are confounds, which a data set's own leaves out.
+    code : digest of the source files that decide it beside those of every result.
+    """
+
+    data: DataSpec
+    oracle: OracleSpec
+    versions: Mapping[str, Any] = field(default_factory=lambda: dict(versions()), kw_only=True)
+    settings: CohortSettings = field(default_factory=CohortSettings, kw_only=True)
+    part: str = field(default="labels", kw_only=True)
+    number: int = field(default=0, kw_only=True)
+    refit: bool = field(default=True, kw_only=True)
+    subjects: str = field(default="", kw_only=True)
+    code: str = field(default_factory=lambda: str(cohort_code()), kw_only=True)
+
+    kind = "cohort"
+
+    @property
+    def sources(self) -> tuple[DataSpec, OracleSpec]:
+        """The data set and the oracle."""
+        return self.data, self.oracle
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Everything the numbers depend on."""
+        return {
+            "kind": self.kind,
+            "data": {"name": self.data.name, "digest": self.data.digest},
+            "oracle": self.oracle.identity,
+            "versions": dict(self.versions),
+            "settings": self.settings.identity(),
+            "part": self.part,
+            "number": self.number,
+            "refit": self.refit,
+            "subjects": self.subjects,
+            "cohort": self.code,
+        }
+
+    def work(self, on_event: Listener | None = None) -> Record:
+        """Evaluate the classifier, run one labelling, or find the shared change."""
+        if self.code != cohort_code():
+            msg = "This worker has other code for cohorts. Install the same denseflip everywhere."
+            raise EngineError(msg)
+        started = time.perf_counter()
+        dataset = _dataset(self.data, self.subjects)
+        fit = fit_of(self.oracle) if self.refit else load_oracle_of(self.oracle, dataset)
+        result: dict[str, Any]
+        if self.part == "judge":
+            judged = _judge(self.oracle, dataset, self.settings)
+            result = {"evaluation": None if judged is None else judged.to_dict()}
+        elif self.part == "shared":
+            changes, questions = find_shared(dataset, self.settings, fit)
+            result = {"shared": [x.to_dict() for x in changes], "questions": questions}
+        else:
+            found = run_labelling(dataset, self.settings, fit, self.number)
+            result = found.to_dict(patients=not self.number)
+        times = {"total": time.perf_counter() - started}
+        return make_record(self.identity, result=result, times=times)
+
+
+_loaded: dict[tuple[str, str], Dataset] = {}  # by digests, in every process
+
+
+def _dataset(spec: DataSpec, subjects: str) -> Dataset:
+    key = (spec.digest, subjects)
+    if key not in _loaded:
+        _loaded.clear()
+        _loaded[key] = load_data(spec)
+    return _loaded[key]
+
+
+def _judge(spec: OracleSpec, dataset: Dataset, settings: CohortSettings) -> Evaluation | None:
+    """The honest accuracy: judged here if it can be trained, else what its card says."""
+    numbers: dict[str, Any] = {
+        "folds": settings.folds,
+        "repeats": _REPEATS,
+        "permutations": _SHUFFLES,
+        "seed": settings.seed,
+    }
+    if settings.confounds:
+        numbers |= {"confounds": list(settings.confounds), "site": settings.site}
+    if spec.kind == "preset":
+        return evaluate_oracle_of(spec, dataset, **numbers)
+    if isinstance(spec.given, Untrained):
+        from denseflip.classifiers.crossval import evaluate
+
+        given = spec.given
+        return evaluate(dataset, estimator=given.estimator, features=given.features, **numbers)
+    ready = load_oracle_of(spec, dataset)
+    if settings.confounds:  # which its card knows nothing of, or of others
+        from denseflip.classifiers.crossval import evaluate
+
+        return evaluate(dataset, ready, **numbers)
+    judged = (getattr(ready, "card", None) or {}).get("evaluation")
+    return None if judged is None else Evaluation.from_dict(judged)
+
+
+# ---- records ----------------------------------------------------------------------------------
 
 
 def read_judged(result: Mapping[str, Any], folder: Path) -> Evaluation | None:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from denseflip.checks import visible
-from denseflip.datasets.atlas_regions import find_dseg, read_nodes, with_regions
+from denseflip.datasets.atlas import find_dseg, read_nodes, with_regions
 from denseflip.datasets.base import Card, Dataset
 from denseflip.datasets.connectome import MEASURES, Keep, upper_triangles
 from denseflip.datasets.export import find_exported

@@ -1,9 +1,8 @@
 """`open_oracle`: from words to an oracle, whatever kind of classifier the words mean.
 
-Each kind is one small record in a registry. This module knows a single kind, a function or model
-of the user's own; `kinds` beside it adds ONNX files and services, rooms further right add theirs
-(trained files and presets, the paper's classifier) in modules that are imported by name when the
-first oracle is opened, so that nothing here depends on them.
+Each kind is one small record in a registry. This module registers functions and models of the
+user, ONNX files and services. Later packages add theirs (trained files and presets, the paper's
+classifier) in modules that are imported by name when the first oracle is opened.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ from denseflip.oracles.protocol import Oracle
 
 #: Modules that register kinds when they are imported.
 PLUG_INS = (
-    "denseflip.oracles.oracle_plugins",
     "denseflip.classifiers.classifier_plugins",
     "denseflip.paper.paper_plugin",
 )
@@ -182,5 +180,45 @@ FUNCTION = register_oracle_kind(
         example="my_classifier:label",
         matches=lambda text: re.fullmatch(r"[^\s:/\\?]+:[\w.]*(\?.*)?", text) is not None,
         open=_open_function,
+    )
+)
+
+
+_ONNX = "onnx:"
+_ONNX_OPTIONS = ("features", "output", "max_batch", "class_names")
+
+
+def _open_onnx(text: str, *, dataset: Any, input: str, batch: bool) -> Oracle:
+    from denseflip.oracles.adapt import parse_options
+    from denseflip.oracles.onnx_model import OnnxOracle
+
+    path, _, query = text.removeprefix(_ONNX).partition("?")
+    return OnnxOracle(path, **parse_options(text, query, _ONNX_OPTIONS))
+
+
+def _open_service(text: str, *, dataset: Any, input: str, batch: bool) -> Oracle:
+    from denseflip.oracles.service import open_service
+
+    return open_service(text)
+
+
+ONNX = register_oracle_kind(
+    OracleKind(
+        name="onnx",
+        summary="a network in an ONNX file; how its nodes are described behind the question mark",
+        words=("onnx:FILE?features=NAME",),
+        example="onnx:network.onnx?features=degree",
+        matches=lambda text: text.startswith(_ONNX),
+        open=_open_onnx,
+    )
+)
+SERVICE = register_oracle_kind(
+    OracleKind(
+        name="service",
+        summary="a classifier behind HTTP; its token in the environment",
+        words=("http://HOST/PATH", "https://HOST/PATH"),
+        example="http://127.0.0.1:8765/predict",
+        matches=lambda text: text.startswith(("http://", "https://")),
+        open=_open_service,
     )
 )

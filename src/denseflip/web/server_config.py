@@ -1,12 +1,17 @@
-"""How the app is served: where, from what, for whom. Checked before anything starts."""
+"""How the app is served: the settings, checked before anything starts, and the server itself."""
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from denseflip.errors import InvalidParameterError
+from denseflip.errors import InvalidParameterError, MissingExtraError
+
+if TYPE_CHECKING:
+    import uvicorn
 
 TOKEN_VARIABLE = "DENSEFLIP_TOKEN"
 LEAST_TOKEN = 16  # characters; a shorter one can be guessed
@@ -14,6 +19,7 @@ UPLOAD = 50_000_000  # bytes of one upload
 UPLOADS = 500  # uploads that are kept
 KEPT = 2_000_000_000  # bytes of uploads and answers that are kept
 BODY = 1_000_000  # bytes of any other request
+HEADERS = 10.0  # seconds until the head of a request must have arrived
 
 
 @dataclass(frozen=True)
@@ -99,3 +105,66 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return False
+
+
+def make_server(app: Any, **settings: Any) -> uvicorn.Server:
+    """A uvicorn server of the app, to be run on sockets.
+
+    It closes a connection that has not sent the head of a request after `HEADERS` seconds: a
+    thousand of these would take every place there is.
+
+    Parameters
+    ----------
+    app : the result of `create_app`.
+    settings : further settings of `uvicorn.Config`.
+
+    Raises
+    ------
+    MissingExtraError
+        If uvicorn is not installed.
+    """
+    try:
+        import h11
+        import uvicorn
+        from uvicorn.protocols.http.h11_impl import H11Protocol
+    except ImportError as error:
+        raise MissingExtraError("uvicorn", "web") from error
+
+    class Patient(H11Protocol):
+        """Closes a connection whose request head does not arrive in time."""
+
+        _late: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self._watch()
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            self._watch()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._calm()
+            super().connection_lost(exc)
+
+        def _watch(self) -> None:
+            if self.conn.their_state is not h11.IDLE or self.transport.is_closing():
+                self._calm()
+            elif self._late is None:
+                self._late = self.loop.call_later(HEADERS, self.transport.close)
+
+        def _calm(self) -> None:
+            if self._late is not None:
+                self._late.cancel()
+                self._late = None
+
+    own: dict[str, Any] = {
+        "http": Patient,
+        "ws": "none",
+        "log_level": "warning",
+        "access_log": False,
+        "server_header": False,
+        "proxy_headers": False,
+        "timeout_graceful_shutdown": 3,
+    }
+    return uvicorn.Server(uvicorn.Config(app, **(own | settings)))

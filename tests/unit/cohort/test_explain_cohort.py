@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from denseflip import as_oracle
-from denseflip.cohort import explain_cohort as module
-from denseflip.cohort.explain_cohort import explain_cohort
+from denseflip.cohort import cohort_parts as parts
+from denseflip.cohort.explain_cohort import Estimate, explain_cohort
 from denseflip.errors import DatasetError, DenseflipError, InvalidParameterError
 from denseflip.runs.result_store import Store
 from groups import by_density, cohort
@@ -20,8 +20,8 @@ SMALL: dict[str, Any] = {"permutations": 19, "patients": 10, "folds": 2, "engine
 
 @pytest.fixture(autouse=True)
 def short_judgement(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_REPEATS", 2)
-    monkeypatch.setattr(module, "_SHUFFLES", 19)
+    monkeypatch.setattr(parts, "_REPEATS", 2)
+    monkeypatch.setattr(parts, "_SHUFFLES", 19)
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +29,8 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A store with a whole run, and its cohort."""
     folder = tmp_path_factory.mktemp("cohort") / "store"
     patch = pytest.MonkeyPatch()
-    patch.setattr(module, "_REPEATS", 2)
-    patch.setattr(module, "_SHUFFLES", 19)
+    patch.setattr(parts, "_REPEATS", 2)
+    patch.setattr(parts, "_SHUFFLES", 19)
     found = explain_cohort(DATA, store=folder, **SMALL)
     patch.undo()
     return folder, found
@@ -51,8 +51,8 @@ def test_what_is_stored_is_not_run_again(kept: Any, monkeypatch: pytest.MonkeyPa
     def never(*_: Any, **__: Any) -> Any:
         raise AssertionError
 
-    monkeypatch.setattr(module, "run_labelling", never)
-    monkeypatch.setattr(module, "find_shared", never)
+    monkeypatch.setattr(parts, "run_labelling", never)
+    monkeypatch.setattr(parts, "find_shared", never)
     again = explain_cohort(DATA, store=folder, **SMALL)
     assert again == found
     assert again.to_json() == found.to_json()  # to the order of the classes
@@ -107,16 +107,16 @@ def test_a_classifier_at_chance_ends_it(monkeypatch: pytest.MonkeyPatch) -> None
     def never(*_: Any, **__: Any) -> Any:
         raise AssertionError
 
-    monkeypatch.setattr(module, "run_labelling", never)
+    monkeypatch.setattr(parts, "run_labelling", never)
     found = explain_cohort(cohort(8, gap=0, seed=5), confirm=never, **SMALL)
     assert found.verdict == "chance"
     assert len(found.sentences) == 2
 
 
 def test_the_cost_is_told_before_and_may_be_declined() -> None:
-    told: list[module.Estimate] = []
+    told: list[Estimate] = []
 
-    def decline(estimate: module.Estimate) -> bool:
+    def decline(estimate: Estimate) -> bool:
         told.append(estimate)
         return False
 
