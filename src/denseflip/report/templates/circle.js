@@ -27,7 +27,7 @@
         const names = this.names(letters);
         const beside = names.length ? Math.max(...names.map((name) => this.picture.textWidth(name, 600, SIZE))) + (data.hasRegions ? 42 : 18) : 12;
         const radius = Math.min(height / 2 - (data.hasRegions ? 30 : 34), width / 2 - beside);
-        if (radius >= 0.36 * height || letters === LETTERS.at(-1)) return [names, radius];
+        if (radius >= 0.24 * height || letters === LETTERS.at(-1)) return [names, radius];
       }
       return [[], 0];
     }
