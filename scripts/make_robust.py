@@ -50,10 +50,10 @@ def explained(
 
 
 def robust_rows(n_graphs: int, quick: bool) -> Iterator[str]:
-    """Robust against plain: the level reached, edits and questions."""
+    """Robust against plain: the level reached, edits and queries."""
     yield (
-        "| data | classifier | method | found | plain: survived | edits | questions | robust: "
-        "survived | reached | edits | questions |"
+        "| data | classifier | method | found | plain: survived | edits | queries | robust: "
+        "survived | reached | edits | queries |"
     )
     yield 11 * "|---" + "|"
     for name, preset, method in ROBUST[:1] if quick else ROBUST:
@@ -79,8 +79,8 @@ def robust_rows(n_graphs: int, quick: bool) -> Iterator[str]:
 
 
 def guided_rows(n_graphs: int, quick: bool) -> Iterator[str]:
-    """`tight` by labels alone and guided: edits and questions of every graph."""
-    yield "| data | classifier | `tight` | edits (each graph) | mean | questions (mean) |"
+    """`tight` by labels alone and guided: edits and queries of every graph."""
+    yield "| data | classifier | `tight` | edits (each graph) | mean | queries (mean) |"
     yield 6 * "|---" + "|"
     for name, preset in GUIDED[:1] if quick else GUIDED:
         data = load_dataset(name)

@@ -50,7 +50,7 @@ def sentences_table(rows: Sequence[Row]) -> str:
     """One row per data set, classifier and method."""
     head = (
         "data set", "classifier", "method", "told", "in", "read as any", "cells", "words", "edits",
-        "d%", "questions", "as read", "planted first", "alone",
+        "d%", "queries", "as read", "planted first", "alone",
     )  # fmt: skip
     lines = []
     for row in rows:
@@ -96,7 +96,7 @@ def as_read_table(rows: Sequence[Row]) -> str:
 
 
 def edits_table(rows: Sequence[Row]) -> str:
-    """Methods against data sets: how many were found, median edits, median questions."""
+    """Methods against data sets: how many were found, median edits, median queries."""
     by = {(row["method"], row["data"]): row for row in rows}
     datasets = list(dict.fromkeys(row["data"] for row in rows))
     methods = sorted(dict.fromkeys(row["method"] for row in rows), key=ORDER.index)

@@ -1,4 +1,4 @@
-"""Run the comparisons of ``docs/terms.md`` and write its tables anew.
+"""Run the comparisons of ``docs/constraints.md`` and write its tables anew.
 
 ``python scripts/make_terms.py`` explains a few patients of ``aut`` and ``bip`` (the paper's data:
 ``DENSEFLIP_DATA``) as they come, with the frontal lobe frozen, and by removals only; and mice of
@@ -20,9 +20,9 @@ from denseflip import load_dataset
 from denseflip.experiments.explain_many import Explanations, explain_many
 from denseflip.experiments.plan import choose_graphs
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "terms.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "constraints.md"
 TERMS: dict[str, dict[str, Any] | None] = {
-    "no terms": None,
+    "no constraints": None,
     "the frontal lobe frozen": {"freeze": "lobe: Frontal Lobe"},
     "removals only": {"only": "remove"},
 }
@@ -42,8 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def frozen(graphs: int) -> Iterator[str]:
-    """A row for each data set and kind of terms; below them the sentences about the first graph."""
-    yield "| data | terms | found | edits | places named | true as read | questions | refused |"
+    """A row for each data set and set of constraints; below them the sentences about the first graph."""
+    yield "| data | constraints | found | edits | places named | true as read | queries | refused |"
     yield "|---|---|---|---|---|---|---|---|"
     said: list[str] = []
     for name in ("aut", "bip"):
@@ -59,7 +59,7 @@ def frozen(graphs: int) -> Iterator[str]:
 
 def strains(graphs: int) -> Iterator[str]:
     """A row for each strain of mice that is asked for by name."""
-    yield "| data | target | found | edits | places named | true as read | questions | refused |"
+    yield "| data | target | found | edits | places named | true as read | queries | refused |"
     yield "|---|---|---|---|---|---|---|---|"
     dataset = load_dataset("mice:strain")
     for target in dataset.class_names:
