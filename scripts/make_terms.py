@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def frozen(graphs: int) -> Iterator[str]:
-    """A row for each data set and set of constraints; below them the sentences about the first graph."""
+    """A row for each data set and constraint; below them the sentences about the first graph."""
     yield "| data | constraints | found | edits | places named | true as read | queries | refused |"
     yield "|---|---|---|---|---|---|---|---|"
     said: list[str] = []
