@@ -44,6 +44,7 @@ from denseflip.experiments.resolve import evaluate_oracle_of, load_data, load_or
 from denseflip.experiments.result_store import Record, Store, make_record
 from denseflip.experiments.run import run_specs
 from denseflip.experiments.spec import DataSpec, OracleSpec, TaskSpec, content_id
+from denseflip.notebook import with_bar
 from denseflip.oracles.protocol import Oracle
 from denseflip.search.constraints.bound_constraints import Constraints
 
@@ -161,6 +162,7 @@ class CohortSpec(TaskSpec):
 # ---- the one call ---------------------------------------------------------------------------
 
 
+@with_bar("Explaining the cohort")
 def explain_cohort(
     dataset: Dataset | str | Path,
     oracle: Any = None,
@@ -224,7 +226,7 @@ def explain_cohort(
     input, batch : how a ``module:function`` wants its graphs, as in `as_oracle`.
     engine, jobs, scheduler : where the work is done; the figures are the same everywhere.
     store : a folder that keeps what is done: the same call goes on from there.
-    progress : called with (done, total), in labellings.
+    progress : called with (done, total), in labellings; by default a notebook shows a bar.
     confirm : called with the `Estimate` before the labellings are begun; False ends it with a
         result that knows the accuracy alone.
 
