@@ -175,7 +175,7 @@ def write_page(
     command : the command line that makes this page again.
     regions, max_edges : as in `plot_connectome`.
     interactive : put the turning brain into the page (1.5 MB, shown on demand).
-    whatif : what the page needs to answer "what if" by itself (`workflow.offline_whatif.whatif_data`), for a
+    whatif : what the page needs to answer "what if" by itself (`workflow.alive.whatif_data`), for a
         classifier that is a sum over the edges.
 
     Returns
