@@ -1,6 +1,6 @@
-"""Write docs/reference/cli.md from the commands themselves: the same words as ``--help`` shows.
+"""Write docs/reference/cli.md from the ``--help`` texts of all commands.
 
-Run it after changing a command; a test fails while the page is out of date.
+Run it after changing a command. A test fails while the page is out of date.
 """
 
 from __future__ import annotations

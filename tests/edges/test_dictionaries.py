@@ -21,8 +21,8 @@ from denseflip.cohort.cohort import Cohort
 from denseflip.errors import DenseflipError, FileFormatError, StoreError
 from denseflip.experiments.cohort import explain_cohort
 from denseflip.experiments.result_store import Store
+from fuzzing import VALUES
 from groups import GOOD, cohort, found_cohort
-from mutations import VALUES
 
 COHORT = found_cohort()
 CONFOUNDS = Confounding(

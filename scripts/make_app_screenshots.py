@@ -1,8 +1,10 @@
-"""Take the pictures of the web app anew: ``python scripts/app_pictures.py [--data FOLDER]``.
+"""Take the screenshots of the web app for the docs.
 
-A cohort is made up, served and explained, and a browser looks: at one explanation on a desk and on
-a phone, and at the index of everybody. Needs playwright and a chromium. With ``--data`` the answers
-of an earlier run are shown again.
+    python scripts/make_app_screenshots.py [--data FOLDER]
+
+The script serves a synthetic cohort, explains it, and captures one explanation (desktop and phone)
+and the index of all subjects in a browser. It needs playwright and chromium. ``--data`` reuses the
+results of an earlier run.
 """
 
 from __future__ import annotations
@@ -20,13 +22,13 @@ from typing import Any
 
 from denseflip.datasets.synthetic import make_synthetic
 from denseflip.web.app import create_app
-from denseflip.web.server_config import Settings
+from denseflip.web.server_config import ServerSettings
 
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
 DESK, PHONE = {"width": 1280, "height": 1130}, {"width": 400, "height": 860}
 ASKED = {
-    "story": {"dataset": "brains", "subject": "case-001"},
-    "index": {"kind": "many", "dataset": "brains"},
+    "story": {"dataset": "brains", "subject": "case-001", "classifier": "regions-logistic"},
+    "index": {"kind": "many", "dataset": "brains", "classifier": "regions-logistic"},
 }
 
 
@@ -40,7 +42,7 @@ def serve(folder: Path) -> tuple[str, Any]:
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
     port = listening.getsockname()[1]
-    app = create_app(Settings(datasets=(str(data),), data=folder / "served", port=port))
+    app = create_app(ServerSettings(datasets=(str(data),), data=folder / "served", port=port))
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False))
     run = {"sockets": [listening]}
     threading.Thread(target=server.run, kwargs=run, daemon=True).start()
