@@ -149,7 +149,7 @@ def test_events_tell_how_it_goes_until_it_is_done(client):
                 lags.append(time.time() - facts["sent"] if "sent" in facts else 0)
                 stages.append(facts["status"])
     assert stages[-1] == "done"
-    assert sorted(lags)[len(lags) // 2] < 5  # the figure is printed by scripts/web_events.py
+    assert sorted(lags)[len(lags) // 2] < 5  # the figure is printed by scripts/web_event_delays.py
     # Whoever comes later is told at once.
     late = client.get(f"/api/jobs/{job['id']}/events").text
     assert '"status": "done"' in late

@@ -163,7 +163,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("given", "error", "message"), BAD, ids=[m[2][:40] for m in BAD])
+@pytest.mark.parametrize(("given", "error", "message"), BAD)
 def test_bad_constraints_are_refused_in_plain_words(given, error, message):
     with pytest.raises(error, match=message):
         explain(GRAPHS[0], between, "tri", nodes=NODES, constraints=given)

@@ -197,7 +197,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("given", "error", "message"), BAD, ids=[m[2][:40] for m in BAD])
+@pytest.mark.parametrize(("given", "error", "message"), BAD)
 def test_bad_input_is_refused_in_plain_words(given, error, message):
     given = {"graph": GOOD, "oracle": first_pair, **given}
     with pytest.raises(error, match=message) as caught:

@@ -17,7 +17,7 @@ from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNa
 from denseflip.oracles.background import Frequencies
 from denseflip.search.claims.claim import Amount
 from denseflip.search.claims.redraw_test import Sides
-from denseflip.workflow.explain_and_describe import tell
+from denseflip.workflow.explain_and_describe import explain_and_describe
 from denseflip.workflow.offline_whatif import start_of, whatif_data
 from denseflip.workflow.subject import find_subject
 from denseflip.workflow.whatif import WhatIf, steps_of
@@ -139,7 +139,7 @@ def test_the_first_choice_may_be_given(logistic):
 def test_the_claim_has_the_same_verdict_by_hand(preset, options, reading, language):
     oracle = fit_oracle(COHORT, preset)
     subject = find_subject(COHORT, "g0000")
-    story = tell(subject, oracle, make_method("brief", **options))
+    story = explain_and_describe(subject, oracle, make_method("brief", **options))
     claim = story.claim
     assert (claim.reading, claim.language, story.true_as_read) == (reading, language, True)
     start = whatif_data(subject, oracle, story=story)["start"]
@@ -159,14 +159,14 @@ def test_the_claim_has_the_same_verdict_by_hand(preset, options, reading, langua
 
 def test_another_reading_than_that_of_the_claim_has_another_verdict(logistic):
     subject = find_subject(COHORT, "g0000")
-    story = tell(subject, logistic, make_method("brief", readings=("distinctive",)))
+    story = explain_and_describe(subject, logistic, make_method("brief", readings=("distinctive",)))
     asked = what_if(logistic, background=COHORT.graphs)
     assert asked.ask(story.claim.amounts, reading="any", draws=100).flips < 50
 
 
 def test_a_claim_of_its_own_connections_only_opens_as_pairs(logistic):
     subject = find_subject(COHORT, "g0000")
-    story = tell(subject, logistic, "race")
+    story = explain_and_describe(subject, logistic, "race")
     assert not story.true_as_read
     start = whatif_data(subject, logistic, story=story)["start"]
     assert (start["cells"], start["reading"], start["test"]) == ([], "any", None)
@@ -176,7 +176,7 @@ def test_a_claim_of_its_own_connections_only_opens_as_pairs(logistic):
 
 def test_a_panel_that_cannot_draw_what_the_claim_means_opens_as_pairs(logistic):
     subject = find_subject(COHORT, "g0000")
-    story = tell(subject, logistic, make_method("brief", readings=("distinctive",)))
+    story = explain_and_describe(subject, logistic, make_method("brief", readings=("distinctive",)))
     alone = whatif_data(replace(subject, dataset=None), logistic, story=story)
     assert alone["readings"] == ["any"]
     assert alone["start"]["cells"] == []
@@ -189,8 +189,11 @@ def test_a_panel_that_cannot_draw_what_the_claim_means_opens_as_pairs(logistic):
 
 def test_the_panel_keeps_to_the_constraints_of_the_explanation(logistic):
     subject = find_subject(COHORT, "g0000")
-    assert whatif_data(subject, logistic, story=tell(subject, logistic))["free"] is None
-    story = tell(subject, logistic, constraints={"freeze": ["n0", "n1"]})
+    assert (
+        whatif_data(subject, logistic, story=explain_and_describe(subject, logistic))["free"]
+        is None
+    )
+    story = explain_and_describe(subject, logistic, constraints={"freeze": ["n0", "n1"]})
     data = whatif_data(subject, logistic, story=Story.from_dict(story.to_dict()))
     free = data["free"]
     assert free is not None
