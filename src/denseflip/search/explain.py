@@ -28,7 +28,7 @@ from denseflip.search.core.problem import CONFIDENCE, Problem, Walk, check_given
 from denseflip.search.core.refinement import Candidate, MinimalRefine, shrink_groups
 from denseflip.search.core.target import as_target, check_confidence, check_target_seen
 from denseflip.search.methods.registry import as_method
-from denseflip.search.postprocess.diverse import Again, FlipRecorder, diversify
+from denseflip.search.postprocess.diverse import FlipRecorder, RepeatedSearch, diversify
 from denseflip.search.postprocess.requirements import Requirements
 
 GAVE_UP = (
@@ -179,7 +179,7 @@ def explain(
         np.random.default_rng(seed),
         label_background=lambda: () if known is None else known.labels(session),
         check_time=session.check_time,
-        terms=bound,
+        constraints=bound,
     )
     if wanted is not None and problem.accepts(own.label):
         if confidence is not None and own.confidence is not None and own.confidence < confidence:
@@ -258,7 +258,7 @@ def explain(
     result = with_weights(replace(result, notes=notes, front=answers), oracle)
     if wishes.n == 1:
         return result
-    again = Again(
+    again = RepeatedSearch(
         budget,
         time_limit,
         result,
@@ -362,7 +362,7 @@ def _result(
 ) -> Counterfactual:
     after = facts.get("edits", Edits()).apply(problem.graph)
     before, then = _confidence(session, problem.graph, after)
-    terms = problem.terms
+    bound = problem.constraints
     return Counterfactual(
         status=status,
         original=problem.graph,
@@ -378,8 +378,8 @@ def _result(
         confidence_before=before,
         confidence_after=then,
         confidence=session.required_confidence,
-        constraints={} if terms is None else terms.constraints.given,
-        refused={} if terms is None else dict(terms.refused),
+        constraints={} if bound is None else bound.constraints.given,
+        refused={} if bound is None else dict(bound.refused),
         **{"edits": Edits(), "label_after": problem.label, **facts},
     )
 

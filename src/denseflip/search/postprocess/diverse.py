@@ -1,7 +1,7 @@
-"""Diverse answers: counterfactuals in different places, each the best where the others are not.
+"""Diverse answers: counterfactuals in different places.
 
-Flips that a search met on its way may be such answers already; else the same method searches again
-with the places of the answers so far frozen.
+Flips that a search met on its way may be such answers already. Otherwise the same method searches
+again with the places of the answers so far frozen.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from denseflip.graph.pairs import decode
 from denseflip.oracles.base_session import BudgetSpentError, Event
 from denseflip.search.constraints.bound_constraints import Constraints
 
-FEW_CELLS = 5  # of an answer in more cells, those that hold half of it are its place
+FEW_CELLS = 5  # of an answer in more cells, only those that hold half of its edits count
 MOST_OF_IT = 0.5
-KEPT = 256  # flips met on the way that are remembered, those with the fewest edits
-LONGER = 2  # a flip met on the way may have so many times the edits of the first answer
+KEPT = 256  # recorded flips, those with the fewest edits
+LONGER = 2  # a recorded flip may have this many times the edits of the first answer
 
 
 class FlipRecorder:
-    """Remembers the smallest flips that a search meets; a listener of its session.
+    """Records the smallest flips of a search; a listener of its session.
 
     Parameters
     ----------
-    on_event : who else listens.
+    on_event : another listener that events are passed on to.
     """
 
     def __init__(self, on_event: Callable[[Event], object] | None) -> None:
@@ -44,7 +44,7 @@ class FlipRecorder:
         self._count = 0
 
     def __call__(self, event: Event) -> None:
-        """Look at an answer, and hand it on."""
+        """Record an answer that flips, and pass the event on."""
         if self.on_event is not None:
             self.on_event(event)
         if event.kind != "answer" or self.original is None or event.graph is None:
@@ -58,7 +58,7 @@ class FlipRecorder:
             heapq.heappop(self._heap)
 
     def flips(self) -> list[tuple[Graph, Label]]:
-        """What was met, the fewest edits first."""
+        """The recorded flips, the fewest edits first."""
         return [(graph, label) for *_, graph, label in sorted(self._heap, reverse=True)]
 
 
@@ -99,8 +99,8 @@ class _Places:
         return "connections" if self.cells is None else f"region pairs ({self.cells.taxonomy.name})"
 
 
-class Again:
-    """Searches again with other constraints, with what is left of budget and time.
+class RepeatedSearch:
+    """Searches again under other constraints, with the rest of budget and time.
 
     Parameters
     ----------
@@ -139,16 +139,16 @@ def diversify(
     met: Iterable[tuple[Graph, Label]],
     again: Callable[[Constraints], Counterfactual],
 ) -> Counterfactual:
-    """A found answer with others in other places beside it (`Counterfactual.diverse`).
+    """Add answers in other places to an answer (`Counterfactual.diverse`).
 
     Parameters
     ----------
-    first : the answer that was found; if none was, it is given back as it is.
-    n : how many there are to be, this one included.
-    nodes, constraints : of the search. Places are cells of the taxonomy that the answer is told
-        in, else of the constraints', else of the first.
+    first : the first answer; returned as it is if nothing was found.
+    n : the number of answers, this one included.
+    nodes, constraints : of the search. Places are cells of the taxonomy that the answer is
+        described in, else of the constraints' taxonomy, else of the first.
     met : flips that the search met, the smallest first.
-    again : searches with other constraints.
+    again : searches under other constraints.
     """
     if not first.found:
         return first
@@ -177,24 +177,24 @@ def diversify(
         calls += other.calls
         if not other.found:
             spent = other.status is Status.BUDGET
-            why = "the budget was spent" if spent else "with that left as it is, nothing flips"
+            why = "the budget was spent" if spent else "no flip without changing those places"
             break
         answers.append(other)
         used |= set(places.main(_changed(other)))
     note = (
-        f"{len(answers)} answers in different {places.words}: what holds "
-        f"{'' if places.cells is None else 'most of '}one is left as it is by the others."
+        f"{len(answers)} answers in different {places.words}: each leaves the "
+        f"{'' if places.cells is None else 'main '}places of the others unchanged."
     )
     if len(answers) < n:
-        short = f"{n} answers in different {places.words} were asked for, and {len(answers)} found"
+        short = f"{n} answers in different {places.words} were requested, {len(answers)} found"
         note = f"{short}: {why}." + ("" if len(answers) == 1 else f" {note}")
     if calls:
-        note = f"{note} Looking for others took {counted(calls, 'question', 'questions')} more."
+        note = f"{note} The other answers took {counted(calls, 'query', 'queries')} more."
     return replace(first, diverse=tuple(answers), notes=(*first.notes, note))
 
 
 def _freezing(constraints: Constraints, places: _Places, used: Iterable[Any]) -> Constraints:
-    """The constraints with these places left as they are, too."""
+    """The constraints, with these places frozen too."""
     mask = places.mask(used)
     if constraints.allowed is not None and constraints.allowed.shape == mask.shape:
         mask &= constraints.allowed
@@ -238,7 +238,7 @@ def _changed(result: Counterfactual) -> Codes:
 
 
 def _as_answer(first: Counterfactual, graph: Graph, label: Label) -> Counterfactual:
-    """A flip that was met on the way, as a result of its own."""
+    """A recorded flip as a result of its own."""
     edits = Edits.between(first.original, graph)
     return replace(
         first,
@@ -250,6 +250,6 @@ def _as_answer(first: Counterfactual, graph: Graph, label: Label) -> Counterfact
         robustness=None,
         plausibility=None,
         confidence_after=None,
-        weights=(),  # those of its own edits are looked up by whoever knows the oracle
-        notes=("Met on the way to the first answer; its questions are counted there.",),
+        weights=(),  # added later by `explain`, which has the oracle
+        notes=("Found during the search for the first answer; its queries are counted there.",),
     )
