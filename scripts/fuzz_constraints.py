@@ -259,7 +259,7 @@ def check(trial: Trial, *, told: bool = False) -> Counter[str]:
     _check_asked(trial)
     _check_result(trial, result)
     if result.status == "exhausted" and _could_bind(trial, result):
-        assert any("Bound by the constraints" in note for note in result.notes), result.notes
+        assert any("Limited by the constraints" in note for note in result.notes), result.notes
         counts["named what bound"] += 1
     if told and result.found:
         trial.box.asked.clear()
