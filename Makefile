@@ -6,10 +6,11 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 CONSTRAINTS := -c constraints.txt
 DEMO_OUT ?= denseflip-demo
 PYTEST_ARGS ?=
+MUTANTS ?= denseflip.graph.cliques*
 SOAK ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test models lint types docs serve bench golden audit soak clean
+.PHONY: help demo test models coverage mutants lint types docs serve bench golden audit soak clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -19,6 +20,16 @@ demo: $(VENV)/.demo ## Explain one mouse brain under three classifiers and write
 
 test: $(VENV)/.test ## Run all tests (those that need the paper's data or a browser say so if they skip)
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(PYTEST_ARGS)
+
+coverage: $(VENV)/.dev ## Run all tests under coverage.py and list the lines and branches that none of them runs
+	$(BIN)/coverage erase
+	-$(BIN)/coverage run -m pytest $(PYTEST_ARGS)
+	$(BIN)/coverage combine -q
+	$(BIN)/coverage report
+
+mutants: $(VENV)/.dev ## Test the tests by small changes of some functions (MUTANTS='denseflip.graph.cliques*')
+	$(BIN)/mutmut run $(foreach name,$(MUTANTS),'$(name)')
+	$(BIN)/mutmut results
 
 models: $(VENV)/.models ## Install what the tests of torch, ONNX and HTTP models need (they skip without)
 
@@ -55,7 +66,7 @@ soak: $(VENV)/.test ## Try to break it for hours, and write down what happened (
 	$(BIN)/python scripts/soak.py $(SOAK)
 
 clean: ## Remove the virtual environment and everything built
-	rm -rf $(VENV) docs/_build dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis $(DEMO_OUT)
+	rm -rf $(VENV) docs/_build dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage* mutants $(DEMO_OUT)
 
 # ---- set-up: one stamp per set of extras --------------------------------------------------------
 

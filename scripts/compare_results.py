@@ -1,11 +1,11 @@
-"""Compare two ``results.csv`` of `denseflip paper` or `denseflip bench`, value by value.
+"""Compare two ``results.csv`` files of `denseflip paper` or `denseflip bench`, value by value.
 
     python scripts/compare_results.py BEFORE.csv AFTER.csv [--ignore COLUMN ...] [--subset]
 
-Rows are matched by what was run (data set, oracle, method, parameters, seed, graph, profile,
-budget); times are left out. Says, column by column, how many values differ and shows the first few.
-The exit code is 0 only if nothing differs. With ``--subset`` the second file may lack rows of the
-first: for a run with ``--limit`` or ``--datasets`` beside a whole one.
+Rows are matched by data set, oracle, method, parameters, seed, graph, profile and budget; run times
+are ignored. The script prints the number of differing values per column with the first few of them,
+and exits with 0 only if nothing differs. With ``--subset`` the second file may lack rows of the
+first (a run with ``--limit`` or ``--datasets``).
 """
 
 from __future__ import annotations

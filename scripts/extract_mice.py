@@ -1,4 +1,4 @@
-"""Make the embedded mouse data from the wheel of graspologic.
+"""Extract the embedded mouse data from the wheel of graspologic.
 
     pip download --no-deps graspologic==3.4.4
     python scripts/extract_mice.py graspologic-3.4.4-py3-none-any.whl
@@ -6,11 +6,10 @@
 Source: graspologic 3.4.4 (MIT licence, Copyright (c) Microsoft Corporation and contributors),
 folder ``datasets/mice``: 32 diffusion-MRI connectomes of mouse brains by Wang et al., "Variability
 and heritability of mouse brain structure: Microscopic MRI atlases and connectomes for diverse
-strains", NeuroImage 2020, doi 10.1016/j.neuroimage.2020.117274.
-
-Kept: of every mouse the strongest 10 % of node pairs by streamline count (5,495 of 54,946; ties go
-to the pair that comes first), its strain and sex, and of every node its name, the levels of the
-hierarchy and the hemisphere. The same wheel always gives the same bytes.
+strains", NeuroImage 2020, doi 10.1016/j.neuroimage.2020.117274. The script keeps the strongest 10 %
+of node pairs by streamline count (5,495 of 54,946; ties go to the first pair), the strain and sex
+of each mouse, and the name, hierarchy levels and hemisphere of each node. The output is
+reproducible byte for byte.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Try to break the guarantee: random constraints × every method and refinement × random oracles.
+"""Search for violated constraints: random constraints, all methods and refinements, random oracles.
 
     python scripts/fuzz_constraints.py --results 20000
 
-Every result is checked by plain definitions on dense arrays, not by the code that enforces them:
-what changed keeps to the constraints, and so does every graph that the oracle was asked about; the
-oracle gives the label, and the confidence, that the result says; the trace leads there; a search
-that found nothing names what bound it; and of every tenth result the sentence is told, and its
-redraws keep to the terms as well. The first violation ends the run with the case that shows it.
+Each result is checked against the definitions on dense arrays, independently of the code that
+enforces them: the edits and every queried graph satisfy the constraints, the oracle gives the
+reported label and confidence, the trace leads to the result, and a search without a result names
+the constraint that stopped it. For every tenth result the sentence and its redraws are checked as
+well. The first violation ends the run and is printed.
 """
 
 from __future__ import annotations
@@ -259,7 +259,7 @@ def check(trial: Trial, *, told: bool = False) -> Counter[str]:
     _check_asked(trial)
     _check_result(trial, result)
     if result.status == "exhausted" and _could_bind(trial, result):
-        assert any("Bound by the constraints" in note for note in result.notes), result.notes
+        assert any("Limited by the constraints" in note for note in result.notes), result.notes
         counts["named what bound"] += 1
     if told and result.found:
         trial.box.asked.clear()

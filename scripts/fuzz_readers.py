@@ -1,8 +1,8 @@
-"""Bring the readers whatever atheris thinks of: ``fuzz_readers.py N SEED``.
+"""Fuzz the file readers with atheris: ``python scripts/fuzz_readers.py N SEED``.
 
-Every reader is given N inputs, begun with a small sound file of its kind. What comes back must be a
-result or a `DenseflipError`. Ends with 1 at the first that is neither (the input is kept in the
-current folder), with 3 where atheris is not installed.
+Each reader gets N inputs, starting from a small valid file. It must return a result or raise a
+`DenseflipError`. At the first other outcome the script keeps the input in the current folder and
+exits with 1; it exits with 3 if atheris is not installed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Put what a script has measured into a page, between the page's markers."""
+"""Replace a marked part of a docs page with new lines; used by the scripts that write tables."""
 
 from __future__ import annotations
 

@@ -1,20 +1,19 @@
-"""Try denseflip for as long as one likes, and write down what happened.
+"""Long-running robustness tests; the results are written to ``docs/reliability.md``.
 
-``make soak`` runs everything in full (hours) and puts the figures into ``docs/reliability.md``;
-``python scripts/soak.py kills --times 20`` runs one part, ``--short`` all of them in a minute or
-two, without touching the page. Any failure ends it with a message and a status of 1.
+``make soak`` runs all parts in full (hours). ``python scripts/soak.py kills --times 20`` runs one
+part; ``--short`` runs all of them in a minute or two and does not change the page. A failure prints
+a message and exits with 1.
 
-* ``doors``: files and dictionaries changed at random, at every door (``tests/edges``);
-* ``readers``: the readers of files under atheris, which looks for new ways through the code by
-  itself (``pip install atheris``);
-* ``results``: searches of all kinds under random constraints, every result checked
+* ``doors``: randomly modified files and dictionaries for every reader (``tests/edges``);
+* ``readers``: the file readers under atheris, a coverage-guided fuzzer (``pip install atheris``);
+* ``results``: searches under random constraints, each result checked
   (``scripts/fuzz_constraints.py``);
-* ``kills``: runs killed (``SIGKILL``, workers too) after their first part was written, continued,
-  and compared with an undisturbed run, byte for byte;
-* ``disk``: every writer on a disk that fills up at some point (a tmpfs of a few kilobytes), and in
-  a folder that may not be written to;
-* ``clock``: runs whose wall clock jumps by days, back and forth;
-* ``writers``: two runs at once that write to one folder.
+* ``kills``: runs killed with their workers (``SIGKILL``) after the first stored part, resumed, and
+  compared byte for byte with an undisturbed run;
+* ``disk``: all writers on a disk that fills up (a tmpfs of a few kilobytes) and in a read-only
+  folder;
+* ``clock``: runs while the system clock jumps by days;
+* ``writers``: two concurrent runs that write to one folder.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Kill a server in the middle of its jobs, again and again, and count what is lost.
+"""Kill a server repeatedly while it runs jobs, restart it, and count lost jobs.
 
-A server is started, asked for many jobs, and killed (SIGKILL) while they run; then it is started
-again over the same folder. Every job that was seen done must still be done, with its result; every
-other must be done, waiting, or marked as interrupted and run again. Prints the counts, and fails if
-anything is lost.
+After each SIGKILL the server starts again on the same folder. A job that was done must still be
+done, with its result; any other job must be done, queued, or marked as interrupted and run again.
+The script prints the counts and fails if a job is lost.
 """
 
 from __future__ import annotations

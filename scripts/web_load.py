@@ -1,7 +1,7 @@
-"""Many clients at a server for a while: pages, lists, what-ifs and jobs mixed.
+"""Put load on a server: many clients request pages, lists, what-ifs and jobs for a while.
 
-Prints requests, errors, lost jobs, times and the server's memory at a third and at the end; fails
-on an error, a lost job, or memory that grew by more than a fifth.
+The script prints requests, errors, lost jobs, response times, and the server's memory after a third
+of the time and at the end. It fails on an error, a lost job, or memory growth above 20 %.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ def test_explain_says_how_true_the_sentence_is_and_which_answers_no_other_beats(
     assert "change the answer (95 % interval" in out
     assert "No other answer that was found beats one of these" in out
     assert "\n1. Mouse sub-54811 is classified as BTBR." in out
-    assert "cannot be told in the regions of 'region' (14 of them)" in out
+    assert "cannot be described in the regions of 'region' (14 of them)" in out
     code, out, err = call(capsys, *words, "--json", "--out", "front")
     assert code == 0, err
     data = json.loads(out)
@@ -257,7 +257,7 @@ def test_where_the_terms_bind_it_is_said(folder: Path, capsys: pytest.CaptureFix
     words = ("g.csv", "--oracle", "box:first", "-m", "tri", "--freeze", "0 x 1")
     code, out, _ = call(capsys, "explain", *words)
     assert code == 0
-    assert "Bound by the constraints: freeze=0 x 1 (9 of 10 pairs may change)." in out
+    assert "Limited by the constraints: freeze=0 x 1 (9 of 10 pairs may change)." in out
     assert "On the command line: --freeze" in out
 
 

@@ -128,6 +128,7 @@ def test_compare_is_called_like_this():
         "*time_limit=None",
         "*regions=None",
         "*subject=None",
+        "*true_class=None",
         "*class_names=None",
         "*evaluation=None",
         "*share=0.0",
@@ -140,7 +141,7 @@ def test_compare_is_called_like_this():
 def test_as_oracle_is_called_like_this():
     assert parameters(denseflip.as_oracle) == [
         "model",
-        "input='adjacency'",
+        "input='auto'",
         "*batch=False",
         "*features=None",
         "*nodes=None",

@@ -23,9 +23,8 @@ FOLDER = ROOT / "benchmarks"
 
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch):
-    """Import a benchmark or a script by name, found as it finds its neighbours when it is run."""
+    """Import a benchmark by name, with its folder on the path as when it is run."""
     monkeypatch.syspath_prepend(FOLDER)
-    monkeypatch.syspath_prepend(ROOT / "scripts")
     return importlib.import_module
 
 
@@ -86,18 +85,6 @@ def test_least_takes_the_runs_in_turn(opened) -> None:
     runs = {name: (lambda n=name: order.append(n)) for name in "ab"}
     assert set(opened("measuring").least(runs, 2)) == {"a", "b"}
     assert order == ["a", "b", "a", "b"]
-
-
-def test_lines_of_code_and_of_imports_are_told_apart(opened, tmp_path: Path) -> None:
-    house = opened("count_house")
-    (tmp_path / "__init__.py").write_text("")
-    (tmp_path / "one.py").write_text(
-        '"""Two\nlines."""\n\nimport os\nfrom a import (\n    b,\n)\n\n# why\nx = 1\n'
-    )
-    [empty, one] = house.count_tree(tmp_path)
-    assert (empty.lines, empty.code, empty.imports) == (0, 0, 0)
-    assert (one.lines, one.code, one.imports) == (10, 5, 4)
-    assert house.row(tmp_path, [empty, one])[:5] == ["1", "10", "5", "4", "80.0 %"]
 
 
 @pytest.mark.parametrize("threshold", [-1.0, 0.0, 1.5])

@@ -26,7 +26,7 @@ def load(path: str) -> Any:
 def test_the_table_and_the_picture_of_made_up_cohorts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    script = load("scripts/make_cohorts.py")
+    script = load("scripts/make_cohort_tables.py")
     asked = {"null": 2, "power": 1, "permutations": 1, "patients": 2, "per_class": 4}
     args = Namespace(out=tmp_path, engine="serial", jobs=1, **asked)
     script.synthetic(args)

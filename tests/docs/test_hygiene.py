@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -85,3 +86,10 @@ def test_helpers_that_need_an_extra_are_not_collected() -> None:
             if heavy & {name.split(".")[0] for name in names}:
                 needing.add(path.relative_to(ROOT / "tests").as_posix())
     assert needing == set(conftest.collect_ignore)
+
+
+def test_every_dependency_has_a_lower_bound() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = [project["dependencies"], *project["optional-dependencies"].values()]
+    named = [r for some in wanted for r in some if not r.startswith(project["name"])]
+    assert [r for r in named if not re.fullmatch(r"[\w.-]+>=[\d.]+", r)] == []

@@ -25,7 +25,7 @@ ROW = {
 def script() -> ModuleType:
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(ROOT / "scripts")  # it finds its neighbours as when it is run
-        return importlib.import_module("make_sentences")
+        return importlib.import_module("make_sentence_tables")
 
 
 def test_a_row_of_results_as_a_row_of_the_page(script):

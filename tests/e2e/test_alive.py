@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 
 from cohorts import make_cohort
+from denseflip import Background, Story, make_method
+from denseflip.as_read import READINGS
 from denseflip.classifiers.presets import fit_oracle
+from denseflip.oracles.session import Session
+from denseflip.search.claims.places import Places
+from denseflip.search.claims.redraw import Redraw
+from denseflip.search.claims.redraw_test import Sides
 from denseflip.workflow.explain_and_describe import explain_and_describe
 from denseflip.workflow.offline_whatif import whatif_data
 from denseflip.workflow.outputs import write_outputs
@@ -22,15 +28,21 @@ DRAWN = """() => {
 }"""
 
 
-def written(folder: Path, preset: str, classes: int = 2) -> tuple[Path, Any, Any]:
+def written(
+    folder: Path, preset: str, classes: int = 2, subject_id: str = "g0003", **options: Any
+) -> tuple[Path, Any, Any]:
     """A page in a folder, with its classifier and its subject."""
     cohort = make_cohort(classes=classes)
     oracle = fit_oracle(cohort, preset)
-    subject = find_subject(cohort, "g0003")
-    story = explain_and_describe(subject, oracle)
-    data = whatif_data(subject, oracle, story=story)
-    page = write_outputs(story, folder, oracle, dataset=cohort, whatif=data)[0]
+    subject = find_subject(cohort, subject_id)
+    story = explain_and_describe(subject, oracle, **options)
+    page = write_story(folder, story, subject, oracle)
     return page, oracle, subject
+
+
+def write_story(folder: Path, story: Story, subject: Any, oracle: Any) -> Path:
+    data = whatif_data(subject, oracle, story=story)
+    return write_outputs(story, folder, oracle, dataset=subject.dataset, whatif=data)[0]
 
 
 def check(page: Any, oracle: Any, subject: Any) -> int:
@@ -74,6 +86,99 @@ def test_the_page_says_what_the_classifier_says(visit, tmp_path, preset):
     check(page, oracle, subject)
     assert seen.sideways() <= 0
     seen.quiet()  # nothing was fetched: there is no network
+
+
+@pytest.mark.parametrize(
+    ("preset", "options", "reading", "language"),
+    [
+        ("regions-logistic", {"readings": ("any",)}, "any", "regions"),
+        ("edges-logistic", {"readings": ("typical",)}, "typical", "regions"),
+        ("edges-logistic", {"readings": ("distinctive",)}, "distinctive", "regions"),
+        ("regions-logistic", {"language": "nodes"}, "any", "nodes"),
+        ("edges-logistic", {"language": "nodes"}, "distinctive", "nodes"),
+    ],
+)
+def test_the_panel_opens_with_the_claim_of_the_sentence(
+    visit, tmp_path, preset, options, reading, language
+):
+    cohort = make_cohort()
+    oracle = fit_oracle(cohort, preset)
+    subject = find_subject(cohort, "g0000")
+    story = explain_and_describe(subject, oracle, make_method("brief", **options))
+    test = story.as_read
+    assert (story.reading, story.language) == (reading, language)
+    seen = visit(write_story(tmp_path / "out", story, subject, oracle))
+    page = seen.page
+    page.wait_for_selector("#whatif .wi-verdict strong")
+    # The number is that of the sentence's test, and the first choice the explanation itself.
+    assert page.locator("#whatif").get_attribute("data-flips") == f"{test.flips}/{test.draws}"
+    said = f"{test.flips} of {test.draws} choices of as many connections change the answer"
+    assert f"{said}, as tested for the sentence" in page.inner_text("#whatif")
+    assert f"{test.flips} of {test.draws} random choices" in page.inner_text("body")
+    assert page.inner_text(".wi-label strong") == story.class_name(story.claim.label)
+    assert page.locator(".wi-cells select").first.input_value() == reading
+    shown = page.evaluate(
+        """() => { const { panel } = denseflipWhatIf;
+        return [panel.data.start.cells, panel.state.pairs, panel.answer.codes]; }"""
+    )
+    cells = [((c["a"], c["b"]), c["more"], c["fewer"]) for c in shown[0]]
+    assert tuple(cells) == story.claim.amounts
+    assert shown[1] == []
+    edits = story.named_edits
+    assert sorted(shown[2]) == sorted(u * 12 + v for u, v in (*edits.added, *edits.removed))
+    for row in page.locator(".wi-row").all():
+        assert row.locator("input[type=number]").first.input_value().isdigit()
+    check(page, oracle, subject)
+    # The page's own choices, 100 of them, have the same verdict.
+    flips = 0
+    for _ in range(5):
+        page.click(".wi-tools >> text=Another choice")
+        assert check(page, oracle, subject) == 20
+        flips += page.evaluate("denseflipWhatIf.panel.answer.flips")
+    assert flips >= 88  # nine of ten, and what 100 draws may miss
+    page.click(".wi-tools >> text=As explained")
+    assert page.locator("#whatif").get_attribute("data-flips") == f"{test.flips}/{test.draws}"
+    seen.quiet()
+
+
+def test_the_page_draws_with_the_weights_of_the_reading(visit, tmp_path):
+    """Room and first draws in the page are those that Python's redraws allow."""
+    path, _, subject = written(tmp_path / "out", "edges-logistic")
+    page = visit(path).page
+    page.wait_for_selector("#whatif .wi-verdict strong")
+    oracle = fit_oracle(subject.dataset, "edges-logistic")
+    target = page.evaluate("denseflipWhatIf.panel.data.target")
+    background = Background.of(subject.background)
+    before = oracle.predict([subject.graph])[0]
+    sides = Sides.of_background(background, Session(oracle), before, target)
+    places = Places(subject.graph, subject.nodes.taxonomy("lobe"))
+    for reading in READINGS:
+        redraw = Redraw(places, reading, sides.current, sides.target)
+        for place in places.every:
+            for adding in (True, False):
+                room = page.evaluate(
+                    "([key, adding, reading]) => "
+                    "denseflipWhatIf.panel.choices.room(key, adding, reading)",
+                    [f"{place[0]}-{place[1]}", adding, reading],
+                )
+                assert room == redraw.room(place, adding=adding)
+
+
+def test_what_was_frozen_is_not_drawn(visit, tmp_path):
+    path, oracle, subject = written(
+        tmp_path / "out", "regions-logistic", constraints={"freeze": ["n0", "n1"]}
+    )
+    page = visit(path).page
+    page.wait_for_selector("#whatif .wi-verdict strong")
+    page.click(".wi-tools >> text=As it is")
+    page.select_option("[aria-label='first region']", label="Front")
+    page.select_option("[aria-label='second region']", label="Back")
+    page.click(".wi-add")
+    page.locator("[data-cell='0-1'] .wi-more input[type=number]").fill("8")
+    page.keyboard.press("Enter")
+    assert check(page, oracle, subject) == 20
+    drawn = page.evaluate("denseflipWhatIf.panel.answer.every").copy()
+    assert all(code // 12 > 1 for codes in drawn for code in codes)
 
 
 def test_one_more_connection_keeps_the_others(visit, tmp_path):

@@ -105,6 +105,58 @@ def test_what_if_by_hand(desk, viewport, classifier):
     window.quiet()
 
 
+@pytest.mark.parametrize(
+    ("classifier", "subject", "reading"),
+    [
+        ("regions-logistic", "g0001", "any"),
+        ("edges-logistic", "g0001", "typical"),
+        ("edges-logistic", "g0006", "distinctive"),
+        ("sf-knn", "g0005", "distinctive"),  # the server is asked
+    ],
+)
+def test_what_if_opens_with_the_claim_of_the_sentence(desk, classifier, subject, reading):
+    window = desk()
+    page = window.open()
+    window.explain("small", subject, classifier)
+    found = page.evaluate(
+        "fetch(`/api/jobs/${denseflipApp.job}/files/result.json`).then((got) => got.json())"
+    )
+    test = found["as_read"]
+    assert (test["reading"], test["true"]) == (reading, True)
+    page.click("#tab-whatif")
+    page.wait_for_function(
+        "flips => document.getElementById('whatif').dataset.flips === flips",
+        arg=f"{test['flips']}/{test['draws']}",
+    )
+    assert page.inner_text(".wi-label strong") == page.evaluate("denseflipApp.view.after")
+    assert page.locator(".wi-cells select").first.input_value() == reading
+    rows = {
+        row.get_attribute("data-cell"): [
+            int(row.locator(f".wi-{way} input[type=number]").input_value())
+            for way in ("more", "fewer")
+        ]
+        for row in page.locator(".wi-row").all()
+    }
+    regions = page.evaluate("denseflipApp.panel.data.regions")
+    named = found["story"]["verification"]["named"]
+    assert rows == {
+        f"{regions.index(p['region_a'])}-{regions.index(p['region_b'])}": [p["added"], p["removed"]]
+        for p in named
+    }
+    if test["draws"] > 1:
+        assert "as tested for the sentence" in page.inner_text(".wi-redraws")
+        page.click(".wi-tools >> text=Another choice")
+        page.wait_for_function(
+            "() => /^(18|19|20).20$/.test(document.getElementById('whatif').dataset.flips)"
+        )
+    # A link to it opens in the same reading.
+    page.reload()
+    page.wait_for_selector("#whatif .wi-verdict strong")
+    page.wait_for_function("() => denseflipApp.panel && !denseflipApp.opening")
+    assert page.evaluate("denseflipApp.panel.state.reading") == reading
+    window.quiet()
+
+
 def test_what_happens_is_in_sight_wherever_one_has_scrolled_to(desk):
     window = desk({"width": 1300, "height": 500})
     page = window.open()

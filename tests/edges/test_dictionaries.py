@@ -31,8 +31,8 @@ from denseflip.runs.result_store import Store
 from denseflip.serialise import FORMS
 from denseflip.story.wording.vocabulary import Vocabulary
 from denseflip.web.job_store import Job
+from fuzzing import VALUES
 from groups import GOOD, cohort, found_cohort
-from mutations import VALUES
 
 COHORT = found_cohort()
 CONFOUNDS = Confounding(

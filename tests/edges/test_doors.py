@@ -45,7 +45,7 @@ from denseflip.errors import (
 from denseflip.experiments.bench_config import read_config
 from denseflip.graph import Nodes
 from denseflip.story.wording.vocabulary import Vocabulary
-from mutations import VALUES, Fuzz
+from fuzzing import VALUES, Fuzz
 
 HUGE = 10**5000
 DIGITS = "9" * 5000

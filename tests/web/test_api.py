@@ -149,7 +149,7 @@ def test_events_tell_how_it_goes_until_it_is_done(client):
                 lags.append(time.time() - facts["sent"] if "sent" in facts else 0)
                 stages.append(facts["status"])
     assert stages[-1] == "done"
-    assert sorted(lags)[len(lags) // 2] < 5  # the figure is printed by scripts/web_events.py
+    assert sorted(lags)[len(lags) // 2] < 5  # the figure is printed by scripts/web_event_delays.py
     # Whoever comes later is told at once.
     late = client.get(f"/api/jobs/{job['id']}/events").text
     assert '"status": "done"' in late
@@ -205,6 +205,45 @@ def test_what_if_by_hand_is_what_the_classifier_says(client, study):
     assert nothing["draws"] == 1
 
 
+def explained(client, **asked):
+    """The id of an explanation that is done, and its story."""
+    job = client.post("/api/jobs", json=ASKED | asked).json()["id"]
+    assert wait(client, job)["status"] == "done"
+    return job, Story.from_dict(client.get(f"/api/jobs/{job}/result").json()["story"])
+
+
+@pytest.mark.parametrize(
+    ("subject", "reading"), [("g0000", "any"), ("g0001", "typical"), ("g0006", "distinctive")]
+)
+def test_what_if_opens_with_the_claim_of_the_sentence(client, subject, reading):
+    job, story = explained(client, subject=subject)
+    asked = {**ASKED, "subject": subject}
+    data = client.get("/api/whatif", params={**asked, "job": job}).json()
+    start = data["start"]
+    assert start["reading"] == story.reading == reading
+    cells = tuple(((c["a"], c["b"]), c["more"], c["fewer"]) for c in start["cells"])
+    assert cells == story.claim.amounts
+    assert start["test"] == {"draws": story.as_read.draws, "flips": story.as_read.flips}
+    target = dict(data["classes"])[data["target"]]
+    body = {"cells": start["cells"], "reading": reading, "target": target, "first": start["edits"]}
+    answer = client.post("/api/whatif", json=asked | body).json()
+    assert answer["label"] == target != answer["before"]
+    assert answer["flips"] >= 0.9 * answer["draws"]
+
+
+def test_what_if_draws_nothing_that_was_frozen(client):
+    job, story = explained(client, constraints={"frozen_nodes": ["n0", "n1", "n2"]})
+    body = {"cells": [{"a": 0, "b": 1, "more": 5}, {"a": 7, "b": None, "fewer": 1}]}
+    for seed in range(4):
+        given = ASKED | body | {"seed": seed, "job": job}
+        pairs = client.post("/api/whatif", json=given).json()["pairs"]
+        assert len(pairs) == 6
+        assert min(u for u, _ in pairs) > 2
+    elsewhere = ASKED | body | {"subject": "g0001", "job": job}
+    assert client.post("/api/whatif", json=elsewhere).status_code == 409
+    assert story.result.constraints["freeze"]
+
+
 @pytest.mark.parametrize(
     ("path", "body", "status", "words"),
     [
@@ -223,6 +262,9 @@ def test_what_if_by_hand_is_what_the_classifier_says(client, study):
         ("/api/whatif", ASKED | {"cells": [{"a": 0, "b": 9}]}, 400, "0..1"),
         ("/api/whatif", ASKED | {"cells": [{"a": 0, "b": 0, "more": 99}]}, 400, "there are"),
         ("/api/whatif", ASKED | {"cells": [{"a": 0, "b": 0}] * 2}, 400, "twice"),
+        ("/api/whatif", ASKED | {"cells": [{"a": 12, "b": None, "more": 1}]}, 400, "0..11"),
+        ("/api/whatif", ASKED | {"reading": "moon"}, 422, "reading"),
+        ("/api/whatif", ASKED | {"job": "x"}, 422, "job"),
         ("/api/whatif", ASKED | {"pairs": [[0, 12]]}, 400, "0..11"),
         ("/api/whatif", ASKED | {"pairs": [[3, 3]]}, 400, "different nodes"),
         ("/api/jobs/0123456789abcdef/cancel", {}, 404, "no job"),

@@ -30,11 +30,13 @@ from denseflip.classifiers.recipes import Positions, nested_answers
 from denseflip.counterfactual import wilson_interval
 from denseflip.datasets import Dataset
 from denseflip.errors import InvalidParameterError
+from denseflip.notebook import with_bar
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.threads import single_thread
 
 
+@with_bar("Evaluating")
 def evaluate(
     dataset: Dataset,
     oracle: Any = None,
@@ -69,7 +71,8 @@ def evaluate(
     permutations : how often it is done (once each) with shuffled labels; 0 gives no p-value.
     inner_folds : folds inside each training part, for selecting the setting.
     seed : decides folds and shuffles.
-    progress : called with (done, total) at the start and after every repeat and permutation.
+    progress : called with (done, total) at the start and after every repeat and permutation; by
+        default a notebook shows a bar.
 
     Examples
     --------

@@ -11,6 +11,7 @@ from denseflip.checks import visible_tree
 from denseflip.classifiers.confounding import Confounding
 from denseflip.errors import FileFormatError
 from denseflip.limits import check_size, read_json
+from denseflip.notebook import html_table
 from denseflip.serialise import Serialisable
 
 Level = Literal["better", "unclear", "chance", "seen"]
@@ -84,6 +85,24 @@ class Evaluation(
     training_f1: float
     protocol: Protocol = "cross-validation"
     confounds: Confounding | None = None
+
+    def _repr_html_(self) -> str:
+        """The verdict and the figures behind it, as a table for notebooks."""
+        low, high = self.interval
+        seen = self.protocol == "as given"
+        where = "these graphs" if seen else "held-out graphs"
+        facts: list[tuple[str, object]] = [
+            (f"accuracy, {where}", f"{self.accuracy:.3f} (95 %: {low:.2f} to {high:.2f})"),
+            ("balanced accuracy", f"{self.balanced_accuracy:.3f}"),
+            ("F1", f"{self.f1:.3f}"),
+            ("always the largest class", f"{self.majority_rate:.3f}"),
+        ]
+        if self.p_value is not None and self.enough_shuffles:
+            facts.append((f"p, {self.permutations:,} shuffles", f"{self.p_value:.3g}"))
+        if not seen:
+            facts.append(("accuracy, training graphs included", f"{self.training_accuracy:.3f}"))
+        title = f"{self.preset or self.features} on {self.dataset} ({self.n_graphs:,} graphs)"
+        return html_table(title, (), facts, notes=(self.verdict, self.warning or ""))
 
     @property
     def n_graphs(self) -> int:

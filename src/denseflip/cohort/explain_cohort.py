@@ -14,7 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from denseflip.cohort.cohort import CORRECTIONS, Cohort, assemble, gate
-from denseflip.cohort.cohort_oracles import check_answers, check_sendable, fit_of, spec_of
+from denseflip.cohort.cohort_oracles import (
+    check_answers,
+    check_sendable,
+    fit_of,
+    spec_of,
+)
 from denseflip.cohort.cohort_parts import CohortSpec, read_judged, read_labellings, read_shared
 from denseflip.cohort.labelling import (
     CohortSettings,
@@ -29,6 +34,7 @@ from denseflip.cohort.stats import check_permutations
 from denseflip.constraints import Constraints
 from denseflip.datasets import Dataset
 from denseflip.errors import EngineError, InvalidParameterError, UnknownNameError, whole_number
+from denseflip.notebook import with_bar
 from denseflip.oracles.protocol import Oracle
 from denseflip.runs.engines import make_engine
 from denseflip.runs.identity import content_id
@@ -83,6 +89,7 @@ class Estimate:
 # ---- the one call ---------------------------------------------------------------------------
 
 
+@with_bar("Explaining the cohort")
 def explain_cohort(
     dataset: Dataset | str | Path,
     oracle: Any = None,
@@ -146,7 +153,7 @@ def explain_cohort(
     input, batch : how a ``module:function`` wants its graphs, as in `as_oracle`.
     engine, jobs, scheduler : where the work is done; the figures are the same everywhere.
     store : a folder that keeps what is done: the same call goes on from there.
-    progress : called with (done, total), in labellings.
+    progress : called with (done, total), in labellings; by default a notebook shows a bar.
     confirm : called with the `Estimate` before the labellings are begun; False ends it with a
         result that knows the accuracy alone.
 

@@ -36,7 +36,7 @@ from denseflip.oracles.session import Session
 from denseflip.search.claims.redraw_test import claim_of, redraw
 from denseflip.search.constraints.bound_constraints import bind_constraints
 from denseflip.search.explain import explain
-from denseflip.search.methods.brief import unfit
+from denseflip.search.methods.brief import unsuitable
 from denseflip.search.methods.registry import make_method
 
 SCAN = "scan"
@@ -219,7 +219,7 @@ def _by_cell(values: Any, kind: type) -> npt.NDArray[Any]:
 def cells_of(dataset: Dataset, settings: CohortSettings) -> Cells:
     """The cells that are counted; an error if there are none to speak of."""
     taxonomy = dataset.nodes.taxonomy(settings.regions)
-    if wrong := unfit(taxonomy):
+    if wrong := unsuitable(taxonomy):
         msg = f"{wrong} Name another taxonomy."
         raise InvalidParameterError(msg, parameter="regions")
     return Cells(taxonomy)

@@ -25,7 +25,7 @@ from denseflip.search.constraints.bound_constraints import BoundConstraints
 from denseflip.search.core.method import Conversation
 from denseflip.search.core.probing import Probe, gallop
 from denseflip.search.core.problem import BACKGROUND, REGIONS, Problem, StopSearch, Walk
-from denseflip.search.methods.brief import Brief, too_large, unfit
+from denseflip.search.methods.brief import Brief, too_large, unsuitable
 
 DRAWS = 5  # redraws of a claim, all of which must flip
 _LOWEST, _STEP, _LEVELS = 0.25, math.sqrt(2), 18  # standard deviations, 0.25 to 90
@@ -59,17 +59,17 @@ class Scan(Conversation):
     def __call__(self, problem: Problem, session: BaseSession) -> Walk:
         """Search; what is found flips in all of five redraws, or is true as `brief` says."""
         taxonomy = problem.taxonomy(self.regions, "scan")
-        if wrong := too_large(problem) or unfit(taxonomy):
+        if wrong := too_large(problem) or unsuitable(taxonomy):
             problem.note(wrong)
             raise StopSearch
         assert problem.background is not None
-        places = Places(problem.graph, taxonomy, problem.terms)
+        places = Places(problem.graph, taxonomy, problem.constraints)
         probe = Probe(problem, session)
         repeats = Repeats(Redraw(places), problem.rng, draws=DRAWS, misses=0)
         spreads = self.spreads
         if spreads is None:
             spreads = tuple(spreads_of(places.cells, problem.background.graphs).tolist())
-        most = None if problem.terms is None else most_pairs(problem.terms)
+        most = None if problem.constraints is None else most_pairs(problem.constraints)
         found = _Single(probe, places, repeats, spreads, most).search()
         if found is None:
             if self.max_cells == 1:

@@ -27,6 +27,7 @@ from denseflip.errors import (
 )
 from denseflip.graph import Graph, Nodes
 from denseflip.graph.inputs import settle_names
+from denseflip.notebook import html_table
 from denseflip.serialise import Serialisable, Text
 
 if TYPE_CHECKING:
@@ -367,3 +368,19 @@ class Dataset:
         return (
             f"Dataset({self.name!r}, {len(self)} graphs, {self.n_nodes} nodes, classes: {classes})"
         )
+
+    def _repr_html_(self) -> str:
+        """Sizes, classes and source, as a table for notebooks."""
+        edges = [g.n_edges for g in self.graphs]
+        kinds = [f"{name} ({len(set(x))})" for name, x in self.nodes.regions.items()]
+        facts: list[tuple[str, object]] = [
+            ("classes", ", ".join(f"{name} {n}" for name, n in self.class_counts().items())),
+            ("nodes", f"{self.n_nodes:,}"),
+            ("edges", f"{sum(edges) / len(edges):,.1f} on average ({min(edges)} to {max(edges)})"),
+            ("regions", ", ".join(kinds) or None),
+            ("subject table", ", ".join(self.subjects) or None),
+            ("ids", ", ".join(self.ids[:4]) + (", …" if len(self) > 4 else "")),
+            ("source", self.card.source or None),
+        ]
+        known = [(name, value) for name, value in facts if value is not None]
+        return html_table(f"{self.name}: {len(self):,} graphs", (), known, notes=self.card.caveats)

@@ -20,6 +20,7 @@ from denseflip.experiments.spec import MethodSpec, StoryJob, StorySpec
 from denseflip.experiments.story_records import read_story
 from denseflip.experiments.table import Table
 from denseflip.graph.edits_table import make_frame
+from denseflip.notebook import ROWS, html_table, with_bar
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
 from denseflip.request import Request, takes_request
@@ -149,6 +150,20 @@ class Explanations(Sequence[Explained]):
         end = f", {failed} failed" if failed else ""
         return f"Explanations({self.dataset.name!r}, {found} of {len(self)} found{end})"
 
+    def _repr_html_(self) -> str:
+        """The first graphs, as a table for notebooks."""
+        found = sum(story.result.found for story in self.stories)
+        failed = len(self) - len(self.stories)
+        title = f"{self.dataset.name}: {found:,} of {len(self):,} counterfactuals found"
+        columns = ("id", "class", "before", "after", "edits", "calls", "true_as_read", "in short")
+        rows = []
+        for one in self.explained[:ROWS]:
+            said = dict(zip(COLUMNS, _row(one), strict=True))
+            said["in short"] = one.failure if one.story is None else one.story.short
+            rows.append([said[column] for column in columns])
+        notes = [f"{failed:,} failed." if failed else ""]
+        return html_table(title, columns, rows, total=len(self), notes=notes)
+
 
 def _row(one: Explained) -> tuple[Any, ...]:
     """A graph's cells of the table."""
@@ -182,6 +197,7 @@ def _row(one: Explained) -> tuple[Any, ...]:
 
 
 @takes_request()
+@with_bar("Explaining")
 def explain_many(
     dataset: Dataset | str | Path,
     oracle: Any = None,
@@ -215,7 +231,7 @@ def explain_many(
         are the same.
     store : a folder that keeps what is done. If the run is interrupted, the same call continues
         from there; what is in it already is not searched again.
-    progress : called with (done, total) after every graph.
+    progress : called with (done, total) after every graph; by default a notebook shows a bar.
     {options}
     request : all options as one `Request`; options given by name replace its fields.
 

@@ -14,6 +14,7 @@ from denseflip.errors import InvalidGraphError, counted, shown
 from denseflip.graph.core import Graph
 from denseflip.graph.pairs import Codes, encode_pairs
 from denseflip.limits import check_dense
+from denseflip.notebook import html_table
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -308,3 +309,16 @@ def to_networkx(graph: Graph) -> nx.Graph:
     edges = graph.edges()
     out.add_edges_from(edges if names is None else ((names[u], names[v]) for u, v in edges))
     return out
+
+
+def to_html(graph: Graph) -> str:
+    """A small table for notebooks: size, density, degrees, names."""
+    n = graph.n_nodes
+    degrees = graph.degrees()
+    facts: list[tuple[str, object]] = [
+        ("density", graph.n_edges / graph.n_pairs if graph.n_pairs else None),
+        ("degrees", f"{degrees.min()} to {degrees.max()}" if n else None),
+    ]
+    if graph.names is not None:
+        facts.append(("names", ", ".join(map(str, graph.names[:8])) + (", …" if n > 8 else "")))
+    return html_table(f"Graph: {n:,} nodes, {graph.n_edges:,} edges", (), facts)

@@ -18,6 +18,7 @@ from denseflip.graph.pairs import (
     Codes,
     Pair,
     check_n_nodes,
+    contains,
     count_shared,
     decode,
     encode_pairs,
@@ -206,7 +207,7 @@ class Graph:
             return len(self._codes)
         except AttributeError:
             differ, before = self._since_root(), self._root._codes
-            gone = int(_contains(before, differ).sum())
+            gone = int(contains(before, differ).sum())
             return len(before) + len(differ) - 2 * gone
 
     @property
@@ -246,8 +247,8 @@ class Graph:
             return False
         code = u * self._n + v
         root = self._root
-        joined = bool(_contains(root._codes, code))
-        return joined if root is self else joined != bool(_contains(self._since_root(), code))
+        joined = bool(contains(root._codes, code))
+        return joined if root is self else joined != bool(contains(self._since_root(), code))
 
     def degrees(self) -> Codes:
         """Number of neighbours of every node."""
@@ -471,17 +472,14 @@ class Graph:
     def __repr__(self) -> str:
         return f"Graph(n_nodes={self._n}, n_edges={self.n_edges})"
 
+    def _repr_html_(self) -> str:
+        """A small table for notebooks."""
+        from denseflip.graph import convert
+
+        return convert.to_html(self)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return (type(self), (self._n, self.codes.copy(), self.names))
-
-
-def _contains(codes: Codes, wanted: int | Codes) -> npt.NDArray[np.bool_]:
-    """Which of the wanted codes are among the sorted ones."""
-    if not len(codes):
-        return np.zeros(np.shape(wanted), dtype=bool)
-    at = np.minimum(codes.searchsorted(wanted), len(codes) - 1)
-    found: npt.NDArray[np.bool_] = codes[at] == wanted
-    return found
 
 
 # A slot's own setter passes by `__setattr__`, which keeps everybody else out.

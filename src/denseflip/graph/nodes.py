@@ -25,6 +25,7 @@ from denseflip.errors import (
 )
 from denseflip.files import write_whole
 from denseflip.limits import PER_NODE, check_size
+from denseflip.notebook import ROWS, html_table
 from denseflip.serialise import Serialisable
 
 if TYPE_CHECKING:
@@ -355,6 +356,18 @@ class Nodes(Serialisable, named="a node table", partial=True):
 
     def __repr__(self) -> str:
         return f"Nodes(n_nodes={self.n_nodes}, taxonomies={list(self.regions)})"
+
+    def _repr_html_(self) -> str:
+        """The first nodes, as a table for notebooks."""
+        points = self.coordinates
+        kinds = [f"{name} ({len(set(x))})" for name, x in self.regions.items()]
+        title = f"{self.n_nodes:,} nodes; {', '.join(kinds) or 'no regions'}"
+        rows = [
+            (self.names[i], *(x[i] for x in self.regions.values()), *(points[i] if points else ()))
+            for i in range(min(self.n_nodes, ROWS))
+        ]
+        columns = ("name", *self.regions, *(_AXES if points else ()))
+        return html_table(title, columns, rows, total=self.n_nodes)
 
 
 def _listed(values: Any, what: str) -> tuple[Any, ...]:

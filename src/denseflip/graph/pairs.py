@@ -235,3 +235,12 @@ def random_codes(n_nodes: int, k: int, rng: np.random.Generator) -> Codes:
     v += (v + 1) * v // 2 <= ranks
     u = ranks - v * (v - 1) // 2
     return np.asarray(u * n_nodes + v, dtype=np.int64)
+
+
+def contains(codes: Codes, wanted: int | Codes) -> npt.NDArray[np.bool_]:
+    """Which of the wanted codes are among the sorted ones."""
+    if not len(codes):
+        return np.zeros(np.shape(wanted), dtype=bool)
+    at = np.minimum(codes.searchsorted(wanted), len(codes) - 1)
+    found: npt.NDArray[np.bool_] = codes[at] == wanted
+    return found

@@ -250,9 +250,9 @@ class PublishedRegionCliques(Conversation):
         return self.search.needs
 
     def __call__(self, problem: Problem, session: BaseSession) -> Walk:
-        """Walk the steps, deaf after every removal."""
+        """Follow the steps; a flip after a removal does not end the search."""
         steps = self.search(problem)
-        return walk(problem, steps, session, heed=lambda step: step.block != SPARSIFY)
+        return walk(problem, steps, session, may_stop=lambda step: step.block != SPARSIFY)
 
 
 @dataclass(frozen=True)

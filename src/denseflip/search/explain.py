@@ -30,7 +30,7 @@ from denseflip.search.core.problem import CONFIDENCE, Problem, Walk, check_given
 from denseflip.search.core.refinement import Candidate, MinimalRefine, shrink_groups
 from denseflip.search.core.target import as_target, check_target_seen
 from denseflip.search.methods.registry import method_for, takes
-from denseflip.search.postprocess.diverse import KEPT, Again, diversify
+from denseflip.search.postprocess.diverse import KEPT, RepeatedSearch, diversify
 from denseflip.search.postprocess.requirements import Requirements
 
 GAVE_UP = (
@@ -244,7 +244,7 @@ def _open(case: _Case, on_event: Callable[[Event], object] | None, started: floa
         np.random.default_rng(request.seed),
         label_background=lambda: () if known is None else known.labels(session),
         check_time=session.check_time,
-        terms=bound,
+        constraints=bound,
     )
     known_note = None if known is None else known.note
     for note in (case.weights_note, known_note, getattr(case.oracle, "input_note", None)):
@@ -300,7 +300,7 @@ def _postprocess(run: _Run, found: Walk) -> _Answer:
         except BudgetSpentError:
             problem.note("The budget was spent during refinement; the result may be refined more.")
         if found.as_read is None or found.as_read.language == "pairs":
-            bound = problem.terms = case.bound_of_pairs
+            bound = problem.constraints = case.bound_of_pairs
         size = None if bound is None else _shrink(candidate, bound)
         if bound is not None and size is not None:
             problem.note(bound.bound(size=size, smallest=candidate.graph))
@@ -393,7 +393,7 @@ def _diverse(run: _Run, result: Counterfactual) -> Counterfactual:
             request=replace(alone, **limits),
         )
 
-    again = Again(case.request.budget, case.request.time_limit, result, search_again)
+    again = RepeatedSearch(case.request.budget, case.request.time_limit, result, search_again)
     flips = [] if run.recorder is None else run.recorder.flips()
     if case.bound is not None:
         flips = [flip for flip in flips if case.bound.too_large(flip[0]) is None]
@@ -448,7 +448,7 @@ def _result(run: _Run, status: Status, facts: dict[str, Any]) -> Counterfactual:
     case, session, problem = run.case, run.session, run.problem
     after = facts.get("edits", Edits()).apply(problem.graph)
     before, then = _confidence(session, problem.graph, after)
-    bound = problem.terms
+    bound = problem.constraints
     if run.search_calls is not None:
         facts["search_calls"] = run.search_calls
         facts["refine_calls"] = session.calls - run.search_calls

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, overload
 
 from denseflip.counterfactual import Label
-from denseflip.errors import MissingInputError
+from denseflip.errors import MissingInputError, UnknownNameError
 from denseflip.graph import Graph, Nodes
+from denseflip.graph.edits_table import make_frame
 from denseflip.graph.inputs import as_graph, match_nodes
+from denseflip.notebook import NotebookBar, html_table
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
 from denseflip.oracles.session import Event
@@ -29,6 +32,10 @@ from denseflip.workflow.explain_and_describe import (
 from denseflip.workflow.subject import Subject
 
 COMPARED = ("auto", "blocks", "tri", "cli", "rcli", "con", "edg", "dat", "dat+bw")
+COLUMNS = (  # of the table
+    *("method", "status", "edits", "relative_distance", "calls"),
+    *("regions_80", "named", "true_as_read", "sentence"),
+)
 
 
 @dataclass(frozen=True)
@@ -74,6 +81,115 @@ class Compared:
         return len(self.story.regions().smallest(0.8))
 
 
+class Comparison(Sequence[Compared]):
+    """The rows of a comparison, one for each method; `compare` makes it.
+
+    A row is made when it is first asked for, and kept. ``comparison["tri"]`` is the row of a
+    method; `len` does not search.
+
+    Parameters
+    ----------
+    rows : makes the rows, one after the other.
+    methods : the names of their methods.
+    bar : whether a notebook shows how far it is.
+    """
+
+    def __init__(self, rows: Iterator[Compared], methods: Sequence[str], *, bar: bool) -> None:
+        self.methods = tuple(methods)
+        self._rows, self._made = rows, list[Compared]()
+        self._bar = NotebookBar("Comparing methods") if bar else None
+        self._failure: BaseException | None = None
+
+    def _make(self, n: int) -> None:
+        """Make the first so many rows; what failed fails again."""
+        if len(self._made) >= n:
+            return
+        if self._failure is not None:
+            raise self._failure
+        with self._bar or nullcontext() as bar:
+            for i in range(len(self._made), n):
+                if bar is not None:
+                    bar(i, len(self), self.methods[i])
+                try:
+                    self._made.append(next(self._rows))
+                except BaseException as error:
+                    self._failure = error
+                    raise
+            if bar is not None:
+                bar(n, len(self))
+
+    def __len__(self) -> int:
+        return len(self.methods)
+
+    def __iter__(self) -> Iterator[Compared]:
+        for i in range(len(self)):
+            self._make(i + 1)
+            yield self._made[i]
+
+    @overload
+    def __getitem__(self, key: int | str) -> Compared: ...
+    @overload
+    def __getitem__(self, key: slice) -> list[Compared]: ...
+    def __getitem__(self, key: int | str | slice) -> Compared | list[Compared]:
+        if isinstance(key, str):
+            if key not in self.methods:
+                raise UnknownNameError("method of the comparison", key, self.methods)
+            key = self.methods.index(key)
+        if isinstance(key, slice):
+            self._make(max(range(len(self))[key], default=-1) + 1)
+        else:
+            self._make(range(len(self))[key] + 1)
+        return self._made[key]
+
+    @property
+    def stories(self) -> dict[str, Story]:
+        """Method → story, of the methods that apply."""
+        return {row.method: row.story for row in self if row.story is not None}
+
+    def table(self) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+        """Columns and rows: status, size, calls, what the sentence names, and the sentence."""
+        return COLUMNS, [_cells(row) for row in self]
+
+    def to_frame(self) -> Any:
+        """`table` as a pandas table.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed; the message says how to get it.
+        """
+        return make_frame(*self.table())
+
+    def __repr__(self) -> str:
+        return f"Comparison({', '.join(self.methods)}; {len(self._made)} of {len(self)} done)"
+
+    def _repr_html_(self) -> str:
+        """All methods, as a table for notebooks."""
+        columns, rows = self.table()
+        first = next(iter(self.stories.values()), None)
+        title = f"{len(self)} methods" if first is None else f"{first.subject}: {len(self)} methods"
+        said = "" if first is None or first.true_class is None else first.classified
+        return html_table(title, columns, rows, total=len(rows), notes=[said])
+
+
+def _cells(row: Compared) -> tuple[Any, ...]:
+    """A method's cells of the table."""
+    if row.story is None:
+        return (row.method, "not-applicable", *[None] * 6, row.reason)
+    result, found = row.story.result, row.story.result.found
+    return (
+        row.method,
+        str(result.status),
+        result.distance if found else None,
+        result.relative_distance if found else None,
+        result.calls,
+        row.n_regions if found else None,
+        len(row.story.claim.amounts) if found else None,
+        row.story.true_as_read if found else None,
+        row.sentence,
+    )
+
+
 @takes_request(without=(*PER_METHOD, "n"))
 def compare(
     graph: Graph | Subject,
@@ -89,10 +205,11 @@ def compare(
     evaluation: Any = None,
     progress: Callable[[str], None] | None = None,
     on_event: Callable[[Event], object] | None = None,
-) -> Iterator[Compared]:
-    """Explain one graph by several methods; yield each as it is done.
+) -> Comparison:
+    """Explain one graph by several methods.
 
-    A method that needs what is not there (regions, background) yields a row that says so.
+    The rows are made when they are asked for, one by one in a loop. A method that needs what is not
+    there (regions, background) has a row that says so.
 
     Parameters
     ----------
@@ -103,9 +220,14 @@ def compare(
     nodes, background, on_event : as in `explain`, for each method.
     subject, true_class, class_names, evaluation : as in `describe`, which is given the background,
         too.
-    progress : called with the name of the method that starts.
+    progress : called with the name of the method that starts; by default a notebook shows a bar.
     {options}
     request : all options as one `Request`; options given by name replace its fields.
+
+    Returns
+    -------
+    Comparison
+        A sequence of `Compared`, with ``table()``, ``to_frame()`` and ``stories``.
 
     Examples
     --------
@@ -166,4 +288,4 @@ def compare(
             )
             yield Compared(method.name, story, parameters=story.sentences.advice.parameters)
 
-    return rows()
+    return Comparison(rows(), [method.name for _, method in ready], bar=progress is None)

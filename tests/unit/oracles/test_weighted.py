@@ -178,7 +178,7 @@ def test_it_travels(fitted):
 
 
 def test_the_planted_pair_is_named_and_the_weights_are_shown(fitted, tmp_path):
-    """Must show. All 30 controls of three cohorts: scripts/weighted_planted.py."""
+    """Two of the 30 controls."""
     judged = evaluate(COHORT, fitted, repeats=1, permutations=19)
     assert judged.protocol == "cross-validation"
     assert judged.better_than_chance

@@ -53,8 +53,8 @@ def test_regions_that_fit_are_told_by_brief():
     result = run(regions="third")
     assert (result.chosen, result.as_read.regions, result.as_read.true) == ("brief", "third", True)
     assert notes(result).endswith(
-        "Told in the regions of 'third' (3 of them): a short sentence in them is true as read. "
-        "Method: brief."
+        "Described in the regions of 'third' (3 of them): a short sentence in them is true as "
+        "read. Method: brief."
     )
     assert result.method == "auto"
 
@@ -64,8 +64,11 @@ def test_regions_that_do_not_fit_are_said_to_and_the_next_are_taken():
     assert result.as_read.true
     assert result.as_read.regions == "third"
     said = notes(result)
-    assert "cannot be told in the regions of 'parity' (8 of them): no sentence of one place" in said
-    assert "The taxonomy 'all' has one region only" in said
+    assert (
+        "cannot be described in the regions of 'parity' (8 of them): no sentence of one place"
+        in said
+    )
+    assert "The taxonomy 'all' has only one region" in said
     assert result.chosen == "brief"
 
 
@@ -99,7 +102,7 @@ def test_a_background_without_the_other_class_leaves_pairs(background):
     result = run(background=background)
     assert result.found
     assert result.as_read.language == "pairs"
-    assert "puts no graph of the background in the class that is wanted" in notes(result)
+    assert "labels no graph of the background as the target class" in notes(result)
 
 
 def test_bad_words_are_told():
@@ -171,7 +174,7 @@ def test_an_objective_keeps_what_else_was_asked_for():
 def test_the_objective_of_a_sentence_is_the_default(monkeypatch):
     """Also where nothing can be told: no second hunt with other luck."""
     hunts = []
-    monkeypatch.setattr(Brief, "tell", lambda *given: hunts.append(given[-1]) or [])
+    monkeypatch.setattr(Brief, "find_claims", lambda *given: hunts.append(given[-1]) or [])
     plain = run()
     assert hunts == [*map(NODES.taxonomy, ("parity", "third")), None]
     asked = run(objective="sentence")

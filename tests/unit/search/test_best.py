@@ -16,8 +16,8 @@ from denseflip.oracles.session import Session
 from denseflip.search.claims.claim_search import pareto_front
 from denseflip.search.core.probing import Probe
 from denseflip.search.core.problem import Problem, Walk
-from denseflip.search.methods.best import PAIRS, Entry
-from denseflip.search.methods.linearity import steadiness
+from denseflip.search.methods.best import PAIRS, MemberAnswer
+from denseflip.search.methods.linearity import estimate_linearity
 from graphs import complete, empty, graph, halves, path, two_cliques
 
 N = 12
@@ -60,14 +60,14 @@ def probe_of(g, oracle, background):
 def test_a_linear_rule_is_steady_and_a_parity_is_not():
     graphs = cohort()
     firm = probe_of(graphs[0], left, graphs)
-    assert steadiness(firm) >= 0.75
+    assert estimate_linearity(firm) >= 0.75
     assert firm.session.calls <= 1 + 12
 
     def exact(a):
         """Only the very graphs of the other class: no mixture is one of them."""
         return int(any((a == h.to_adjacency()).all() for h in graphs[1::2]))
 
-    assert steadiness(probe_of(graphs[0], exact, graphs)) == 0.0
+    assert estimate_linearity(probe_of(graphs[0], exact, graphs)) == 0.0
 
 
 def test_nothing_is_said_where_there_are_too_few_graphs():
@@ -76,12 +76,12 @@ def test_nothing_is_said_where_there_are_too_few_graphs():
     def many(a):
         return int(a.sum() > 12)
 
-    assert steadiness(probe_of(g, many, None)) is None
-    assert steadiness(probe_of(g, many, [g, empty(6)])) is None  # none of the other class
-    assert steadiness(probe_of(g, many, [g, complete(6)])) is None  # one
-    assert steadiness(probe_of(g, many, [complete(6), complete(6)])) is None  # one, twice
+    assert estimate_linearity(probe_of(g, many, None)) is None
+    assert estimate_linearity(probe_of(g, many, [g, empty(6)])) is None  # none of the other class
+    assert estimate_linearity(probe_of(g, many, [g, complete(6)])) is None  # one
+    assert estimate_linearity(probe_of(g, many, [complete(6), complete(6)])) is None  # one, twice
     two = [complete(6), complete(6).toggle([(0, 1)])]
-    assert steadiness(probe_of(g, many, two)) == 1.0
+    assert estimate_linearity(probe_of(g, many, two)) == 1.0
 
 
 # ---- objectives -------------------------------------------------------------------------
@@ -111,13 +111,13 @@ def test_it_says_what_each_member_gave():
     given = {"nodes": SIDES, "background": Background(graphs)}
     edits = explain(graphs[0], left, "best", objective="edits", **given)
     note = next(n for n in edits.notes if n.startswith("best: "))
-    assert f"{edits.chosen} serves the objective 'edits' best" in note
+    assert f"{edits.chosen} is best by the objective 'edits'" in note
     for member in ("the background", "con", "race", "tight"):
         assert f" {member}, " in note
     told = explain(graphs[0], left, "best", **given)
     note = next(n for n in told.notes if n.startswith("best: "))
     assert "brief" in note
-    assert "con, race and tight left out, since a sentence is true as read" in note
+    assert "con, race and tight left out because a sentence is true as read" in note
 
 
 def test_no_question_is_counted_twice():
@@ -185,12 +185,12 @@ def test_wrong_objectives_are_told_the_right_ones():
 # ---- the front --------------------------------------------------------------------------
 
 
-def entry(cells: int, edits: int, reading: str | None) -> Entry:
+def entry(cells: int, edits: int, reading: str | None) -> MemberAnswer:
     walk = Walk(Status.FOUND, path(3), 1)
     walk.as_read = PAIRS if reading is None else AsRead("regions", "side", reading, 20, 20)
     if reading is not None:
         walk.trace = [Step("densify", "block", (), name=str(i)) for i in range(cells)]
-    return Entry("x", walk, edits)
+    return MemberAnswer("x", walk, edits)
 
 
 def test_a_front_holds_what_nothing_beats():
@@ -203,7 +203,7 @@ def test_a_front_holds_what_nothing_beats():
         entry(0, 4, None),
         entry(2, 10, "any"),  # the same again
     ]
-    kept = [entries[i].marks for i in pareto_front([one.marks for one in entries])]
+    kept = [entries[i].costs for i in pareto_front([one.costs for one in entries])]
     assert kept == [(1, 30, 1), (1, 40, 0), (2, 10, 0), (3, 3, 3)]
 
 

@@ -159,18 +159,18 @@ BAD = [
     ({"freeze": ["Front", "Back", "Base"]}, InvalidParameterError, "leave nothing to change"),
     ({"predicate": 3}, InvalidParameterError, "predicate"),
     ({"predicate": lambda g: 1 / 0}, InvalidParameterError, "raised ZeroDivisionError"),
-    ({"predicate": lambda g: "yes"}, InvalidParameterError, "must say True or False; got 'yes'"),
+    ({"predicate": lambda g: "yes"}, InvalidParameterError, "must return a bool; got 'yes'"),
 ]
 
 
-@pytest.mark.parametrize(("given", "error", "message"), BAD, ids=[m[2][:40] for m in BAD])
+@pytest.mark.parametrize(("given", "error", "message"), BAD)
 def test_bad_constraints_are_refused_in_plain_words(given, error, message):
     with pytest.raises(error, match=message):
         explain(GRAPHS[0], between, "tri", nodes=NODES, constraints=given)
 
 
 def test_names_and_cells_need_a_table_and_shares_a_background():
-    with pytest.raises(MissingInputError, match="no node table was given"):
+    with pytest.raises(MissingInputError, match="there is no node table to look it up in"):
         explain(GRAPHS[0], between, "tri", constraints=Constraints(freeze="Front"))
     with pytest.raises(MissingInputError, match="counts pairs of regions"):
         explain(GRAPHS[0], between, "tri", constraints=Constraints(max_cells=1))
@@ -227,7 +227,7 @@ def test_a_search_that_finds_nothing_names_what_bound():
         constraints={"only": "remove" if between(GRAPHS[0].to_adjacency()) == 0 else "add"},
     )
     assert result.status is Status.EXHAUSTED
-    assert any("Bound by the constraints: only=" in note for note in result.notes), result.notes
+    assert any("Limited by the constraints: only=" in note for note in result.notes), result.notes
     result = explain(
         GRAPHS[0], between, "dat", nodes=NODES, background=GRAPHS, constraints={"max_edits": 1}
     )

@@ -23,7 +23,7 @@ from denseflip.search.claims.places import Places
 from denseflip.search.claims.redraw import Redraw
 from denseflip.search.constraints.bound_constraints import bind_constraints
 from denseflip.search.core.problem import Problem
-from denseflip.search.methods.brief import _most_cells, unfit
+from denseflip.search.methods.brief import _most_cells, unsuitable
 from graphs import halves, path
 
 N = 24
@@ -214,7 +214,7 @@ def test_where_nothing_is_true_it_says_so():
     assert result.as_read.true  # to fill the cell, or to name what sets the class apart, is
     never = run(graphs[0], lambda a: int(a.sum() > 10_000), background=[*graphs, *others])
     assert never.status is Status.EXHAUSTED
-    assert any("'brief' looks at background graphs of another class" in n for n in never.notes)
+    assert any("'brief' needs background graphs of another class" in n for n in never.notes)
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_where_nothing_is_true_it_says_so():
     [
         ({"max_cells": 0}, "max_cells must be"),
         ({"language": "pairs"}, "'tight' or 'race'"),
-        ({"regions": "all"}, "has one region only"),
+        ({"regions": "all"}, "has only one region"),
         ({"regions": "each"}, "a region for every node"),
     ],
 )
@@ -241,9 +241,9 @@ def test_unknown_words_are_told():
 
 
 def test_the_taxonomies_that_fit():
-    assert unfit(NODES.taxonomy("third")) == ""
-    assert "one region" in unfit(NODES.taxonomy("all"))
-    assert "every node" in unfit(NODES.taxonomy("each"))
+    assert unsuitable(NODES.taxonomy("third")) == ""
+    assert "one region" in unsuitable(NODES.taxonomy("all"))
+    assert "every node" in unsuitable(NODES.taxonomy("each"))
 
 
 def test_a_budget_too_small_for_one_test_is_a_status():
@@ -262,7 +262,7 @@ def test_a_place_that_is_filled_is_said_to_be():
     full = [g.toggle([p for p in FIRST if not g.has_edge(*p)]) for g in GRAPHS[:8]]
     result = run(oracle=all_of_it, background=[*GRAPHS[:8], *full])
     assert result.as_read.true
-    assert "A – B is full then: every pair there is joined." in result.notes
+    assert "A – B is then full: every pair in it is joined." in result.notes
     assert result.counterfactual.to_adjacency()[:8, 8:16].all()
     story = describe(result, NODES, all_of_it)
     assert story.only_choice
@@ -338,7 +338,7 @@ def test_notes_on_a_full_place_are_those_of_the_answer_that_fills_it():
     result = run(front=True)
     for one in result.front:
         cell = one.counterfactual.to_adjacency()[:8, 8:16]
-        full = "A – B is full then: every pair there is joined."
+        full = "A – B is then full: every pair in it is joined."
         assert (full in one.notes) == (bool(cell.all()) and any(u < 8 for u, _ in one.added))
 
 
@@ -356,5 +356,5 @@ def test_notes_on_a_full_place_are_those_of_the_answer_that_fills_it():
 def test_the_terms_bound_the_places_of_a_sentence_where_they_count_the_same(bounds, told, most):
     nodes, graph = halves(8), path(8)
     terms = bind_constraints(Constraints(**bounds), graph, nodes) if bounds else None
-    problem = Problem(graph, 0, nodes=nodes, terms=terms)
+    problem = Problem(graph, 0, nodes=nodes, constraints=terms)
     assert _most_cells(problem, told and nodes.taxonomy(told), 5) == most

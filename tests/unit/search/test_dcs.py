@@ -160,7 +160,9 @@ def test_a_question_may_be_a_plain_word():
 
 
 def test_a_stream_of_something_else_is_caught():
-    with pytest.raises(InvalidParameterError, match=r"yields steps \(denseflip.Step\); got tuple"):
+    with pytest.raises(
+        InvalidParameterError, match=r"must yield steps \(denseflip.Step\); got tuple"
+    ):
         explain(path(4), lambda a: 0, lambda problem: [(0, 1)])
 
 

@@ -109,7 +109,7 @@ def test_an_answer_that_is_not_heeded_counts_but_does_not_end_the_search():
         yield Step("sparsify", "edge", ((1, 2),))
 
     def method(problem, session):
-        return engine.walk(problem, steps(problem), session, heed=lambda s: s.name != "deaf")
+        return engine.walk(problem, steps(problem), session, may_stop=lambda s: s.name != "deaf")
 
     result = explain(path(4), lambda a: int(a[0, 1]), method)
     assert result.found

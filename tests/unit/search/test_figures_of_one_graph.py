@@ -110,12 +110,12 @@ def test_the_robustness_told_is_that_of_the_plausible_answer(level: float) -> No
     if level == 1.0:  # no look was taken in between: these are the very perturbations
         assert not seen.reached
         assert seen.flips == sum(many(g.to_adjacency()) == result.label_after for g in shaken)
-        assert any("Made more plausible" in note for note in result.notes)
+        assert any("The more plausible answer survives" in note for note in result.notes)
 
 
 def test_what_a_look_saw_is_not_given_for_a_level(monkeypatch: pytest.MonkeyPatch) -> None:
     looked = Robustness(0.9, 0.01, 32, 30)  # as many as asked for, and too few to stop at
-    monkeypatch.setattr(robust.PerturbationTest, "look", lambda *_: (False, looked))
+    monkeypatch.setattr(robust.PerturbationTest, "quick_test", lambda *_: (False, looked))
     result = explain(BACKGROUND[1], many, as_method("race+min"), robust=0.9)
     assert result.robustness is not None
     assert result.robustness.draws == robust.DRAWS
@@ -125,9 +125,11 @@ def test_of_several_measured_answers_the_best_is_told_as_that(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     counts = iter([80, 91, 85, *[70] * 20])
-    monkeypatch.setattr(robust.PerturbationTest, "look", lambda self, _: (True, self._seen(32, 32)))
     monkeypatch.setattr(
-        robust.PerturbationTest, "measure", lambda self, _: self._seen(100, next(counts))
+        robust.PerturbationTest, "quick_test", lambda self, _: (True, self._robustness(32, 32))
+    )
+    monkeypatch.setattr(
+        robust.PerturbationTest, "measure", lambda self, _: self._robustness(100, next(counts))
     )
     result = explain(BACKGROUND[1], many, "con+min", background=BACKGROUND, robust=0.9)
     assert result.robustness is not None
@@ -149,7 +151,9 @@ def test_diverse_answers_that_were_met_have_the_weights_of_their_own_edits() -> 
     whole = weighted_oracle(lambda _: 0, data, batch=False).edge_weights(graph).sum()
     oracle = weighted_oracle(lambda w: (w.sum(axis=(1, 2)) / 2 < whole - 1e-9).astype(int), data)
     result = explain(graph, oracle, two, n=2)
-    assert any("Met on the way" in note for note in result.diverse[1].notes)
+    assert any(
+        "Found during the search for the first answer" in note for note in result.diverse[1].notes
+    )
     assert [one.edits.pairs for one in result.diverse] == [(edges[0],), (edges[-1],)]
     for one in result.diverse:
         assert {(u, v) for u, v, *_ in one.weights} == set(one.edits.pairs)

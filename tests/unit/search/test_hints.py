@@ -24,7 +24,7 @@ def test_blocks_hints_at_the_stronger_move_and_that_works():
 
     weak = explain(g, oracle, "blocks", **given)
     assert weak.status is Status.EXHAUSTED
-    assert "brought to the target class's mean" in weak.notes[0]
+    assert "changed to the target class's mean" in weak.notes[0]
     assert "strength='full'" in weak.notes[0]
     assert explain(g, oracle, make_method("blocks", strength="full"), **given).found
 
@@ -45,7 +45,7 @@ def test_full_strength_hints_at_nothing_stronger():
 def test_a_search_that_ends_says_so_and_its_advice_is_another_method():
     result = explain(triangle_with_tail(), lambda a: 0, "tri")
     assert result.status is Status.EXHAUSTED
-    assert "followed to its end (4 questions) and nothing flipped" in result.notes[0]
+    assert "ran to its end (4 queries) and found no flip" in result.notes[0]
     assert "'race'" in result.notes[0]
     # Where tri goes past the flip, race finds it.
     g = two_cliques()
@@ -63,7 +63,7 @@ def test_backward_search_tells_its_limit(most):
     method = Method("x", make_method("dat").search, (BackwardRefine(max_questions=most),))
     result = explain(g, lambda a: int(a.sum() < 20), method, background=[g, other])
     assert result.refine_calls == most
-    note = f"stopped at its limit of {most} questions"
+    note = f"stopped at its limit of {most} queries"
     assert any(note in n for n in result.notes)
     done = explain(g, lambda a: int(a.sum() < 20), "dat+bw", background=[g, other])
     assert not any("limit" in n for n in done.notes)

@@ -60,7 +60,7 @@ def test_con_says_so_when_its_list_ends():
     given = {"background": [g, one, two]}  # the list leads to the two put together
     lost = explain(g, Oracle(), "con", **given)
     assert lost.status is Status.EXHAUSTED
-    assert "Nothing flips along the list of 6 changes" in lost.notes[0]
+    assert "No prefix of 1, 2, 4, … of the 6 changes" in lost.notes[0]
     assert "'race'" in lost.notes[0]
     assert explain(g, Oracle(), "race", **given).found  # the advice is good
 
@@ -102,24 +102,24 @@ def test_a_part_of_the_budget_ends_before_the_whole():
 
 def test_the_orders_of_a_race():
     g = two_cliques()
-    names = [runner.name for runner in Race().runners(problem_of(g, [g, path(8), empty(8)]))]
+    names = [order.name for order in Race().orders(problem_of(g, [g, path(8), empty(8)]))]
     assert names == [
         *("tri", "tri reversed"),
         *("tri, additions", "tri, removals", "tri reversed, additions", "tri reversed, removals"),
         *("con", "towards a graph"),
         *["swaps"] * 4,
     ]
-    for runner in Race(nearest=1, swaps=1).runners(problem_of(g, [g, path(8), empty(8)])):
-        codes = runner.codes.tolist()
+    for order in Race(nearest=1, swaps=1).orders(problem_of(g, [g, path(8), empty(8)])):
+        codes = order.codes.tolist()
         assert len(set(codes)) == len(codes)
-        present = np.isin(runner.codes, g.codes)
-        if "additions" in runner.name:
+        present = np.isin(order.codes, g.codes)
+        if "additions" in order.name:
             assert not present.any()
             assert len(codes) == g.n_pairs - g.n_edges
-        if "removals" in runner.name:
+        if "removals" in order.name:
             assert present.all()
             assert len(codes) == g.n_edges
-    alone = [runner.name for runner in Race().runners(problem_of(g))]
+    alone = [order.name for order in Race().orders(problem_of(g))]
     assert "con" not in alone
     assert len(alone) == 10
 
@@ -147,7 +147,7 @@ def test_a_race_ends_at_the_background_where_nothing_else_flips():
     lost = explain(g, Oracle(), "race")
     assert lost.status is Status.EXHAUSTED
     assert "None of 10 orders flips the label" in lost.notes[0]
-    assert "give a background" in lost.notes[0]
+    assert "pass a background" in lost.notes[0]
 
 
 def test_a_race_is_not_beaten_by_the_orders_that_run_in_it():

@@ -278,7 +278,9 @@ def test_a_refiner_may_undo_edits_only_and_each_once() -> None:
 
     graph = Graph.from_edges(5, [(0, 1), (1, 2), (0, 2), (2, 3)])
     for refine in (adds, twice):
-        with pytest.raises(InvalidParameterError, match="may undo edits of the counterfactual"):
+        with pytest.raises(
+            InvalidParameterError, match="may undo each edit of the counterfactual once"
+        ):
             explain(graph, lambda a: int(a[0, 1]), DCS(refine=refine))
 
 
@@ -289,7 +291,7 @@ def test_what_a_run_has_undone_cannot_be_undone_again(batch, monkeypatch):
     def twice(candidate):
         candidate.undo_while([[(0, 1)], [(1, 2)], [(0, 1)]])
 
-    with pytest.raises(InvalidParameterError, match="each once"):
+    with pytest.raises(InvalidParameterError, match="each edit of the counterfactual once"):
         refined(path(6), lambda a: int(a.sum() == 10), twice, batch=batch)
 
 

@@ -14,7 +14,7 @@ from denseflip.oracles.session import Session
 from denseflip.result_scores import Plausibility, Robustness
 from denseflip.search.core.problem import Problem
 from denseflip.search.core.refinement import Candidate
-from denseflip.search.postprocess.requirements import _Holds
+from denseflip.search.postprocess.requirements import _AcceptanceTest
 from denseflip.search.postprocess.robust import Noise, PerturbationTest
 from graphs import halves, star, two_cliques
 
@@ -109,7 +109,7 @@ def test_a_method_without_further_steps_says_so() -> None:
     assert result.found
     assert result.robustness is not None
     assert not result.robustness.reached
-    assert any("give a background" in note for note in result.notes)
+    assert any("pass a background" in note for note in result.notes)
 
 
 def test_out_of_reach_gives_the_best_found_and_the_level_reached() -> None:
@@ -120,7 +120,7 @@ def test_out_of_reach_gives_the_best_found_and_the_level_reached() -> None:
     assert result.status is Status.FOUND
     assert result.robustness is not None
     assert not result.robustness.reached
-    assert any(note.startswith("Out of reach: a share of 0.9") for note in result.notes)
+    assert any(note.startswith("Out of reach: the flip should survive") for note in result.notes)
     assert parity(result.counterfactual.to_adjacency()) != parity(BACKGROUND[0].to_adjacency())
 
 
@@ -131,7 +131,7 @@ def test_a_budget_is_kept_and_what_was_not_measured_is_said(budget: int) -> None
     )
     assert result.calls <= budget
     if result.found and (result.robustness is None or result.robustness.draws < 100):
-        assert any("budget was spent on the way to a robust" in note for note in result.notes)
+        assert any("budget was spent before a robust answer" in note for note in result.notes)
 
 
 def test_constraints_bind_the_answer_and_not_the_noise() -> None:
@@ -249,7 +249,7 @@ def test_a_bound_that_the_terms_put_out_of_reach_is_said() -> None:
     assert result.plausibility is not None
     assert not result.plausibility.reached
     assert result.distance <= 30
-    assert any("max_implausible=0.05 was asked for" in note for note in result.notes)
+    assert any("max_implausible=0.05 was requested" in note for note in result.notes)
 
 
 def test_a_bound_needs_real_graphs_to_compare_with() -> None:
@@ -290,9 +290,9 @@ def test_a_more_plausible_graph_that_does_not_last_is_no_answer() -> None:
     session = Session(as_oracle(lambda g: int(g == graph or g.n_edges > 10**6), "graph"))
     candidate = Candidate(problem, problem.end(graph, 1), session)
     shaker = PerturbationTest(problem, session, Noise(0.9, 0.01), np.random.default_rng(0))
-    assert _Holds(candidate, None)(graph) == 1  # it flips
-    assert _Holds(candidate, shaker)(graph) is None  # and nothing near it does
-    assert _Holds(candidate, None)(graph.toggle([(0, 1)])) is None
+    assert _AcceptanceTest(candidate, None)(graph) == 1  # it flips
+    assert _AcceptanceTest(candidate, shaker)(graph) is None  # and nothing near it does
+    assert _AcceptanceTest(candidate, None)(graph.toggle([(0, 1)])) is None
 
 
 # ---- diverse ------------------------------------------------------------------------------------
@@ -328,18 +328,18 @@ def test_fewer_than_asked_for_says_how_many_and_why() -> None:
     result = explain(BACKGROUND[1], left_count, "con+min", nodes=NODES, background=BACKGROUND, n=5)
     assert result.found
     assert len(result.diverse) == 1  # only pairs of one cell count
-    (note,) = [note for note in result.notes if "were asked for" in note]
-    assert note.startswith("5 answers in different region pairs (side) were asked for, and 1 found")
-    assert "nothing flips" in note
+    (note,) = [note for note in result.notes if "were requested" in note]
+    assert note.startswith("5 answers in different region pairs (side) were requested, 1 found")
+    assert "no flip without changing those places" in note
 
 
 def test_without_regions_answers_share_no_pair() -> None:
     result = explain(BACKGROUND[1], left_count, "con+min", background=BACKGROUND, n=3)
     assert len(result.diverse) == 3
-    assert not any("were asked for" in note for note in result.notes)
+    assert not any("were requested" in note for note in result.notes)
     calls = sum(one.calls for one in result.diverse[1:])
     (note,) = [note for note in result.notes if note.startswith("3 answers in different")]
-    assert note.endswith(f"Looking for others took {calls} questions more.")
+    assert note.endswith(f"The other answers took {calls} queries more.")
     pairs = [set(one.edits.pairs) for one in result.diverse]
     assert not pairs[0] & pairs[1]
     assert not (pairs[0] | pairs[1]) & pairs[2]
@@ -349,7 +349,7 @@ def test_all_that_may_change_is_used_up() -> None:
     result = explain(star(4), lambda a: int(a[0, 1]), "tri", n=4)
     assert result.found
     assert 1 <= len(result.diverse) < 4
-    assert any("4 answers in different connections were asked for" in n for n in result.notes)
+    assert any("4 answers in different connections were requested" in n for n in result.notes)
 
 
 def test_the_budget_is_that_of_all_answers_together() -> None:

@@ -15,7 +15,7 @@ from denseflip.search.constraints.constrained_session import ConstrainedSession
 from denseflip.search.core.problem import Problem
 from denseflip.search.core.refinement import Candidate
 from denseflip.search.postprocess import robust
-from denseflip.search.postprocess.robust import Noise, PerturbationTest, Way, make_robust
+from denseflip.search.postprocess.robust import EditPath, Noise, PerturbationTest, make_robust
 from graphs import complete, empty, halves, path
 
 TWELVE = path(12)  # 66 pairs
@@ -40,18 +40,18 @@ def test_a_look_allows_half_the_failures_that_the_level_would(level, failures):
 def test_a_perturbation_flips_the_share_of_pairs_but_at_least_one(noise, pairs):
     seen = []
     shaking = shaker(0.9, noise, lambda g: seen.append(g.distance(TWELVE)) or True)
-    shaking.look(TWELVE)
+    shaking.quick_test(TWELVE)
     assert set(seen) == {pairs}
 
 
 def test_a_look_ends_as_soon_as_its_outcome_is_certain():
     for level, draws in ((1, 32), (0.9, 32), (0.75, 32), (0.5, 24)):
-        assert shaker(level, 0.05, lambda g: True).look(TWELVE) == (
+        assert shaker(level, 0.05, lambda g: True).quick_test(TWELVE) == (
             True,
             Robustness(level, 0.05, draws, draws),
         )
     for level, draws in ((1, 8), (0.9, 8), (0.75, 8), (0.5, 16)):
-        assert shaker(level, 0.05, lambda g: False).look(TWELVE) == (
+        assert shaker(level, 0.05, lambda g: False).quick_test(TWELVE) == (
             False,
             Robustness(level, 0.05, draws, 0),
         )
@@ -62,8 +62,8 @@ def test_as_many_failures_as_allowed_pass_and_one_more_does_not():
         answers = iter([False] * lost + [True] * 500)
         return lambda g: next(answers)
 
-    assert shaker(0.75, 0.05, some(4)).look(TWELVE) == (True, Robustness(0.75, 0.05, 32, 28))
-    assert shaker(0.75, 0.05, some(5)).look(TWELVE) == (False, Robustness(0.75, 0.05, 8, 3))
+    assert shaker(0.75, 0.05, some(4)).quick_test(TWELVE) == (True, Robustness(0.75, 0.05, 32, 28))
+    assert shaker(0.75, 0.05, some(5)).quick_test(TWELVE) == (False, Robustness(0.75, 0.05, 8, 3))
 
 
 def test_a_level_is_measured_on_a_hundred_perturbations_of_its_own():
@@ -72,7 +72,7 @@ def test_a_level_is_measured_on_a_hundred_perturbations_of_its_own():
     seen = shaking.measure(TWELVE)
     assert seen == Robustness(0.9, 0.05, 100, 75)
     assert len(asked) == 100
-    assert shaking.unknown == Robustness(0.9, 0.05, 0, 0)
+    assert shaking.not_measured == Robustness(0.9, 0.05, 0, 0)
 
 
 def test_constraints_do_not_apply_to_perturbed_graphs():
@@ -80,7 +80,7 @@ def test_constraints_do_not_apply_to_perturbed_graphs():
     never = bind_constraints(Constraints(predicate=lambda g: False), TWELVE)
     bound = ConstrainedSession(session, Answer(0), never)
     test = PerturbationTest(Problem(TWELVE, 0), bound, Noise(0.9, 0.05), np.random.default_rng(0))
-    assert test.look(TWELVE)[0]
+    assert test.quick_test(TWELVE)[0]
     assert not never.refused
     assert bound.calls == session.calls == 32
     assert bound.query(TWELVE.toggle([(0, 1)])).label == 0  # the session itself still refuses
@@ -99,9 +99,9 @@ def test_a_graph_without_pairs_cannot_be_shaken():
 
 
 def galloped(way_length: int, first: int, low: int, enough) -> tuple[int | None, int, list[int]]:
-    search, asked = object.__new__(robust._Search), []
+    search, asked = object.__new__(robust._RobustSearch), []
     search.enough = lambda k: asked.append(k) or enough(k)
-    k, below = search._gallop(Way(way_length, lambda k: k, "A way"), first, low)
+    k, below = search._gallop(EditPath(way_length, lambda k: k, "A way"), first, low)
     return k, below, asked
 
 
@@ -121,19 +121,19 @@ def edge_after_edge(problem):
         yield Step("sparsify", "nothing", ())
 
 
-def test_a_methods_own_steps_go_on_after_its_flip():
+def test_a_methods_later_steps_go_on_after_its_flip():
     g = path(5)
     problem = Problem(g, 0)
     flipped = g.toggle([(0, 1), (1, 2)])
     later = [flipped.toggle([(2, 3)]), flipped.toggle([(2, 3), (3, 4)])]
-    assert list(robust._own_steps(problem, edge_after_edge, 0, flipped)) == later
-    assert list(robust._own_steps(problem, edge_after_edge, 0, complete(5))) == []
+    assert list(robust._later_steps(problem, edge_after_edge, 0, flipped)) == later
+    assert list(robust._later_steps(problem, edge_after_edge, 0, complete(5))) == []
 
 
 def test_only_so_many_steps_are_followed(monkeypatch):
     monkeypatch.setattr(robust, "MOST_STEPS", 3)
     g = path(9)
-    after = list(robust._own_steps(Problem(g, 0), edge_after_edge, 0, g.toggle([(0, 1)])))
+    after = list(robust._later_steps(Problem(g, 0), edge_after_edge, 0, g.toggle([(0, 1)])))
     assert len(after) == 3
     assert after[-1] == g.toggle([(0, 1), (1, 2), (2, 3), (3, 4)])
 

@@ -301,8 +301,8 @@ def test_a_cut_search_is_noted_once():
         result = explain(g, lambda a: 0, make_method(name, max_branches=1, max_iterations=4))
         about = [note for note in result.notes if "max_branches" in note]
         assert about == [
-            f"At some nodes the search for the largest {word} ended after 1 branch with the "
-            "largest met by then. Raise max_branches to search on."
+            f"At some nodes the search for the largest {word} stopped after 1 branch with the "
+            "largest found so far. Raise max_branches to search further."
         ]
 
 

@@ -141,8 +141,8 @@ def test_dat_says_how_many_graphs_it_tried_in_vain():
     given = {"freeze": ["Front x Back"]}
     result = explain(DENSE, ORACLE, "dat", nodes=NODES, background=GRAPHS, constraints=given)
     assert result.status is Status.EXHAUSTED
-    assert any("made as in each background graph" in note for note in result.notes)
-    assert any("Bound by the constraints: freeze=Front x Back" in note for note in result.notes)
+    assert any("set as in each background graph" in note for note in result.notes)
+    assert any("Limited by the constraints: freeze=Front x Back" in note for note in result.notes)
 
 
 def test_a_search_that_is_forbidden_everything_ends_and_says_so(monkeypatch):

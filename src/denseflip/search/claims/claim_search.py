@@ -176,7 +176,7 @@ class ClaimSearch:
 
     def _too_large(self, told: VerifiedClaim) -> bool:
         """Whether the user's terms allow no answer of this size."""
-        terms = self.problem.terms
+        terms = self.problem.constraints
         codes = np.sort(joined(told.parts))
         return terms is not None and terms.too_large(self.probe.graph(codes)) is not None
 

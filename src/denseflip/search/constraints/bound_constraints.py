@@ -1,8 +1,8 @@
 """`Constraints`: what may change; `BoundConstraints`: the same, bound to one graph.
 
-Which pairs may change is known before anything is asked: searches leave the others out. What the
-changed graph must be like is checked at the door, before a question. How large an answer may be
-binds the answer, not the way to it: a search may start from afar and come back.
+Which pairs may change is known before the first query, so searches leave the others out. What the
+changed graph must be like is checked before each query. The size of an answer is limited only for
+the answer itself: a search may start far away and come back.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from denseflip.graph.density import count_components
 from denseflip.graph.pairs import are_among
 from denseflip.oracles.background import Background
 from denseflip.search.constraints.frozen import Frozen
-from denseflip.search.constraints.rules import Rule, degrees_within, guarded
+from denseflip.search.constraints.rules import Rule, checked, degrees_within
 
 Bools = npt.NDArray[np.bool_]
-_AT_ONCE = 256  # pairs of an order that are looked at together
-_TABLE_NODES = 2048  # up to here what may change is looked up, beyond it worked out
+_AT_ONCE = 256  # pairs of an order that are checked together
+_TABLE_NODES = 2048  # up to this size a table of all pairs is used
 
 
 def bind_constraints(
@@ -59,12 +59,12 @@ def bind_constraints(
 
 @dataclass
 class BoundConstraints:
-    """`Constraints` bound to the graph that is explained: what a search and a session go by.
+    """`Constraints` bound to the graph that is explained, for searches and sessions.
 
     Attributes
     ----------
-    constraints, graph, nodes, background : what they are of.
-    refused : how often each constraint forbade a graph, by its name.
+    constraints, graph, nodes, background : what they were made of.
+    refused : number of graphs that each constraint forbade, by its name.
     """
 
     constraints: Constraints
@@ -77,7 +77,7 @@ class BoundConstraints:
         self._static = list(self._static_rules())
         self._dynamic = list(self._dynamic_rules())
         self._broken: dict[int, str | None] = {}
-        self._met: set[int] = set()
+        self._counted: set[int] = set()
 
     # ---- pairs ----------------------------------------------------------------------------
 
@@ -87,7 +87,7 @@ class BoundConstraints:
         return not self._static
 
     def may_change(self, codes: Codes) -> Bools:
-        """Which of these pairs may change, as the graph is."""
+        """Which of these pairs may change."""
         codes = np.asarray(codes, dtype=np.int64)
         if not self._static:
             return np.ones(len(codes), dtype=bool)
@@ -97,11 +97,11 @@ class BoundConstraints:
         return self._allowed(codes)
 
     def free(self, codes: Codes) -> Codes:
-        """Those of the pairs that may change, in their order."""
+        """The pairs that may change, in their order."""
         return codes[self.may_change(codes)] if self._static else codes
 
     def only_free(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
-        """Those of the pairs that may change, a few looked at together."""
+        """The pairs that may change, lazily."""
         n, rest = self.graph.n_nodes, iter(pairs)
         while some := list(islice(rest, _AT_ONCE)):
             good = self.may_change(np.array([u * n + v for u, v in some], dtype=np.int64))
@@ -121,16 +121,16 @@ class BoundConstraints:
     def closed(self) -> Bools:
         """The nodes at which nothing may change."""
         n = self.graph.n_nodes
-        shut = np.ones(n, dtype=bool)
+        closed = np.ones(n, dtype=bool)
         for codes in _all_codes(n):
             free = self.free(codes)
             if len(free):
-                shut[free // n] = False
-                shut[free % n] = False
-        return shut
+                closed[free // n] = False
+                closed[free % n] = False
+        return closed
 
     def renumbered(self, graph: Graph, old: Codes) -> BoundConstraints:
-        """Which pairs may change with the nodes in another order: ``old[v]`` is now ``v``."""
+        """The same with renumbered nodes: ``old[v]`` is the old number of ``v``."""
         n = max(self.graph.n_nodes, 1)
 
         def free(codes: Codes) -> Bools:
@@ -157,9 +157,9 @@ class BoundConstraints:
     # ---- graphs ---------------------------------------------------------------------------
 
     def broken(self, graph: Graph) -> str | None:
-        """The first constraint that this graph breaks, by its name; None if it breaks none.
+        """The name of the first constraint that this graph violates; None if there is none.
 
-        What binds the answer only (`too_large`) is not among them.
+        Bounds on the size of the answer (`too_large`) are not checked.
         """
         flipped = graph.difference(self.graph)
         if not len(flipped):
@@ -174,20 +174,20 @@ class BoundConstraints:
         return None
 
     def forbids(self, graph: Graph) -> bool:
-        """Whether a session may not ask about this graph."""
+        """Whether this graph may not be queried."""
         if graph.key not in self._broken:
             self._broken[graph.key] = self.broken(graph)
         return self._broken[graph.key] is not None
 
     def refuse(self, graph: Graph) -> None:
-        """Count what forbids this graph, once: a search has come to it."""
+        """Count the constraint that forbids this graph, once per graph."""
         name = self._broken.get(graph.key)
-        if name is not None and graph.key not in self._met:
-            self._met.add(graph.key)
+        if name is not None and graph.key not in self._counted:
+            self._counted.add(graph.key)
             self.refused[name] += 1
 
     def too_large(self, graph: Graph) -> str | None:
-        """The bound on the size of an answer that this graph breaks; None if it breaks none."""
+        """The name of the bound on the size that this graph exceeds; None if there is none."""
         flipped = graph.difference(self.graph)
         most = self.constraints.max_edits
         if most is not None and len(flipped) > most:
@@ -202,14 +202,14 @@ class BoundConstraints:
         """The cells that are counted."""
         return Cells(self._taxonomy("max_cells"))
 
-    # ---- telling --------------------------------------------------------------------------
+    # ---- messages -------------------------------------------------------------------------
 
     def bound(self, *, size: str | None = None, smallest: Graph | None = None) -> str:
-        """What to say where nothing was found: which constraints bound, and how often.
+        """Which constraints prevented an answer, and how often; empty if none did.
 
         Parameters
         ----------
-        size : the bound on the answer's size that the best counterfactual broke.
+        size : the bound on the size that the best counterfactual exceeded.
         smallest : that counterfactual.
         """
         parts = []
@@ -223,18 +223,18 @@ class BoundConstraints:
             limit = getattr(self.constraints, size)
             parts.append(f"{size}={limit} (the smallest flip that was found takes {what})")
         parts += [
-            f"{self._said(name)} ({counted(times, 'graph', 'graphs')} not asked about)"
+            f"{self._words(name)} ({counted(times, 'graph', 'graphs')} not queried)"
             for name, times in self.refused.most_common()
         ]
         if not parts and self.n_free < self.graph.n_pairs:
             n, free = self.graph.n_pairs, self.n_free
             parts = [
-                f"{' and '.join(self._said(rule.name) for rule in self._static)} "
+                f"{' and '.join(self._words(rule.name) for rule in self._static)} "
                 f"({free:,} of {n:,} pairs may change)"
             ]
         if not parts:
             return ""
-        return f"Bound by the constraints: {'; '.join(parts)}."
+        return f"Limited by the constraints: {'; '.join(parts)}."
 
     @cached_property
     def n_free(self) -> int:
@@ -244,17 +244,17 @@ class BoundConstraints:
         return sum(int(self.may_change(codes).sum()) for codes in _all_codes(self.graph.n_nodes))
 
     def check_possible(self) -> None:
-        """Raise if no pair may change at all, naming the constraints that see to that."""
+        """Raise an error that names the constraints if no pair may change at all."""
         if not self._static or self.n_free:
             return
-        names = " and ".join(self._said(rule.name) for rule in self._static)
+        names = " and ".join(self._words(rule.name) for rule in self._static)
         msg = (
             f"These constraints leave nothing to change: {names} forbid all "
             f"{self.graph.n_pairs:,} pairs. Loosen one of them."
         )
         raise InvalidParameterError(msg, parameter="constraints")
 
-    def _said(self, name: str) -> str:
+    def _words(self, name: str) -> str:
         value = self.constraints.given.get(name)
         if value is None or name in ("allowed", "predicate", "keep_connected"):
             return name
@@ -285,8 +285,8 @@ class BoundConstraints:
         if given.allow_seen is not None:
             if self.background is None or not len(self.background):
                 msg = (
-                    "allow_seen asks how often the data set has a pair, and there is no "
-                    "background. Give it: background=dataset.graphs."
+                    "allow_seen needs to know how often the data set has a pair, and there is no "
+                    "background. Pass it: background=dataset.graphs."
                 )
                 raise MissingInputError(msg, parameter=("allow_seen", "background"))
             seen = self.background.frequencies(range(len(self.background)))
@@ -300,7 +300,7 @@ class BoundConstraints:
             if given.only is not None and slack < 1:
                 msg = (
                     f"These constraints contradict each other: keep_density={given.keep_density} "
-                    f"leaves no room for one edge more or less of {n_edges:,}, and only="
+                    f"does not allow one edge more or less than {n_edges:,}, and only="
                     f"{given.only!r} allows nothing else."
                 )
                 raise InvalidParameterError(msg, parameter=("keep_density", "only"))
@@ -313,14 +313,14 @@ class BoundConstraints:
             pieces = count_components(self.graph)
             yield Rule("keep_connected", lambda g, _: count_components(g) <= pieces)
         if given.predicate is not None:
-            yield Rule("predicate", guarded(given.predicate))
+            yield Rule("predicate", checked(given.predicate))
         if given.max_cells is not None:
-            _ = self.cells  # which regions are meant is known before the search
+            _ = self.cells  # an unknown taxonomy is an error before the search
 
     def _taxonomy(self, needed_by: str) -> Taxonomy:
         if self.nodes is None or not self.nodes.regions:
             msg = (
-                f"{needed_by} counts pairs of regions, and no regions were given. Give a node "
+                f"{needed_by} counts pairs of regions, and no regions were given. Pass a node "
                 "table with a region column: nodes=Nodes.read_csv('nodes.csv')."
             )
             raise MissingInputError(msg, parameter=(needed_by, "nodes"))

@@ -1,4 +1,4 @@
-"""`Frozen`: which pairs must stay as they are, by names of regions, nodes and cells, or numbers."""
+"""`Frozen`: pairs that must not change, by names of regions, nodes and cells, or by numbers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MANY = 40  # names that an error lists; of more the nearest, and those of the f
 
 
 class Frozen:
-    """Frozen nodes, cells and pairs, looked up by name."""
+    """Frozen nodes, cells and pairs, with the names looked up."""
 
     def __init__(
         self, names: tuple[Any, ...], regions: str | None, nodes: Nodes | None, n_nodes: int
@@ -80,7 +80,7 @@ class Frozen:
         raise self._unknown(name)
 
     def _members(self, name: str) -> Bools | None:
-        """The nodes that a name stands for: a region of any taxonomy, or one node."""
+        """The nodes of a name: a region of any taxonomy, or one node."""
         found: list[tuple[str, Bools]] = []
         for taxonomy in self.taxonomies:
             for number, region in enumerate(taxonomy.regions):
@@ -101,7 +101,7 @@ class Frozen:
                 regions = [own.lower() for own in taxonomy.regions]
                 if taxonomy.name.lower() == which and region in regions:
                     return np.asarray(taxonomy.array == regions.index(region))
-        if not found and name.isdecimal() and name.isascii():  # as it is typed on a command line
+        if not found and name.isdecimal() and name.isascii():  # a number typed on a command line
             inside = np.zeros(self.n_nodes, dtype=bool)
             inside[self._node(int(name))] = True
             return inside
@@ -139,8 +139,8 @@ class Frozen:
         known = [region for taxonomy in self.taxonomies for region in taxonomy.regions]
         if self.nodes is None:
             msg = (
-                f"freeze={name!r} is a name, and no node table was given to look it up in: "
-                "nodes=Nodes.read_csv('nodes.csv'); or give node numbers."
+                f"freeze={name!r} is a name, and there is no node table to look it up in. Pass "
+                "nodes=Nodes.read_csv('nodes.csv'), or node numbers."
             )
             return MissingInputError(msg, parameter=("freeze", "nodes"))
         known += [node for node in self.nodes.names if node not in known]

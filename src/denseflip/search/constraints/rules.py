@@ -1,4 +1,4 @@
-"""`Rule`: one constraint at work, on pairs or on changed graphs."""
+"""`Rule`: one constraint in executable form, on pairs or on changed graphs."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ Predicate = Callable[[Graph], bool]
 
 
 class Rule(NamedTuple):
-    """A part of the constraints under its name: which pairs, or which graphs, it allows."""
+    """One constraint: its name, and a function that tells which pairs or graphs it allows."""
 
     name: str
     allows: Callable[..., Any]
 
 
 def degrees_within(limit: int, holds: Any) -> Callable[[Graph, Codes], bool]:
-    """Whether the degree of every node that a flipped pair touches is within a bound.
+    """Whether the degree of every node with a changed pair is within a bound.
 
-    A node of the original that is out of bounds may stay as it is.
+    A node of the original that is out of bounds may stay unchanged.
     """
 
     def within(graph: Graph, flipped: Codes) -> bool:
@@ -33,8 +33,8 @@ def degrees_within(limit: int, holds: Any) -> Callable[[Graph, Codes], bool]:
     return within
 
 
-def guarded(predicate: Predicate) -> Callable[[Graph, Codes], bool]:
-    """A user's predicate; what it raises, or gives but yes or no, is an error in plain words."""
+def checked(predicate: Predicate) -> Callable[[Graph, Codes], bool]:
+    """A user's predicate; an exception in it, or another result than a bool, is reported."""
 
     def holds(graph: Graph, _: Codes) -> bool:
         try:
@@ -44,12 +44,12 @@ def guarded(predicate: Predicate) -> Callable[[Graph, Codes], bool]:
         except Exception as error:
             msg = (
                 f"The predicate of the constraints raised {type(error).__name__}: {said(error)} "
-                f"(asked about a graph of {graph.n_nodes} nodes and {graph.n_edges} edges). It is "
-                "given a denseflip Graph and says whether that will do, True or False."
+                f"(for a graph with {graph.n_nodes} nodes and {graph.n_edges} edges). It gets a "
+                "denseflip Graph and must return True if that graph is allowed, else False."
             )
             raise InvalidParameterError(msg, parameter="predicate") from error
         if not isinstance(answer, (bool, np.bool_)):
-            msg = f"The predicate of the constraints must say True or False; got {shown(answer)}."
+            msg = f"The predicate of the constraints must return a bool; got {shown(answer)}."
             raise InvalidParameterError(msg, parameter="predicate")
         return bool(answer)
 

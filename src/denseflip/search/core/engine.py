@@ -1,8 +1,8 @@
-"""The engine: hold a search's conversation with the oracle until the label changes.
+"""The engine: run a search until the label changes.
 
-A blind stream is walked: the engine applies its steps, asks where a step says so, and stops at the
-first answer that is a counterfactual. The session looks ahead meanwhile; what is reported, the
-result and the number of calls, is that of the walk one question at a time.
+The engine follows a stream: it applies the steps, queries the oracle where a step says so, and
+stops at the first answer that is a counterfactual. The session looks ahead meanwhile. The result
+and the number of calls are the same as with one query at a time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from denseflip.search.core.problem import SPENT, Problem, StopSearch, Walk
 
 
 def search(problem: Problem, method: Stream | Conversation, session: BaseSession) -> Walk:
-    """Run a search of either kind; always gives where it ended."""
+    """Run a search of either kind, and return where it ended."""
     if method.kind == "stream":
         return walk(problem, method(problem), session)
     try:
@@ -29,7 +29,7 @@ def search(problem: Problem, method: Stream | Conversation, session: BaseSession
     except BudgetSpentError:
         if problem.best is None or problem.best.status is not Status.FOUND:
             return Walk(Status.BUDGET, problem.graph, problem.label)
-        if not session.gave_up:  # that is told otherwise
+        if not session.gave_up:  # that has a note of its own
             problem.note(SPENT)
         ended = problem.best
     except StopSearch:
@@ -40,9 +40,9 @@ def search(problem: Problem, method: Stream | Conversation, session: BaseSession
             f"{type(ended).__name__}."
         )
         raise InvalidParameterError(msg)
-    terms = problem.terms
-    if terms is not None and terms.forbids(ended.graph):
-        terms.refuse(ended.graph)
+    constraints = problem.constraints
+    if constraints is not None and constraints.forbids(ended.graph):
+        constraints.refuse(ended.graph)
         return Walk(Status.EXHAUSTED, problem.graph, problem.label)
     if ended.status is Status.FOUND:
         label = session.recall(ended.graph).label
@@ -61,64 +61,64 @@ def walk(
     stream: Iterable[Step],
     session: BaseSession,
     *,
-    heed: Callable[[Step], bool] | None = None,
+    may_stop: Callable[[Step], bool] | None = None,
 ) -> Walk:
-    """Walk the stream, ask the oracle, stop at the first flip.
+    """Follow a stream, query the oracle, and stop at the first flip.
 
-    Steps after the last question are dropped: nobody has seen the graph they lead to.
+    Steps after the last query are dropped, because the graph they lead to was never queried.
 
     Parameters
     ----------
-    problem, stream, session : what is explained, the steps, and the door to the oracle.
-    heed : which questions may end the walk, by the step before them; by default all of them. A
-        question that is not heeded is asked and counted like any other.
+    problem, stream, session : what is explained, the steps, and the session to query through.
+    may_stop : whether a flip after this step ends the walk; by default every flip does. Queries
+        that may not end it are counted like any other.
     """
     ended = Walk(Status.EXHAUSTED, problem.graph, problem.label)
     trace = ended.trace
     notes, before = problem.notes, session.calls
-    n_notes = len(notes)  # remarks made by the time of the last question
-    terms, length = problem.terms, 0  # steps as far as the last graph that was asked about
+    n_notes = len(notes)  # remarks up to the last query
+    constraints, length = problem.constraints, 0  # steps up to the last graph that was queried
     try:
-        questions = _questions(problem, stream, session)
-        for (steps, made), graph in session.look_ahead(questions, session.timing.walk_odds()):
+        queries = _queries(problem, stream, session)
+        for (steps, made), graph in session.look_ahead(queries, session.timing.walk_odds()):
             n_notes, last = made, steps[-1]
-            # The answer about a background graph was counted before: heed it, count nothing.
+            # The answer about a background graph was counted before: use it, count nothing.
             answer = session.recall(graph) if last.ask is Ask.KNOWN else session.query(graph)
             trace.extend(steps)
-            if terms is not None and terms.forbids(graph):
+            if constraints is not None and constraints.forbids(graph):
                 continue
             ended.graph, ended.label = graph, answer.label
             length = len(trace)
             if session.on_event is not None:
                 session.notify("step", graph, last)
-            if problem.accepts(answer.label) and (heed is None or heed(last)):
+            if problem.accepts(answer.label) and (may_stop is None or may_stop(last)):
                 ended.status = Status.FOUND
                 break
         else:
             if not notes:
                 problem.note(
-                    f"The search was followed to its end ({session.calls - before:,} questions) "
-                    "and nothing flipped. Another may: 'race' follows many orders at once."
+                    f"The search ran to its end ({session.calls - before:,} queries) and found no "
+                    "flip. Another method may find one: 'race' follows many orders at once."
                 )
             n_notes = len(notes)
     except BudgetSpentError:
         ended.status = Status.BUDGET
     session.timing.record_walk(session.calls - before)
     del trace[length:]
-    del notes[n_notes:]  # remarks on what lies beyond the end of the walk
+    del notes[n_notes:]  # remarks on steps after the end of the walk
     return ended
 
 
-def _questions(
+def _queries(
     problem: Problem, stream: Iterable[Step], session: BaseSession
 ) -> Iterator[tuple[tuple[list[Step], int], Graph]]:
-    """Graphs to ask about, each with the steps that lead to it and the remarks made by then."""
+    """Graphs to query, each with the steps that lead to it and the number of remarks so far."""
     tip, n, notes = problem.graph, problem.graph.n_nodes, problem.notes
     steps: list[Step] = []
     codes: list[int] = []
     check_time = session.check_time if session.timed else None
-    terms = problem.terms
-    static = None if terms is None or terms.any_pair else terms
+    constraints = problem.constraints
+    static = None if constraints is None or constraints.any_pair else constraints
     try:
         for step in stream:
             if type(step) is not Step or type(step.ask) is not Ask:
@@ -127,14 +127,14 @@ def _questions(
                 if not 0 <= u < v < n:
                     raise _wrong(step, n)
             if static is not None and step.toggled:
-                step = _freed(step, n, static)
+                step = _allowed(step, n, static)
                 if not step.toggled and not codes:
-                    continue  # the graph before it was asked about
+                    continue  # the graph before it was queried
             steps.append(step)
             codes.extend(u * n + v for u, v in step.toggled)
             if step.ask is not Ask.NO:
                 if len(codes) > 1 and len(set(codes)) < len(codes):
-                    codes = _left_over(steps, n)
+                    codes = _net_codes(steps, n)
                 tip = tip.toggle_codes(tuple(codes))
                 yield (steps, len(notes)), tip
                 steps, codes = [], []
@@ -146,10 +146,10 @@ def _questions(
         return
 
 
-def _freed(step: Step, n: int, terms: BoundConstraints) -> Step:
-    """A step with what may not change left out; its answer is then nobody's yet."""
+def _allowed(step: Step, n: int, constraints: BoundConstraints) -> Step:
+    """A step without pairs that may not change; a known answer does not hold for it."""
     codes = np.array([u * n + v for u, v in step.toggled], dtype=np.int64)
-    free = terms.may_change(codes)
+    free = constraints.may_change(codes)
     if free.all():
         return step
     left = tuple(pair for pair, good in zip(step.toggled, free.tolist(), strict=True) if good)
@@ -157,8 +157,8 @@ def _freed(step: Step, n: int, terms: BoundConstraints) -> Step:
     return step._replace(toggled=left, ask=ask)
 
 
-def _left_over(steps: list[Step], n: int) -> list[int]:
-    """Pairs toggled by steps between two questions; what is toggled twice is as it was."""
+def _net_codes(steps: list[Step], n: int) -> list[int]:
+    """Pairs toggled by the steps between two queries; a pair toggled twice is unchanged."""
     pending: set[int] = set()
     for step in steps:
         once = {u * n + v for u, v in step.toggled}
@@ -169,9 +169,9 @@ def _left_over(steps: list[Step], n: int) -> list[int]:
 
 
 def _cleaned(step: object) -> Step:
-    """A step as a user's own block may yield it: the question as a plain word."""
+    """A step as a user's block may yield it, with ``ask`` as a plain string."""
     if not isinstance(step, Step):
-        msg = f"A method or block yields steps (denseflip.Step); got {type(step).__name__}."
+        msg = f"A method or block must yield steps (denseflip.Step); got {type(step).__name__}."
         raise InvalidParameterError(msg)
     try:
         return step._replace(ask=Ask(step.ask))

@@ -1,8 +1,8 @@
-"""Three small tools that listening searches are made of: `gallop`, `lexmin` and `certify`.
+"""`gallop`, `lexmin` and `certify`: tools for searches that query the oracle themselves.
 
-They look for a short list of things (edits, cells, amounts) that is enough, and know of the oracle
-only what `enough` tells them. `Probe` is the usual `enough`: does the original with these edits
-flip? It never asks the same question twice.
+They look for a short list of items (edits, cells, amounts) that is enough, as told by a function
+``enough``. `Probe` provides the usual one: whether the original with some edits flips. It never
+queries the same graph twice.
 """
 
 from __future__ import annotations
@@ -24,15 +24,16 @@ NO_CODES: Codes = np.empty(0, dtype=np.int64)
 
 
 class Probe:
-    """Asks about the original with some pairs toggled, and remembers every answer.
+    """Queries the original with some pairs toggled, and remembers every answer.
 
-    What was asked before is not asked, nor counted, again. The flip with the fewest edits is kept,
-    in the problem too, in case the budget ends.
+    A graph that was queried before is not queried or counted again. The flip with the fewest edits
+    is stored, also in the problem in case the budget ends.
 
     Parameters
     ----------
-    problem, session : what is explained, and the door to the oracle.
-    keep : whether the problem's best is that flip; a search that judges otherwise keeps its own.
+    problem, session : what is explained, and the session to query through.
+    keep : whether to store that flip as the problem's best; False for a search with another
+        criterion.
     """
 
     def __init__(self, problem: Problem, session: BaseSession, *, keep: bool = True) -> None:
@@ -70,9 +71,9 @@ class Probe:
         return self.problem.accepts(self.answer(codes).label)
 
     def first(self, choices: Iterable[Codes], odds: FlipOdds | None = None) -> int | None:
-        """The number of the first choice that flips, looked for in batches; None if none does.
+        """The index of the first choice that flips, evaluated in batches; None if none does.
 
-        The choices are made lazily, as if every answer were no.
+        The choices are generated lazily and may not depend on the answers.
         """
 
         def graphs() -> Iterator[tuple[tuple[int, Codes], Graph]]:
@@ -103,17 +104,16 @@ class Probe:
 
 
 def joined(parts: Iterable[Codes]) -> Codes:
-    """Several sets of pair codes as one."""
+    """Concatenate several sets of pair codes."""
     listed = list(parts)
     return np.concatenate(listed) if listed else NO_CODES
 
 
 def gallop(n: int, enough: Callable[[int], bool], *, start: int = 1) -> int | None:
-    """A number k from 1 to n that is enough while k - 1 is not; None if no power of two, nor n, is.
+    """Find a k from 1 to n that is enough while k - 1 is not.
 
-    Asks about ``start``, twice that, … and then bisects: about twice log2(k) questions. Where
-    `enough` is monotone, k is the smallest number that is enough; where it is not, k is still
-    enough and k - 1 still is not.
+    Tries ``start``, twice that, … up to n, and then bisects: about 2 log2(k) queries. If `enough`
+    is monotone, k is the smallest number that is enough. None if no number tried is enough.
 
     >>> gallop(100, lambda k: k >= 37)
     37
@@ -127,8 +127,9 @@ def gallop(n: int, enough: Callable[[int], bool], *, start: int = 1) -> int | No
 
 
 def boundary(low: int, high: int, enough: Callable[[int], bool]) -> int:
-    """A k with low < k <= high that is enough while k - 1 is not; ``high`` is known to be enough,
-    ``low`` not to be.
+    """Find a k with low < k <= high that is enough while k - 1 is not.
+
+    It is known that ``high`` is enough and ``low`` is not.
     """
     while high - low > 1:
         middle = (low + high) // 2
@@ -148,14 +149,14 @@ def lexmin(
 def lexmin(
     order: Sequence[T], enough: Callable[[Sequence[T]], bool], *, most: int | None = None
 ) -> list[T] | None:
-    """A small part of the order that is enough, made of what comes first as far as possible.
+    """Find a small part of an order that is enough, preferring items that come first.
 
-    The whole order is known to be enough. The shortest prefix that is enough is looked for; its
-    last thing is needed and is kept; what comes behind it is dropped; and so on with the kept
-    ones in front. About m log2(n) questions for m things kept.
+    It is known that the whole order is enough. The last item of the shortest prefix that is enough
+    is needed: it is kept, and the items behind it are dropped. This is repeated with the kept items
+    in front. About m log2(n) queries for m items kept.
 
-    For a monotone `enough` nothing in the result can be left out. With ``most`` the search ends as
-    soon as more things than that are needed, with None.
+    If `enough` is monotone, no item of the result can be left out. With ``most``, the result is
+    None as soon as more items than that are needed.
 
     >>> lexmin(range(10), lambda some: sum(some) >= 12)
     [5, 4, 2, 1]
@@ -171,13 +172,13 @@ def lexmin(
     return kept
 
 
-def certify(things: Sequence[T], enough: Callable[[Sequence[T]], bool]) -> list[T]:
-    """Leave things out, the last first, pass after pass, until none of them can be.
+def certify(items: Sequence[T], enough: Callable[[Sequence[T]], bool]) -> list[T]:
+    """Leave items out, the last first, in repeated passes, until none can be left out.
 
     >>> certify([5, 4, 3, 1], lambda some: sum(some) >= 12)
     [5, 4, 3]
     """
-    kept = list(things)
+    kept = list(items)
     changed = True
     while changed and len(kept) > 1:
         changed = False

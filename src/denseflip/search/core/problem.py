@@ -26,21 +26,23 @@ SPENT = "The budget was spent while the search was still improving its answer."
 
 
 class StopSearch(Exception):
-    """Raised by a method or block that has nothing left, or nothing at all: the search ends."""
+    """Raised by a method or block that has nothing left to try: the search ends."""
 
 
 @dataclass
 class Walk:
-    """Where a search ended: how, at which graph, with which label, by which steps.
+    """Where a search ended.
 
     Attributes
     ----------
-    status, graph, label, trace : that.
-    as_read : how true a sentence about it is as read, where the search saw to that.
-    chosen : the method that this is of, where the search chose between several.
-    minimal : True if no single edit can be undone without losing the flip, and that was seen.
-    front : the answers that no other beats, where they were asked for; this one among them.
-    notes : remarks on this answer alone; those on the search as a whole are the problem's.
+    status : how it ended.
+    graph, label : the last graph, and the oracle's label of it.
+    trace : the steps from the original to that graph.
+    as_read : the outcome of the redraw test, if the search ran it.
+    chosen : the method that found this, if the search chose between several.
+    minimal : True if it was certified that no single edit can be undone without losing the flip.
+    front : the Pareto front, if it was requested; this answer is one of it.
+    notes : remarks on this answer alone; remarks on the whole search are in the problem.
     """
 
     status: Status
@@ -56,25 +58,25 @@ class Walk:
 
 @dataclass
 class Problem:
-    """One graph to explain, with everything a method may look at; the oracle is not part of it.
+    """One graph to explain, with everything that a search may look at except the oracle.
 
     Attributes
     ----------
     graph : the original.
     label : the oracle's label of it.
-    target : the label wanted, a tuple of those that will do, or None for any other.
+    target : the label to reach, a tuple of accepted labels, or None for any other label.
     nodes : the node table, or None.
-    background : the data set's graphs, or None.
-    rng : the one random generator of this search.
-    notes : a method appends what the reader of the result should know.
-    label_background : gives the oracle's labels of the background; called when they are first
-        looked at, since not every method does.
-    check_time : raises when the time is up; for work that is long between two questions.
-    best : the best counterfactual met so far, kept by a conversation (`keep`) for the case that
-        its budget ends.
-    terms : the user's constraints on this graph, or None. What they forbid is neither asked about
-        nor given back, whoever proposes it; a search that leaves it out from the start (`free`)
-        loses no time with it.
+    background : graphs of the data set, or None.
+    rng : the random generator of this search.
+    notes : remarks for the reader of the result; a search appends to them.
+    label_background : returns the oracle's labels of the background; called on first use, because
+        not every method needs them.
+    check_time : raises when the time limit has passed; for long work between two queries.
+    best : the best counterfactual so far, stored by a conversation (`keep`) in case its budget
+        ends.
+    constraints : the constraints bound to this graph, or None. Forbidden graphs are neither queried
+        nor returned, whichever search proposes them. A search that proposes only pairs that may
+        change (`free`) loses no time with them.
     """
 
     graph: Graph
@@ -87,36 +89,36 @@ class Problem:
     label_background: Callable[[], Sequence[Label]] = tuple
     check_time: Callable[[], None] = lambda: None
     best: Walk | None = None
-    terms: BoundConstraints | None = None
+    constraints: BoundConstraints | None = None
 
     def accepts(self, label: Label) -> bool:
         """Whether a graph with this label is a counterfactual."""
         return is_wanted(label, self.label, self.target)
 
     def free(self, codes: Codes) -> Codes:
-        """Those of the pairs that the user's terms allow to change, in their order."""
-        return codes if self.terms is None else self.terms.free(codes)
+        """The pairs that the constraints allow to change, in their order."""
+        return codes if self.constraints is None else self.constraints.free(codes)
 
     def free_pairs(self, pairs: Iterator[Pair]) -> Iterator[Pair]:
         """An order of pairs without those that may not change."""
-        if self.terms is None or self.terms.any_pair:
+        if self.constraints is None or self.constraints.any_pair:
             return pairs
-        return self.terms.only_free(pairs)
+        return self.constraints.only_free(pairs)
 
     @property
     def one_way(self) -> bool:
-        """Whether the user's terms allow additions only, or removals only."""
-        terms = self.terms
-        return terms is not None and not (terms.can_add and terms.can_remove)
+        """Whether the constraints allow additions only, or removals only."""
+        constraints = self.constraints
+        return constraints is not None and not (constraints.can_add and constraints.can_remove)
 
     def allowed_part(self, graph: Graph) -> Graph:
-        """Another graph as far as the user's terms let the original become like it."""
-        if self.terms is None or self.terms.any_pair:
+        """The original with those differences to another graph that may change."""
+        if self.constraints is None or self.constraints.any_pair:
             return graph
         return self.graph.toggle_codes(self.free(self.graph.difference(graph)))
 
     def nearest(self, graphs: Sequence[Graph]) -> list[Graph]:
-        """Other graphs, as far as the original may become like them, the nearest first."""
+        """The `allowed_part` of other graphs, the nearest first."""
         parts = [self.allowed_part(graph) for graph in graphs]
         return sorted((g for g in parts if g != self.graph), key=self.graph.relative_distance)
 
@@ -126,9 +128,9 @@ class Problem:
             self.notes.append(text)
 
     def end(self, graph: Graph, label: Label, trace: Sequence[Step] | None = None) -> Walk:
-        """A walk that ends at this graph, found if its label is accepted.
+        """Return a walk that ends at this graph; its status is found if the label is accepted.
 
-        Without a trace it has a single step, from the original straight there.
+        Without a trace the walk has a single step, from the original to this graph.
         """
         if trace is None:
             toggled = tuple(self.graph ^ graph)
@@ -137,47 +139,47 @@ class Problem:
         return Walk(status, graph, label, list(trace))
 
     def keep(self, graph: Graph, label: Label, trace: Sequence[Step] | None = None) -> Walk:
-        """Remember a counterfactual as the best so far, in case the budget ends; give its walk."""
+        """Store a counterfactual as the best so far, in case the budget ends; return its walk."""
         self.best = self.end(graph, label, trace)
         return self.best
 
-    def aims(self) -> list[Problem]:
-        """The problem for every class it may lead to, that of the nearest background graph first.
+    def by_target(self) -> list[Problem]:
+        """One problem for each accepted class, the class of the nearest background graph first.
 
-        A sentence names one class, and is true only if that is where its redraws lead.
+        A sentence names one class, and its redraws must reach that class.
         """
         if self.target is not None and not isinstance(self.target, tuple):
             return [self]
         nearest: dict[Label, float] = {}
         for graph, label in zip(
-            self._background("aims").graphs, self.background_labels, strict=True
+            self._background("by_target").graphs, self.background_labels, strict=True
         ):
             if self.accepts(label):
-                far = self.graph.relative_distance(graph)
-                nearest[label] = min(far, nearest.get(label, far))
+                distance = self.graph.relative_distance(graph)
+                nearest[label] = min(distance, nearest.get(label, distance))
         known = self.background_labels
         return [
             replace(self, target=label, best=None, label_background=lambda: known)
             for label in sorted(nearest, key=lambda label: nearest[label])
         ] or [self]
 
-    # ---- what is known of the graph and its nodes ---------------------------------------
+    # ---- graph and nodes ----------------------------------------------------------------
 
     @cached_property
     def triangles(self) -> npt.NDArray[np.int64]:
         """Triangles through each node of the original."""
-        return _kept(count_triangles)(self.graph) if self._small else count_triangles(self.graph)
+        return _cached(count_triangles)(self.graph) if self._small else count_triangles(self.graph)
 
     @cached_property
     def harmonic(self) -> npt.NDArray[np.float64]:
         """Harmonic centrality of each node of the original."""
         if self._small:
-            return _kept(harmonic_centrality)(self.graph)
+            return _cached(harmonic_centrality)(self.graph)
         return harmonic_centrality(self.graph)
 
     @cached_property
     def places(self) -> npt.NDArray[np.int64]:
-        """The place of each node in an order that renumbering the nodes keeps."""
+        """The rank of each node in an order that does not depend on the node numbers."""
         return node_places(self.graph, self.nodes)
 
     @property
@@ -185,12 +187,12 @@ class Problem:
         return self.graph.n_edges <= _KEPT_EDGES
 
     def taxonomy(self, name: str | None, needed_by: str) -> Taxonomy:
-        """The taxonomy a method needs, or an error that says how to give it."""
+        """The taxonomy that a method needs; raises an error with the remedy if there is none."""
         check_given(REGIONS, needed_by, self.nodes, self.background)
         assert self.nodes is not None
         return self.nodes.taxonomy(name)
 
-    # ---- what is known of the other graphs ----------------------------------------------
+    # ---- background ---------------------------------------------------------------------
 
     @cached_property
     def background_labels(self) -> Sequence[Label]:
@@ -204,15 +206,15 @@ class Problem:
         return same, [i for i, y in labels if self.accepts(y)]
 
     def split_background(self, needed_by: str) -> tuple[list[Graph], list[Graph]]:
-        """Background graphs that the oracle puts in the original's class, and in the target's.
+        """Background graphs that the oracle labels as the original's class, and as the target's.
 
         Raises
         ------
         MissingInputError
             If there is no background.
         StopSearch
-            If the oracle puts none of its graphs in the target class: the search ends with that
-            note, since to have found nothing is a result.
+            If the oracle labels none of them as the target class. The search ends with a note:
+            finding nothing is a result, not an error.
         """
         graphs = self._background(needed_by).graphs
         same, other = self._sides
@@ -223,28 +225,28 @@ class Problem:
                 wanted = "another class"
             labels = " or ".join(sorted({repr(y) for y in self.background_labels}))
             self.note(
-                f"{needed_by!r} looks at background graphs of {wanted}, and the oracle puts all "
-                f"{len(graphs)} in {labels}. Give a larger background."
+                f"{needed_by!r} needs background graphs of {wanted}, and the oracle labels all "
+                f"{len(graphs)} as {labels}. Pass a larger background."
             )
             raise StopSearch
         return [graphs[i] for i in same], [graphs[i] for i in other]
 
     def contrast(self, needed_by: str) -> Contrast:
-        """How much more often the original's class joins a pair than the target class does."""
+        """How much more often a pair is joined in the original's class than in the target class."""
         self.split_background(needed_by)
         return self._background(needed_by).contrast(*self._sides)
 
     def known_contrast(self) -> Contrast | None:
-        """The contrast, if the background's labels were looked at before; None if they were not.
+        """The contrast, if the labels of the background are known already; else None.
 
-        For what goes by the contrast only where it costs no question.
+        For uses of the contrast that should cost no query.
         """
         if "background_labels" not in self.__dict__ or not self._sides[1]:
             return None
         return self._background("known_contrast").contrast(*self._sides)
 
     def frequencies(self, needed_by: str) -> tuple[Frequencies, Frequencies]:
-        """How often the original's class, and the target class, join each pair."""
+        """How often each pair is joined in the original's class, and in the target class."""
         self.split_background(needed_by)
         background = self._background(needed_by)
         same, other = self._sides
@@ -259,38 +261,35 @@ class Problem:
 def check_given(
     need: str, needed_by: str, nodes: Nodes | None, background: Background | None
 ) -> None:
-    """Say so, and how to give it, if a method needs regions or a background and has none."""
+    """Raise an error with the remedy if a method needs regions or a background and has none."""
     if need == REGIONS and (nodes is None or not nodes.regions):
         msg = (
             f"The method {needed_by!r} needs to know which region each node belongs to, and no "
-            "regions were given. Give a node table with a region column: "
+            "regions were given. Pass a node table with a region column: "
             "nodes=Nodes.read_csv('nodes.csv'), or nodes=Nodes(names, regions={'region': (...)}); "
-            "or take a method without regions, such as 'cli'."
+            "or use a method without regions, such as 'cli'."
         )
         raise MissingInputError(msg, parameter="nodes")
     if need == BACKGROUND and (background is None or not len(background)):
         msg = (
             f"The method {needed_by!r} needs background graphs (the data set), and none were "
-            "given. Name the data set: background=dataset.graphs; or take a method without, such "
-            "as 'tri'."
+            "given. Pass the data set: background=dataset.graphs; or use a method without, such as "
+            "'tri'."
         )
         raise MissingInputError(msg, parameter="background")
 
 
-_KEPT_EDGES = 100_000  # of larger graphs nothing is kept beyond one search: they would be pinned
+_KEPT_EDGES = 100_000  # larger graphs are not cached beyond one search: that would hold memory
 
 
 @cache
-def _kept(count: Callable[[Graph], npt.NDArray[Any]]) -> Callable[[Graph], npt.NDArray[Any]]:
-    """A count by node that is remembered.
-
-    Graphs of one data set are explained by several methods in turn, which count the same.
-    """
+def _cached(count: Callable[[Graph], npt.NDArray[Any]]) -> Callable[[Graph], npt.NDArray[Any]]:
+    """Cache a count per node, because several methods explain the same graph in turn."""
 
     @lru_cache(maxsize=256)
-    def remembered(graph: Graph) -> npt.NDArray[Any]:
+    def cached(graph: Graph) -> npt.NDArray[Any]:
         counts = count(graph)
         counts.setflags(write=False)
         return counts
 
-    return remembered
+    return cached

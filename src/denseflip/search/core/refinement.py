@@ -21,19 +21,19 @@ from denseflip.oracles.lookahead import FlipOdds
 from denseflip.oracles.protocol import Answer
 from denseflip.search.core.problem import Problem, Walk
 
-_WASTE = 4.0  # refinement may evaluate so many times more than it asks, where that is quicker
-_RUN = 16  # handfuls in a row that are taken to go, before the odds are judged anew
-_FREELY = 32  # graphs that refinement looks ahead by where they cost next to nothing
+_WASTE = 4.0  # graphs evaluated per query at most, where that is quicker
+_RUN = 16  # batches in a row that are expected to succeed, before the odds are updated
+_FREELY = 32  # graphs evaluated ahead where they cost next to nothing
 _NONE: frozenset[Pair] = frozenset()
-_KEEP_ALONE = 8  # keeping one part alone hardly ever works when parts are smaller than this
+_KEEP_ALONE = 8  # with more parts than this, keeping one part alone hardly ever works
 
 
 class Candidate:
     """A counterfactual being refined.
 
-    Its operations ask the oracle about the graph with some edits undone and keep that graph if it
-    is still a counterfactual. So whatever a refiner does, and whenever it is interrupted, the flip
-    is never lost and no edit is ever added.
+    Its operations query the oracle about the graph with some edits undone, and keep that graph if
+    it is still a counterfactual. So a refiner can neither lose the flip nor add an edit, wherever
+    it is interrupted.
     """
 
     def __init__(self, problem: Problem, found: Walk, session: BaseSession) -> None:
@@ -49,19 +49,19 @@ class Candidate:
         self._run_odds = FlipOdds(_WASTE, memory=256, freely=_FREELY)
 
     @property
-    def hopeful(self) -> bool:
-        """Whether the next undoing is more likely to leave a counterfactual than not."""
+    def likely_to_succeed(self) -> bool:
+        """Whether undoing the next edits is more likely than not to leave a counterfactual."""
         return self._odds.chance > 0.5
 
     def undo(self, pairs: Iterable[Pair], structure: str = "edge") -> bool:
-        """Undo these edits if the graph stays a counterfactual; say whether it did."""
+        """Undo these edits if the graph stays a counterfactual; return whether it did."""
         return self.undo_first((pairs,), structure) is not None
 
     def undo_first(self, choices: Iterable[Iterable[Pair]], structure: str = "edge") -> int | None:
-        """Undo the first choice of edits that leaves a counterfactual; say which, or None.
+        """Undo the first choice of edits that leaves a counterfactual; return its index, or None.
 
-        The choices are tried in order, each by itself. They are made lazily and may not depend on
-        the answers, so that several can be evaluated together: most answers are no.
+        The choices are tried in order, each by itself. They are generated lazily and may not depend
+        on the answers, so that several can be evaluated together.
         """
 
         def graphs() -> Iterator[tuple[tuple[int, tuple[Pair, ...]], Graph]]:
@@ -76,53 +76,54 @@ class Candidate:
         return hit.item[0]
 
     def undo_while(self, choices: Iterable[Iterable[Pair]], structure: str = "edge") -> int:
-        """Undo choice after choice, each on top of those before, up to the first that loses the
-        flip; say how many were undone.
+        """Undo one choice after the other, up to the first that loses the flip.
+
+        Returns the number of choices that were undone.
         """
 
         def graphs() -> Iterator[tuple[tuple[Pair, ...], Graph]]:
-            graph, gone = self.graph, set[Pair]()
+            graph, undone = self.graph, set[Pair]()
             for pairs in choices:
-                chosen = self._chosen(pairs, gone)
-                gone.update(chosen)
+                chosen = self._chosen(pairs, undone)
+                undone.update(chosen)
                 graph = self._without(graph, chosen)
                 yield chosen, graph
 
-        undone = 0
+        n_undone = 0
         walk = self.session.look_ahead(graphs(), self._run_odds)
         for chosen, graph in walk:
             answer = self.session.query(graph)
             if not self._accepts(answer):
                 walk.close()
-                self._run_odds.count(0, yes=1)  # here it is the no that ends the run
+                self._run_odds.count(0, yes=1)  # in a run, the end is what is predicted
                 self._odds.count(1)
                 break
             self._keep(chosen, graph, answer.label, structure)
-            undone += 1
-        self._odds.count(undone, yes=undone)
-        return undone
+            n_undone += 1
+        self._odds.count(n_undone, yes=n_undone)
+        return n_undone
 
     def _accepts(self, answer: Answer) -> bool:
         return self.problem.accepts(answer.label)
 
-    def _chosen(self, pairs: Iterable[Pair], gone: AbstractSet[Pair] = _NONE) -> tuple[Pair, ...]:
-        """Edits to undo, sorted and checked; those gone are undone by then, if all goes well."""
+    def _chosen(self, pairs: Iterable[Pair], before: AbstractSet[Pair] = _NONE) -> tuple[Pair, ...]:
+        """Edits to undo, sorted and checked; ``before`` are those undone by earlier choices."""
         chosen = tuple(sorted(pairs))
-        once = len(set(chosen)) == len(chosen) and gone.isdisjoint(chosen)
+        once = len(set(chosen)) == len(chosen) and before.isdisjoint(chosen)
         if not once or not self.pairs.issuperset(chosen):
-            msg = f"A refiner may undo edits of the counterfactual, each once; got {chosen!r:.80}."
+            msg = f"A refiner may undo each edit of the counterfactual once; got {chosen!r:.80}."
             raise InvalidParameterError(msg)
         return chosen
 
     @staticmethod
     def _without(graph: Graph, chosen: tuple[Pair, ...]) -> Graph:
-        n = graph.n_nodes  # edits are checked pairs: no need to check again
+        n = graph.n_nodes  # edits are checked already
         return graph.toggle_codes(tuple([u * n + v for u, v in chosen]))
 
     def _keep(self, chosen: tuple[Pair, ...], graph: Graph, label: Label, structure: str) -> None:
         self.graph, self.label = graph, label
         if self.minimal:
-            self.minimal = False  # a certificate holds for one set of edits only
+            self.minimal = False  # a certificate is valid for one set of edits only
         self.pairs.difference_update(chosen)
         step = Step("refine", structure, chosen, ask=Ask.YES)
         self.steps.append(step)
@@ -130,7 +131,7 @@ class Candidate:
             self.session.notify("step", graph, step)
 
     def move(self, graph: Graph, label: Label, block: str) -> None:
-        """Go over to another counterfactual, in one step that bears the name of who found it."""
+        """Replace the graph by another counterfactual, in one step; ``block`` says who found it."""
         toggled = tuple(self.graph ^ graph)
         if not toggled:
             return
@@ -139,10 +140,10 @@ class Candidate:
         self.steps.append(Step(block, "edges", toggled))
 
     def structures(self) -> list[list[Pair]]:
-        """The edits grouped by the structure that made them, later structures first claim.
+        """The edits grouped by the structure that changed them last.
 
-        Where the search moved single edges or a whole graph, and the nodes have regions, the
-        groups are the pairs of regions instead: refinement speaks the language of density.
+        If the search changed single edges or a whole graph, and the nodes have regions, the groups
+        are the pairs of regions instead.
         """
         owner: dict[Pair, int] = {}
         for i, step in enumerate(self.search_steps):
@@ -162,10 +163,10 @@ class Candidate:
         return [groups[key] for key in sorted(groups)]
 
     def ordered(self) -> list[Pair]:
-        """The edits, those first that one would rather do without; renumbering nodes keeps it.
+        """The edits, the least useful first, in an order that does not depend on node numbers.
 
-        Where the classes of the background are known, by how little the change makes the graph
-        like the target class; then, and else, by structure.
+        If the labels of the background are known, edits that make the graph least like the target
+        class come first. Ties are broken by structure.
         """
         problem = self.problem
         n = problem.graph.n_nodes
@@ -183,7 +184,7 @@ class Refine(Protocol):
     """A refiner: works on a candidate through `Candidate.undo`."""
 
     def __call__(self, candidate: Candidate) -> None:
-        """Refine in place; may be interrupted by the end of the budget at any question."""
+        """Refine in place; the end of the budget may interrupt it at any query."""
         ...
 
 
@@ -196,17 +197,17 @@ def shuffled_changes(candidate: Candidate) -> list[Pair]:
 
 @dataclass(frozen=True)
 class BackwardRefine:
-    """Backward search of Abrate & Bonchi, as the paper's DAT+BW ran it.
+    """Backward search of Abrate & Bonchi, as in the paper's DAT+BW.
 
-    The changed pairs are shuffled into a queue. A handful is undone at a time; if the flip stays,
-    the next handful is one larger, else the pairs go back to the end of the queue and the next is
-    one smaller. What loses the flip when the handful has come down to one pair leaves the queue:
-    it is needed, and only so can the queue ever become empty.
+    The changed pairs are shuffled into a queue, and a batch of them is undone at a time. If the
+    flip stays, the next batch is one larger; otherwise the pairs go back to the end of the queue
+    and the next batch is one smaller. A single pair that loses the flip is needed, and leaves the
+    queue.
 
     Parameters
     ----------
-    start : size of the first handful.
-    max_questions : stop after so many.
+    start : size of the first batch.
+    max_questions : the largest number of queries.
     order : the queue to begin with, as a function of the candidate.
     """
 
@@ -219,22 +220,22 @@ class BackwardRefine:
         whole_number("max_questions", self.max_questions)
 
     def __call__(self, candidate: Candidate) -> None:
-        """Refine until one change is left, the queue is empty or the questions are used up."""
+        """Refine until one change is left, the queue is empty or the queries are used up."""
         queue = list(self.order(candidate))
         head, k, left = 0, self.start, self.max_questions
         while head < len(queue) and len(candidate.pairs) > 1 and left > 0:
-            # Far from the boundary nearly every handful can go, near it hardly any: look ahead
-            # along the likelier answer.
+            # Far from the boundary nearly every batch can be undone, near it hardly any: look
+            # ahead along the likelier answer.
             places: list[tuple[int, int, int]] = []
-            if candidate.hopeful:
-                asked = candidate.session.calls
+            if candidate.likely_to_succeed:
+                queries = candidate.session.calls
                 n = candidate.undo_while(
                     _growing(queue, head, k, min(left, _RUN), len(candidate.pairs), places)
                 )
-                asked = candidate.session.calls - asked
-                start = head if asked < 2 else places[asked - 2][0]
-                head, _, k = places[asked - 1]
-                if asked == n:
+                queries = candidate.session.calls - queries
+                start = head if queries < 2 else places[queries - 2][0]
+                head, _, k = places[queries - 1]
+                if queries == n:
                     k += 1
                 elif k > 1:
                     queue.extend(queue[start:head])
@@ -245,15 +246,15 @@ class BackwardRefine:
                     left -= len(places)
                     head = places[-1][0] if places else head
                     break
-                asked = hit + 1
+                queries = hit + 1
                 head, end, k = places[hit]
-                del queue[end:]  # what was put back only in looking ahead
+                del queue[end:]  # pairs put back only while looking ahead
                 k += 1
-            left -= asked
+            left -= queries
         if left <= 0 and head < len(queue) and len(candidate.pairs) > 1:
             candidate.problem.note(
-                f"The backward search stopped at its limit of {self.max_questions:,} questions, "
-                f"with {len(candidate.pairs):,} edits left; more of them may be undone ('+min')."
+                f"The backward search stopped at its limit of {self.max_questions:,} queries, with "
+                f"{len(candidate.pairs):,} edits left; '+min' may undo more of them."
             )
 
 
@@ -265,7 +266,7 @@ def _growing(
     n_pairs: int,
     places: list[tuple[int, int, int]],
 ) -> Iterator[list[Pair]]:
-    """Handfuls to undo, as if every answer were yes; see `_shrinking`."""
+    """Batches to undo, as if every one kept the flip; see `_shrinking`."""
     while head < len(queue) and len(places) < most and n_pairs > 1:
         chosen = queue[head : head + k]
         head += len(chosen)
@@ -278,10 +279,10 @@ def _growing(
 def _shrinking(
     queue: list[Pair], head: int, k: int, most: int, places: list[tuple[int, int, int]]
 ) -> Iterator[list[Pair]]:
-    """Handfuls to undo, as if every answer were no.
+    """Batches to undo, as if every one lost the flip.
 
-    The queue is read from ``head`` and only grows at its end, so where it stands at each handful is
-    told by two numbers, which go to ``places`` with the handful's size.
+    The queue is read from ``head`` and only grows at its end. Its state at each batch is therefore
+    two numbers, which are appended to ``places`` with the size of the batch.
     """
     while head < len(queue) and len(places) < most:
         chosen = queue[head : head + k]
@@ -297,8 +298,8 @@ def _shrinking(
 class EdgeBackwardRefine:
     """The edge-level backward search of the authors' notebook (their RCLI+BW).
 
-    Changed pairs, those first whose ends occur least among the changes, are undone one by one
-    until the first that loses the flip.
+    Changed pairs are undone one by one, up to the first that loses the flip. Pairs whose nodes
+    occur least among the changes come first.
     """
 
     def __call__(self, candidate: Candidate) -> None:
@@ -310,10 +311,10 @@ class EdgeBackwardRefine:
 
 @dataclass(frozen=True)
 class MinimalRefine:
-    """Delta debugging to a 1-minimal set: no single edit left can be undone alone.
+    """Delta debugging to a 1-minimal set: no single edit can be undone without losing the flip.
 
-    Whole structures first (cliques, region blocks), then pairs, so that what remains is still
-    made of few structures. The result carries the certificate (`Counterfactual.minimal`).
+    Whole structures (cliques, region blocks) are tried first, then pairs, so that the rest still
+    consists of few structures. The result carries the certificate (`Counterfactual.minimal`).
     """
 
     def __call__(self, candidate: Candidate) -> None:
@@ -334,8 +335,8 @@ def shrink_groups(groups: list[list[Pair]], candidate: Candidate) -> None:
 def _ddmin(units: list[list[Pair]], candidate: Candidate, kind: str) -> None:
     """Undo units while the flip stays, until no single one can be undone (after Zeller's ddmin).
 
-    Coarse parts first, kept alone or undone; then finer and finer ones. A pass over single units
-    is repeated until it changes nothing: that last pass is the certificate.
+    Coarse parts are kept alone or undone first, then finer ones. The pass over single units is
+    repeated until it changes nothing; that last pass is the certificate.
     """
     parts = 2
     while len(units) > 1:
@@ -352,7 +353,7 @@ def _ddmin(units: list[list[Pair]], candidate: Candidate, kind: str) -> None:
         while start < len(chunks):
             tried = chunks[start:]
             if len(tried) == 1 and not kept:
-                tried = []  # undoing it would give the original back
+                tried = []  # undoing it would give the original
             hit = candidate.undo_first((chain.from_iterable(c) for c in tried), kind)
             stop = len(chunks) if hit is None else start + hit
             for chunk in chunks[start:stop]:
@@ -369,10 +370,10 @@ def _others(units: list[list[Pair]], chunk: list[list[Pair]]) -> list[Pair]:
 
 
 REFINERS: dict[str, tuple[Callable[[], Refine], str]] = {
-    "bw": (BackwardRefine, "backward search: undo a growing handful of random edits at a time"),
+    "bw": (BackwardRefine, "backward search: undo growing batches of random edits"),
     "bw1": (
         EdgeBackwardRefine,
-        "undo edits one by one, rarest ends first, up to the first failure",
+        "undo edits one by one, rarest nodes first, up to the first failure",
     ),
     "min": (MinimalRefine, "delta debugging to a certified 1-minimal set, whole structures first"),
 }
@@ -380,7 +381,7 @@ REFINER_WORDS = {"backward": "bw", "minimal": "min", "minimise": "min", "minimiz
 
 
 def as_refiners(refine: str | Refine | Iterable[str | Refine]) -> tuple[Refine, ...]:
-    """Refiners by name, one or several, or a user's own."""
+    """Refiners by name, one or several, or callables as they are."""
     if isinstance(refine, str) or not isinstance(refine, Iterable):
         refine = (refine,)
     out: list[Refine] = []

@@ -1,6 +1,6 @@
-"""`fewest_parts`: which parts of a counterfactual are enough to flip the oracle by themselves.
+"""`fewest_parts`: which parts of a counterfactual flip the oracle by themselves.
 
-The parts are what a sentence names (cells, nodes, pairs), the most wanted first.
+The parts are what a sentence names (cells, nodes, pairs), in order of preference.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ class SufficientParts(NamedTuple):
 
     Attributes
     ----------
-    chosen : their numbers, ascending: the order they were given in.
-    label : the oracle's label of the original with their edits, and nothing else, changed.
-    tried : how many choices the oracle was asked about.
-    minimal : whether it was seen that none of them can be left out (but those that were `kept`).
+    chosen : their indices, ascending.
+    label : the oracle's label of the original with only their edits.
+    tried : how many choices of parts were queried.
+    minimal : whether it was certified that none can be left out, except those that were `kept`.
     """
 
     chosen: tuple[int, ...]
@@ -43,25 +43,25 @@ def fewest_parts(
     budget: int | None = None,
     shorten: bool = True,
 ) -> SufficientParts | None:
-    """A few parts of a counterfactual that are enough; None if not even all of them are.
+    """Find a few parts of a counterfactual that flip; None if not even all of them do.
 
-    Looks for the shortest prefix that flips, takes out of it what is needed (`lexmin`), and sees
-    that nothing can be left out (`certify`). The flip is never lost, whether the labels are
-    monotone or not.
+    Finds the shortest prefix that flips, reduces it to the parts that are needed (`lexmin`), and
+    checks that none can be left out (`certify`). The flip is never lost, even if the labels are not
+    monotone.
 
     Parameters
     ----------
-    result : what was found.
-    parts : its edits as pair codes, the most wanted part first.
-    session : the way to the oracle; every choice of parts that is tried is one question.
-    kept : so many of the first parts are chosen in any case.
-    budget : the largest number of questions, at least 1; when it is spent, the shortest choice
-        that was seen to flip is taken.
-    shorten : False to ask about all parts only.
+    result : the counterfactual.
+    parts : its edits as pair codes, in order of preference.
+    session : the session to query through; every choice of parts is one query.
+    kept : how many of the first parts are chosen in any case.
+    budget : the largest number of queries, at least 1; when it is spent, the shortest choice that
+        flipped is returned.
+    shorten : False to query only all parts together.
     """
     everything = tuple(range(len(parts)))
-    chosen: dict[tuple[int, ...], Label] = {}  # what flips
-    asked: set[tuple[int, ...]] = set()
+    chosen: dict[tuple[int, ...], Label] = {}  # choices that flip
+    queried: set[tuple[int, ...]] = set()
 
     def changed(some: Sequence[int]) -> Graph:
         return result.original.toggle_codes(np.unique(joined(parts[i] for i in some)))
@@ -73,12 +73,12 @@ def fewest_parts(
 
     def flips(some: Sequence[int]) -> bool:
         key = tuple(sorted(some))
-        if key not in asked:
-            kept_back = 0 if chosen or key == everything else 1  # one question, about everything
-            if budget is not None and len(asked) + kept_back >= budget:
+        if key not in queried:
+            reserved = 0 if chosen or key == everything else 1  # one query about all parts
+            if budget is not None and len(queried) + reserved >= budget:
                 raise BudgetSpentError
             label = session.query(changed(key)).label
-            asked.add(key)
+            queried.add(key)
             if result.accepts(label):
                 chosen[key] = label
         return key in chosen
@@ -88,7 +88,7 @@ def fewest_parts(
         with suppress(BudgetSpentError):
             k = kept if kept and flips(range(kept)) else 0
             if not k:
-                # The shortest prefix first: where labels are not monotone, longer ones may not do.
+                # The shortest prefix first: if labels are not monotone, longer ones may not flip.
                 walk = session.look_ahead(prefixes())
                 k = next((n for n, _ in walk if flips(range(n))), 0) or len(parts)
                 walk.close()
@@ -100,11 +100,11 @@ def fewest_parts(
         if not chosen and not (everything and flips(everything)):
             return None
         best = min(chosen, key=lambda key: (len(key), key))
-    return SufficientParts(best, chosen[best], len(asked), minimal or len(best) == 1)
+    return SufficientParts(best, chosen[best], len(queried), minimal or len(best) == 1)
 
 
 def _needed(k: int, kept: int, flips: Callable[[Sequence[int]], bool]) -> tuple[int, ...]:
-    """Of the first k parts, which flip, those that are needed beside what is kept."""
+    """Which of the first k parts, which flip together, are needed beside those that are kept."""
     first = list(range(kept))
     if k == kept:
         return tuple(first)

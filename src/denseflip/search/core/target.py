@@ -1,4 +1,4 @@
-"""Which class is wanted, and how surely: labels, names and several of them, checked at the door."""
+"""The target: labels and class names, one or several, checked and resolved."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from denseflip.search.core.problem import Problem
 
 
 def as_target(given: Any, oracle: Oracle) -> Target:
-    """The labels that are wanted: of a label or a class name, or several; None for any other.
+    """Resolve a label, a class name, or several of them; None stands for any other class.
 
-    Names are those of the oracle's ``class_names`` (`class_names_of`). A label comes before a name
-    that looks like it.
+    Names are those of the oracle's ``class_names`` (`class_names_of`). A label takes precedence
+    over an equal name.
 
     Raises
     ------
     UnknownNameError
-        If the oracle says which classes it knows, and this is none of them.
+        If the oracle lists its classes, and this is none of them.
     """
     if given is None:
         return None
     listed = given if _several(given) else (given,)
     labels = tuple(dict.fromkeys(_label(one, oracle) for one in listed))
     if not labels:
-        msg = "target names no class at all; leave it out for any other than the graph's own."
+        msg = "target is empty. Leave it out to accept any class other than the graph's own."
         raise InvalidParameterError(msg, parameter="target")
     return labels if _several(given) and len(labels) > 1 else labels[0]
 
@@ -37,10 +37,10 @@ def _several(given: Any) -> bool:
 
 
 def class_names_of(oracle: Oracle) -> dict[Label, str]:
-    """The names that an oracle gives its labels; empty if it gives none.
+    """The names of an oracle's labels; empty if it has none.
 
-    Its ``class_names`` are a mapping of labels, or a sequence: one for each of its ``classes``, in
-    their order; else, where these are not as many, for the labels 0, 1, 2 …
+    ``class_names`` is a mapping of labels to names, or a sequence of names: for the ``classes`` if
+    there are as many, otherwise for the labels 0, 1, 2 …
     """
     names = getattr(oracle, "class_names", None)
     if names is None:
@@ -54,7 +54,7 @@ def class_names_of(oracle: Oracle) -> dict[Label, str]:
     if classes is not None and len(classes) == len(names):
         labels = [clean_label(c) for c in classes]
         return {label: str(name) for label, name in zip(labels, names, strict=True)}
-    # A classifier of a data set has a name for every class of it, and may not know them all.
+    # A classifier has a name for every class of its data set, and may not predict all of them.
     return {label: str(name) for label, name in enumerate(names)}
 
 
@@ -80,10 +80,10 @@ def _label(given: Any, oracle: Oracle) -> Label:
 
 
 def check_target_seen(problem: Problem, oracle: Oracle) -> None:
-    """Raise if a class is wanted by a name that the oracle gives nobody.
+    """Raise an error if the target is a name that the oracle never returns.
 
-    An oracle that does not say which classes it knows is judged by what it says of the background,
-    which most searches ask about anyhow.
+    If the oracle does not list its classes, its labels of the background are used; most searches
+    need them anyway.
     """
     if getattr(oracle, "classes", None) is not None or problem.background is None:
         return
@@ -97,7 +97,7 @@ def check_target_seen(problem: Problem, oracle: Oracle) -> None:
                 "target",
                 word,
                 map(str, seen),
-                "(the oracle gives it to no graph of the background)",
+                "(the oracle gives this label to no graph of the background)",
                 parameter="target",
             )
 

@@ -1,4 +1,4 @@
-"""The searches that do not speak of dense structures: single edges, and whole graphs."""
+"""Searches that do not use dense structures: single edges, and whole graphs."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _DENSE_PAIRS = 5_000_000  # up to here all unjoined pairs are shuffled at once
 def shuffled(problem: Problem) -> tuple[Iterator[Pair], Iterator[Pair]]:
     """Edges and unjoined pairs of the original, each in random order."""
     graph, rng = problem.graph, problem.rng
-    edges = rng.permutation(graph.codes.copy())  # NumPy wants to write even to an empty array
+    edges = rng.permutation(graph.codes.copy())  # permutation needs a writable array
     return problem.free_pairs(decoded(edges, graph.n_nodes)), _additions(problem)
 
 
 def _additions(problem: Problem) -> Iterator[Pair]:
     """Unjoined pairs that may be added, in random order."""
-    if problem.terms is not None and not problem.terms.can_add:
-        return iter(())  # a large graph has very many to look through in vain
+    if problem.constraints is not None and not problem.constraints.can_add:
+        return iter(())  # a large graph has very many pairs, and none of them may be added
     return problem.free_pairs(_shuffled_unjoined(problem.graph, problem.rng))
 
 
@@ -41,7 +41,7 @@ def _shuffled_unjoined(graph: Graph, rng: np.random.Generator) -> Iterator[Pair]
     if graph.n_pairs <= _DENSE_PAIRS:
         yield from decoded(rng.permutation(all_unjoined(graph)), graph.n_nodes)
         return
-    # Too many to list: draw pairs and pass over those seen or joined.
+    # Too many to list: draw pairs and skip those drawn before or joined.
     seen: set[Pair] = set()
     while len(seen) < graph.n_pairs - graph.n_edges:
         for u, v in rng.integers(n, size=(1024, 2)).tolist():
@@ -57,7 +57,7 @@ class EdgeSwap(Stream):
 
     Parameters
     ----------
-    max_iterations : stop after so many.
+    max_iterations : the largest number of iterations.
     """
 
     max_iterations: int = 2000
@@ -79,12 +79,12 @@ class EdgeSwap(Stream):
 
 @dataclass(frozen=True)
 class Bidirectional(Stream):
-    """Forward phase of Abrate & Bonchi's bidirectional searches; ``+bw`` is the way back.
+    """Forward phase of Abrate & Bonchi's bidirectional searches; ``+bw`` is the backward phase.
 
-    ``obs`` toggles ``batch`` random pairs per iteration, drawn in turn from the edges and from the
-    unjoined pairs. With ``data_driven`` (``dbs``) edges that the current class has more often than
-    the target class, and unjoined pairs of which the opposite holds, come first, drawn with a
-    probability that grows with that difference; the others follow in random order.
+    ``obs`` toggles ``batch`` random pairs per iteration, drawn alternately from the edges and from
+    the unjoined pairs. With ``data_driven`` (``dbs``), edges that the current class has more often
+    than the target class come first, and unjoined pairs that it has less often. They are drawn with
+    a probability proportional to the difference. The others follow in random order.
     """
 
     data_driven: bool = False
@@ -93,7 +93,7 @@ class Bidirectional(Stream):
 
     @property
     def needs(self) -> frozenset[str]:
-        """The background, if the pairs are drawn by it."""
+        """The background, if pairs are drawn by the data."""
         return frozenset({BACKGROUND}) if self.data_driven else frozenset()
 
     def __post_init__(self) -> None:
@@ -101,18 +101,18 @@ class Bidirectional(Stream):
         whole_number("max_iterations", self.max_iterations)
 
     def __call__(self, problem: Problem) -> Iterator[Step]:
-        """Yield one handful of toggles per iteration."""
+        """Yield one batch of toggled pairs per iteration."""
         removals, additions = _drawn_by_contrast(problem) if self.data_driven else shuffled(problem)
-        pairs = _in_turn(removals, additions)
+        pairs = _alternating(removals, additions)
         for i in range(1, self.max_iterations + 1):
-            handful = tuple(islice(pairs, min(self.batch, sys.maxsize)))
-            if not handful:
+            toggled = tuple(islice(pairs, min(self.batch, sys.maxsize)))
+            if not toggled:
                 return
-            yield Step("swap", "edges", handful, iteration=i)
+            yield Step("swap", "edges", toggled, iteration=i)
         problem.note(f"The iteration limit of {self.max_iterations} was reached.")
 
 
-def _in_turn(first: Iterable[Pair], second: Iterable[Pair]) -> Iterator[Pair]:
+def _alternating(first: Iterable[Pair], second: Iterable[Pair]) -> Iterator[Pair]:
     a, b = iter(first), iter(second)
     while True:
         x, y = next(a, None), next(b, None)
@@ -150,12 +150,11 @@ def _weighted(codes: Codes, weights: Codes, rng: np.random.Generator) -> Codes:
 class ClosestGraph(Conversation):
     """The closest background graph that the oracle puts in another class (paper: DAT).
 
-    A conversation, though a short one: it consists of the labels of the background, and each of
-    them counts as a question of the search.
+    The search consists of the labels of the background, and each of them counts as one query.
 
     Parameters
     ----------
-    medoid : take that class's medoid instead, the member closest to all the others.
+    medoid : take the medoid of that class instead, the member closest to all the others.
     """
 
     medoid: bool = False
@@ -165,30 +164,32 @@ class ClosestGraph(Conversation):
         """Change the original into that graph in one step."""
         name = "medoid" if self.medoid else "dat"
         if problem.background is not None:
-            # Before the labels are asked: a search may not spend what it was not given.
+            # Before the labels are queried: the search may not exceed its budget.
             session.charge_background(problem.background.graphs)
         try:
             _, others = problem.split_background(name)
         except StopSearch:
             return replace_by(problem, problem.graph, session)
-        bound = problem.terms is not None and not problem.terms.any_pair
-        if bound:
+        restricted = problem.constraints is not None and not problem.constraints.any_pair
+        if restricted:
             others = [problem.allowed_part(g) for g in others]
-        elif problem.terms is not None or session.required_confidence is not None:
+        elif problem.constraints is not None or session.required_confidence is not None:
             good = [g for g in others if problem.accepts(session.recall(g).label)]
-            others = good or others  # one that will not do tells how far it would be
+            others = good or others  # a graph that is not accepted still shows the distance
         if self.medoid:
             costs = [sum(g.relative_distance(h) for h in others) for g in others]
         else:
             costs = [problem.graph.relative_distance(g) for g in others]
-        if bound:
+        if restricted:
             return first_allowed(problem, [others[i] for i in np.argsort(costs)], session)
         return replace_by(problem, others[int(np.argmin(costs))], session)
 
 
 def first_allowed(problem: Problem, graphs: Iterable[Graph], session: BaseSession) -> Walk:
-    """The walk to the first of these graphs that flips; they are no background graphs any more,
-    but as far on the way there as the user's terms allow, so each is a question.
+    """The walk to the first of these graphs that flips.
+
+    They are background graphs reduced to the differences that the constraints allow. Their labels
+    are not known, so each is a query.
     """
     some = {g.key: g for g in graphs if g != problem.graph}
     hit = session.first(
@@ -196,8 +197,8 @@ def first_allowed(problem: Problem, graphs: Iterable[Graph], session: BaseSessio
     )
     if hit is None:
         problem.note(
-            "The pairs that may change were made as in each background graph of the wanted class "
-            f"in turn ({len(some):,}), and nothing flipped."
+            "The pairs that may change were set as in each background graph of the target class "
+            f"in turn ({len(some):,}), and the label never flipped."
         )
         return problem.end(problem.graph, problem.label, [])
     toggled = tuple(problem.graph ^ hit.graph)
@@ -206,9 +207,9 @@ def first_allowed(problem: Problem, graphs: Iterable[Graph], session: BaseSessio
 
 
 def replace_by(problem: Problem, graph: Graph, session: BaseSession) -> Walk:
-    """The walk that takes a background graph, whose label is known and counted, as the answer.
+    """The walk to a background graph, whose label is known and counted.
 
-    The original itself stands for having looked at all of them in vain.
+    The original itself means that none of them was accepted.
     """
     toggled = tuple(problem.graph ^ graph)
     step = Step("replace", "graph", toggled, ask=Ask.KNOWN, iteration=1)

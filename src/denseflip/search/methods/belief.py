@@ -1,12 +1,12 @@
-"""`Belief`: what the answers so far say about how much every edit counts.
+"""`Belief`: what the answers so far say about the gain of every edit.
 
-The oracle is taken to be about linear: the score of some edits is a level and the sum of their
-gains, and the label flips where it passes zero. What is not known of level and gains is a normal
-distribution; every answer cuts it, and what is left is taken to be normal again (assumed density
-filtering). A label says on which side of zero the score is, a confidence what it is.
+The oracle is assumed to be approximately linear: the score of some edits is a level plus the sum of
+their gains, and the label flips where the score passes zero. Level and gains have a normal
+distribution. Every answer truncates it, and the result is approximated by a normal distribution
+again (assumed density filtering). A label gives the sign of the score, a confidence its value.
 
-Everything is kept by the answers, not by the pairs: a step costs what the edits asked about and the
-square of the answers cost, however large the graph.
+The distribution is stored by answers, not by pairs. An update costs the number of edits queried and
+the square of the number of answers, whatever the size of the graph.
 """
 
 from __future__ import annotations
@@ -25,19 +25,18 @@ class Belief:
 
     Parameters
     ----------
-    start : for every edit, how far the original lies from the middle of all graphs in the
-        direction of that edit (never above 0). Scores are counted from that middle, so that the
-        level is that of a usual graph.
+    start : for every edit, how far the original lies from the mean graph in the direction of that
+        edit (never above 0). Scores are relative to the mean graph.
     level : the standard deviation of the level; that of a gain is 1.
-    noise : the standard deviation of what is not linear.
-    unit : what the score of a gain of 1 is.
-    cells : where pairs of one cell may count alike: the cell of every edit, and 1 where it adds its
-        pair, -1 where it removes it.
-    share : how much of the variance of a pair's weight is that of its cell.
+    noise : the standard deviation of the non-linear part.
+    unit : the score of a gain of 1.
+    cells : if pairs of one cell may have similar weights: the cell of every edit, and 1 where it
+        adds its pair, -1 where it removes it.
+    share : the share of the variance of a pair's weight that is common to its cell.
 
     Attributes
     ----------
-    evidence : the logarithm of how likely these answers were, by what was believed before each.
+    evidence : the log-likelihood of the answers, each predicted from those before.
     """
 
     def __init__(
@@ -63,23 +62,23 @@ class Belief:
             self._share, self._own = share, 1 - share
         n_cells = int(self._cells.max(initial=0)) + 1
         self._cell_start = np.bincount(self._cells, self._signs * start, minlength=n_cells)
-        self._in_cells: Floats = np.zeros((0, n_cells))  # by question, counted from the middle
+        self._in_cells: Floats = np.zeros((0, n_cells))  # by query, relative to the mean graph
         self._middle = level**2 + self._own * float(start @ start)
-        self._asked: Ints = np.empty(0, dtype=np.int64)  # all edits asked about, in a row
-        self._of: Ints = np.empty(0, dtype=np.int64)  # the question that each belongs to
-        self._starts: Floats = np.empty(0)  # the sum of `start` over each question
-        self._pull: Floats = np.empty(0)  # how much each question moves what it is like
-        self._room: Floats = np.zeros((0, 0))
-        self._known: Floats = self._room  # what of the variance the questions take away
+        self._edits: Ints = np.empty(0, dtype=np.int64)  # the edits of all queries, in a row
+        self._query: Ints = np.empty(0, dtype=np.int64)  # the query that each belongs to
+        self._starts: Floats = np.empty(0)  # the sum of `start` over each query
+        self._pull: Floats = np.empty(0)  # the coefficient of each query in the mean
+        self._buffer: Floats = np.zeros((0, 0))
+        self._known: Floats = self._buffer  # the reduction of the variance by the queries
 
     def gains(self) -> Floats:
         """The mean gain of every edit."""
         return self._reach(self._pull)
 
     def _reach(self, pull: Floats) -> Floats:
-        """How much every gain is moved if the questions are pulled so."""
+        """The change of every mean gain for these coefficients of the queries."""
         moved: Floats = self._own * float(pull.sum()) * self.start
-        moved += self._own * np.bincount(self._asked, pull[self._of], minlength=len(self.start))
+        moved += self._own * np.bincount(self._edits, pull[self._query], minlength=len(self.start))
         if self._share:
             moved += self._signs * (self._share * (pull @ self._in_cells))[self._cells]
         return moved
@@ -101,7 +100,7 @@ class Belief:
         return float(alike @ self._pull), sqrt(max(left, 1e-12))
 
     def learn(self, edits: Ints, flipped: bool) -> None:
-        """Take in that the original with these edits flips, or does not."""
+        """Update with the answer that the original with these edits flips, or does not."""
         alike, own = self._compare(edits)
         seen = self._known @ alike
         total = max(own - float(alike @ seen), 0.0) + self.noise**2
@@ -112,7 +111,7 @@ class Belief:
         self._add(edits, seen, side * ratio / sqrt(total), ratio * (ratio + z) / total)
 
     def learn_score(self, edits: Ints, score: float) -> None:
-        """Take in the score of the original with these edits."""
+        """Update with the score of the original with these edits."""
         alike, own = self._compare(edits)
         seen = self._known @ alike
         total = max(own - float(alike @ seen), 0.0) + self.noise**2
@@ -121,10 +120,10 @@ class Belief:
         self._add(edits, seen, off / total, 1 / total)
 
     def _compare(self, edits: Ints) -> tuple[Floats, float]:
-        """The prior covariance of a score with those asked about before, and its variance."""
+        """The prior covariance of a score with those of earlier queries, and its variance."""
         among = np.zeros(len(self.start), dtype=bool)
         among[edits] = True
-        shared = np.bincount(self._of[among[self._asked]], minlength=len(self._pull))
+        shared = np.bincount(self._query[among[self._edits]], minlength=len(self._pull))
         own = float(self.start[edits].sum())
         alike: Floats = self._middle + self._own * (self._starts + own + shared)
         variance = self._middle + self._own * (2 * own + len(edits))
@@ -135,27 +134,27 @@ class Belief:
         return alike, variance
 
     def _counted(self, edits: Ints) -> Floats:
-        """What the original with these edits has in each cell, counted from the middle."""
+        """Edges of the original with these edits in each cell, relative to the mean graph."""
         n_cells = len(self._cell_start)
         counts: Floats = np.bincount(self._cells[edits], self._signs[edits], n_cells).astype(float)
         return self._cell_start + counts
 
     def _add(self, edits: Ints, seen: Floats, shift: float, shrink: float) -> None:
-        way = np.append(-seen, 1.0)
+        direction = np.append(-seen, 1.0)
         n = len(seen)
-        if n == len(self._room):
-            room = np.zeros((2 * n + 64, 2 * n + 64))
-            room[:n, :n] = self._known
-            self._room = room
-        self._known = self._room[: n + 1, : n + 1]
-        self._known += max(shrink, 0.0) * np.outer(way, way)
-        self._pull = np.append(self._pull, 0.0) + shift * way
-        self._asked = np.concatenate([self._asked, edits])
-        self._of = np.concatenate([self._of, np.full(len(edits), n)])
+        if n == len(self._buffer):
+            buffer = np.zeros((2 * n + 64, 2 * n + 64))
+            buffer[:n, :n] = self._known
+            self._buffer = buffer
+        self._known = self._buffer[: n + 1, : n + 1]
+        self._known += max(shrink, 0.0) * np.outer(direction, direction)
+        self._pull = np.append(self._pull, 0.0) + shift * direction
+        self._edits = np.concatenate([self._edits, edits])
+        self._query = np.concatenate([self._query, np.full(len(edits), n)])
         self._starts = np.append(self._starts, self.start[edits].sum())
         if self._share:
             self._in_cells = np.vstack([self._in_cells, self._counted(edits)])
-        self._variance -= max(shrink, 0.0) * self._reach(way) ** 2
+        self._variance -= max(shrink, 0.0) * self._reach(direction) ** 2
 
 
 def _hazard(z: float) -> float:

@@ -1,7 +1,7 @@
-"""`best`: several searches over one session, and the answer that serves the stated objective.
+"""`best`: a portfolio of searches over one session, and the best answer by a stated objective.
 
-Whatever one of them asked, the others know. The cheap ones come first; one that cannot win any more
-is not begun. Where any of them, or the background itself, has an answer, there is a result.
+The searches share all answers. Cheap ones run first; one that can no longer win is not started. If
+any of them, or the background itself, has an answer, there is a result.
 """
 
 from __future__ import annotations
@@ -23,70 +23,79 @@ from denseflip.search.core.problem import SPENT, Problem, StopSearch, Walk
 from denseflip.search.core.refinement import Candidate
 from denseflip.search.core.shared_session import SharedSession
 from denseflip.search.methods.baselines import first_allowed
-from denseflip.search.methods.brief import Brief, unfit
+from denseflip.search.methods.brief import Brief, unsuitable
 from denseflip.search.methods.contrast import ContrastList
-from denseflip.search.methods.linearity import steadiness
+from denseflip.search.methods.linearity import estimate_linearity
 from denseflip.search.methods.race import Race, refine_to_the_end
 from denseflip.search.methods.tight import Tight
 
-PAIRS = AsRead("pairs", None, "any", 0, 0)  # pairs named one by one are what they are
-_FIRM = 0.9  # from this share of mixtures kept on, weights are learnt before anything races
-_SHAKY = 0.4  # below it they are not worth learning
-_NEAREST = 3  # background graphs that are tried as far as the user's terms allow
-_ROUGH = 32  # edits of `con` up to which they are refined; of more a race sees to the best
+PAIRS = AsRead("pairs", None, "any", 0, 0)  # single pairs leave nothing to redraw
+_LINEAR = 0.9  # linearity from which `tight` runs before `race`
+_NOT_LINEAR = 0.4  # linearity below which `tight` does not run
+_NEAREST = 3  # background graphs that are tried as far as the constraints allow
+_ROUGH = 32  # answers of `con` are refined up to this number of edits
 
 
 @dataclass(frozen=True)
-class Entry:
-    """An answer of a member: its walk, and how many places a sentence about it names."""
+class MemberAnswer:
+    """An answer of one search of the portfolio.
+
+    Attributes
+    ----------
+    member : the name of the search.
+    walk : where it ended.
+    edits : number of edits.
+    """
 
     member: str
     walk: Walk
     edits: int
 
     @classmethod
-    def of(cls, problem: Problem, walk: Walk, member: str = "") -> Entry:
+    def of(cls, problem: Problem, walk: Walk, member: str = "") -> MemberAnswer:
         """An answer with its edits counted."""
         return cls(member or walk.chosen, walk, problem.graph.distance(walk.graph))
 
     @property
     def cells(self) -> int:
-        """Places named: those of a claim, or every pair by itself."""
-        said = self.walk.as_read
-        if said is None or said.language == "pairs":
+        """Number of places that a sentence names: those of a claim, or every pair by itself."""
+        test = self.walk.as_read
+        if test is None or test.language == "pairs":
             return self.edits
         return len({step.name for step in self.walk.trace if step.name}) or 1
 
     @property
-    def told(self) -> bool:
-        """Whether a sentence about places was seen to be true as read."""
-        said = self.walk.as_read
-        return said is not None and said.language != "pairs" and said.true
+    def is_sentence(self) -> bool:
+        """Whether a sentence about places was found to be true as read."""
+        test = self.walk.as_read
+        return test is not None and test.language != "pairs" and test.true
 
     @property
     def rank(self) -> int:
-        """Truth rank, 0 for the truest; pairs that are only listed come last."""
-        said = self.walk.as_read
-        return READINGS.index(said.reading) if self.told and said is not None else len(READINGS)
+        """Rank of the reading, 0 for the most general; lists of pairs come last."""
+        test = self.walk.as_read
+        if not self.is_sentence or test is None:
+            return len(READINGS)
+        return READINGS.index(test.reading)
 
     @property
-    def marks(self) -> Marks:
-        """What a front compares: cells, edits, truth; less is better."""
+    def costs(self) -> Marks:
+        """What a Pareto front compares: cells, edits, rank of the reading; less is better."""
         return self.cells, self.edits, self.rank
 
 
 @dataclass(frozen=True)
 class Best(Conversation):
-    """A portfolio of searches that share every answer.
+    """A portfolio of searches that share all answers.
 
     Parameters
     ----------
     objective : ``"sentence"``, the fewest places that are true as read, then the fewest edits;
         ``"edits"``, the fewest edits; ``"balanced"``, the smallest product of the two, where an
         answer in pairs names as many places as it has edits.
-    regions : the taxonomy of the sentence; None for the node table's first.
-    max_cells : the most places that a sentence may name.
-    front : whether to give all answers that no other beats.
+    regions : the taxonomy of the sentence; None for the first of the node table.
+    max_cells : the largest number of places that a sentence may name.
+    front : whether to return the Pareto front.
     """
 
     objective: str = "sentence"
@@ -100,88 +109,97 @@ class Best(Conversation):
         object.__setattr__(self, "max_cells", whole_number("max_cells", self.max_cells, minimum=1))
 
     def __call__(self, problem: Problem, session: BaseSession) -> Walk:
-        """Run the members, and choose."""
-        talk = _Portfolio(self, problem, SharedSession(session))
+        """Run the searches, and choose the best answer."""
+        portfolio = _Portfolio(self, problem, SharedSession(session))
         try:
-            talk.run()
+            portfolio.run()
         except BudgetSpentError:
-            talk.spent = True
-        return talk.choose()
+            portfolio.spent = True
+        return portfolio.choose()
 
-    def key(self, entry: Entry) -> tuple[float, ...]:
-        """What is smallest for the answer that serves the objective best."""
+    def key(self, answer: MemberAnswer) -> tuple[float, ...]:
+        """The sort key of an answer; the smallest is best by the objective."""
         if self.objective == "edits":
-            return entry.edits, entry.cells, entry.rank
+            return answer.edits, answer.cells, answer.rank
         if self.objective == "balanced":
-            return entry.edits * entry.cells, entry.edits, entry.rank
-        # Of sentences as short, the first: `brief` gives the one to tell before the others.
-        return (0, entry.cells) if entry.told else (1, entry.edits)
+            return answer.edits * answer.cells, answer.edits, answer.rank
+        # Among equally short sentences the first: `brief` returns its best one first.
+        return (0, answer.cells) if answer.is_sentence else (1, answer.edits)
 
 
 @dataclass
 class _Portfolio:
-    """One run: who was asked, what came of it."""
+    """One run of a portfolio.
+
+    Attributes
+    ----------
+    plan, problem, session : what is searched, and how.
+    answers : the answers so far.
+    remarks : what each search found, in words.
+    spent : whether the budget is spent.
+    cut : whether a search got less of the budget than it would have used.
+    """
 
     plan: Best
     problem: Problem
     session: BaseSession
-    entries: list[Entry] = field(default_factory=list)
+    answers: list[MemberAnswer] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     spent: bool = False
-    cut: bool = False  # whether a member got less than it would have taken
+    cut: bool = False
 
     def run(self) -> None:
-        """Cheap members first, and none that cannot win."""
+        """Run cheap searches first, and none that cannot win."""
         plan = self.plan
-        self._take_background()
-        if plan.objective == "sentence" and self._can_tell():
-            self._member("brief", self._brief, part=0.5)
-            if any(entry.told for entry in self.entries) and not plan.front:
+        self._use_background()
+        if plan.objective == "sentence" and self._has_regions():
+            self._run("brief", self._brief, part=0.5)
+            if any(answer.is_sentence for answer in self.answers) and not plan.front:
                 self._leave_out("con, race and tight", "a sentence is true as read")
                 return
         self._fewest_edits()
-        words = plan.front or (plan.objective == "balanced" and self._smallest() > 1)
-        if words and plan.objective != "sentence" and self._can_tell():
-            self._member("brief", self._brief, part=1.0)
+        sentence = plan.front or (plan.objective == "balanced" and self._fewest() > 1)
+        if sentence and plan.objective != "sentence" and self._has_regions():
+            self._run("brief", self._brief, part=1.0)
 
     def _fewest_edits(self) -> None:
-        """The members that look for few edits, by what suits the classifier; one edit ends it."""
-        steady = steadiness(Probe(self.problem, self.session, keep=False))
-        if self._knows_background():
-            self._member("con", ContrastList(), part=0.25, refine=True)
-        if steady is not None and steady >= _FIRM:
+        """Run the searches for few edits that suit the classifier, until one edit is enough."""
+        linearity = estimate_linearity(Probe(self.problem, self.session, keep=False))
+        if self._has_background():
+            self._run("con", ContrastList(), part=0.25, refine=True)
+        if linearity is not None and linearity >= _LINEAR:
             before = self.session.calls
-            self._member("tight", Tight(), part=0.75)
-            # Likely in vain: no more questions than that took.
-            self._member("race", Race(), part=1.0, most=self.session.calls - before)
+            self._run("tight", Tight(), part=0.75)
+            # Unlikely to find a better answer, so it gets no more queries than `tight` took.
+            self._run("race", Race(), part=1.0, most=self.session.calls - before)
             return
-        shaky = steady is not None and steady < _SHAKY
-        for number in range(3 if shaky else 2):
-            self._member("race", Race() if not number else Race(nearest=6, swaps=8), part=0.75)
-        if not shaky:
-            self._member("tight", Tight(), part=1.0)
-        elif self._smallest() > 1:
-            share = round(100 * (1 - (steady or 0)))
+        not_linear = linearity is not None and linearity < _NOT_LINEAR
+        for number in range(3 if not_linear else 2):
+            self._run("race", Race() if not number else Race(nearest=6, swaps=8), part=0.75)
+        if not not_linear:
+            self._run("tight", Tight(), part=1.0)
+        elif self._fewest() > 1:
+            share = round(100 * (1 - (linearity or 0)))
             self._leave_out(
-                "tight", f"{share} % of the mixtures of two graphs of that class are not of it"
+                "tight", f"{share} % of the mixtures of two graphs of that class are not in it"
             )
 
-    # ---- members ------------------------------------------------------------------------
+    # ---- the searches -------------------------------------------------------------------
 
-    def _take_background(self) -> None:
-        """The nearest graph of the wanted class: an answer that costs nothing more."""
-        if not self._knows_background():
+    def _use_background(self) -> None:
+        """Take the nearest background graph of the target class as an answer."""
+        if not self._has_background():
             return
         try:
             _, others = self.problem.split_background("best")
         except StopSearch:
             return
         problem = self.problem
-        if problem.terms is not None and not problem.terms.any_pair:
-            noted = len(problem.notes)
+        if problem.constraints is not None and not problem.constraints.any_pair:
+            n_notes = len(problem.notes)
             near = problem.nearest(others)[:_NEAREST]
             walk = first_allowed(problem, near, self.session)
-            del problem.notes[noted:]
+            del problem.notes[n_notes:]
             if walk.status is Status.FOUND:
                 self._add("the background", walk)
             return
@@ -195,7 +213,7 @@ class _Portfolio:
             problem, session
         )
 
-    def _member(
+    def _run(
         self,
         name: str,
         search: Conversation | Callable[[Problem, BaseSession], Walk],
@@ -204,8 +222,8 @@ class _Portfolio:
         most: int | None = None,
         refine: bool = False,
     ) -> None:
-        """Let a member search with its part of what is left of the budget, if it can win."""
-        if name != "brief" and self._smallest() <= 1:
+        """Run a search with its part of the remaining budget, if it can still win."""
+        if name != "brief" and self._fewest() <= 1:
             return
         problem, started = self.problem, self.session.calls
         left = self.session.remaining
@@ -222,19 +240,19 @@ class _Portfolio:
             walk = problem.best or Walk(Status.EXHAUSTED, problem.graph, problem.label)
         if not math.isinf(left) and (SPENT in problem.notes[n_notes:] or session.remaining < 1):
             self.cut = True
-        del problem.notes[n_notes:]  # a member's remarks on its own search
-        questions = self.session.calls - started
+        del problem.notes[n_notes:]  # remarks of that search alone
+        queries = self.session.calls - started
         if walk.status is Status.FOUND:
-            self._add(name, walk, questions)
+            self._add(name, walk, queries)
             for other in walk.front:
                 self._add(name, other, None)
         else:
-            self.remarks.append(f"{name}, nothing ({_many(questions, 'question')})")
+            self.remarks.append(f"{name}, nothing ({_counted(queries, 'query', 'queries')})")
         if self.session.remaining < 1 or self.session.out_of_time:
             raise BudgetSpentError
 
     def _refined(self, walk: Walk, session: BaseSession) -> Walk:
-        """A rough answer made minimal, if it is near."""
+        """Make a rough answer minimal, if it has few edits."""
         if self.problem.graph.distance(walk.graph) > _ROUGH:
             return walk
         candidate = Candidate(self.problem, walk, session)
@@ -244,57 +262,59 @@ class _Portfolio:
         ended.minimal = candidate.minimal
         return ended
 
-    def _add(self, name: str, walk: Walk, questions: int | None = 0) -> None:
+    def _add(self, name: str, walk: Walk, queries: int | None = 0) -> None:
         if walk.as_read is None:
             walk.as_read = PAIRS
         walk.chosen = "dat" if name == "the background" else name
-        entry = Entry.of(self.problem, walk, name)
-        self.entries.append(entry)
-        if questions is not None:
-            where = f" in {_many(entry.cells, 'cell')}" if entry.told else ""
-            cost = "" if not questions else f" ({_many(questions, 'question')})"
-            self.remarks.append(f"{name}, {_many(entry.edits, 'edit')}{where}{cost}")
+        answer = MemberAnswer.of(self.problem, walk, name)
+        self.answers.append(answer)
+        if queries is not None:
+            cells = f" in {_counted(answer.cells, 'cell', 'cells')}" if answer.is_sentence else ""
+            cost = "" if not queries else f" ({_counted(queries, 'query', 'queries')})"
+            edits = _counted(answer.edits, "edit", "edits")
+            self.remarks.append(f"{name}, {edits}{cells}{cost}")
 
-    # ---- what is known ------------------------------------------------------------------
+    # ---- what is available --------------------------------------------------------------
 
-    def _knows_background(self) -> bool:
+    def _has_background(self) -> bool:
         return self.problem.background is not None and len(self.problem.background) > 0
 
-    def _can_tell(self) -> bool:
+    def _has_regions(self) -> bool:
+        """Whether `brief` can run: there are a background and suitable regions."""
         nodes = self.problem.nodes
-        if not self._knows_background() or nodes is None or not nodes.regions:
+        if not self._has_background() or nodes is None or not nodes.regions:
             return False
-        return not unfit(nodes.taxonomy(self.plan.regions))
+        return not unsuitable(nodes.taxonomy(self.plan.regions))
 
-    def _smallest(self) -> int:
-        return min((entry.edits for entry in self.entries), default=self.problem.graph.n_pairs)
+    def _fewest(self) -> int:
+        """The fewest edits of any answer so far."""
+        return min((answer.edits for answer in self.answers), default=self.problem.graph.n_pairs)
 
     def _leave_out(self, names: str, why: str) -> None:
-        self.remarks.append(f"{names} left out, since {why}")
+        self.remarks.append(f"{names} left out because {why}")
 
     # ---- the end ------------------------------------------------------------------------
 
     def choose(self) -> Walk:
-        """The answer that serves the objective best, with a note on what each member gave."""
+        """The best answer by the objective, with a note on what each search found."""
         problem, plan = self.problem, self.plan
-        if not self.entries:
+        if not self.answers:
             if self.spent:
                 problem.best = None
                 raise BudgetSpentError
-            problem.note(
-                f"best: tried {'; '.join(self.remarks) or 'nothing, for nothing could be'}."
-            )
+            tried = "; ".join(self.remarks) or "nothing, because no search could run"
+            problem.note(f"best: tried {tried}.")
             return problem.end(problem.graph, problem.label)
-        won = min(self.entries, key=plan.key)
-        ended = self._certified(won.walk)
+        best = min(self.answers, key=plan.key)
+        ended = self._certified(best.walk)
         if plan.front:
-            # What was certified may have fewer edits by now than others that it had not beaten.
-            now = Entry.of(problem, ended, won.member)
-            entries = [now if entry is won else entry for entry in self.entries]
-            kept = pareto_front([entry.marks for entry in entries])
-            ended.front = tuple(entries[i].walk for i in kept)
+            # The certified answer may have fewer edits now, and dominate others.
+            certified = MemberAnswer.of(problem, ended, best.member)
+            answers = [certified if answer is best else answer for answer in self.answers]
+            kept = pareto_front([answer.costs for answer in answers])
+            ended.front = tuple(answers[i].walk for i in kept)
         problem.note(
-            f"best: {won.member} serves the objective {plan.objective!r} best. Tried: "
+            f"best: {best.member} is best by the objective {plan.objective!r}. Tried: "
             f"{'; '.join(self.remarks)}."
         )
         if self.spent or self.cut:
@@ -302,7 +322,7 @@ class _Portfolio:
         return ended
 
     def _certified(self, walk: Walk) -> Walk:
-        """The same, or with less; pairs that are listed one by one are all to be needed."""
+        """Make an answer that lists pairs minimal: every pair should be needed."""
         if walk.minimal or self.spent or walk.as_read is not PAIRS:
             return walk
         candidate = Candidate(self.problem, walk, self.session)
@@ -315,5 +335,5 @@ class _Portfolio:
         return ended
 
 
-def _many(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def _counted(n: int, one: str, many: str) -> str:
+    return f"{n:,} {one if n == 1 else many}"

@@ -1,6 +1,7 @@
 """The four block protocols of DCS and the state that blocks share.
 
-A block is any callable of the right shape; a function will do. To write one, see CONTRIBUTING.
+A block is any callable of the right signature, such as a function. CONTRIBUTING shows how to write
+one.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from denseflip.search.core.problem import Problem
 from denseflip.search.core.problem import StopSearch as StopSearch
 
 SPARSIFY, DENSIFY = "sparsify", "densify"
-Turn = Callable[[int], Iterable[Step]]  # a block at work in one search: called with a node
+Turn = Callable[[int], Iterable[Step]]  # a block bound to one search: called with a node
 
 
 class State:
@@ -28,22 +29,22 @@ class State:
 
     Attributes
     ----------
-    problem, original : what is being explained.
-    bound : whether the user's terms let some pairs only change.
+    problem, original : what is explained.
+    bound : whether the constraints allow only some pairs to change.
     ranking : the nodes, densest first; ``position[v]`` is v's place in it.
     counts : the paper's D: how often each node was in a removed (or, negative, added) clique.
-    removed_structures : node sets of the structures taken away so far (the paper's L).
+    removed_structures : node sets of the structures removed so far (the paper's L).
     iteration : the number of this iteration, from 1.
-    removed_now, added_now : edges taken away and put in during this iteration.
+    removed_now, added_now : number of edges removed and added in this iteration.
     sparsified_now : whether this iteration has called sparsify.
-    last_removed, last_size : edges and nodes of the structure taken away last.
-    last_level : its kind, and how dense it was in the measure of that kind, where there is one.
+    last_removed, last_size : number of edges and nodes of the structure removed last.
+    last_level : its kind, and its density in the measure of that kind, if there is one.
     """
 
     def __init__(self, problem: Problem, ranking: npt.NDArray[np.int64]) -> None:
         self.problem = problem
         self.original: Graph = problem.graph
-        self.bound = problem.terms is not None and not problem.terms.any_pair
+        self.bound = problem.constraints is not None and not problem.constraints.any_pair
         self.ranking = ranking
         self.position = np.empty_like(ranking)
         self.position[ranking] = np.arange(len(ranking))
@@ -63,10 +64,10 @@ class State:
         self._log: list[Pair] = []
 
     def turn(self, block: Block | StatefulBlock) -> Turn:
-        """A block ready to be called with a node.
+        """Bind a block to this search, to be called with a node.
 
-        A block that keeps state is started once in a search, and an equal block goes on where it
-        is: it makes no difference whether one block is kept or a new one is built at every call.
+        A block with a state is started once per search. Equal blocks share that state, so it makes
+        no difference whether one block is kept or a new one is made for every call.
         """
         start = getattr(block, "start", None)
         if start is None:
@@ -97,13 +98,13 @@ class State:
         return v in self.neighbours[u]
 
     def missing(self, nodes: Iterable[int]) -> tuple[Pair, ...]:
-        """Pairs among these nodes that are not joined now, and may be."""
+        """Pairs among these nodes that are not joined now and may be added."""
         near = self.neighbours
         pairs = [(u, v) for u, v in combinations(sorted(nodes), 2) if v not in near[u]]
         return self.may_change(pairs) if self.bound else tuple(pairs)
 
     def may_change(self, pairs: Iterable[Pair]) -> tuple[Pair, ...]:
-        """Those of the pairs that the user's terms allow to change."""
+        """The pairs that the constraints allow to change."""
         return tuple(self.problem.free_pairs(iter(pairs)))
 
     @property
@@ -117,19 +118,19 @@ class State:
         return self._removable
 
     def present(self, nodes: Iterable[int]) -> tuple[Pair, ...]:
-        """Pairs among these nodes that are joined now, and need not be."""
+        """Pairs among these nodes that are joined now and may be removed."""
         near = self.neighbours
         pairs = [(u, v) for u, v in combinations(sorted(nodes), 2) if v in near[u]]
         return self.may_change(pairs) if self.bound else tuple(pairs)
 
     def start_iteration(self) -> None:
-        """Begin counting the edges of a new iteration."""
+        """Reset the counts of edges for a new iteration."""
         self.iteration += 1
         self.removed_now = self.added_now = 0
         self.sparsified_now = False
 
     def apply(self, step: Step) -> None:
-        """Follow a step that a block has yielded."""
+        """Apply a step that a block has yielded."""
         if step.block == SPARSIFY:
             self.removed_now += len(step.toggled)
             self.last_removed = len(step.toggled)
@@ -158,27 +159,27 @@ class Rank(Protocol):
 
 
 class Block(Protocol):
-    """Sparsify or densify at a node: yield the steps that do it, or nothing to pass it over."""
+    """Sparsify or densify at a node: yield the steps, or nothing to skip the node."""
 
     def __call__(self, state: State, node: int) -> Iterable[Step]:
-        """Yield steps; the state follows each of them before the next is asked for."""
+        """Yield steps; each is applied to the state before the next is generated."""
         ...
 
 
 class StatefulBlock(Block, Protocol):
-    """A block that keeps something between its calls: an order it walks, cliques it has found.
+    """A block with a state between its calls, such as an order of pairs or cliques found before.
 
-    It must be hashable (a frozen dataclass is), and be called as ``state.turn(self)(node)`` if it
-    is called directly.
+    It must be hashable, as a frozen dataclass is. To call it directly, use
+    ``state.turn(self)(node)``.
     """
 
     def start(self, state: State) -> Turn:
-        """Begin a search: return what is called with each node, with its state in a closure."""
+        """Start a search: return a function of a node that holds the state in a closure."""
         ...
 
 
 class Schedule(Protocol):
-    """Say which blocks each iteration calls."""
+    """Choose which blocks each iteration calls."""
 
     def __call__(self, problem: Problem) -> Iterable[tuple[str, ...]]:
         """Yield one tuple of ``"sparsify"`` and ``"densify"`` per iteration."""

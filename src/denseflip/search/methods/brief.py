@@ -1,9 +1,9 @@
 """`brief`: the shortest sentence that is true as read.
 
-It looks for a claim, a few places with an amount each, such that whatever pairs of those places a
-reader takes it to mean, the label flips in nine of ten cases. Single places are tried first, then
-sets of them; what is found is brought to the smallest amounts that hold; and what is said of it in
-the end is the outcome of redraws that the search never saw. How it looks is in `claim_search`.
+Searches for a claim: a few places with an amount each, such that the label flips in nine of ten
+cases, whichever pairs of those places are changed. Single places are tried first, then sets of
+them. The amounts are reduced as far as the claim holds. The verdict comes from redraws that the
+search did not use. The search itself is in `claim_search`.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ from denseflip.search.core.probing import Probe, joined
 from denseflip.search.core.problem import BACKGROUND, REGIONS, Problem, StopSearch, Walk
 from denseflip.search.core.shared_session import SharedSession
 
-_MOST_PAIRS = 5_000_000  # of a graph: every place holds its pairs, and its redraws, in memory
+_MOST_PAIRS = 5_000_000  # of a graph: the pairs of every place are held in memory
 
 
 @dataclass(frozen=True)
 class Brief(Conversation):
-    """Looks for few places, each with an amount, that flip the label whichever pairs are meant.
+    """Find few places, each with an amount, that flip the label whichever pairs are changed.
 
     Parameters
     ----------
-    regions : the taxonomy, for example ``"lobe"``; None for the node table's first.
+    regions : the taxonomy, for example ``"lobe"``; None for the first of the node table.
     language : ``"regions"`` (and ``"auto"``) or ``"nodes"``.
-    max_cells : the most places that a sentence may name.
-    readings : which pairs a reader may take to be meant, tried in this order; see `AsRead`.
-    front : whether to look for all answers that no other beats.
+    max_cells : the largest number of places that a sentence may name.
+    readings : which pairs of a place may be meant, tried in this order; see `AsRead`.
+    front : whether to search for the Pareto front.
     """
 
     regions: str | None = None
@@ -56,7 +56,7 @@ class Brief(Conversation):
     def __post_init__(self) -> None:
         object.__setattr__(self, "max_cells", whole_number("max_cells", self.max_cells, minimum=1))
         if self.language == "pairs":
-            msg = "brief speaks of regions or nodes; for pairs take the method 'tight' or 'race'."
+            msg = "brief describes regions or nodes; for pairs use the method 'tight' or 'race'."
             raise InvalidParameterError(msg, parameter="language")
         if self.language not in ("auto", "regions", "nodes"):
             raise UnknownNameError("language", str(self.language), ("auto", "regions", "nodes"))
@@ -72,72 +72,74 @@ class Brief(Conversation):
 
     @property
     def needs(self) -> frozenset[str]:
-        """Regions, unless it speaks of nodes; and the data set."""
+        """Regions, unless it describes nodes; and the data set."""
         return frozenset({BACKGROUND} if self.language == "nodes" else {REGIONS, BACKGROUND})
 
     def __call__(self, problem: Problem, session: BaseSession) -> Walk:
-        """Search, and say what is true as read, or that nothing is."""
-        if large := too_large(problem):
-            problem.note(f"{large} Take a method that speaks of pairs, such as 'race'.")
+        """Search for claims, and return the walk to the best one."""
+        if reason := too_large(problem):
+            problem.note(f"{reason} Use a method for pairs, such as 'race'.")
             raise StopSearch
         taxonomy = None
         if self.language != "nodes":
             taxonomy = problem.taxonomy(self.regions, "brief")
-            if wrong := unfit(taxonomy):
-                msg = f"{wrong} Name another taxonomy, or speak of nodes: language='nodes'."
+            if reason := unsuitable(taxonomy):
+                msg = f"{reason} Choose another taxonomy, or describe nodes: language='nodes'."
                 if self.regions is not None:
                     raise InvalidParameterError(msg, parameter="regions")
                 problem.note(msg)
                 raise StopSearch
-        told = self.tell(problem, SharedSession(session), taxonomy)
-        if told:
-            return self.walk(problem, told, taxonomy)
-        problem.note(cannot_be_told(taxonomy, self.max_cells))
+        claims = self.find_claims(problem, SharedSession(session), taxonomy)
+        if claims:
+            return self.walk(problem, claims, taxonomy)
+        problem.note(no_sentence_note(taxonomy, self.max_cells))
         raise StopSearch
 
-    def tell(
+    def find_claims(
         self, problem: Problem, session: BaseSession, taxonomy: Taxonomy | None
     ) -> list[VerifiedClaim]:
-        """All that was found true as read, in sentences of at most ``max_cells`` places.
+        """All claims of at most ``max_cells`` places that were found true as read.
 
-        Of several classes that may be led to, one is looked for after the other; what is true of
-        none of them by itself is not told.
+        If several classes are accepted, each is searched for in turn: a claim leads to one class.
         """
-        places = Places(problem.graph, taxonomy, problem.terms)
+        places = Places(problem.graph, taxonomy, problem.constraints)
         most = _most_cells(problem, taxonomy, self.max_cells)
-        told: list[VerifiedClaim] = []
+        claims: list[VerifiedClaim] = []
         try:
-            for aimed in problem.aims():
-                probe = Probe(aimed, session)
+            for one_class in problem.by_target():
+                probe = Probe(one_class, session)
                 try:
-                    search = ClaimSearch(aimed, probe, places, self.readings, most, self.front)
-                    search.told = told
+                    search = ClaimSearch(one_class, probe, places, self.readings, most, self.front)
+                    search.told = claims
                     search.search()
                 finally:
-                    _keep_smaller(problem, aimed)
-                if told and not self.front:
+                    _keep_smaller(problem, one_class)
+                if claims and not self.front:
                     break
         except BudgetSpentError:
-            if not told:
-                asked = session.calls
+            if not claims:
+                n = session.calls
                 problem.note(
-                    f"The budget was spent ({asked:,} question{'s' * (asked != 1)} asked) before "
-                    "a sentence was seen to be true as read; a test for which the rest is too "
-                    "small is not begun."
+                    f"The budget was spent ({n:,} {'query' if n == 1 else 'queries'}) before a "
+                    "sentence was found to be true as read. A test that the rest of the budget "
+                    "does not cover is not started."
                 )
             else:
-                problem.best = self.walk(problem, told, taxonomy)
+                problem.best = self.walk(problem, claims, taxonomy)
             raise
-        return told
+        return claims
 
-    def walk(self, problem: Problem, told: list[VerifiedClaim], taxonomy: Taxonomy | None) -> Walk:
-        """The walk to the one to tell, with the others that nothing beats.
+    def walk(
+        self, problem: Problem, claims: list[VerifiedClaim], taxonomy: Taxonomy | None
+    ) -> Walk:
+        """The walk to the best claim, with the Pareto front if it was requested.
 
-        A front is about cells, edits and truth alone, so what is told is chosen from it; otherwise
-        a place in which the classes differ clearly may be told though another takes fewer edits.
+        A front compares cells, edits and truth only, and the best claim is chosen from it.
+        Otherwise a place in which the classes differ clearly is preferred, even if another place
+        takes fewer edits.
         """
-        kept = [told[i] for i in pareto_front([one.marks for one in told])]
-        best = shortest(kept if self.front else told)
+        kept = [claims[i] for i in pareto_front([one.marks for one in claims])]
+        best = shortest(kept if self.front else claims)
         if not self.front:
             return _walk(problem, best, taxonomy)
         walks = [_walk(problem, one, taxonomy) for one in kept]
@@ -147,17 +149,17 @@ class Brief(Conversation):
 
 
 def _most_cells(problem: Problem, taxonomy: Taxonomy | None, most: int) -> int:
-    """The most places of a sentence, by the user's terms too where they count the same ones."""
-    terms = problem.terms
-    bound = None if terms is None else terms.constraints.max_cells
-    if terms is None or bound is None or taxonomy is None:
+    """The largest number of places, also by the constraints if they count the same places."""
+    constraints = problem.constraints
+    limit = None if constraints is None else constraints.constraints.max_cells
+    if constraints is None or limit is None or taxonomy is None:
         return most
-    return min(most, bound) if terms.cells.taxonomy.index == taxonomy.index else most
+    return min(most, limit) if constraints.cells.taxonomy.index == taxonomy.index else most
 
 
-def _keep_smaller(problem: Problem, aimed: Problem) -> None:
-    """Keep the best of a search for one class if it is the smallest so far."""
-    new, old = aimed.best, problem.best
+def _keep_smaller(problem: Problem, one_class: Problem) -> None:
+    """Keep the best answer of a search for one class if it is the smallest so far."""
+    new, old = one_class.best, problem.best
     if new is None or new is old:
         return
     size = problem.graph.distance
@@ -166,80 +168,81 @@ def _keep_smaller(problem: Problem, aimed: Problem) -> None:
 
 
 def too_large(problem: Problem) -> str:
-    """Why places of so large a graph are not looked through pair by pair; empty if they are."""
+    """Why the graph is too large for sentences; empty if it is not."""
     n_pairs = problem.graph.n_pairs
     if n_pairs <= _MOST_PAIRS:
         return ""
     return (
-        f"The graph has {n_pairs:,} pairs of nodes; sentences that are true as read are looked for "
-        f"up to {_MOST_PAIRS:,}."
+        f"The graph has {n_pairs:,} pairs of nodes; sentences that are true as read are searched "
+        f"for up to {_MOST_PAIRS:,}."
     )
 
 
-def unfit(taxonomy: Taxonomy) -> str:
-    """Why no sentence can be told in these regions; empty if one can."""
+def unsuitable(taxonomy: Taxonomy) -> str:
+    """Why these regions cannot describe a change; empty if they can."""
     n = len(taxonomy.regions)
     if n == 1 and len(taxonomy.index) > 1:
         return (
-            f"The taxonomy {taxonomy.name!r} has one region only: a sentence about it would "
+            f"The taxonomy {taxonomy.name!r} has only one region, so a sentence about it would "
             "not say where."
         )
     if n == len(taxonomy.index) and n > 1:
         return (
-            f"The taxonomy {taxonomy.name!r} has a region for every node: its cells are single "
-            "pairs, and there is nothing to redraw."
+            f"The taxonomy {taxonomy.name!r} has a region for every node, so its cells are single "
+            "pairs and there is nothing to redraw."
         )
     return ""
 
 
-def told_in(taxonomy: Taxonomy | None) -> str:
-    """In what words a sentence is told, as a reader may say it; None is for nodes."""
+def phrase(taxonomy: Taxonomy | None) -> str:
+    """The language of a sentence as an adverbial phrase; None stands for nodes."""
     if taxonomy is None:
         return "node by node"
     return f"in the regions of {taxonomy.name!r} ({len(taxonomy.regions):,} of them)"
 
 
-def cannot_be_told(taxonomy: Taxonomy | None, max_cells: int) -> str:
-    """The plain words for it."""
+def no_sentence_note(taxonomy: Taxonomy | None, max_cells: int) -> str:
+    """The note that no sentence was found in this language."""
     most = "one" if max_cells == 1 else f"at most {max_cells}"
     what = ("node" if taxonomy is None else "place") + ("" if max_cells == 1 else "s")
     return (
-        f"This decision cannot be told {told_in(taxonomy)}: no sentence of {most} {what} was found "
-        "that is true as read."
+        f"This decision cannot be described {phrase(taxonomy)}: no sentence of {most} {what} was "
+        "found that is true as read."
     )
 
 
-def _walk(problem: Problem, told: VerifiedClaim, taxonomy: Taxonomy | None) -> Walk:
+def _walk(problem: Problem, found: VerifiedClaim, taxonomy: Taxonomy | None) -> Walk:
     n, steps = problem.graph.n_nodes, []
-    for number, (place, codes) in enumerate(zip(told.claim.places, told.parts, strict=True), 1):
+    for number, (place, codes) in enumerate(zip(found.claim.places, found.parts, strict=True), 1):
         there = np.isin(codes, problem.graph.codes)
         for block, part in (("densify", codes[~there]), ("sparsify", codes[there])):
             if len(part):
                 toggled = tuple(divmod(int(code), n) for code in np.sort(part))
                 name = place_name(problem, taxonomy, place)
                 steps.append(Step(block, "block", toggled, name=name, iteration=number))
-    ended = problem.end(
-        problem.graph.toggle_codes(np.sort(joined(told.parts))), told.claim.label, steps
-    )
-    ended.as_read = told.as_read
-    ended.notes = tuple(_what_ends(problem, told, taxonomy))
+    graph = problem.graph.toggle_codes(np.sort(joined(found.parts)))
+    ended = problem.end(graph, found.claim.label, steps)
+    ended.as_read = found.as_read
+    ended.notes = tuple(_full_or_empty(problem, found, taxonomy))
     return ended
 
 
-def _what_ends(problem: Problem, told: VerifiedClaim, taxonomy: Taxonomy | None) -> Iterator[str]:
-    """That a place is filled or emptied, where it is: nothing is left open there."""
+def _full_or_empty(
+    problem: Problem, found: VerifiedClaim, taxonomy: Taxonomy | None
+) -> Iterator[str]:
+    """Notes on places that the claim fills or empties completely."""
     places = Places(problem.graph, taxonomy)
-    for place, added, removed in told.claim.amounts:
+    for place, added, removed in found.claim.amounts:
         name = place_name(problem, taxonomy, place)
         size, joined_now = places.counts(place)
         if added and added == size - joined_now:
-            yield f"{name} is full then: every pair there is joined."
+            yield f"{name} is then full: every pair in it is joined."
         if removed and removed == joined_now:
-            yield f"{name} is empty then: no pair there is joined."
+            yield f"{name} is then empty: no pair in it is joined."
 
 
 def place_name(problem: Problem, taxonomy: Taxonomy | None, place: Place) -> str:
-    """What a place is called: two regions, or a node."""
+    """The name of a place: two regions, or a node."""
     a, b = place
     if b is not None and taxonomy is not None:
         first, second = taxonomy.regions[a], taxonomy.regions[b]

@@ -14,15 +14,15 @@ from denseflip.graph.cells import Cell
 from denseflip.search.core.problem import REGIONS
 from denseflip.search.methods.blocks import DENSIFY, SPARSIFY, State, Turn
 
-_TRIANGLE = 3  # edges to add when nothing was taken away yet
+_TRIANGLE = 3  # edges to add when nothing was removed yet
 
 
 @dataclass(frozen=True)
 class CellSparsify:
-    """Remove what is left of the densest cell among those of the node's region.
+    """Remove the remaining edges of the densest cell of the node's region.
 
-    Density is the share of the cell's pairs that are edges of the original and not taken away yet;
-    ties go to the region that comes first. A region whose cells are empty is passed over.
+    Density is the share of the cell's pairs that are edges of the original and not removed yet.
+    Ties go to the region that comes first. A region whose cells are empty is skipped.
 
     Parameters
     ----------
@@ -33,11 +33,11 @@ class CellSparsify:
     needs: ClassVar[frozenset[str]] = frozenset({REGIONS})
 
     def __call__(self, state: State, node: int) -> Iterable[Step]:
-        """Give the removal of one cell's edges; nothing where none are left."""
+        """Yield the removal of one cell's edges, or nothing if none are left."""
         return state.turn(self)(node)
 
     def start(self, state: State) -> Turn:
-        """Begin with all edges of the original, cell by cell."""
+        """Start with all edges of the original, cell by cell."""
         n = state.original.n_nodes
         cells = Cells(state.problem.taxonomy(self.regions, "cell"))
         left = cells.split(state.problem.free(state.original.codes))
@@ -47,23 +47,23 @@ class CellSparsify:
             if not mine:
                 return ()
             cell = max(mine, key=lambda c: len(left[c]) / _size(cells, c))  # the first of equals
-            gone = tuple((int(c) // n, int(c) % n) for c in np.sort(left.pop(cell)))
-            nodes = sorted({v for pair in gone for v in pair})
+            removed = tuple((int(c) // n, int(c) % n) for c in np.sort(left.pop(cell)))
+            nodes = sorted({v for pair in removed for v in pair})
             state.counts[nodes] += 1
             state.removed_structures.append(frozenset(nodes))
             state.last_size = len(nodes)
             name = cells.name(cell)
-            return (Step(SPARSIFY, "cell", gone, Ask.YES, tuple(nodes), name, state.iteration),)
+            return (Step(SPARSIFY, "cell", removed, Ask.YES, tuple(nodes), name, state.iteration),)
 
         return turn
 
 
 @dataclass(frozen=True)
 class CellDensify:
-    """Join as many pairs as were taken away in the sparsest cell of the node's region.
+    """Add as many edges as were removed, in the sparsest cell of the node's region.
 
-    The pairs of nodes that were least in removed structures come first, then those from the sparse
-    end of the ranking. A cell that is full is followed by the next sparsest of the region.
+    Pairs of nodes that were least often in removed structures come first, then those from the
+    sparse end of the ranking. A full cell is followed by the next sparsest of the region.
 
     Parameters
     ----------
@@ -78,17 +78,18 @@ class CellDensify:
         return state.turn(self)(node)
 
     def start(self, state: State) -> Turn:
-        """Settle the cells."""
+        """Start with the cells of the taxonomy."""
         cells = Cells(state.problem.taxonomy(self.regions, "cell"))
 
         def turn(node: int) -> Iterator[Step]:
             lacking = state.removed_now if state.sparsified_now else state.last_removed or _TRIANGLE
-            room: list[tuple[float, int, Cell, list[Pair]]] = []
+            candidates: list[tuple[float, int, Cell, list[Pair]]] = []
             for cell in _cells_of(cells, node):
                 missing = _missing(state, cells, cell)
                 if missing:
-                    room.append((-len(missing) / _size(cells, cell), len(room), cell, missing))
-            for _, _, cell, missing in sorted(room):
+                    density = -len(missing) / _size(cells, cell)
+                    candidates.append((density, len(candidates), cell, missing))
+            for _, _, cell, missing in sorted(candidates):
                 missing.sort(key=lambda pair: _least_used_first(state, pair))
                 new = tuple(sorted(missing[:lacking]))
                 nodes = sorted({v for pair in new for v in pair})

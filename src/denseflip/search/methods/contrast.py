@@ -1,4 +1,4 @@
-"""`con`: what the two classes use differently, as one list of additions and removals together."""
+"""`con`: the pairs in which the two classes differ, additions and removals in one list."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from denseflip.search.core.problem import BACKGROUND, Problem, Walk
 
 
 def helpful_changes(problem: Problem, needed_by: str) -> Codes:
-    """Pairs whose change makes the graph more like the target class, the clearest first.
+    """Pairs whose change makes the graph more like the target class, the largest contrast first.
 
-    Edges that the original's class has more often, and unjoined pairs of which the opposite holds,
-    by the size of their contrast; equal ones in an order that renumbering the nodes keeps.
+    These are edges that the original's class has more often, and unjoined pairs that it has less
+    often. Ties are in an order that does not depend on the node numbers.
     """
     contrast = problem.contrast(needed_by)
     present = are_among(contrast.codes, problem.graph.codes)
@@ -31,10 +31,10 @@ def helpful_changes(problem: Problem, needed_by: str) -> Codes:
 
 @dataclass(frozen=True)
 class ContrastList(Conversation):
-    """Make the graph like the target class, the clearest differences first, up to the flip.
+    """Make the graph more like the target class, the largest differences first, up to the flip.
 
-    A conversation: prefixes of the list are asked about by doubling, then by bisection, so that a
-    thousand edits take twenty questions.
+    The length of the prefix that flips is found by doubling and bisection: a thousand edits take
+    about twenty queries.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({BACKGROUND})
@@ -46,10 +46,9 @@ class ContrastList(Conversation):
         k = gallop(len(order), lambda k: probe.flips(order[:k]))
         if k is None:
             problem.note(
-                f"Nothing flips along the list of {len(order):,} changes that make the graph more "
-                "like the target class (prefixes of 1, 2, 4, … of them were asked about): this "
-                "classifier does not follow what sets its classes apart. The method 'race' tries "
-                "many orders."
+                f"No prefix of 1, 2, 4, … of the {len(order):,} changes that make the graph more "
+                "like the target class flips the label: this classifier does not use what sets its "
+                "classes apart. The method 'race' tries many orders."
             )
             return problem.end(problem.graph, problem.label)
         return problem.end(probe.graph(order[:k]), probe.answer(order[:k]).label)

@@ -56,21 +56,21 @@ DENSIFIERS: dict[str, Callable[[], Block]] = {
 class DCS(Stream):
     """Density-based counterfactual search, composed of blocks (paper, Algorithm 1).
 
-    Every iteration takes a dense structure away at the next best node of the ranking and puts one
-    in at the next worst, going round the ranking again when it ends. Each block may be given by
-    name or be any callable of its protocol (see `denseflip.search.methods.blocks`).
+    Every iteration removes a dense structure at the next best node of the ranking and adds one at
+    the next worst, starting again when the ranking ends. Each block is a name or any callable of
+    its protocol (see `denseflip.search.methods.blocks`).
 
     Parameters
     ----------
-    rank : which node next; a name of `RANKS`, or a callable.
-    sparsify : what to take away: ``"clique"``, ``"triangle"``, another of `SPARSIFIERS`, or a
+    rank : the order of the nodes; a name of `RANKS`, or a callable.
+    sparsify : what to remove: ``"clique"``, ``"triangle"``, another of `SPARSIFIERS`, or a
         callable.
-    densify : what to put in: ``"clique"``, ``"triangle"``, another of `DENSIFIERS`, or a callable.
+    densify : what to add: ``"clique"``, ``"triangle"``, another of `DENSIFIERS`, or a callable.
     schedule : ``"alternate"``, ``"density"``, or a callable.
-    refine : what to do with a counterfactual once found: a refiner, its name, or several.
-    max_iterations : stop after so many iterations; None for no limit.
-    questions : ``"each"``, ask after every step that says so, or ``"iteration"``, ask once at the
-        end of each iteration (D3).
+    refine : how to refine a counterfactual that was found: a refiner, its name, or several.
+    max_iterations : the largest number of iterations; None for no limit.
+    questions : ``"each"``, query after every step that says so, or ``"iteration"``, query once at
+        the end of each iteration (D3).
 
     Examples
     --------
@@ -102,7 +102,7 @@ class DCS(Stream):
 
     @property
     def needs(self) -> frozenset[str]:
-        """What the blocks need, together."""
+        """The needs of all blocks."""
         return needs_of(self.rank, self.sparsify, self.densify, self.schedule)
 
     def __call__(self, problem: Problem) -> Iterator[Step]:
@@ -112,7 +112,7 @@ class DCS(Stream):
         n = problem.graph.n_nodes
         ranking = check_ranking(self.rank(problem), n)
         state = State(problem, ranking)
-        # A node with nothing to take away is passed over; to put nothing in is an answer.
+        # A node with nothing to remove is skipped; adding nothing is allowed.
         blocks = {
             SPARSIFY: (state.turn(self.sparsify), cycle(ranking.tolist()), True),  # type: ignore[arg-type]
             DENSIFY: (state.turn(self.densify), cycle(ranking[::-1].tolist()), False),  # type: ignore[arg-type]
@@ -128,8 +128,8 @@ class DCS(Stream):
             idle += 1
             steps: Iterable[Step] = _turns(state, turns, blocks)
             try:
-                if once:  # the question comes when the iteration is complete
-                    steps = _asked_last(list(steps))
+                if once:  # the query comes when the iteration is complete
+                    steps = _query_last(list(steps))
                 for step in steps:
                     idle = 0
                     yield step if step.iteration == number else step._replace(iteration=number)
@@ -141,9 +141,9 @@ class DCS(Stream):
 
 @dataclass(frozen=True)
 class BothWays(Conversation):
-    """Two blind searches; the one that flips in fewer steps is taken (`tri` in both directions).
+    """Two streams, of which the one that flips in fewer steps wins (`tri` in both directions).
 
-    The second is followed no further than it can still win. Its questions are counted too.
+    The second is followed only as long as it can win. Its queries are counted too.
     """
 
     first: Stream
@@ -151,12 +151,12 @@ class BothWays(Conversation):
 
     @property
     def needs(self) -> frozenset[str]:
-        """What the two need, together."""
+        """The needs of both."""
         return needs_of(self.first, self.second)
 
     def __call__(self, problem: Problem, session: BaseSession) -> Walk:
-        """Walk the one, then the other as far as it is worth it."""
-        noted = len(problem.notes)
+        """Follow the first, then the second as long as it can win."""
+        n_notes = len(problem.notes)
         one = walk(problem, self.first(problem), session)
         if one.status is Status.BUDGET:
             raise BudgetSpentError
@@ -166,24 +166,24 @@ class BothWays(Conversation):
             most = one.trace[-1].iteration
             steps = takewhile(lambda step: step.iteration < most, steps)
         else:
-            del problem.notes[noted:]  # there is another way
-        noted = len(problem.notes)
+            del problem.notes[n_notes:]  # the second may still flip
+        n_notes = len(problem.notes)
         two = walk(problem, steps, session)
         if two.status is Status.BUDGET:
             raise BudgetSpentError
         if two.status is not Status.FOUND and one.status is Status.FOUND:
-            del problem.notes[noted:]  # that it went no further is no news
+            del problem.notes[n_notes:]  # it was stopped because it could not win
             return one
         return two
 
 
 def _allowed(problem: Problem, schedule: Iterable[tuple[str, ...]]) -> Iterable[tuple[str, ...]]:
-    """The schedule without the blocks of which the user's terms allow nothing."""
-    terms = problem.terms
-    if terms is None or not problem.one_way:
+    """The schedule without blocks that the constraints do not allow."""
+    constraints = problem.constraints
+    if constraints is None or not problem.one_way:
         return schedule
-    barred, other = (DENSIFY, SPARSIFY) if terms.can_remove else (SPARSIFY, DENSIFY)
-    return (tuple(turn for turn in turns if turn != barred) or (other,) for turns in schedule)
+    forbidden, other = (DENSIFY, SPARSIFY) if constraints.can_remove else (SPARSIFY, DENSIFY)
+    return (tuple(turn for turn in turns if turn != forbidden) or (other,) for turns in schedule)
 
 
 def _turns(
@@ -192,23 +192,23 @@ def _turns(
     """The steps of one iteration: each block at its next node."""
     for turn in turns:
         if turn not in blocks:
-            msg = f"A schedule yields tuples of 'sparsify' and 'densify'; got {turns!r}."
+            msg = f"A schedule must yield tuples of 'sparsify' and 'densify'; got {turns!r}."
             raise InvalidParameterError(msg)
-        block, nodes, pass_over = blocks[turn]
+        block, nodes, may_skip = blocks[turn]
         for _ in range(state.original.n_nodes):
             acted = False
             for step in block(next(nodes)):
                 acted = True
                 state.apply(step)
                 yield step
-            if acted or not pass_over:
+            if acted or not may_skip:
                 break
         else:
             raise StopSearch
 
 
-def _asked_last(steps: list[Step]) -> list[Step]:
-    """The steps of one iteration with a single question, after the last (D3)."""
+def _query_last(steps: list[Step]) -> list[Step]:
+    """The steps of one iteration with a single query, after the last (D3)."""
     last = len(steps) - 1
     for i, step in enumerate(steps):
         ask = Ask.YES if i == last else Ask.NO

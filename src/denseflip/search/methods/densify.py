@@ -1,4 +1,4 @@
-"""Blocks that put a dense structure where the graph is sparse."""
+"""Blocks that add a dense structure where the graph is sparse."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from denseflip.graph.density import two_hop
 from denseflip.search.methods.blocks import DENSIFY, State, Turn
 from denseflip.search.methods.sparsify import PairSparsify, check_score, pair_score, pair_turn
 
-_TRIANGLE = 3  # edges to add when nothing was taken away yet
+_TRIANGLE = 3  # edges to add when nothing was removed yet
 
 
 @dataclass(frozen=True)
 class PairDensify:
-    """Join the next pair of an order over all unjoined pairs; see `PairSparsify`.
+    """Add the next pair of an order of all unjoined pairs; see `PairSparsify`.
 
     Parameters
     ----------
@@ -34,18 +34,18 @@ class PairDensify:
 
     @property
     def needs(self) -> frozenset[str]:
-        """The background, where the score is taken from it."""
+        """The background, if the score needs it."""
         return PairSparsify(self.score).needs
 
     def __post_init__(self) -> None:
         check_score(self.score)
 
     def __call__(self, state: State, node: int) -> Iterable[Step]:
-        """Give the addition of one edge."""
+        """Yield the addition of one edge."""
         return state.turn(self)(node)
 
     def start(self, state: State) -> Turn:
-        """Begin the order of unjoined pairs."""
+        """Start the order of unjoined pairs."""
 
         def order() -> Iterator[Pair]:
             score = pair_score(state, self.score)
@@ -56,7 +56,7 @@ class PairDensify:
 
 
 def tie_places(state: State, ties: str) -> npt.NDArray[np.int64]:
-    """The place of each node among those with equal counts, by harmonic centrality or by rank."""
+    """The rank of each node among those with equal counts, by harmonic centrality or ranking."""
     tie = state.problem.harmonic if ties == "harmonic" else -state.position
     place = np.empty(len(tie), dtype=np.int64)
     place[np.argsort(tie, kind="stable")] = np.arange(len(tie))
@@ -67,19 +67,19 @@ def tie_places(state: State, ties: str) -> npt.NDArray[np.int64]:
 class CliqueDensify:
     """Join a set of little-used nodes near the given one into a clique (paper: DensifyCLI).
 
-    The nodes within two hops of the given one come first, then all others; among each by how often
-    they were in removed cliques (D), then from the sparse end of the ranking. As many nodes are
-    taken as give the edges still missing in this iteration (D6), and the call is repeated until as
-    many edges were added as removed. A choice that would add nothing is widened node by node, up
-    to ``slack`` more nodes than the removed clique had.
+    The nodes within two hops of the given one come first, then all others. Each group is sorted by
+    how often the nodes were in removed cliques (D), then from the sparse end of the ranking. As
+    many nodes are taken as give the edges still missing in this iteration (D6), and this is
+    repeated until as many edges were added as removed. A choice that would add nothing is extended
+    node by node, up to ``slack`` more nodes than the removed clique had.
 
     Parameters
     ----------
     slack : the paper's b.
-    step : what a clique added does to its nodes' counts: -1 as in the pseudocode, 0 for nothing,
-        +1 as the prose suggests (D5).
-    ties : what decides between nodes of equal count: ``"rank"`` or ``"harmonic"`` (centrality in
-        the original, lowest first: the periphery).
+    step : what an added clique adds to the counts of its nodes: -1 as in the pseudocode, 0, or +1
+        as the prose suggests (D5).
+    ties : the order of nodes with equal counts: ``"rank"`` or ``"harmonic"`` (centrality in the
+        original, lowest first: the periphery).
     """
 
     slack: int = 10
@@ -100,11 +100,11 @@ class CliqueDensify:
         return state.turn(self)(node)
 
     def start(self, state: State) -> Turn:
-        """Settle the order of nodes with equal counts, which stays."""
+        """Fix the order of nodes with equal counts."""
         place = tie_places(state, self.ties)
 
         def turn(node: int) -> Iterator[Step]:
-            # A schedule may call densify alone: then it balances the removal before.
+            # A schedule may call densify alone: then it balances the last removal.
             wanted = state.removed_now if state.sparsified_now else state.last_removed or _TRIANGLE
             added = 0
             while added < wanted:
@@ -128,7 +128,7 @@ class CliqueDensify:
         m = min(max(2, clique_size(lacking)), cap)
         order = _least_used(state, node, place, cap)
         near = state.neighbours
-        inside: set[int] = set()  # joined with one another: one more node, one more look
+        inside: set[int] = set()  # these are all joined with one another
         for size, v in enumerate(order, start=1):
             if not near[v] >= inside and (not state.bound or state.missing(order[:size])):
                 return order[: max(size, m)]
@@ -137,23 +137,24 @@ class CliqueDensify:
 
 
 def _least_used(state: State, node: int, place: npt.NDArray[np.int64], count: int) -> list[int]:
-    """The first nodes of the order: near ones, then the others, each by count, then by place.
+    """The first nodes of the order: near ones, then the others, each by count, then by rank.
 
-    All nodes are looked at only where too few are near: on a large graph that is rare.
+    All nodes are sorted only if too few are near, which is rare in a large graph.
     """
     n = state.original.n_nodes
     close = two_hop(node, state.neighbours)
     near = np.fromiter(close, dtype=np.int64, count=len(close))
-    if state.bound and state.problem.terms is not None:
-        shut = state.problem.terms.closed
-        near, count = near[~shut[near]], min(count, n - int(shut.sum()))
+    constraints = state.problem.constraints if state.bound else None
+    if constraints is not None:
+        closed = constraints.closed
+        near, count = near[~closed[near]], min(count, n - int(closed.sum()))
     order = near[np.argsort(state.counts[near] * n + place[near])]
     first: list[int] = order[:count].tolist()
     if len(first) < count:
         keys = state.counts * n + place
         keys[near] = np.iinfo(np.int64).max
-        if state.bound and state.problem.terms is not None:
-            keys[state.problem.terms.closed] = np.iinfo(np.int64).max
+        if constraints is not None:
+            keys[constraints.closed] = np.iinfo(np.int64).max
         rest = np.argpartition(keys, count - len(first) - 1)[: count - len(first)]
         first += rest[np.argsort(keys[rest])].tolist()
     return first

@@ -1,7 +1,7 @@
-"""Orders in which node pairs are taken away and put in, produced no faster than they are needed.
+"""Orders in which node pairs are removed and added, generated lazily.
 
-The pairs that are not joined number O(n²); on a large graph they are generated best first and
-never held together, so memory stays O(m + pairs taken).
+There are O(n²) unjoined pairs. On a large graph they are generated best first and never held in
+memory together, so memory stays O(m + pairs taken).
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ def joined(graph: Graph, score: PairScore, *, descending: bool) -> Iterator[Pair
 
 
 def _by_value(values: npt.NDArray[np.generic]) -> npt.NDArray[np.intp]:
-    """Places by value, equal ones as they come: few values over a small range are quickest."""
+    """Stable argsort; a small range of integers is sorted in linear time."""
     if values.dtype.kind == "i" and len(values):
         low, high = int(values.min()), int(values.max())
         if high - low < 1 << 16:
-            values = (values - low).astype(np.uint16)  # numpy sorts these in linear time
+            values = (values - low).astype(np.uint16)  # NumPy sorts these by radix
     return np.argsort(values, kind="stable")
 
 
@@ -109,7 +109,7 @@ class ContrastScore:
         return self.contrast.at(codes)
 
     def unjoined(self, graph: Graph, *, descending: bool) -> Iterator[Pair]:
-        """Unjoined pairs by (contrast, pair); those without contrast lie between the signs."""
+        """Unjoined pairs by (contrast, pair); pairs without contrast lie between the signs."""
         for part in ("high", "neutral", "low") if descending else ("low", "neutral", "high"):
             if part == "neutral":
                 yield from self._neutral(graph, descending=descending)
@@ -135,7 +135,7 @@ class ContrastScore:
 
 
 class _Joined:
-    """Membership in a graph's edges, with the current row's neighbours at hand."""
+    """Membership in a graph's edges; caches the neighbours of the current row."""
 
     def __init__(self, graph: Graph) -> None:
         self.codes, self.n = graph.codes, graph.n_nodes
@@ -150,7 +150,7 @@ class _Joined:
 
 
 def _sums(values: list[int], *, descending: bool) -> Iterator[int]:
-    """Distinct sums of two of the values (equal ones allowed), in order, from a small heap."""
+    """Distinct sums of two of the values (a value may be used twice), in order, from a heap."""
     sign = -1 if descending else 1
     values = values[::-1] if descending else values
     heap = [(sign * (values[0] + values[0]), 0, 0)] if values else []
@@ -160,7 +160,7 @@ def _sums(values: list[int], *, descending: bool) -> Iterator[int]:
         if key != last:
             yield sign * key
             last = key
-        # (i, j) leads to (i, j+1); the diagonal also opens the next row.
+        # (i, j) is followed by (i, j+1); the diagonal also starts the next row.
         if j + 1 < len(values):
             heapq.heappush(heap, (sign * (values[i] + values[j + 1]), i, j + 1))
         if i == j and i + 1 < len(values):
@@ -174,7 +174,7 @@ def _merge(groups: list[npt.NDArray[np.intp]], *, descending: bool) -> Iterator[
 
 
 def decoded(codes: Codes, n_nodes: int, chunk: int = 4096) -> Iterator[Pair]:
-    """The pairs of these codes, no more of them at a time than are needed soon."""
+    """The pairs of these codes, decoded in chunks."""
     for start in range(0, len(codes), chunk):
         part = codes[start : start + chunk].tolist()
         yield from ((c // n_nodes, c % n_nodes) for c in part)

@@ -1,9 +1,9 @@
-"""`race`: many orders of edits side by side, and the first that flip made as small as they go.
+"""`race`: many orders of edits side by side; the first few that flip are refined.
 
-For classifiers whose labels are not monotone, nearest neighbours above all: there no order is right
-for every graph, and one more helpful edit may undo the flip. So the orders run against one another:
-one edit of each, two of each, four of each … until a few have flipped; those are refined, and the
-smallest wins.
+For classifiers whose labels are not monotone, such as nearest neighbours. For them no order is best
+for every graph, and one more helpful edit may undo the flip. So many orders are followed in
+parallel: one edit of each, two of each, four of each … until a few have flipped. Those are refined,
+and the smallest is returned.
 """
 
 from __future__ import annotations
@@ -28,35 +28,35 @@ from denseflip.search.methods.contrast import helpful_changes
 from denseflip.search.methods.orders import NodeSum, joined
 
 _ALL_PAIRS = 2_000_000  # up to here orders hold every pair of the graph
-_LONGEST = 1 << 16  # of an order over a larger one
-_AT_LEAST = 64  # questions that every runner-up gets to be made smaller with
+_LONGEST = 1 << 16  # the length of an order over a larger graph
+_AT_LEAST = 64  # queries for refining each answer after the first
 
 
 @dataclass(frozen=True)
-class Runner:
-    """One order of edits in the race."""
+class EditOrder:
+    """One order of edits that `race` follows."""
 
     name: str
     codes: Codes
 
-    def at(self, length: int) -> Codes:
-        """Its first edits."""
+    def prefix(self, length: int) -> Codes:
+        """The first edits."""
         return self.codes[:length]
 
 
 @dataclass(frozen=True)
 class Race(Conversation):
-    """Ask about prefixes of many orders, level by level; refine the first few that flip.
+    """Query prefixes of many orders, level by level, and refine the first few that flip.
 
-    The orders: `tri` both ways, each also with its additions alone and its removals alone; the
-    changes of `con` as one list; the differences to the nearest graphs of another class, shuffled;
+    The orders are: `tri` in both directions, each also with its additions alone and its removals
+    alone; the list of `con`; the differences to the nearest graphs of another class, shuffled; and
     random swaps. Without a background there are fewer.
 
     Parameters
     ----------
-    nearest : how many graphs of another class are walked towards.
-    swaps : how many random orders of swaps run with the others.
-    finalists : how many orders that flip are refined; the smallest result is given back.
+    nearest : number of graphs of another class to follow the differences to.
+    swaps : number of random orders of swaps.
+    finalists : number of orders that flip and are refined; the smallest result is returned.
     """
 
     nearest: int = 3
@@ -69,91 +69,91 @@ class Race(Conversation):
         whole_number("finalists", self.finalists, minimum=1)
 
     def __call__(self, problem: Problem, session: BaseSession) -> Walk:
-        """Run the race."""
+        """Follow the orders, and refine the first that flip."""
         session = SharedSession(session)
-        runners = list(self.runners(problem))
-        finals = self.first_flips(problem, Probe(problem, session), runners)
+        orders = list(self.orders(problem))
+        finals = self.first_flips(problem, Probe(problem, session), orders)
         if not finals:
             problem.note(
-                f"None of {len(runners)} orders flips the label, however far it is followed"
-                + ("; give a background." if problem.background is None else ".")
+                f"None of {len(orders)} orders flips the label, however far it is followed"
+                + ("; pass a background." if problem.background is None else ".")
             )
             return problem.end(problem.graph, problem.label)
         return _smallest(problem, session, finals)
 
-    def runners(self, problem: Problem) -> Iterator[Runner]:
-        """The orders that run."""
+    def orders(self, problem: Problem) -> Iterator[EditOrder]:
+        """The orders to follow."""
         graph, rng = problem.graph, problem.rng
         dense, sparse = _by_triangles(problem, reverse=False), _by_triangles(problem, reverse=True)
-        if not problem.one_way:  # else they are what follows
-            yield Runner("tri", _in_turn(*dense))
-            yield Runner("tri reversed", _in_turn(*sparse))
+        if not problem.one_way:  # otherwise they equal the next ones
+            yield EditOrder("tri", _alternating(*dense))
+            yield EditOrder("tri reversed", _alternating(*sparse))
         for name, (removals, additions) in (("tri", dense), ("tri reversed", sparse)):
-            yield Runner(f"{name}, additions", additions)
-            yield Runner(f"{name}, removals", removals)
+            yield EditOrder(f"{name}, additions", additions)
+            yield EditOrder(f"{name}, removals", removals)
         if problem.background is not None and len(problem.background):
             try:
                 _, others = problem.split_background("race")
             except StopSearch:
                 others = []
             if others:
-                yield Runner("con", helpful_changes(problem, "race"))
+                yield EditOrder("con", helpful_changes(problem, "race"))
             others = sorted(others, key=graph.relative_distance)
             for other in others[: self.nearest]:
-                yield Runner(
+                yield EditOrder(
                     "towards a graph", rng.permutation(problem.free(graph.difference(other)))
                 )
         for _ in range(self.swaps):
             removals, additions = (_codes(problem, pairs) for pairs in shuffled(problem))
             if problem.one_way:
-                yield Runner("at random", np.concatenate((removals, additions)))
+                yield EditOrder("at random", np.concatenate((removals, additions)))
             else:
-                yield Runner("swaps", _in_turn(removals, additions))
+                yield EditOrder("swaps", _alternating(removals, additions))
 
     def first_flips(
-        self, problem: Problem, probe: Probe, runners: Sequence[Runner]
-    ) -> list[tuple[Runner, Codes, Label]]:
-        """The first orders that flip, with the edits that do it; shorter ones first."""
-        finals: list[tuple[Runner, Codes, Label]] = []
-        running = [runner for runner in runners if len(runner.codes)]
+        self, problem: Problem, probe: Probe, orders: Sequence[EditOrder]
+    ) -> list[tuple[EditOrder, Codes, Label]]:
+        """The first orders that flip, with the edits and the label; shorter ones first."""
+        finals: list[tuple[EditOrder, Codes, Label]] = []
+        active = [order for order in orders if len(order.codes)]
         length = 1
-        while running and len(finals) < self.finalists:
+        while active and len(finals) < self.finalists:
             try:
-                answers = probe.answers([runner.at(length) for runner in running])
+                answers = probe.answers([order.prefix(length) for order in active])
             except BudgetSpentError:
-                if finals:  # what has flipped is made smaller with what is left
+                if finals:  # the rest of the budget goes to their refinement
                     problem.note(SPENT)
                     return finals
-                for runner in running:  # the level does not fit into the budget as a whole
-                    probe.answer(runner.at(length))
+                for order in active:  # the budget does not cover the whole level
+                    probe.answer(order.prefix(length))
                 raise
-            still = []
-            for runner, answer in zip(running, answers, strict=True):
+            remaining = []
+            for order, answer in zip(active, answers, strict=True):
                 if problem.accepts(answer.label):
-                    finals.append((runner, runner.at(length), answer.label))
-                elif length < len(runner.codes):
-                    still.append(runner)
-            running, length = still, 2 * length
+                    finals.append((order, order.prefix(length), answer.label))
+                elif length < len(order.codes):
+                    remaining.append(order)
+            active, length = remaining, 2 * length
         return finals[: self.finalists]
 
 
 def _smallest(
-    problem: Problem, session: BaseSession, finals: Sequence[tuple[Runner, Codes, Label]]
+    problem: Problem, session: BaseSession, finals: Sequence[tuple[EditOrder, Codes, Label]]
 ) -> Walk:
-    """Refine the finalists, and give back the smallest, certified.
+    """Refine the finalists, and return the smallest one, certified.
 
-    The first is refined for as long as it takes. A runner-up that is not done after as many
-    questions as that took is left as it is, and seen to only if it is the smallest even so.
+    The first is refined completely. Each of the others gets at most as many queries as that took,
+    and is refined completely only if it is the smallest even so.
     """
     best, name, most = None, "", None
-    for runner, codes, label in finals:
+    for order, codes, label in finals:
         started = session.calls
         graph = problem.graph.toggle_codes(codes)
         candidate = Candidate(problem, problem.end(graph, label), SharedSession(session, most))
         refine_to_the_end(candidate, session)
         most = max(_AT_LEAST, most or 0, session.calls - started)
         if best is None or len(candidate.pairs) < len(best.pairs):
-            best, name = candidate, runner.name
+            best, name = candidate, order.name
     assert best is not None
     if not best.minimal:
         best.session = session
@@ -165,10 +165,10 @@ def _smallest(
 
 
 def refine_to_the_end(candidate: Candidate, session: BaseSession) -> None:
-    """Refine a candidate to a minimal one, or to the end of its part of the questions.
+    """Refine a candidate until it is minimal, or until its part of the queries is spent.
 
-    What was reached is kept in the problem if nothing smaller is there; only the end of the whole
-    budget is an error.
+    The result is stored in the problem if it is the smallest so far. Only the end of the whole
+    budget raises an error.
     """
     try:
         MinimalRefine()(candidate)
@@ -192,14 +192,14 @@ def _by_triangles(problem: Problem, *, reverse: bool) -> tuple[Codes, Codes]:
 
 
 def _codes(problem: Problem, pairs: Iterator[Pair]) -> Codes:
-    """An order of pairs as far as a race goes: on a large graph not to its end."""
+    """The codes of an order of pairs; on a large graph only its first part."""
     n, pairs = problem.graph.n_nodes, problem.free_pairs(pairs)
     if problem.graph.n_pairs > _ALL_PAIRS:
         pairs = islice(pairs, _LONGEST)
     return np.fromiter((u * n + v for u, v in pairs), dtype=np.int64)
 
 
-def _in_turn(removals: Codes, additions: Codes) -> Codes:
-    """One of each in turn, up to the end of the shorter list."""
+def _alternating(removals: Codes, additions: Codes) -> Codes:
+    """One of each alternately, up to the end of the shorter list."""
     n = min(len(removals), len(additions))
     return np.column_stack((removals[:n], additions[:n])).ravel()

@@ -1,4 +1,4 @@
-"""Rankings: which node lies in the densest region, which in the sparsest."""
+"""Rankings: orders of the nodes from the densest to the sparsest region."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ScoreRank:
 
 @dataclass(frozen=True)
 class RandomRank:
-    """Nodes in random order: what a ranking is worth is measured against this."""
+    """Nodes in random order: a baseline for the other rankings."""
 
     def __call__(self, problem: Problem) -> Ints:
         """A permutation drawn from the problem's generator."""
@@ -102,12 +102,12 @@ RANKS: dict[str, tuple[Callable[[], Rank], str]] = {
     "harmonic": (lambda: ScoreRank("harmonic"), "closeness to all others; low at the periphery"),
     "contrast": (lambda: ScoreRank("contrast"), "how differently the classes use its pairs"),
     "regions": (RegionRank, "regions by density, then triangles inside (needs regions)"),
-    "random": (RandomRank, "a random order, as a yardstick"),
+    "random": (RandomRank, "a random order, as a baseline"),
 }
 
 
 def as_rank(rank: str | Rank) -> Rank:
-    """A ranking by name, or a user's own as it is."""
+    """A ranking by name, or a callable as it is."""
     if isinstance(rank, str):
         if rank not in RANKS:
             raise UnknownNameError("rank", rank, RANKS)
@@ -116,7 +116,7 @@ def as_rank(rank: str | Rank) -> Rank:
 
 
 def check_ranking(ranking: object, n_nodes: int) -> Ints:
-    """Return a ranking as an array, or say why it is none."""
+    """Return a ranking as an array; raise an error if it is not a permutation of the nodes."""
     order = np.asarray(ranking)
     if order.shape != (n_nodes,) or not np.array_equal(np.sort(order), np.arange(n_nodes)):
         msg = (

@@ -1,4 +1,4 @@
-"""`blocks`: bring whole region × region cells to the density that the target class has there."""
+"""`blocks`: change whole region × region cells to the density of the target class."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from denseflip.search.core.problem import BACKGROUND, REGIONS, Problem
 
 @dataclass(frozen=True)
 class RegionBlocks(Stream):
-    """One region cell per iteration is given as many edges as the target class has in it.
+    """Change one region cell per iteration to the number of edges of the target class.
 
-    A cell is a pair of regions, or one region with itself. Its wanted change is the target class's
-    mean number of edges in it less the graph's, rounded; cells come by the size of that change,
-    largest first, ties by the regions' names, whatever the strength. The pairs that
-    the two classes use most differently go first.
+    A cell is a pair of regions, or one region with itself. Its change is the mean number of edges
+    in the target class minus the number in the graph, rounded. Cells are sorted by the size of that
+    change, largest first, ties by the names of the regions, whatever the strength. Within a cell,
+    the pairs in which the two classes differ most change first.
 
     Parameters
     ----------
     regions : the taxonomy, for example ``"lobe"`` or ``"lobe*hemisphere"``; None for the default.
-    strength : what the target class "has": ``"mean"`` over its graphs, ``"max"`` (the most, where
-        edges are wanted, else the least), ``"full"`` (fill or empty the cell), or a number that
-        multiplies the mean's change.
+    strength : the number of edges to reach: the ``"mean"`` of the target class, its ``"max"`` (the
+        least where edges are removed), ``"full"`` (fill or empty the cell), or a number that
+        multiplies the change to the mean.
     """
 
     regions: str | None = None
@@ -58,7 +58,7 @@ class RegionBlocks(Stream):
         contrast = problem.contrast("blocks")
         graph, n = problem.graph, problem.graph.n_nodes
         usual, wanted = self._wanted(graph, others, cells)
-        # Ties by the regions' names: their numbers depend on which node comes first.
+        # Ties by the names of the regions: their numbers depend on the order of the nodes.
         order = np.lexsort((cells_by_name(cells), -np.abs(usual)))
         order = order[wanted[order] != 0]
         number = 0
@@ -67,7 +67,7 @@ class RegionBlocks(Stream):
             present = np.isin(codes, graph.codes, assume_unique=True)
             codes = problem.free(codes[~present] if change > 0 else codes[present])
             values = contrast.at(codes)
-            # Added: what the target class has most beyond ours; removed: the opposite.
+            # Added: the pairs that the target class has most more often; removed: the opposite.
             ties = pair_places(codes, problem.places)
             strongest = np.lexsort((ties, values if change > 0 else -values))[: abs(change)]
             toggled = tuple(sorted(divmod(int(c), n) for c in codes[strongest]))
@@ -76,15 +76,15 @@ class RegionBlocks(Stream):
             number += 1
             kind = "densify" if change > 0 else "sparsify"
             yield Step(kind, "block", toggled, name=cells.name(cell), iteration=number)
-        stronger = "" if self.strength == "full" else " A stronger move may: strength='full'."
+        stronger = "" if self.strength == "full" else " A larger change may: strength='full'."
         problem.note(
-            f"All {number} cells in which the classes differ were brought to the target class's "
-            f"{self.strength if isinstance(self.strength, str) else 'multiple'}, and the label "
-            f"stays.{stronger}"
+            f"All {number} cells in which the classes differ were changed to the target class's "
+            f"{self.strength if isinstance(self.strength, str) else 'multiple'}, and the label did "
+            f"not flip.{stronger}"
         )
 
     def _wanted(self, graph: Graph, others: Sequence[Graph], cells: Cells) -> tuple[Ints, Ints]:
-        """Change of every cell to the target class's mean, and to what the strength asks for."""
+        """The change of every cell to the mean of the target class, and to the strength."""
         has = cells.count(graph)
         counts = np.stack([cells.count(g) for g in others])
         change = counts.mean(axis=0) - has
@@ -100,7 +100,7 @@ class RegionBlocks(Stream):
 
 
 def cells_by_name(cells: Cells) -> Ints:
-    """The place of every cell when they are sorted by the names of their two regions."""
+    """The rank of every cell when cells are sorted by the names of their two regions."""
     regions = cells.taxonomy.regions
     names = [tuple(sorted(regions[r] for r in cell)) for cell in cells.at(range(len(cells)))]
     places = np.empty(len(names), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""`Renumbered`: a blind search whose ties are settled by structure instead of by number."""
+"""`Renumbered`: a stream whose ties are broken by structure instead of by node number."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from denseflip.search.core.problem import Problem
 
 @dataclass(frozen=True)
 class Renumbered(Stream):
-    """A blind search run with the nodes numbered by place, and told in their old numbers.
+    """A stream that runs with the nodes renumbered by structure; its steps have the old numbers.
 
-    So whatever it settles by number is settled by structure: `tri`, `cli` and `rcli` break ties by
-    number, as the paper does, and this is how they do not (``ties_by="structure"``).
+    `tri`, `cli` and `rcli` break ties by node number, as the paper does. With renumbered nodes they
+    break ties by structure instead (``ties_by="structure"``).
     """
 
     search: Stream
 
     @property
     def needs(self) -> frozenset[str]:
-        """What the search needs."""
+        """The needs of the search."""
         return needs_of(self.search)
 
     def __call__(self, problem: Problem) -> Iterator[Step]:
@@ -57,11 +57,13 @@ def _moved_problem(problem: Problem, places: Ints, old: list[int]) -> Problem:
             {name: picked(labels) for name, labels in nodes.regions.items()},
             None if nodes.coordinates is None else picked(nodes.coordinates),
         )
-    terms = problem.terms and problem.terms.renumbered(moved(problem.graph), np.array(old))
+    constraints = problem.constraints
+    if constraints is not None:
+        constraints = constraints.renumbered(moved(problem.graph), np.array(old))
     return replace(
         problem,
         graph=moved(problem.graph),
-        terms=terms,
+        constraints=constraints,
         nodes=nodes,
         background=None if background is None else Background(map(moved, background.graphs)),
         label_background=lambda: problem.background_labels,

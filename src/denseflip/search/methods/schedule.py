@@ -13,10 +13,10 @@ from denseflip.search.methods.blocks import DENSIFY, SPARSIFY, Schedule
 
 @dataclass(frozen=True)
 class Alternate:
-    """One of each per iteration (the paper's choice): the number of edges stays about the same."""
+    """One of each per iteration, as in the paper: the number of edges stays about the same."""
 
     def __call__(self, problem: Problem) -> Iterator[tuple[str, ...]]:
-        """Sparsify, then densify, for ever."""
+        """Sparsify, then densify, without end."""
         return repeat((SPARSIFY, DENSIFY))
 
 
@@ -25,14 +25,14 @@ class DensitySchedule:
     """One block per iteration; the sparser the graph, the more often densify (paper, end of §4).
 
     The share of densify is ``r / (r + d)`` with d the graph's density and r the mean density of
-    the background; without a background it is ``1 - d``. The turns are spread by error diffusion:
-    a running sum grows by the share each iteration, and a densify is due when it passes one half,
-    which takes one off. So the sequence is deterministic and never strays from the share by more
-    than one turn.
+    the background; without a background it is ``1 - d``. The turns are spread by error diffusion: a
+    running sum grows by the share in each iteration; when it reaches one half, densify is called
+    and one is subtracted. So the sequence is deterministic and deviates from the share by at most
+    one turn.
     """
 
     def __call__(self, problem: Problem) -> Iterator[tuple[str, ...]]:
-        """Yield one block per iteration, for ever."""
+        """Yield one block per iteration, without end."""
         share = densify_share(problem)
         owed = 0.0
         while True:
@@ -62,7 +62,7 @@ SCHEDULES: dict[str, tuple[Callable[[], Schedule], str]] = {
 
 
 def as_schedule(schedule: str | Schedule) -> Schedule:
-    """A schedule by name, or a user's own as it is."""
+    """A schedule by name, or a callable as it is."""
     if isinstance(schedule, str):
         if schedule not in SCHEDULES:
             raise UnknownNameError("schedule", schedule, SCHEDULES)

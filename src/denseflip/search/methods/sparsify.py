@@ -1,4 +1,4 @@
-"""Blocks that take a dense structure away."""
+"""Blocks that remove a dense structure."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from denseflip.search.methods.orders import ContrastScore, NodeSum, PairScore, j
 
 @dataclass(frozen=True)
 class PairSparsify:
-    """Remove the next edge of an order over all edges; the node it is called with plays no part.
+    """Remove the next edge of an order of all edges, whatever node it is called with.
 
     Parameters
     ----------
-    score : ``"triangles"``, the triangles through an edge's two ends added up (paper: TRI), or
-        ``"contrast"``, how much more often the current class has the edge (`con`).
+    score : ``"triangles"``, the sum of the triangles through the two nodes of an edge (paper: TRI),
+        or ``"contrast"``, how much more often the current class has the edge.
     reverse : take the lowest score first instead of the highest (D1).
     """
 
@@ -32,18 +32,18 @@ class PairSparsify:
 
     @property
     def needs(self) -> frozenset[str]:
-        """The background, where the score is taken from it."""
+        """The background, if the score needs it."""
         return _NEEDS[self.score]
 
     def __post_init__(self) -> None:
         check_score(self.score)
 
     def __call__(self, state: State, node: int) -> Iterable[Step]:
-        """Give the removal of one edge."""
+        """Yield the removal of one edge."""
         return state.turn(self)(node)
 
     def start(self, state: State) -> Turn:
-        """Begin the order of edges."""
+        """Start the order of edges."""
 
         def order() -> Iterator[Pair]:
             score = pair_score(state, self.score)
@@ -56,7 +56,7 @@ class PairSparsify:
 def pair_turn(make_order: Callable[[], Iterator[Pair]], block: str, state: State) -> Turn:
     """A block that changes the next pair of an order, whatever node it is called with.
 
-    The order is made when it is first called: it may have to ask for the background's labels.
+    The order is made on the first call, because it may need the labels of the background.
     """
     order: Iterator[Pair] | None = None
 
@@ -76,7 +76,7 @@ _NEEDS = {"triangles": frozenset[str](), "contrast": frozenset({BACKGROUND})}
 
 
 def check_score(name: str) -> None:
-    """Say so if there is no score of pairs of this name."""
+    """Raise an error if there is no score of pairs of this name."""
     if name not in _NEEDS:
         msg = f"score must be 'triangles' or 'contrast'; got {name!r}."
         raise InvalidParameterError(msg)
@@ -93,15 +93,15 @@ def pair_score(state: State, name: str) -> PairScore:
 class CliqueSparsify:
     """Remove a maximal clique of the original through the node (paper: SparsifyCLI; D4).
 
-    The first time the largest; later the one whose largest overlap with a clique removed before
-    is smallest. Ties go to the larger clique, then to the lexicographically smallest vertex list.
+    The first one is the largest; later ones have the smallest maximal overlap with a clique removed
+    before. Ties go to the larger clique, then to the lexicographically smallest list of nodes.
 
     Parameters
     ----------
     select : ``"overlap"`` as above, or ``"contrast"``: the clique whose pairs have the largest
-        total contrast, that is, which the target class has least.
-    max_cliques : look at no more than this many cliques through one node; the result says so
-        when that bites.
+        total contrast, that is, which the target class has least often.
+    max_cliques : the largest number of cliques through one node that are compared; a note says so
+        if there are more.
     """
 
     select: str = "overlap"
@@ -109,7 +109,7 @@ class CliqueSparsify:
 
     @property
     def needs(self) -> frozenset[str]:
-        """The background, where cliques are chosen by contrast."""
+        """The background, if cliques are chosen by contrast."""
         return frozenset({BACKGROUND}) if self.select == "contrast" else frozenset()
 
     def __post_init__(self) -> None:
@@ -119,11 +119,11 @@ class CliqueSparsify:
         whole_number("max_cliques", self.max_cliques, minimum=1)
 
     def __call__(self, state: State, node: int) -> Iterable[Step]:
-        """Give the removal of one clique; nothing at a node without edges."""
+        """Yield the removal of one clique, or nothing at a node without edges."""
         return state.turn(self)(node)
 
     def start(self, state: State) -> Turn:
-        """Begin with no clique found and none compared."""
+        """Start with no clique found."""
         cliques = Cliques(
             state.removable_neighbours, limit=self.max_cliques, check=state.problem.check_time
         )
@@ -142,17 +142,17 @@ class CliqueSparsify:
             state.removed_structures.append(frozenset(clique))
             state.counts[list(clique)] += 1
             state.last_size = len(clique)
-            gone = state.present(clique)
-            return (Step(SPARSIFY, "clique", gone, Ask.YES, clique, "", state.iteration),)
+            removed = state.present(clique)
+            return (Step(SPARSIFY, "clique", removed, Ask.YES, clique, "", state.iteration),)
 
         return turn
 
 
-Choice = Callable[[CliquesThrough], int]  # the place of one clique among those through a node
+Choice = Callable[[CliquesThrough], int]  # the index of one clique among those through a node
 
 
 def _by_overlap(state: State) -> Choice:
-    """The clique whose largest overlap with a structure removed before is smallest."""
+    """The clique with the smallest maximal overlap with a structure removed before."""
     taken = Overlaps()
 
     def choose(found: CliquesThrough) -> int:
@@ -164,7 +164,7 @@ def _by_overlap(state: State) -> Choice:
 
 
 def _by_contrast(state: State) -> Choice:
-    """The clique whose pairs have the largest contrast in all, whatever was removed before."""
+    """The clique with the largest total contrast of its pairs, whatever was removed before."""
     n = state.original.n_nodes
     chosen: dict[int, int] = {}
 

@@ -1,4 +1,4 @@
-"""Blocks that take any dense structure away, or put one in."""
+"""Blocks that remove any dense structure, or add one."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from denseflip.search.methods.structures import RemainingGraph, Structure
 
 @dataclass(frozen=True)
 class StructureSparsify:
-    """Remove the edges of the structure at the node, in what is left of the original.
+    """Remove the edges of the structure at the node, in the remaining part of the original.
 
-    Edges that were put in are not looked at, so nothing is taken away that the search has added,
-    and the structures of a search have no edge in common.
+    Edges that the search added are ignored, so it never removes them, and the structures of a
+    search have no edge in common.
 
     Parameters
     ----------
-    structure : which kind.
+    structure : the kind of structure.
     """
 
     structure: Structure
 
     def __call__(self, state: State, node: int) -> Iterable[Step]:
-        """Give the removal of one structure; nothing where there is none."""
+        """Yield the removal of one structure, or nothing if there is none."""
         return state.turn(self)(node)
 
     def start(self, state: State) -> Turn:
-        """Begin with the whole original."""
+        """Start with the whole original."""
         near = state.removable_neighbours.copy()
         nodes = range(state.original.n_nodes)
         seed = int(state.problem.rng.integers(2**31))
@@ -45,8 +45,9 @@ class StructureSparsify:
             if found is None:
                 return ()
             members = set(found.nodes)
-            gone = tuple((u, v) for u in found.nodes for v in sorted(near[u] & members) if u < v)
-            if not gone:
+            pairs = ((u, v) for u in found.nodes for v in sorted(near[u] & members) if u < v)
+            removed = tuple(pairs)
+            if not removed:
                 return ()
             for u in found.nodes:
                 near[u] -= members
@@ -55,23 +56,23 @@ class StructureSparsify:
             state.last_size = len(members)
             state.last_level = (self.structure.name, found.level)
             kind = self.structure.name
-            return (Step(SPARSIFY, kind, gone, Ask.YES, found.nodes, "", state.iteration),)
+            return (Step(SPARSIFY, kind, removed, Ask.YES, found.nodes, "", state.iteration),)
 
         return turn
 
 
 @dataclass(frozen=True)
 class StructureDensify:
-    """Make little-used nodes near the given one into a structure.
+    """Join little-used nodes near the given one into a structure.
 
     The nodes come in the order of `CliqueDensify`. As many are taken as such a structure needs to
-    have the edges still missing in this iteration; missing pairs are joined until it is one, and
-    that is repeated until as many edges were added as removed. A choice that would add nothing is
-    widened node by node, up to ``slack`` more nodes than the removed structure had.
+    have the edges still missing in this iteration. Missing pairs are added until it is one, and
+    this is repeated until as many edges were added as removed. A choice that would add nothing is
+    extended node by node, up to ``slack`` more nodes than the removed structure had.
 
     Parameters
     ----------
-    structure : which kind; as dense as the one taken away last, where a kind comes in degrees.
+    structure : the kind of structure; as dense as the one removed last, if the kind has levels.
     slack, step, ties : as in `CliqueDensify`.
     """
 
@@ -81,14 +82,14 @@ class StructureDensify:
     ties: str = "rank"
 
     def __post_init__(self) -> None:
-        CliqueDensify(self.slack, self.step, self.ties)  # says what is wrong with any of them
+        CliqueDensify(self.slack, self.step, self.ties)  # checks all three
 
     def __call__(self, state: State, node: int) -> Iterable[Step]:
         """Yield the addition of one structure, or of several until the iteration is balanced."""
         return state.turn(self)(node)
 
     def start(self, state: State) -> Turn:
-        """Settle the order of nodes with equal counts, which stays."""
+        """Fix the order of nodes with equal counts."""
         n = state.original.n_nodes
         place = tie_places(state, self.ties)
 
@@ -111,7 +112,7 @@ class StructureDensify:
     def _choose(self, state: State, order: list[int], lacking: int) -> tuple[list[int], list[Pair]]:
         """The nodes to join and the pairs that are missing; no pairs if no choice adds any."""
         kind, level = state.last_level
-        if kind != self.structure.name:  # something else was taken away: as dense as a clique
+        if kind != self.structure.name:  # another kind was removed: as dense as a clique
             level = _level_of_clique(self.structure, state.last_size or _TRIANGLE)
         size = _size_for(self.structure, lacking, level, len(order))
         for wider in range(size, len(order) + 1):
@@ -126,7 +127,7 @@ class StructureDensify:
 
 @lru_cache(maxsize=4096)
 def _size_for(structure: Structure, n_edges: int, level: float, largest: int) -> int:
-    """The fewest nodes, two at least, that so many edges make into such a structure."""
+    """The smallest number of nodes, at least two, for which the structure has so many edges."""
     low = high = min(2, largest)
     while high < largest and _edges_of(structure, high, level) < n_edges:
         low, high = high + 1, min(2 * high, largest)
@@ -141,13 +142,13 @@ def _size_for(structure: Structure, n_edges: int, level: float, largest: int) ->
 
 @lru_cache(maxsize=4096)
 def _edges_of(structure: Structure, size: int, level: float) -> int:
-    """How many edges it takes to make so many nodes without any into such a structure."""
+    """The number of edges of such a structure with so many nodes."""
     return len(structure.fill(range(size), [frozenset()] * size, level))
 
 
 @lru_cache(maxsize=4096)
 def _level_of_clique(structure: Structure, size: int) -> float:
-    """How dense a clique is in the measure of this kind."""
+    """The level of a clique in the measure of this kind."""
     pairs = [(u, v) for v in range(size) for u in range(v)]
     near = NeighbourSets(Graph.from_edges(size, pairs))
     found = structure.find(

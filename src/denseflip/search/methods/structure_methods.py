@@ -1,4 +1,4 @@
-"""Methods made of a dense structure: take it away where the graph is dense, put it in elsewhere."""
+"""Methods for dense structures: remove one where the graph is dense, add one elsewhere."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from denseflip.search.methods.structures import Structure
 def method_of(kind: type[Structure]) -> Callable[..., DCS]:
     """The function that builds the method of a structure.
 
-    Its parameters are those of the structure, then those that every method of this sort has.
+    Its parameters are those of the structure, then those that all of these methods have.
     """
 
     def shared(

@@ -1,9 +1,9 @@
-"""Dense structures beside cliques: what is found at a node, and what makes nodes into one.
+"""Dense structures other than cliques: how to find one at a node, and how to complete one.
 
-A *structure* is a frozen dataclass: its fields are the parameters, ``find`` gives the structure at
-a node, ``fill`` the pairs to join so that nodes become one. A class and a line in `STRUCTURES` give
-a sparsifier, a densifier and a method of that name, and the tests that go with them. Definitions
-and sources are in docs/methods.md.
+A *structure* is a frozen dataclass. Its fields are the parameters, ``find`` returns the structure
+at a node, ``fill`` the pairs to add so that nodes become one. A class and a line in `STRUCTURES`
+give a sparsifier, a densifier and a method of that name, and their tests. Definitions and sources
+are in docs/methods.md.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from denseflip.search.core.problem import Problem
 
 
 class RemainingGraph:
-    """What is left of the original: its edges that were not taken away yet.
+    """The edges of the original that were not removed yet.
 
     Attributes
     ----------
     near : for each node, the nodes it is still joined with.
     nodes : all nodes.
-    problem : what is being explained.
-    seed : drawn once for each search, for structures that are found by chance.
+    problem : what is explained.
+    seed : drawn once for each search, for structures that are found at random.
     """
 
     def __init__(self, near: Neighbours, nodes: Iterable[int], problem: Problem, seed: int) -> None:
@@ -55,17 +55,17 @@ class Structure(Protocol):
 
     @property
     def name(self) -> str:
-        """One word."""
+        """The name, one word."""
         ...
 
     def __hash__(self) -> int: ...
 
     def find(self, left: RemainingGraph, node: int) -> Dense | None:
-        """The structure at a node, or None to pass it over."""
+        """The structure at a node, or None to skip the node."""
         ...
 
     def fill(self, nodes: Sequence[int], near: Neighbours, level: float) -> list[Pair]:
-        """Missing pairs that make these nodes such a structure, of about this level."""
+        """The missing pairs that make these nodes such a structure, of about this level."""
         ...
 
 
@@ -73,12 +73,12 @@ class Structure(Protocol):
 class Plex:
     """The largest k-plex at a node: each member is joined with all the others but k - 1.
 
-    Exact by branch and bound among the nodes within two steps. Where that takes more than
-    ``max_branches``, the largest met so far, and the result says so.
+    Exact by branch and bound among the nodes within two steps. If that takes more than
+    ``max_branches``, the largest found so far, with a note.
 
     Parameters
     ----------
-    k : how many a member may lack, itself counted; 1 is a clique.
+    k : number of members that a member may not be joined with, itself included; 1 is a clique.
     max_branches : bound of the search at one node.
     """
 
@@ -103,8 +103,8 @@ class Plex:
 class Quasi:
     """The largest γ-quasi-clique at a node: each member is joined with γ of the others.
 
-    At least half of the others, so that any two members have a neighbour in common or are joined,
-    and the search may stay within two steps. Exact up to ``max_branches``, as for `Plex`.
+    γ is at least one half, so any two members are joined or have a neighbour in common, and the
+    search stays within two steps. Exact up to ``max_branches``, as for `Plex`.
 
     Parameters
     ----------
@@ -134,12 +134,12 @@ class Quasi:
 class Core:
     """The innermost core of a node: each member is joined with at least k of the others.
 
-    The part that hangs together with the node. Exact, in a time that grows with the edges.
+    The connected component of the core that contains the node. Exact, in linear time.
 
     Parameters
     ----------
-    k : of which order; None for the highest that the node has a part in. With a k, nodes outside
-        the k-core are passed over.
+    k : the order; None for the highest order that contains the node. With a k, nodes outside the
+        k-core are skipped.
     """
 
     name: ClassVar[str] = "core"
@@ -150,11 +150,11 @@ class Core:
             whole_number("k", self.k, minimum=1)
 
     def find(self, left: RemainingGraph, node: int) -> Dense | None:
-        """The k-core round the node."""
+        """The k-core that contains the node."""
         return core_at(node, left.nodes, left.near, self.k)
 
     def fill(self, nodes: Sequence[int], near: Neighbours, level: float) -> list[Pair]:
-        """Join each node with k of the others: a core of the order that was taken away."""
+        """Join each node with k of the others: a core of the order that was removed."""
         return join_at_least(nodes, near, self.k or round(level))
 
 
@@ -162,13 +162,13 @@ class Core:
 class Truss:
     """The innermost truss of a node: each edge closes at least k - 2 triangles inside.
 
-    The k-truss community: what the node's edges reach by stepping from triangle to triangle. Exact,
-    in a time that grows with the triangles.
+    The k-truss community: all edges connected to the node's edges through triangles. Exact, in time
+    linear in the number of triangles.
 
     Parameters
     ----------
-    k : of which order, at least 3; None for the highest that the node has a part in (2, a single
-        edge, if it is in no triangle). With a k, nodes outside the k-truss are passed over.
+    k : the order, at least 3; None for the highest order that contains the node (2, a single edge,
+        if it is in no triangle). With a k, nodes outside the k-truss are skipped.
     """
 
     name: ClassVar[str] = "truss"
@@ -184,7 +184,7 @@ class Truss:
         return truss_at(node, left.nodes, left.near, self.k, check=check)
 
     def fill(self, nodes: Sequence[int], near: Neighbours, level: float) -> list[Pair]:
-        """Leave each node so few missing pairs that any two have k - 2 neighbours in common."""
+        """Add pairs until any two nodes have k - 2 neighbours in common."""
         return lack_no_more(nodes, near, max(0, len(nodes) - (self.k or round(level))) // 2)
 
 
@@ -196,7 +196,7 @@ class Club:
 
     Parameters
     ----------
-    k : the diameter allowed, at least 2.
+    k : the largest diameter, at least 2.
     max_branches : bound of the search at one node.
     """
 
@@ -230,25 +230,25 @@ class Club:
 class Densest:
     """The densest subgraph: no other set of nodes has more edges per node.
 
-    Of the whole graph, whatever the node; of several the one that holds them all. Exact by minimum
-    cuts as long as 2 × nodes × edges is below 2³¹; beyond that by peeling, with at least half of
-    the largest density, and the result says so.
+    Of the whole graph, whatever the node; if there are several, their union. Exact by minimum cuts
+    as long as 2 × nodes × edges is below 2³¹; beyond that by peeling, with at least half of the
+    largest density and a note.
     """
 
     name: ClassVar[str] = "densest"
 
     def find(self, left: RemainingGraph, node: int) -> Dense | None:
-        """The densest part of what is left."""
+        """The densest part of the remaining graph."""
         found = densest(left.nodes, left.near)
         if found is not None and not found.exact:
             left.problem.note(
-                "The graph is too large for the exact densest subgraph; the one taken was found by "
+                "The graph is too large for the exact densest subgraph; the one used was found by "
                 "peeling and has at least half of the largest density."
             )
         return found
 
     def fill(self, nodes: Sequence[int], near: Neighbours, level: float) -> list[Pair]:
-        """Join each node with so many that there are as many edges per node as taken away."""
+        """Add pairs until there are as many edges per node as in the removed structure."""
         return join_at_least(nodes, near, math.ceil(2 * Fraction(level).limit_denominator(10**6)))
 
 
@@ -256,8 +256,8 @@ class Densest:
 class Community:
     """The community of a node: nodes with more edges among them than degrees would give.
 
-    By modularity, over the whole of what is left: Louvain or Leiden, every partition being tried
-    where only 7 nodes have edges.
+    By modularity, over the whole remaining graph: Louvain or Leiden. If at most 7 nodes have edges,
+    every partition is tried.
 
     Parameters
     ----------
@@ -297,7 +297,7 @@ class Community:
         return Dense(members, inside / (len(members) * (len(members) - 1)))
 
     def fill(self, nodes: Sequence[int], near: Neighbours, level: float) -> list[Pair]:
-        """Join each node with the share of the others that was joined in what was taken away."""
+        """Join each node with the share of the others that was joined in the removed structure."""
         share = Fraction(level).limit_denominator(10**6)
         return join_at_least(nodes, near, math.ceil(share * (len(nodes) - 1)))
 
@@ -318,9 +318,9 @@ def _searched(structure: Plex | Quasi, left: RemainingGraph, node: int, need: Ne
 def _noted(found: Dense, word: str, structure: Plex | Quasi | Club, left: RemainingGraph) -> Dense:
     if not found.exact:
         left.problem.note(
-            f"At some nodes the search for the largest {word} ended after "
-            f"{counted(structure.max_branches, 'branch', 'branches')} with the largest met by "
-            "then. Raise max_branches to search on."
+            f"At some nodes the search for the largest {word} stopped after "
+            f"{counted(structure.max_branches, 'branch', 'branches')} with the largest found so "
+            "far. Raise max_branches to search further."
         )
     return found
 

@@ -1,11 +1,11 @@
-"""`tight`: the fewest edits, for classifiers that are about linear.
+"""`tight`: the fewest edits, for classifiers that are approximately linear.
 
-A question about many edits at once says something about each of them. `tight` always asks about a
-draw from the best-looking pairs, just so many that yes and no are equally likely; learns how much
-pairs count from every answer (`Belief`), the background's labels included; and draws from fewer
-and fewer pairs. A yes with fewer edits than before is the new answer. At the end the best-looking
-ones are asked about directly, one fewer than the answer has, and every edit that is left is shown
-to be needed.
+A query about many edits at once is informative about each of them. `tight` queries random draws
+from the pairs with the largest estimated weights, with as many edits as make a flip as likely as
+not. It learns weights from every answer (`Belief`), including the labels of the background, and
+draws from fewer and fewer pairs. A flip with fewer edits than before is the new answer. Finally the
+pairs with the largest weights are queried directly, one fewer than the answer has, and every edit
+of the answer is certified to be needed.
 """
 
 from __future__ import annotations
@@ -27,24 +27,31 @@ from denseflip.search.core.problem import CONFIDENCE, SPENT, Problem, StopSearch
 from denseflip.search.methods.belief import Belief, Floats, Ints
 from denseflip.search.methods.contrast import helpful_changes
 
-MOST_PAIRS = 60_000  # pairs that are weighed; in larger graphs those that differ come first
-MOST_GRAPHS = 400  # background graphs that are learnt from
-MOST_CELLS = 2000  # more are not thought of as cells
-IN_CELLS = 0.5  # of the variance of weights, where cells count
-STEP = 0.15  # how near the first look along an order comes, of the edits it needs
-MANY = 256  # edits from which on it is found exactly
-LARGE = 64  # edits of an answer from which on whole stretches are dropped before single ones
-STRETCHES = 32  # how fine these are at last
-COARSE = 4  # the same where a score has said more than stretches would
-MISSES = 40  # direct questions in vain, one after the other, after which it is left at that
-NEAREST = 3  # graphs of the wanted class that are walked towards under the user's terms
-DRAWS = 6  # choices that are compared before one is asked about
+MOST_PAIRS = 60_000  # candidate pairs; in larger graphs those that differ most come first
+MOST_GRAPHS = 400  # background graphs to learn from
+MOST_CELLS = 2000  # with more cells, weights are not shared within cells
+IN_CELLS = 0.5  # share of the variance of weights that is common to a cell
+STEP = 0.15  # relative precision of the first search along an order
+MANY = 256  # number of edits from which the search along an order is exact
+LARGE = 64  # number of edits from which whole stretches are dropped before single edits
+STRETCHES = 32  # the finest stretches are this part of the answer
+COARSE = 4  # the same if scores were learnt from, which say more than labels
+MISSES = 40  # direct queries in a row without a flip, after which the search stops
+NEAREST = 3  # graphs of the target class to follow the differences to, under constraints
+DRAWS = 6  # random choices that are compared before one is queried
 SURE = 30.0  # log-odds beyond which a probability says no more than a label
 
 
 @dataclass(frozen=True)
 class Tight(Conversation):
-    """The fewest edits by learnt weights; made by ``tight``."""
+    """The fewest edits by learnt weights.
+
+    Parameters
+    ----------
+    questions : the number of queries, apart from certificates.
+    guided : whether to learn from probabilities instead of labels.
+    pool : the number of pairs that the first draws are from; None for the default.
+    """
 
     questions: int = 320
     guided: bool = False
@@ -61,24 +68,24 @@ class Tight(Conversation):
         return frozenset({CONFIDENCE}) if self.guided else frozenset()
 
     def __call__(self, problem: Problem, session: BaseSession) -> Walk:
-        """Search, and certify what was found."""
-        talk = _Talk(problem, session, self)
-        talk.begin()
-        talk.narrow()
-        talk.go_direct()
-        if talk.short_of_questions:
+        """Search, and certify the answer."""
+        search = _TightSearch(problem, session, self)
+        search.begin()
+        search.narrow()
+        search.query_directly()
+        if search.limited_by_budget:
             problem.note(SPENT)
-        return talk.finish()
+        return search.finish()
 
 
 @dataclass(frozen=True)
-class _Pace:
-    """How the draws narrow: what measured best on linear rules.
+class _DrawSizes:
+    """How the draws narrow; these values were best on linear rules.
 
     Attributes
     ----------
-    wide, narrow : pairs that the first and the last draws are from.
-    direct : questions kept for asking directly for one edit fewer.
+    wide, narrow : number of pairs that the first and the last draws are from.
+    direct : number of queries reserved for direct queries with one edit fewer.
     """
 
     wide: int
@@ -86,18 +93,18 @@ class _Pace:
     direct: int
 
 
-BY_LABELS = _Pace(600, 16, 30)
-BY_SCORES = _Pace(2500, 30, 10)  # a score says more than a label: more pairs can be heard
+BY_LABELS = _DrawSizes(600, 16, 30)
+BY_SCORES = _DrawSizes(2500, 30, 10)  # a score says more than a label, so pools are larger
 
 
-class _Talk:
-    """One search of `tight`: what is asked, learnt and found."""
+class _TightSearch:
+    """One search of `tight`: its queries, what it has learnt, and the best answer."""
 
     def __init__(self, problem: Problem, session: BaseSession, plan: Tight) -> None:
         self.problem, self.session, self.plan = problem, session, plan
         self.probe = Probe(problem, session)
-        self.turns = 1  # that about the original
-        self.asked: dict[int, bool] = {}
+        self.n_queries = 1  # that about the original
+        self.queried: dict[int, bool] = {}
         self.best: Codes | None = None
         self.others = self._other_graphs()
         self.codes = self._candidates()
@@ -107,14 +114,14 @@ class _Talk:
         for i in problem.rng.permutation(len(self.others)):
             self._learn(*self.others[i])
 
-    # ---- what is known before the first question ----------------------------------------
+    # ---- before the first query ---------------------------------------------------------
 
     def _other_graphs(self) -> list[tuple[Codes, Answer]]:
-        """The background: how each of its graphs differs from the original, and its answer."""
+        """The differences of the background graphs to the original, with the answers."""
         background, graph = self.problem.background, self.problem.graph
         if background is None or not len(background):
             return []
-        _ = self.problem.background_labels  # asked together, and counted apart
+        _ = self.problem.background_labels  # queried together, and counted apart
         known = [
             (g.difference(graph), self.session.apply_confidence(self.session.peek(g)))
             for g in background.graphs
@@ -122,20 +129,20 @@ class _Talk:
         ]
         known.sort(key=lambda one: len(one[0]))
         for codes, answer in known:
-            if self.problem.accepts(answer.label) and self._may_be(codes):
+            if self.problem.accepts(answer.label) and self._is_allowed(codes):
                 self.best = codes
                 self.probe.best = (codes, answer.label)
                 self.problem.keep(self.probe.graph(codes), answer.label)
                 break
         return known[:MOST_GRAPHS]
 
-    def _may_be(self, codes: Codes) -> bool:
-        """Whether the user's terms allow the graph that these edits lead to."""
-        terms = self.problem.terms
-        return terms is None or terms.broken(self.probe.graph(codes)) is None
+    def _is_allowed(self, codes: Codes) -> bool:
+        """Whether the constraints allow the graph that these edits lead to."""
+        constraints = self.problem.constraints
+        return constraints is None or constraints.broken(self.probe.graph(codes)) is None
 
     def _candidates(self) -> Codes:
-        """The pairs that are weighed, sorted."""
+        """The candidate pairs, sorted."""
         graph, n = self.problem.graph, self.problem.graph.n_nodes
         if graph.n_pairs <= MOST_PAIRS:
             u, v = np.triu_indices(n, 1)
@@ -144,21 +151,21 @@ class _Talk:
         seen = np.concatenate([graph.codes, *(codes for codes, _ in self.others)])
         pairs, counts = np.unique(seen, return_counts=True)
         pairs = pairs[np.argsort(-counts, kind="stable")]
-        chance = np.sort(self.problem.rng.integers(n, size=(MOST_PAIRS, 2)), axis=1)
-        chance = chance[chance[:, 0] < chance[:, 1]]
-        listed = np.concatenate([first, pairs, chance[:, 0] * n + chance[:, 1]])
+        drawn = np.sort(self.problem.rng.integers(n, size=(MOST_PAIRS, 2)), axis=1)
+        drawn = drawn[drawn[:, 0] < drawn[:, 1]]
+        listed = np.concatenate([first, pairs, drawn[:, 0] * n + drawn[:, 1]])
         _, places = np.unique(listed, return_index=True)
         return np.unique(listed[np.sort(places)][: max(MOST_PAIRS, len(first))])
 
     def _first_beliefs(self) -> list[Belief]:
-        """That every pair counts for itself; and, if there are regions, that cells count too."""
+        """One belief with independent weights; with regions, one that shares weights in cells."""
         joined = are_among(self.codes, self.problem.graph.codes)
         signs = np.where(joined, -1.0, 1.0)
         share = joined.astype(float)
         if self.others:
             for codes, _ in self.others:
                 there = self._places(codes)
-                share[there] += signs[there]  # a pair that differs is there, or not, the other way
+                share[there] += signs[there]  # a pair that differs is joined in one graph only
             counted = joined + (share - joined) / (len(self.others) + 1)
             share = np.clip(counted, 0.0, 1.0)
         start = signs * (joined - share)
@@ -180,7 +187,7 @@ class _Talk:
         return beliefs
 
     def _unit(self, level: float) -> float:
-        """What a gain of 1 is in log-odds, by how much the graphs of the data set differ."""
+        """A gain of 1 in log-odds, from the spread of the scores of the data set."""
         if not self.plan.guided:
             return 1.0
         scores = [self._score(answer) for _, answer in self.others]
@@ -189,7 +196,7 @@ class _Talk:
         return (float(np.std(known)) if len(known) > 1 else abs(own)) / level or 1.0
 
     def _cells(self) -> Ints | None:
-        """The pair of regions that every candidate is in; None without regions."""
+        """The cell (pair of regions) of every candidate; None without regions."""
         nodes, n = self.problem.nodes, self.problem.graph.n_nodes
         if nodes is None or not nodes.regions:
             return None
@@ -200,7 +207,7 @@ class _Talk:
         return cells if 1 < len(listed) <= MOST_CELLS else None
 
     def _spread_by_cells(self, cells: Ints, away: Floats) -> float:
-        """How far graphs are from the middle, counted by cells, squared; the mean over all."""
+        """The mean squared distance of graphs from the mean graph, counted by cells."""
         own = np.bincount(cells, away)
         squares = [float(own @ own)]
         for codes, _ in self.others:
@@ -211,18 +218,18 @@ class _Talk:
 
     @property
     def belief(self) -> Belief:
-        """The one that the answers so far speak for."""
+        """The belief with the larger evidence."""
         return max(self.beliefs, key=lambda belief: belief.evidence)
 
-    # ---- asking and learning ------------------------------------------------------------
+    # ---- querying and learning ----------------------------------------------------------
 
     def _places(self, codes: Codes) -> Ints:
-        """Where these pairs stand among the candidates; others are left out."""
+        """The indices of these pairs among the candidates; other pairs are left out."""
         codes = codes[are_among(codes, self.codes)] if len(codes) else codes
         return np.searchsorted(self.codes, codes)
 
     def _score(self, answer: Answer) -> float:
-        """The log-odds of the labels that are accepted, against the others."""
+        """The log-odds of the accepted labels against the others."""
         assert answer.probabilities is not None
         sides = [1e-300, 1e-300]
         for label, probability in answer.probabilities.items():
@@ -240,17 +247,17 @@ class _Talk:
                 belief.learn(places, flips)
         return flips
 
-    def ask(self, codes: Codes) -> bool:
-        """Whether these edits flip; learn from it, and keep it if it is better."""
-        self.turns += 1
+    def query(self, codes: Codes) -> bool:
+        """Whether these edits flip; learn from the answer, and keep the edits if they are fewer."""
+        self.n_queries += 1
         key = self.probe.graph(codes).key
-        if key in self.asked:
-            return self.asked[key]
-        answer, terms = self.probe.answer(codes), self.problem.terms
-        if terms is not None and terms.forbids(self.probe.graph(codes)):
-            self.asked[key] = False  # nobody was asked: there is nothing to learn
+        if key in self.queried:
+            return self.queried[key]
+        answer, constraints = self.probe.answer(codes), self.problem.constraints
+        if constraints is not None and constraints.forbids(self.probe.graph(codes)):
+            self.queried[key] = False  # the oracle was not queried: there is nothing to learn
             return False
-        self.asked[key] = flips = self._learn(codes, answer)
+        self.queried[key] = flips = self._learn(codes, answer)
         if flips and (self.best is None or len(codes) < len(self.best)):
             self.best = codes
         return flips
@@ -263,38 +270,38 @@ class _Talk:
 
     @property
     def left(self) -> float:
-        """Questions that may still be asked, so that each edit can be certified afterwards."""
+        """Queries left, apart from those reserved to certify each edit."""
         n = LARGE if self.best is None else min(len(self.best) + 2, LARGE)
         if self.plan.guided and self.best is not None and len(self.best) > self.plan.questions:
             n = 2 * COARSE  # so many edits are not certified
-        return min(self.plan.questions - self.turns, self.session.remaining) - n
+        return min(self.plan.questions - self.n_queries, self.session.remaining) - n
 
     @property
-    def short_of_questions(self) -> bool:
-        """Whether the budget, and not the plan, has said how many questions there are."""
-        return self.session.remaining < self.plan.questions - self.turns
+    def limited_by_budget(self) -> bool:
+        """Whether the budget, and not the plan, limits the number of queries."""
+        return self.session.remaining < self.plan.questions - self.n_queries
 
     # ---- the search ---------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Find a flip, and a short way there: where many edits are needed, that is most of it."""
+        """Find a flip, and shorten it along a few orders of edits."""
         if self.best is None:
-            self._begin_anywhere()
+            self._find_flip()
         for order in self._orders():
             self._shorten(order)
 
-    def _begin_anywhere(self) -> None:
-        """Without a flip in the background: larger and larger draws of several kinds."""
+    def _find_flip(self) -> None:
+        """Find a flip without the background: larger and larger draws of several kinds."""
         rng, joined = self.problem.rng, self.signs[self.free] < 0
         everything = self.free
         orders = [rng.permutation(everything[chosen]) for chosen in (joined, ~joined)]
         orders += [rng.permutation(everything) for _ in range(4)]
-        if self.problem.terms is not None:  # there may be flips that none may go all the way to
-            orders = [self._places(order) for order in self._ways_there()] + orders
+        if self.problem.constraints is not None:  # background graphs that flip may be forbidden
+            orders = [self._places(order) for order in self._allowed_orders()] + orders
         size = 1
         while size < 2 * len(self.codes):
             for order in orders:
-                if size < 2 * len(order) and self.ask(self.codes[order[:size]]):
+                if size < 2 * len(order) and self.query(self.codes[order[:size]]):
                     return
             size *= 2
         self.problem.note(
@@ -303,8 +310,8 @@ class _Talk:
         )
         raise StopSearch
 
-    def _ways_there(self) -> Iterator[Codes]:
-        """Edits that may be made, towards the wanted class and its nearest graphs."""
+    def _allowed_orders(self) -> Iterator[Codes]:
+        """Allowed edits, towards the target class and its nearest graphs."""
         near = [codes for codes, answer in self.others if self.problem.accepts(answer.label)]
         if near:
             yield helpful_changes(self.problem, "tight")
@@ -312,59 +319,60 @@ class _Talk:
             yield self.problem.rng.permutation(self.problem.free(codes))
 
     def _orders(self) -> Iterator[Codes]:
-        """Orders of edits that may flip early: by contrast, and by what is believed."""
+        """Orders of edits that may flip early: by contrast, and by learnt weights."""
         if any(self.problem.accepts(answer.label) for _, answer in self.others):
             yield helpful_changes(self.problem, "tight")
         yield self._ranked()
 
     def _ranked(self) -> Codes:
-        """The candidates that look helpful, the best first."""
+        """The candidates with a positive gain, the largest first."""
         gains = self.belief.gains()
         ranked = self._by_gain(gains)
         return self.codes[ranked[: int((gains[ranked] > 0).sum())]]
 
     def _by_gain(self, gains: Floats) -> Ints:
-        """Where the pairs that may change stand among the candidates, the best first."""
+        """The indices of the pairs that may change, the largest gain first."""
         return self.free[np.argsort(-gains[self.free], kind="stable")]
 
     def _shorten(self, order: Codes) -> None:
-        """Look along an order for a flip that is shorter than the answer.
+        """Search along an order for a flip with fewer edits than the answer.
 
-        Where some hundred edits do, learning finds fewer: the place is found roughly only.
+        For up to a few hundred edits the length is found approximately, because learning will find
+        fewer edits anyway.
         """
         longest = min(len(self.answer) - 1, len(order))
         low, high = 0, min(LARGE, longest)
-        while high and self.left > 0 and not self.ask(np.sort(order[:high])):
+        while high and self.left > 0 and not self.query(np.sort(order[:high])):
             if high == longest:
                 return
             low, high = high, min(2 * high, longest)
         while high - low > max(0 if low > MANY else STEP * high, 1) and self.left > 0:
             middle = (low + high) // 2
-            if self.ask(np.sort(order[:middle])):
+            if self.query(np.sort(order[:middle])):
                 high = middle
             else:
                 low = middle
 
     def narrow(self) -> None:
-        """Ask about draws from fewer and fewer pairs."""
-        pace = BY_SCORES if self.plan.guided else BY_LABELS
-        wide = min(self.plan.pool or pace.wide, len(self.free))
-        rng, total = self.problem.rng, max(self.left - pace.direct, 1.0)
-        while (left := self.left - pace.direct) > 0 and len(self.answer) > 1:
-            narrow = min(max(pace.narrow, len(self.answer)), wide)
+        """Query draws from fewer and fewer pairs."""
+        sizes = BY_SCORES if self.plan.guided else BY_LABELS
+        wide = min(self.plan.pool or sizes.wide, len(self.free))
+        rng, total = self.problem.rng, max(self.left - sizes.direct, 1.0)
+        while (left := self.left - sizes.direct) > 0 and len(self.answer) > 1:
+            narrow = min(max(sizes.narrow, len(self.answer)), wide)
             n = round(exp(log(narrow) + log(wide / narrow) * min(left / total, 1.0)))
             gains = self.belief.gains()
             ranked = self._by_gain(gains)
             reach = self.belief.level() + np.cumsum(gains[ranked])
-            if reach[n - 1] < 0:  # so few cannot do: twice what the best would take
+            if reach[n - 1] < 0:  # too few to flip: twice as many as the best would take
                 n = min(2 * int(np.argmax(reach >= 0)) + 2, len(ranked)) if reach.max() >= 0 else n
             order = rng.permutation(ranked[:n])
             likely = np.flatnonzero(self.belief.level() + np.cumsum(gains[order]) >= 0)
             k = int(likely[0]) + 1 if len(likely) else n
-            self.ask(np.sort(self.codes[order[:k]]))
+            self.query(np.sort(self.codes[order[:k]]))
 
-    def go_direct(self) -> None:
-        """Ask about the best-looking pairs, one fewer than the answer has."""
+    def query_directly(self) -> None:
+        """Query the pairs with the largest gains, one fewer than the answer has."""
         rng, missed = self.problem.rng, 0
         if len(self.answer) > LARGE:
             self._shorten(self._ranked())
@@ -380,12 +388,12 @@ class _Talk:
             ranked = sorted(range(len(choices)), key=lambda i: -scores[i][0] / scores[i][1])
             for i in ranked:
                 codes = np.sort(self.codes[choices[i]])
-                if self.probe.graph(codes).key not in self.asked:
+                if self.probe.graph(codes).key not in self.queried:
                     break
-            missed = 0 if self.ask(codes) else missed + 1
+            missed = 0 if self.query(codes) else missed + 1
 
     def finish(self) -> Walk:
-        """Leave out what is not needed, and certify that."""
+        """Leave out edits that are not needed, and certify the others."""
         gains = dict(zip(self.codes.tolist(), self.belief.gains().tolist(), strict=True))
         listed = sorted(self.answer.tolist(), key=lambda code: (-gains[code], code))
 
@@ -401,8 +409,8 @@ class _Talk:
             listed = certify(listed, enough)
         else:
             self.problem.note(
-                f"Whether each of the {len(listed)} edits is needed was not asked, which would "
-                "take as many questions more; 'tight+min' does."
+                f"The {len(listed)} edits were not certified one by one, which would take as many "
+                "queries again; 'tight+min' does it."
             )
         found = np.array(sorted(listed), dtype=np.int64)
         graph = self.probe.graph(found)
@@ -411,10 +419,10 @@ class _Talk:
         return walk
 
 
-def _thinned(things: list[int], enough: Callable[[Sequence[int]], bool], finest: int) -> list[int]:
-    """Leave out whole stretches, the last first: halves, quarters, … of what there was."""
-    kept, size = list(things), len(things) // 2
-    while size >= max(len(things) // finest, 1):
+def _thinned(items: list[int], enough: Callable[[Sequence[int]], bool], finest: int) -> list[int]:
+    """Leave out whole stretches, the last first: halves, quarters, … of the items."""
+    kept, size = list(items), len(items) // 2
+    while size >= max(len(items) // finest, 1):
         for stop in range(len(kept), 0, -size):
             rest = kept[: max(stop - size, 0)] + kept[stop:]
             if rest and enough(rest):

@@ -1,7 +1,7 @@
-"""Diverse answers: counterfactuals in different places, each the best where the others are not.
+"""Diverse answers: counterfactuals in different places.
 
-Flips that a search met on its way may be such answers already; else the same method searches again
-with the places of the answers so far frozen.
+Flips that a search met on its way may be such answers already. Otherwise the same method searches
+again with the places of the answers so far frozen.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from denseflip.oracles.base_session import BudgetSpentError
 from denseflip.search.claims.claim import Place
 from denseflip.search.claims.places import Places
 
-FEW_CELLS = 5  # of an answer in more cells, those that hold half of it are its place
+FEW_CELLS = 5  # of an answer in more cells, only those that hold half of its edits count
 MOST_OF_IT = 0.5
-KEPT = 256  # flips met on the way that are remembered, those with the fewest edits
-LONGER = 2  # a flip met on the way may have so many times the edits of the first answer
+KEPT = 256  # recorded flips, those with the fewest edits
+LONGER = 2  # a recorded flip may have this many times the edits of the first answer
 
 
-class Again:
-    """Searches again with other constraints, with what is left of budget and time.
+class RepeatedSearch:
+    """Searches again under other constraints, with the rest of budget and time.
 
     Parameters
     ----------
@@ -68,16 +68,16 @@ def diversify(
     met: Iterable[tuple[Graph, Label]],
     again: Callable[[Constraints], Counterfactual],
 ) -> Counterfactual:
-    """A found answer with others in other places beside it (`Counterfactual.diverse`).
+    """Add answers in other places to an answer (`Counterfactual.diverse`).
 
     Parameters
     ----------
-    first : the answer that was found; if none was, it is given back as it is.
-    n : how many there are to be, this one included.
-    nodes, constraints : of the search. Places are cells of the taxonomy that the answer is told
-        in, else of the constraints', else of the first.
+    first : the first answer; returned as it is if nothing was found.
+    n : the number of answers, this one included.
+    nodes, constraints : of the search. Places are cells of the taxonomy that the answer is
+        described in, else of the constraints' taxonomy, else of the first.
     met : flips that the search met, the smallest first.
-    again : searches with other constraints.
+    again : searches under other constraints.
     """
     if not first.found:
         return first
@@ -107,25 +107,25 @@ def diversify(
         calls += other.calls
         if not other.found:
             spent = other.status is Status.BUDGET
-            why = "the budget was spent" if spent else "with that left as it is, nothing flips"
+            why = "the budget was spent" if spent else "no flip without changing those places"
             break
         answers.append(other)
         used |= _main(places, _changed(other))
     words = "connections" if regions is None else f"region pairs ({regions.name})"
     note = (
-        f"{len(answers)} answers in different {words}: what holds "
-        f"{'' if regions is None else 'most of '}one is left as it is by the others."
+        f"{len(answers)} answers in different {words}: each leaves the "
+        f"{'' if regions is None else 'main '}places of the others unchanged."
     )
     if len(answers) < n:
-        short = f"{n} answers in different {words} were asked for, and {len(answers)} found"
+        short = f"{n} answers in different {words} were requested, {len(answers)} found"
         note = f"{short}: {why}." + ("" if len(answers) == 1 else f" {note}")
     if calls:
-        note = f"{note} Looking for others took {counted(calls, 'question', 'questions')} more."
+        note = f"{note} The other answers took {counted(calls, 'query', 'queries')} more."
     return replace(first, diverse=tuple(answers), notes=(*first.notes, note))
 
 
 def _freezing(constraints: Constraints, places: Places, used: Iterable[Place]) -> Constraints:
-    """The constraints with these places left as they are, too."""
+    """The constraints, with these places frozen too."""
     mask = _without(places, used)
     if constraints.allowed is not None and constraints.allowed.shape == mask.shape:
         mask &= constraints.allowed
@@ -192,7 +192,7 @@ def _changed(result: Counterfactual) -> Codes:
 
 
 def _as_answer(first: Counterfactual, graph: Graph, label: Label) -> Counterfactual:
-    """A flip that was met on the way, as a result of its own."""
+    """A recorded flip as a result of its own."""
     edits = Edits.between(first.original, graph)
     return replace(
         first,
@@ -204,6 +204,6 @@ def _as_answer(first: Counterfactual, graph: Graph, label: Label) -> Counterfact
         robustness=None,
         plausibility=None,
         confidence_after=None,
-        weights=(),  # those of its own edits are looked up by whoever knows the oracle
-        notes=("Met on the way to the first answer; its questions are counted there.",),
+        weights=(),  # added later by `explain`, which has the oracle
+        notes=("Found during the search for the first answer; its queries are counted there.",),
     )

@@ -1,9 +1,9 @@
 """Plausible answers: counterfactuals that look like real graphs of their class.
 
-How plausible a change is, is told by the graphs of the class that the oracle gives the answer: how
-many of them have the pair, and, between equals, how many neighbours its ends share. As an
-objective, edits are exchanged for more plausible ones of the same place while the answer holds: no
-more edits, the same sentence. As a bound, the answer goes on towards the nearest real graph.
+An edit is plausible if many real graphs of the answer's class have that pair; among equals, if its
+nodes have many common neighbours. As an objective, edits are exchanged for more plausible ones of
+the same place while the flip holds: the number of edits and the sentence stay the same. As a bound,
+the answer is moved towards the nearest real graph.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from denseflip.search.core.problem import Problem
 from denseflip.search.core.refinement import Candidate
 
 Floats = npt.NDArray[np.float64]
-QUESTIONS = 64  # exchanges that are asked about at most
-_DENSE = 4096  # nodes up to which shared neighbours are counted
-_ROWS = 4096  # pairs of which they are counted at a time
+QUERIES = 64  # the largest number of queries for exchanges
+_DENSE = 4096  # nodes up to which common neighbours are counted
+_ROWS = 4096  # pairs that are counted at a time
 
 
 class Realism:
-    """What real graphs of a class are like, as far as the background shows.
+    """What the real graphs of a class are like, by the background.
 
     Parameters
     ----------
@@ -56,23 +56,23 @@ class Realism:
 
     @cached_property
     def usual(self) -> float | None:
-        """How far these graphs are from the nearest other one: the median."""
+        """The median distance of these graphs to the nearest other one."""
         if len(self.graphs) < 2:
             return None
-        far = np.array([[a.relative_distance(b) for b in self.graphs] for a in self.graphs])
-        np.fill_diagonal(far, np.inf)
-        return float(np.median(far.min(axis=1)))
+        distances = np.array([[a.relative_distance(b) for b in self.graphs] for a in self.graphs])
+        np.fill_diagonal(distances, np.inf)
+        return float(np.median(distances.min(axis=1)))
 
     def nearest(self, graph: Graph) -> tuple[float, Graph] | None:
-        """The real graph that is nearest, and how far it is; None without any."""
+        """The distance to the nearest real graph, and that graph; None without any."""
         if not self.graphs:
             return None
-        far = [graph.relative_distance(other) for other in self.graphs]
-        best = int(np.argmin(far))
-        return far[best], self.graphs[best]
+        distances = [graph.relative_distance(other) for other in self.graphs]
+        best = int(np.argmin(distances))
+        return distances[best], self.graphs[best]
 
     def implausible(self, graph: Graph) -> float | None:
-        """How far a graph is from the nearest real one, as a multiple of what is usual."""
+        """The distance to the nearest real graph, as a multiple of the usual distance."""
         near = self.nearest(graph)
         return None if near is None or not self.usual else near[0] / self.usual
 
@@ -86,13 +86,13 @@ class Realism:
         return self._shares.codes
 
     def likely(self, codes: Codes) -> Floats:
-        """How likely pairs are in this class, for comparing them: shares, then neighbours."""
+        """A score to compare pairs: the share of real graphs, then common neighbours."""
         shared = self.neighbours(codes)
         likely: Floats = self.shares(codes) + 1e-3 * shared / (1 + shared.max(initial=0))
         return likely
 
     def neighbours(self, codes: Codes) -> Floats:
-        """How many neighbours the ends of each pair share in the original; zeros if too large."""
+        """Common neighbours of each pair in the original; zeros if the graph is too large."""
         graph, out = self.problem.graph, np.zeros(len(codes))
         if graph.n_nodes > _DENSE:
             return out
@@ -108,7 +108,7 @@ class Realism:
         return joined
 
     def figure(self, graph: Graph, *, swapped: int = 0, most: float | None = None) -> Plausibility:
-        """What to say of a counterfactual."""
+        """The plausibility of a counterfactual."""
         original = self.problem.graph
         changed = graph.difference(original)
         there = are_among(changed, original.codes)
@@ -128,38 +128,39 @@ class Realism:
 
 
 def make_plausible(
-    candidate: Candidate, holds: Callable[[Graph], Any], *, swap: bool, most: float | None
+    candidate: Candidate, accept: Callable[[Graph], Any], *, swap: bool, most: float | None
 ) -> Plausibility:
     """Make a counterfactual more plausible, as objective (``swap``) or up to a bound (``most``).
 
     Parameters
     ----------
     candidate : the counterfactual; moved.
-    holds : the label of a graph if it is an answer that will do, else None; asks the oracle.
-    swap : exchange edits for more plausible ones of the same place.
-    most : the largest `Plausibility.implausible` that is allowed.
+    accept : returns the label of a graph if it is acceptable as an answer, else None; queries the
+        oracle.
+    swap : whether to exchange edits for more plausible ones of the same place.
+    most : the largest `Plausibility.implausible` that is allowed, or None.
     """
     problem = candidate.problem
     real = Realism(problem, candidate.label)
     if most is not None and real.usual is None:
         msg = (
             "max_implausible compares with real graphs of the answer's class, and the background "
-            f"has {len(real.graphs)} of {shown(candidate.label)} (two at least are needed). Give "
-            "a larger background."
+            f"has {len(real.graphs)} of {shown(candidate.label)}; at least two are needed. Pass a "
+            "larger background."
         )
         raise MissingInputError(msg, parameter=("max_implausible", "background"))
     swapped = 0
     try:
         if most is not None:
-            _approach(candidate, real, holds, most)
+            _approach(candidate, real, accept, most)
         if swap:
-            swapped = _exchange(candidate, real, holds, most)
+            swapped = _exchange(candidate, real, accept, most)
     except BudgetSpentError:
         problem.note("The budget was spent while the answer was made more plausible.")
     figure = real.figure(candidate.graph, swapped=swapped, most=most)
     if not figure.reached:
         problem.note(
-            f"Out of reach: max_implausible={most:g} was asked for; the best answer found is at "
+            f"Out of reach: max_implausible={most:g} was requested; the best answer found is at "
             f"{figure.implausible:.2f}, on the way to the nearest real graph of its class."
         )
     return figure
@@ -169,9 +170,9 @@ def make_plausible(
 
 
 def _approach(
-    candidate: Candidate, real: Realism, holds: Callable[[Graph], Any], most: float
+    candidate: Candidate, real: Realism, accept: Callable[[Graph], Any], most: float
 ) -> None:
-    """Go on towards the nearest real graph until the answer is near enough."""
+    """Move the answer towards the nearest real graph until it is near enough."""
     start, problem = candidate.graph, candidate.problem
     near = real.nearest(start)
     if near is None or near[0] / (real.usual or 1) <= most:
@@ -190,12 +191,12 @@ def _approach(
     if not len(order) or far(len(order)) > most:
         return
     low, high = 0, len(order)
-    while high - low > 1:  # nothing is asked: how far a graph is can be seen
+    while high - low > 1:  # distances need no queries
         middle = (low + high) // 2
         low, high = (low, middle) if far(middle) <= most else (middle, high)
     k, stride = high, 1
     while True:
-        label = holds(at(k)) if far(k) <= most else None
+        label = accept(at(k)) if far(k) <= most else None
         if label is not None:
             candidate.move(at(k), label, "plausible")
             return
@@ -208,21 +209,21 @@ def _approach(
 
 
 def _exchange(
-    candidate: Candidate, real: Realism, holds: Callable[[Graph], Any], most: float | None
+    candidate: Candidate, real: Realism, accept: Callable[[Graph], Any], most: float | None
 ) -> int:
-    """Exchange edits for more plausible ones of the same cell; gives how many were.
+    """Exchange edits for more plausible ones of the same cell; return how many.
 
-    With a bound, none that leads out of it, or further out: pairs that are likely one by one may
-    be far from every real graph together.
+    With a bound, an exchange may not lead past it: pairs that are plausible one by one may together
+    be far from every real graph.
     """
 
     def far(graph: Graph) -> float:
         return real.implausible(graph) or 0.0
 
     bound = None if most is None else max(most, far(candidate.graph))
-    swaps = list(_wishes(candidate, real))
+    swaps = list(_exchanges(candidate, real))
     swaps.sort(key=lambda swap: (-swap[0], swap[1], swap[2]))
-    left, done = QUESTIONS, 0
+    left, done = QUERIES, 0
     parts = [swaps] if swaps else []
     while parts and left:
         part = parts.pop()
@@ -231,7 +232,7 @@ def _exchange(
         label = None
         if bound is None or far(graph) <= bound:
             left -= 1
-            label = holds(graph)
+            label = accept(graph)
         if label is not None:
             candidate.move(graph, label, "plausible")
             done += len(part)
@@ -241,11 +242,11 @@ def _exchange(
     return done
 
 
-def _wishes(candidate: Candidate, real: Realism) -> Iterator[tuple[float, int, int]]:
-    """Exchanges that make the answer more plausible: by how much, what goes, what comes.
+def _exchanges(candidate: Candidate, real: Realism) -> Iterator[tuple[float, int, int]]:
+    """Exchanges that make the answer more plausible: the gain, the old pair, the new pair.
 
-    Both are of one cell, and both are added or both removed, so that a sentence about cells and
-    numbers stays the same.
+    Both pairs are in one cell, and both are added or both removed, so that a sentence about cells
+    and numbers stays the same.
     """
     problem = candidate.problem
     original = problem.graph
@@ -275,7 +276,7 @@ def _wishes(candidate: Candidate, real: Realism) -> Iterator[tuple[float, int, i
 
 
 def _pool(problem: Problem, real: Realism, adds: bool) -> Codes:
-    """Pairs that might be added, or removed, in place of others."""
+    """Pairs that could be added, or removed, instead of others."""
     graph = problem.graph
     if not adds:
         return graph.codes
@@ -290,7 +291,7 @@ def _pool(problem: Problem, real: Realism, adds: bool) -> Codes:
 
 
 def _places(problem: Problem, codes: Codes) -> npt.NDArray[np.int64]:
-    """The cell that each pair is in; without regions all are in one place."""
+    """The cell of each pair; without regions all pairs are in one."""
     if problem.nodes is None or not problem.nodes.regions:
         return np.zeros(len(codes), dtype=np.int64)
     return Cells(problem.nodes.taxonomy()).numbers(codes)

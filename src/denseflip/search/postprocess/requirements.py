@@ -1,4 +1,4 @@
-"""What is asked of an answer beside the flip: that it is robust, plausible, one of several."""
+"""Requirements on an answer beside the flip: robust, plausible, one of several."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from denseflip.search.postprocess.robust import Noise, PerturbationTest, make_ro
 
 @dataclass(frozen=True)
 class Requirements:
-    """What `explain` was asked for beside the flip, checked.
+    """What an answer must satisfy beside the flip.
 
     Attributes
     ----------
-    noise : what a robust answer has to survive; None if none is asked for.
-    plausible : whether edits are exchanged for more plausible ones.
-    most : the bound on how implausible the answer may be, if any.
+    noise : the noise that a robust answer has to survive, or None.
+    plausible : whether to exchange edits for more plausible ones.
+    most : the upper bound on `Plausibility.implausible`, or None.
     """
 
     noise: Noise | None = None
@@ -42,7 +42,7 @@ class Requirements:
 
     @property
     def changes(self) -> bool:
-        """Whether an answer is worked on after it was found."""
+        """Whether an answer is changed after it was found."""
         return self.noise is not None or self.plausible or self.most is not None
 
     def fulfil(
@@ -53,58 +53,58 @@ class Requirements:
         came_from: Graph,
         regions: str | None,
     ) -> dict[str, Any]:
-        """Make a counterfactual what was wished for; gives the figures of the result."""
+        """Make a counterfactual satisfy the requirements; return its measurements."""
         out: dict[str, Any] = {}
         if self.noise is not None:
             out["robustness"] = make_robust(candidate, method, self.noise, seed, came_from, regions)
         if self.plausible or self.most is not None:
             before = candidate.graph
             rng = np.random.default_rng((seed, 3))
-            shaker = None
+            test = None
             if self.noise is not None:
-                shaker = PerturbationTest(candidate.problem, candidate.session, self.noise, rng)
-            lasting = shaker is not None and out["robustness"].reached
-            holds = _Holds(candidate, shaker if lasting else None)
+                test = PerturbationTest(candidate.problem, candidate.session, self.noise, rng)
+            keep_robust = test is not None and out["robustness"].reached
+            accept = _AcceptanceTest(candidate, test if keep_robust else None)
             out["plausibility"] = make_plausible(
-                candidate, holds, swap=self.plausible, most=self.most
+                candidate, accept, swap=self.plausible, most=self.most
             )
-            if shaker is not None and candidate.graph != before:
-                out["robustness"] = _again(candidate, shaker, out["robustness"])
+            if test is not None and candidate.graph != before:
+                out["robustness"] = _measure_again(candidate, test, out["robustness"])
         return out
 
 
-def _again(candidate: Candidate, shaker: PerturbationTest, before: Robustness) -> Robustness:
-    """The robustness of an answer that was made more plausible: a figure is of one graph only."""
+def _measure_again(candidate: Candidate, test: PerturbationTest, before: Robustness) -> Robustness:
+    """The robustness of an answer that was made more plausible: it is another graph now."""
     note = candidate.problem.note
     try:
-        seen = shaker.measure(candidate.graph)
+        seen = test.measure(candidate.graph)
     except BudgetSpentError:
         note(
             "The budget was spent before the robustness of the more plausible answer was measured."
         )
-        return shaker.unknown
+        return test.not_measured
     if before.share is not None and (before.reached != seen.reached or not seen.reached):
         note(
-            f"Made more plausible, the answer survives {seen.flips} of {seen.draws} perturbations; "
-            f"before that it was {before.flips} of {before.draws}."
+            f"The more plausible answer survives {seen.flips} of {seen.draws} perturbations; the "
+            f"answer before survived {before.flips} of {before.draws}."
         )
     return seen
 
 
-class _Holds:
-    """Whether a graph is an answer that will do: allowed, flipped and, if asked for, lasting."""
+class _AcceptanceTest:
+    """Whether a graph is acceptable as an answer: allowed, flipped and, if required, robust."""
 
-    def __init__(self, candidate: Candidate, shaker: PerturbationTest | None) -> None:
-        self.problem, self.session, self.shaker = candidate.problem, candidate.session, shaker
+    def __init__(self, candidate: Candidate, test: PerturbationTest | None) -> None:
+        self.problem, self.session, self.test = candidate.problem, candidate.session, test
 
     def __call__(self, graph: Graph) -> Any:
-        """Its label if it is, else None."""
-        terms = self.problem.terms
-        if terms is not None and (terms.too_large(graph) or terms.forbids(graph)):
+        """Its label if it is acceptable, else None."""
+        bound = self.problem.constraints
+        if bound is not None and (bound.too_large(graph) or bound.forbids(graph)):
             return None
         label = self.session.query(graph).label
         if not self.problem.accepts(label):
             return None
-        if self.shaker is not None and not self.shaker.look(graph)[0]:
+        if self.test is not None and not self.test.quick_test(graph)[0]:
             return None
         return label

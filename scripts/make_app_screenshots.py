@@ -1,8 +1,10 @@
-"""Take the pictures of the web app anew: ``python scripts/app_pictures.py [--data FOLDER]``.
+"""Take the screenshots of the web app for the docs.
 
-A cohort is made up, served and explained, and a browser looks: at one explanation on a desk and on
-a phone, and at the index of everybody. Needs playwright and a chromium. With ``--data`` the answers
-of an earlier run are shown again.
+    python scripts/make_app_screenshots.py [--data FOLDER]
+
+The script serves a synthetic cohort, explains it, and captures one explanation (desktop and phone)
+and the index of all subjects in a browser. It needs playwright and chromium. ``--data`` reuses the
+results of an earlier run.
 """
 
 from __future__ import annotations

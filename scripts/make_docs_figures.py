@@ -1,6 +1,6 @@
-"""Draw the pictures of ``docs/pictures.md`` anew: ``python scripts/make_pictures.py``.
+"""Draw the figures of ``docs/pictures.md``: ``python scripts/make_docs_figures.py``.
 
-The patients need the paper's data files (``DENSEFLIP_DATA``); the mouse comes with the package.
+The patients need the paper's data files (``DENSEFLIP_DATA``); the mouse data ship with the package.
 """
 
 from __future__ import annotations

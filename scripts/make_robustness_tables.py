@@ -1,8 +1,10 @@
-"""Write the tables of ``docs/robust.md`` anew: robust against plain, guided against labels alone.
+"""Run the comparisons of ``docs/robust.md`` and update its tables.
 
-``python scripts/make_robust.py`` takes some minutes and needs the paper's data (``DENSEFLIP_DATA``)
-for ``bip`` and ``aut``. ``--quick`` prints one row of each and leaves the page alone, ``--only``
-runs one of the tables, ``--graphs`` says how many graphs of each data set are explained.
+    python scripts/make_robustness_tables.py [--quick] [--only TABLE] [--graphs N]
+
+It compares robust with plain searches, and searches guided by confidence with searches by label.
+It takes some minutes and needs the paper's data (``DENSEFLIP_DATA``) for ``bip`` and ``aut``.
+``--quick`` prints one row per table and does not change the page.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Bounded trials of other readings of the paper's CLI (specification §18), beside ours.
+"""Compare variants of the paper's method CLI with the published results.
 
-Two hints of the paper's figures that our reading does not use: patient 22 of ADHD adds edges in the
-Temporal Lobe and the Posterior Fossa, as RCLI's densify would under the ranking by triangles; and
-patient 9 of AUT loses only Frontal edges, those of the graph's largest clique. Printed per data set
-and reading: flip rates by class, ours [printed], median d% by class [printed], and over all data
-sets the sum of the absolute differences of the rates. A reading is kept only if it is nearer
-everywhere.
+    python scripts/try_paper_cli_variants.py [DATASET,...] [LIMIT]
 
-Run: python scripts/cli_trials.py [DATASET,…] [LIMIT]
+The variants follow two details of the paper's figures that our implementation does not explain:
+patient 22 of ADHD gains edges in the Temporal Lobe and the Posterior Fossa, as RCLI would add them
+with nodes ranked by triangles, and patient 9 of AUT loses only edges of the largest clique. For
+each data set and variant the script prints flip rates and median d% by class beside the printed
+values, and the sum of absolute differences of the rates. ``docs/reproduction.md`` has the outcome:
+no variant is closer on all data sets.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""Run the comparisons of ``docs/constraints.md`` and write its tables anew.
+"""Run the comparisons of ``docs/constraints.md`` and update its tables.
 
-``python scripts/make_terms.py`` explains a few patients of ``aut`` and ``bip`` (the paper's data:
-``DENSEFLIP_DATA``) as they come, with the frontal lobe frozen, and by removals only; and mice of
-four strains towards each strain by name. ``--graphs N`` says how many of each; ``--only mice`` runs
-one part. The tables go between the page's markers.
+    python scripts/make_constraint_tables.py [--graphs N] [--only mice]
+
+The script explains a few patients of ``aut`` and ``bip`` (the paper's data, ``DENSEFLIP_DATA``)
+without constraints, with the frontal lobe frozen, and with removals only, and mice of four strains
+with each strain as the target.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""The evidence for cohorts: made-up cohorts with and without a planted pair, and the real ones.
+"""Run the cohort experiments of ``docs/cohorts.md`` on synthetic and real cohorts.
 
-    python scripts/make_cohorts.py synthetic --jobs 2    # null, .5, 1: table, picture of p-values
-    python scripts/make_cohorts.py real --jobs 2         # mice, BIP, AUT: their statements
-    python scripts/make_cohorts.py show                  # the tables again, from what is stored
+    python scripts/make_cohort_tables.py synthetic --jobs 2    # effects 0, .5, 1: table
+    python scripts/make_cohort_tables.py real --jobs 2         # mice, BIP, AUT: statements
+    python scripts/make_cohort_tables.py show                  # tables from stored results
 
-Everything is kept in the folder ``--out`` and goes on where it stopped. The test is shown without
-its gate (the classifier's accuracy), which could only lower the number of false names.
+Results are stored in the folder ``--out``, and a stopped run resumes there. The experiments skip
+the accuracy check of the classifier, which could only lower the number of false positives.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
-"""Run the comparisons of ``docs/sentences.md`` and write its tables anew.
+"""Run the comparisons of ``docs/sentences.md`` and update its tables.
 
-``python scripts/make_sentences.py`` runs ``denseflip bench`` on ``examples/sentences.toml``,
-``examples/as-read.toml`` and ``examples/edits.toml`` (minutes each; stop it at any moment, the same
-command goes on) and puts the tables between the page's markers. ``--only as-read`` runs one of
-them, ``--out`` says where results are kept, and ``--no-run`` writes the page from what is there.
+    python scripts/make_sentence_tables.py [--only as-read] [--out FOLDER] [--no-run]
 
-All of them need the paper's data files (``DENSEFLIP_DATA``), the first for ``bip`` alone.
+The script runs ``denseflip bench`` on ``examples/sentences.toml``, ``examples/as-read.toml`` and
+``examples/edits.toml`` (minutes each; a stopped run resumes). ``--no-run`` updates the page from
+stored results. It needs the paper's data files (``DENSEFLIP_DATA``).
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""How late do events reach a page? The time from a question of the search to the page, printed."""
+"""Measure the delay between a query of the search and its event in the browser.
+
+The script prints the median and the largest delay, and fails if the median exceeds half a second.
+"""
 
 from __future__ import annotations
 
