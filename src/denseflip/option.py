@@ -37,7 +37,7 @@ class Option:
     above : exclusive lower bound of a number.
     flag : the option on the command line, if it is not ``--field-name``.
     short : one-letter option on the command line.
-    unit : placeholder for the value in help texts.
+    unit : name of the value in help texts, such as ``N``.
     """
 
     help: str

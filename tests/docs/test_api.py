@@ -21,6 +21,7 @@ NAMES = [
     "Edits",
     "Graph",
     "Nodes",
+    "Request",
     "Step",
     "Story",
     "Vocabulary",
@@ -84,6 +85,31 @@ def test_a_module_that_never_was_is_not_found():
         importlib.import_module("denseflip.story.nothing")
 
 
+OPTIONS = [
+    "*parameters=None",
+    "*target=None",
+    "*confidence=None",
+    "*regions=None",
+    "*language=None",
+    "*max_cells=None",
+    "*objective=None",
+    "*vocabulary='auto'",
+    "*share=0.0",
+    "*constraints=None",
+    "*robust=None",
+    "*noise=None",
+    "*plausible=False",
+    "*max_implausible=None",
+    "*n=1",
+    "*front=False",
+    "*budget=None",
+    "*time_limit=None",
+    "*seed=0",
+    "*confirm=1",
+    "*request=None",
+]
+
+
 def test_explain_is_called_like_this():
     assert parameters(denseflip.explain) == [
         "graph",
@@ -91,50 +117,27 @@ def test_explain_is_called_like_this():
         "method='auto'",
         "*nodes=None",
         "*background=None",
-        "*target=None",
-        "*confidence=None",
-        "*constraints=None",
-        "*budget=None",
-        "*seed=0",
-        "*time_limit=None",
-        "*regions=None",
-        "*language=None",
-        "*max_cells=None",
-        "*objective=None",
-        "*front=False",
-        "*robust=None",
-        "*noise=None",
-        "*plausible=False",
-        "*max_implausible=None",
-        "*n=1",
         "*batch=64",
-        "*confirm=1",
         "*on_event=None",
+        *OPTIONS,
     ]
 
 
 def test_compare_is_called_like_this():
+    per_method = ("*parameters", "*language", "*objective", "*front", "*n=")
     assert parameters(denseflip.compare) == [
         "graph",
         "oracle",
         f"methods={COMPARED!r}",
         "*nodes=None",
         "*background=None",
-        "*target=None",
-        "*confidence=None",
-        "*constraints=None",
-        "*budget=None",
-        "*seed=0",
-        "*time_limit=None",
-        "*regions=None",
         "*subject=None",
         "*true_class=None",
         "*class_names=None",
         "*evaluation=None",
-        "*share=0.0",
-        "*vocabulary='auto'",
         "*progress=None",
         "*on_event=None",
+        *(option for option in OPTIONS if not option.startswith(per_method)),
     ]
 
 
