@@ -32,6 +32,7 @@ Figures = dict[str, float]  # combined over rounds by the least of each
 
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _PUBLISHED = (  # homes of the published methods and of the published classifier
+    ("paper.published_methods", "paper.published_classifier"),
     ("paper.methods", "paper.classifier"),
     ("experiments.published", "experiments.published_classifier"),
 )
