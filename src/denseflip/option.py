@@ -35,7 +35,7 @@ class Option:
     choices : the allowed texts.
     minimum, maximum : inclusive bounds of a number.
     above : exclusive lower bound of a number.
-    flag : the option on the command line, if it is not ``--field-name``.
+    flag : the option on the command line, without dashes, if it is not the name of the field.
     short : one-letter option on the command line.
     unit : name of the value in help texts, such as ``N``.
     """

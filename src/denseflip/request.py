@@ -74,7 +74,7 @@ class Request:
         SEARCH,
         "settings",
         "Parameters of the method",
-        flag="--set",
+        flag="set",
         unit="KEY=VALUE",
     )
     target: Any = option(

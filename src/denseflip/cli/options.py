@@ -60,7 +60,8 @@ HelpAll = Annotated[
 def flag_of(name: str) -> str:
     """The option on the command line of a field of a request."""
     option = list_options().get(name)
-    return (option.flag if option else "") or f"--{name.replace('_', '-')}"
+    words = (option.flag if option else "") or name.replace("_", "-")
+    return f"--{words}"
 
 
 def request_options(*, without: tuple[str, ...] = ()) -> Callable[[Callable[..., Any]], Any]:
