@@ -1,4 +1,4 @@
-"""Other libraries' graph forms, checked at the door and turned into pair codes, and back."""
+"""Conversion between graph objects of other libraries and pair codes, with input checks."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ def codes_from_adjacency(
     else:
         other = (array != 0) & (array != 1)
         if other.any():
-            # The diagonal of a weighted matrix says nothing about it: speak of a pair if one can.
+            # Report an off-diagonal entry if possible: the diagonal of a weighted matrix is often
+            # 1.
             pairs = other & ~np.eye(n, dtype=bool)
             r, c = np.argwhere(pairs if pairs.any() else other)[0].tolist()
             msg = (
@@ -58,7 +59,7 @@ def codes_from_adjacency(
 
 
 def check_matrix(matrix: npt.ArrayLike, source: str) -> npt.NDArray[Any]:
-    """Return a square, symmetric, finite, real matrix, or say which entries are not."""
+    """Return a square, symmetric, finite, real matrix, or raise and name the wrong entries."""
     try:
         array = np.asarray(matrix)
     except ValueError as error:  # ragged rows
@@ -164,13 +165,13 @@ def codes_from_networkx(
 
 
 def names_of(nodes: Sequence[Any]) -> tuple[Any, ...] | None:
-    """The nodes as names; None if they are the numbers 0, 1, 2 … themselves."""
+    """The names of the nodes; None if they are just the numbers 0, 1, 2 …"""
     numbered = all(type(x) is int for x in nodes) and list(nodes) == list(range(len(nodes)))
     return None if numbered else tuple(nodes)
 
 
 def check_names(names: Any, n_nodes: int, plain: bool = False) -> tuple[Any, ...]:
-    """One name per node, all different; ``plain`` ones (texts, whole numbers) if asked for."""
+    """One distinct name per node; with ``plain``, only texts and whole numbers."""
     odd = plain and not isinstance(names, (list, tuple))
     given = () if odd else tuple(names)
     if odd or (plain and any(type(x) not in (str, int) for x in given)):
@@ -189,7 +190,7 @@ def check_names(names: Any, n_nodes: int, plain: bool = False) -> tuple[Any, ...
 def _chosen_edges(
     graph: nx.Graph, weight: str | None, threshold: float | None, source: str
 ) -> list[tuple[Any, Any]]:
-    """The edges that are edges: all, or those whose weight says so; an error where none does."""
+    """The edges to keep: all, or those at or above the threshold; raises if that is unclear."""
     if weight is None:
         if threshold is not None:
             msg = f"{source}: a threshold needs weights; weight=None takes every listed edge."
@@ -223,7 +224,7 @@ def _chosen_edges(
 
 
 def to_adjacency(graph: Graph, dtype: npt.DTypeLike = np.float64) -> npt.NDArray[Any]:
-    """Dense 0/1 matrix; of a near copy by copying its root's matrix and flipping what differs."""
+    """Dense 0/1 matrix; for a near copy, its root's matrix with the differences flipped."""
     n = graph.n_nodes
     if n * n > _KEEP:
         check_dense(n, "The graph as an array", itemsize=np.dtype(dtype).itemsize)
@@ -247,8 +248,8 @@ def stack_adjacency(graphs: Sequence[Graph], dtype: npt.DTypeLike = np.float64) 
 def _fill(rows: npt.NDArray[Any], graphs: Sequence[Graph]) -> None:
     """Write each graph's flat adjacency into a row.
 
-    A graph that is a near copy of the one written before is that one's row with some entries
-    flipped: in a search they come one after the other, a few pairs apart.
+    If a graph is a near copy of the previous one, as in a search, the previous row is copied and
+    the differing entries are flipped.
     """
     for row, graph in zip(rows, graphs, strict=True):
         n = graph.n_nodes
@@ -263,9 +264,7 @@ def _fill(rows: npt.NDArray[Any], graphs: Sequence[Graph]) -> None:
             matrix[_both(graph.codes, n)] = 1
         else:
             matrix = before[1]
-            _last.written = (
-                None  # an interrupt may come while it is neither one graph nor the other
-            )
+            _last.written = None  # an interrupt may leave the buffer between two graphs
             if len(flips) <= _FEW:
                 for code in flips.tolist() if isinstance(flips, np.ndarray) else flips:
                     u, v = divmod(code, n)
@@ -282,9 +281,9 @@ def _both(codes: Codes, n: int) -> Codes:
     return np.concatenate((codes, codes * n - codes // max(n, 1) * (n * n - 1)))
 
 
-_KEEP = 4_000_000  # entries of a matrix that is kept for the near copy to come
-_FEW = 12  # up to so many flips a loop is quicker than arrays
-_last = threading.local()  # the graph written last and its matrix, in this thread
+_KEEP = 4_000_000  # largest number of entries of a matrix that is cached for the next near copy
+_FEW = 12  # up to this many flips, a loop is faster than arrays
+_last = threading.local()  # the last graph written and its matrix, per thread
 
 
 def to_sparse(graph: Graph) -> sp.csr_array:
@@ -300,7 +299,7 @@ def to_sparse(graph: Graph) -> sp.csr_array:
 
 
 def to_networkx(graph: Graph) -> nx.Graph:
-    """A networkx graph over the names of the nodes, or ``0 .. n - 1`` where they have none."""
+    """A networkx graph over the node names, or over ``0 .. n - 1`` without names."""
     import networkx as nx
 
     names = graph.names
