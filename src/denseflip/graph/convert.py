@@ -42,7 +42,7 @@ def codes_from_adjacency(
             msg = (
                 f"{source}: an adjacency matrix holds only 0 and 1; got {array[r, c]} at row {r}, "
                 f"column {c}, counted from 0 ({_entries(int(other.sum()))}). For a weighted or "
-                "correlation matrix give a threshold, or another rule for which pairs are edges "
+                "correlation matrix give a threshold, or another rule that selects the edges "
                 "(keep)."
             )
             raise InvalidGraphError(msg, parameter="keep")
@@ -50,7 +50,7 @@ def codes_from_adjacency(
         if len(loops):
             msg = (
                 f"{source}: self-loop at node {loops[0]} ({len(loops)} in all). "
-                "Set the diagonal to 0: the graphs here are simple."
+                "Set the diagonal to 0: denseflip uses simple graphs."
             )
             raise InvalidGraphError(msg)
         chosen = array != 0
@@ -79,7 +79,7 @@ def check_matrix(matrix: npt.ArrayLike, source: str) -> npt.NDArray[Any]:
         msg = (
             f"{source}: value {array[r, c]} at row {r}, column {c}, counted from 0 "
             f"({_entries(len(bad))}). "
-            "Every entry must be finite: fill or drop the nodes without data first."
+            "Every entry must be finite: impute or drop the nodes without data first."
         )
         raise InvalidGraphError(msg)
     differs = ~np.isclose(array, array.T, rtol=1e-9, atol=1e-12)
@@ -90,7 +90,8 @@ def check_matrix(matrix: npt.ArrayLike, source: str) -> npt.NDArray[Any]:
             f"{source}: the matrix is not symmetric: entry ({r}, {c}) is {array[r, c]} but "
             f"({c}, {r}) is {array[c, r]} "
             f"({counted(len(cells), 'such pair', 'such pairs')}; rows and columns are counted "
-            "from 0). Graphs here are undirected: symmetrise it first, for example (M + M.T) / 2."
+            "from 0). denseflip uses undirected graphs: symmetrise the matrix first, for example "
+            "(M + M.T) / 2."
         )
         raise InvalidGraphError(msg)
     return array
@@ -124,7 +125,7 @@ def codes_from_sparse(matrix: sp.sparray | sp.spmatrix, source: str) -> tuple[in
         )
         raise InvalidGraphError(msg)
     if (row == col).any():
-        msg = f"{source}: self-loop at node {row[row == col][0]}. The graphs here are simple."
+        msg = f"{source}: self-loop at node {row[row == col][0]}. denseflip uses simple graphs."
         raise InvalidGraphError(msg)
     upper = np.sort(row[row < col] * n + col[row < col])
     lower = np.sort(col[row > col] * n + row[row > col])
@@ -152,7 +153,7 @@ def codes_from_networkx(
         nodes.sort()
     index = {node: i for i, node in enumerate(nodes)}
     if len(index) != len(nodes):
-        msg = f"{source}: the node order names a node twice."
+        msg = f"{source}: the node order has a node twice."
         raise InvalidGraphError(msg)
     missing = [node for node in graph.nodes if node not in index]
     if missing:

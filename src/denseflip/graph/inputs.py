@@ -43,9 +43,9 @@ def as_graph(value: Any, *, source: str = "graph") -> Graph:
         return Graph.from_adjacency(np.asarray(value.detach().cpu()), source=source)
     if value is None or isinstance(value, (str, bytes, dict)):
         msg = (
-            f"{source}: {type(value).__name__} is no graph. Pass a denseflip Graph, an adjacency "
-            "array, a SciPy sparse matrix, a networkx graph, a DataFrame, a torch tensor or a PyG "
-            "Data object; read_graph reads one from a file."
+            f"{source}: {type(value).__name__} is not a graph. Pass a denseflip Graph, an "
+            "adjacency array, a SciPy sparse matrix, a networkx graph, a DataFrame, a torch tensor "
+            "or a PyG Data object; read_graph reads one from a file."
         )
         raise InvalidGraphError(msg)
     return Graph.from_adjacency(value, source=source)
@@ -109,13 +109,13 @@ def _from_frame(frame: Any, source: str) -> Graph:
 def _from_pyg(data: Any, source: str) -> Graph:
     """A PyG graph: every pair of `edge_index`, listed once or in both directions."""
     if getattr(data, "edge_index", None) is None:
-        msg = f"{source}: the PyG Data object has no edge_index, so it says nothing of edges."
+        msg = f"{source}: the PyG Data object has no edge_index, so its edges are unknown."
         raise InvalidGraphError(msg)
     pairs = np.asarray(data.edge_index.detach().cpu()).T
     weights = getattr(data, "edge_weight", None)
     if weights is not None and set(np.unique(np.asarray(weights.detach().cpu())).tolist()) - {1.0}:
         msg = (
-            f"{source}: the PyG Data object has edge weights other than 1. Say which are edges: "
+            f"{source}: the PyG Data object has edge weights other than 1. Choose the edges: "
             "keep those columns of edge_index, and leave edge_weight out."
         )
         raise InvalidGraphError(msg)
@@ -127,7 +127,8 @@ def _from_pyg(data: Any, source: str) -> Graph:
     if directed != both and directed & both:
         msg = (
             f"{source}: edge_index of the PyG Data object holds some edges in both directions and "
-            "some in one. Graphs here are undirected: see torch_geometric.utils.to_undirected."
+            "some in one. denseflip uses undirected graphs: see "
+            "torch_geometric.utils.to_undirected."
         )
         raise InvalidGraphError(msg)
     edges = {(min(u, v), max(u, v)) for u, v in directed}

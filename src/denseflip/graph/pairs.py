@@ -52,7 +52,7 @@ def encode_pairs(pairs: Iterable[Iterable[int]], n_nodes: int, *, source: str) -
     _report(np.asarray(outside.any(axis=1)), array, source, f"a node outside 0..{n_nodes - 1}")
     array = array.astype(np.int64)
     low, high = array.min(axis=1), array.max(axis=1)
-    _report(low == high, array, source, "a self-loop (remove it: the graphs here are simple)")
+    _report(low == high, array, source, "a self-loop (remove it: denseflip uses simple graphs)")
     codes: Codes = low * n_nodes + high
     ordered = np.sort(codes)  # numpy's unique is slow here: from 2.3 on it hashes
     if (ordered[1:] == ordered[:-1]).any():
