@@ -1,6 +1,6 @@
-"""Counterfactual explanations of graph classifiers, told in the language of dense regions.
+"""Counterfactual explanations of graph classifiers in terms of dense regions.
 
-Everything here is loaded when it is first used, so ``import denseflip`` is quick.
+Names are loaded on first use, so ``import denseflip`` is fast.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`AsRead`: how true a sentence is as its reader reads it."""
+"""`AsRead`: the test of a sentence on redrawn connections."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from denseflip.errors import InvalidParameterError
 from denseflip.serialise import Serialisable
 
-TRUE_AS_READ = 0.9  # the share of redraws that must flip before a sentence speaks of regions
+TRUE_AS_READ = 0.9  # the share of redraws that must flip before a sentence may name regions
 Language = Literal["regions", "nodes", "pairs"]
 Reading = Literal["any", "typical", "distinctive"]
 READINGS: tuple[Reading, ...] = get_args(Reading)  # the strongest first
@@ -17,7 +17,7 @@ _Z_95 = 1.959963984540054
 
 
 def wilson_interval(share: float, n: int, z: float = _Z_95) -> tuple[float, float]:
-    """Wilson's interval for a share seen in n independent trials.
+    """Wilson interval of a share observed in n independent trials.
 
     >>> low, high = wilson_interval(1.0, 16)
     >>> round(low, 3), high
@@ -29,23 +29,23 @@ def wilson_interval(share: float, n: int, z: float = _Z_95) -> tuple[float, floa
 
 
 class DrawCount:
-    """What was drawn at random and asked about, and how much of it flipped."""
+    """How many random draws were queried, and how many of them flipped."""
 
     draws: int
     flips: int
 
     @property
     def share(self) -> float | None:
-        """Share of the draws that flip; None if there was none."""
+        """Share of the draws that flip; None without draws."""
         return self.flips / self.draws if self.draws else None
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Wilson's 95 % interval of the share."""
+        """Wilson 95 % interval of the share."""
         return wilson_interval(self.flips / self.draws, self.draws) if self.draws else (0.0, 1.0)
 
     def at_least(self, share: float) -> bool:
-        """Whether so large a share of the draws flips; of none, no share does."""
+        """Whether at least this share of the draws flips; False without draws."""
         return self.draws > 0 and self.flips >= share * self.draws - 1e-9
 
 
@@ -56,21 +56,21 @@ class AsRead(
     named="a test of a sentence as read",
     keys=(..., "share", "interval", "true"),
 ):
-    """How true a sentence is as its reader reads it: of so many redraws, how many flip.
+    """The test of a sentence as a reader understands it: the share of redraws that flip.
 
-    A redraw changes as many pairs in the same places as the sentence says, other pairs drawn at
-    random.
+    A redraw changes as many pairs in the same places as the sentence says, but other pairs, drawn
+    at random.
 
     Attributes
     ----------
     language : what the sentence names: ``"regions"``, ``"nodes"`` or ``"pairs"``. Pairs are named
         one by one, so there is nothing to redraw.
-    regions : the taxonomy, where the language is of regions.
+    regions : the taxonomy, if the language is ``"regions"``.
     reading : which pairs a redraw takes: ``"any"`` of the place; ``"typical"``, in proportion to
         how often graphs of the target class have (or, for removals, lack) them; ``"distinctive"``,
         in proportion to how much more often than graphs of the original's class.
-    draws, flips : redraws asked about, and how many of them flipped.
-    only : whether there is no other choice of so many pairs; then one question says it all.
+    draws, flips : the number of redraws that were queried, and how many of them flipped.
+    only : whether there is only one choice of that many pairs; then one query is enough.
 
     Examples
     --------
@@ -100,15 +100,15 @@ class AsRead(
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Wilson's 95 % interval of the share; the share itself where there is no other choice."""
+        """Wilson 95 % interval of the share; the share itself if there is only one choice."""
         if self.only and self.draws:
             return self.flips / self.draws, self.flips / self.draws
         return super().interval
 
     @property
     def true(self) -> bool:
-        """Whether the sentence may speak of the places as such, not only of its own pairs.
+        """Whether the sentence may name places rather than single pairs.
 
-        Pairs named one by one are what they are.
+        Always True for a list of pairs.
         """
         return self.language == "pairs" or self.at_least(TRUE_AS_READ)

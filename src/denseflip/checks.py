@@ -1,4 +1,4 @@
-"""Checks of input and output that every package needs."""
+"""Checks of input and output that all packages share."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from denseflip.errors import (
 P = ParamSpec("P")
 R = TypeVar("R")
 
-LARGEST = 10**100  # of a whole number from outside; one of 5,000 digits cannot be written
-STORE, STORE_HEAD = "store", "store.json"  # of a run that can be continued, in its output folder
+LARGEST = 10**100  # largest whole number that is read; Python cannot print one of 5,000 digits
+STORE, STORE_HEAD = "store", "store.json"  # of a resumable run, in its output folder
 
 
-# What a terminal obeys, what turns the direction of what follows, what cannot be seen, and what
-# cannot be written: C0 and C1 controls, bidirectional controls, zero widths, fillers, tags,
-# surrogates. What joins letters, or chooses the form of a sign, stays.
+# Characters that control a terminal, change the text direction, are invisible, or cannot be
+# encoded: C0 and C1 controls, bidirectional controls, zero-width characters, fillers, tags,
+# surrogates. Joiners and variation selectors stay.
 _UNSEEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f"
     "\u2028-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff"
@@ -38,15 +38,15 @@ _UNSEEN = re.compile(
 
 
 def visible(text: str, *, lines: bool = False) -> str:
-    """The text with every character that is obeyed or cannot be seen written as its code.
+    """Replace control characters and invisible characters by their escape codes.
 
-    Names from files pass through here where they come in, so that terminals, pages and files that
-    show them later are safe. Letters of any script stay as they are.
+    Names from files pass through here when they are read, so terminals, pages and files can show
+    them safely. Letters of all scripts stay as they are.
 
     Parameters
     ----------
     text : a name, or several lines.
-    lines : whether line breaks and tabs may stay.
+    lines : whether to keep line breaks and tabs.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def visible(text: str, *, lines: bool = False) -> str:
 
 
 def in_markdown(text: str) -> str:
-    """A text for Markdown, with nothing in it that begins markup: ``<none>`` would not be shown.
+    """Escape HTML tags in a text for Markdown, where ``<none>`` would not be shown.
 
     >>> in_markdown("p < .05 in <none>")
     'p < .05 in &lt;none>'
@@ -75,7 +75,7 @@ def in_markdown(text: str) -> str:
 
 
 def visible_tree(data: Any, *, lines: bool = True) -> Any:
-    """Plain data, as read from JSON, with every text in it made `visible`."""
+    """Apply `visible` to every text in plain data, as read from JSON."""
     if isinstance(data, str):
         return visible(data, lines=lines)
     if isinstance(data, Mapping):
@@ -86,7 +86,7 @@ def visible_tree(data: Any, *, lines: bool = True) -> Any:
 
 
 def text_of(value: object) -> str:
-    """A value as a visible text; one that has none (an int of 5,000 digits) is said so."""
+    """A value as a visible text; raises if it has none (an int of 5,000 digits)."""
     try:
         return visible(str(value))
     except (RecursionError, ValueError) as error:
@@ -94,10 +94,10 @@ def text_of(value: object) -> str:
 
 
 def typed(data: Mapping[str, Any], name: str, *kinds: type) -> Any:
-    """A field of a dictionary that must be of one of these kinds; True is no number here.
+    """A field of a dictionary that must have one of these types; a bool is not a number.
 
-    A text is made `visible`. For `from_dict`, which turns a `KeyError` or a `TypeError` into its
-    own error (`parsing`).
+    Texts are made `visible`. Meant for `from_dict`, which turns a `KeyError` or `TypeError` into
+    its own error (`parsing`).
     """
     value = data[name]
     wrong = not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds)
@@ -111,9 +111,9 @@ _PLAIN = {"str": str, "int": Integral, "float": Real, "bool": bool, "None": None
 
 
 def plain_fields(kind: Any, data: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a dataclass that are texts, numbers or yes and no, `typed`, from a dictionary.
+    """Read the fields of a dataclass that are texts, numbers or bools from a dictionary.
 
-    Those that have a default may be missing.
+    Fields with a default may be missing. The types are checked by `typed`.
     """
     found = {}
     for field in fields(kind):
@@ -126,7 +126,7 @@ def plain_fields(kind: Any, data: Mapping[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def parsing(what: str) -> Iterator[None]:
-    """Say of a dictionary whose parts are wrong, whatever that leads to, that it is not `what`.
+    """Turn any error from a malformed dictionary into "Not `what`: …".
 
     >>> with parsing("a step"):
     ...     typed({}, "name", str)
@@ -135,7 +135,7 @@ def parsing(what: str) -> Iterator[None]:
     """
     try:
         yield
-    except FileFormatError as error:  # of a part
+    except FileFormatError as error:  # raised for a part
         if str(error).startswith(f"Not {what}: "):
             raise
         msg = f"Not {what}: {error}"
@@ -147,25 +147,25 @@ def parsing(what: str) -> Iterator[None]:
         raise FileFormatError(msg) from error
 
 
-_FILE_NAME = 120  # characters of a name, an ending to come
+_FILE_NAME = 120  # longest name, without the ending that is added later
 
 
 def check_file_name(
     name: str, what: str, *, error: type[DenseflipError] = InvalidParameterError
 ) -> str:
-    """Return a name that is to become a file's, or say that it cannot be one on every system.
+    """Return the name, or raise if it is not a valid file name on every operating system.
 
     Parameters
     ----------
     name : the name, without a folder.
-    what : what it is the name of, for the message: ``"The id"``.
-    error : the kind of error to raise.
+    what : what the name belongs to, for the message: ``"The id"``.
+    error : the class of the error to raise.
 
     Examples
     --------
     >>> check_file_name("../elsewhere", "The id")
     Traceback (most recent call last):
-    denseflip.errors.InvalidParameterError: The id '../elsewhere' cannot be a file's name: it ...
+    denseflip.errors.InvalidParameterError: The id '../elsewhere' cannot be a file name: it ...
     """
     reserved = re.fullmatch(r"(?i:con|prn|aux|nul|com\d|lpt\d)", name.partition(".")[0].strip())
     why = (
@@ -173,53 +173,53 @@ def check_file_name(
         if not name.strip()
         else "it begins with a dot"
         if name.startswith(".")
-        else "it would lead to another folder"
+        else "it points to another folder"
         if re.search(r"[/\\]", name)
-        else "not every system takes such a sign in one"
+        else "it has a character that some operating systems do not allow"
         if visible(name) != name or re.search(r'[<>:"|?*]', name)
-        else "not every system takes it"
+        else "some operating systems do not allow it"
         if reserved or name != name.strip() or name.endswith(".")
         else f"it is longer than {_FILE_NAME} characters"
         if len(name.encode("utf-8", "replace")) > _FILE_NAME
         else ""
     )
     if why:
-        msg = f"{what} '{visible(name[:80])}' cannot be a file's name: {why}. Give another one."
+        msg = f"{what} '{visible(name[:80])}' cannot be a file name: {why}. Choose another one."
         raise error(msg)
     return name
 
 
 def check_no_pipe(path: Path, *, error: type[DenseflipError] = InvalidParameterError) -> None:
-    """Say so if a path that is to be read is there and no file: a pipe hangs, a device never ends.
+    """Raise if a path exists and is not a file: reading a pipe hangs, a device never ends.
 
-    What is not there at all is left to whoever opens it.
+    A path that does not exist passes; opening it raises its own error.
     """
     if path.exists() and not path.is_file():
-        msg = f"{path}: cannot be read, for it is no file but a folder, a pipe or a device."
+        msg = f"{path}: cannot be read: it is a folder, a pipe or a device. Give a file."
         raise error(msg)
 
 
 def check_new_file(
     path: str | Path, *, force: bool = False, error: type[DenseflipError] = InvalidParameterError
 ) -> Path:
-    """Return the path of a file to be written, or say, before any work is done, why it may not be.
+    """Return the path of a file to write, or raise, before any work is done, if it is not allowed.
 
     Parameters
     ----------
     path : the file.
-    force : whether a file that exists may be overwritten.
-    error : the kind of error to raise.
+    force : whether to overwrite a file that exists.
+    error : the class of the error to raise.
     """
     target = Path(path)
     if target.is_dir():
         msg = f"{target} is a folder; give the name of a file to write."
         raise error(msg)
     if target.exists() and not target.is_file():
-        msg = f"{target} is a pipe or a device, which would be replaced; give the name of a file."
+        msg = f"{target} is a pipe or a device and would be replaced; give the name of a file."
         raise error(msg)
-    if os.path.lexists(target) and not force:  # a link to nowhere is somebody's, too
+    if os.path.lexists(target) and not force:  # also a dangling link
         msg = (
-            f"{target} exists already and is left as it is. Choose another name, or allow "
+            f"{target} exists already and was not changed. Choose another name, or allow "
             "overwriting (force=True)."
         )
         raise error(msg, parameter="force")
@@ -236,18 +236,18 @@ def check_new_folder(
     resumable: bool = False,
     error: type[DenseflipError] = InvalidParameterError,
 ) -> Path:
-    """Return the path of a folder to write into, or say, before any work is done, why not.
+    """Return the path of an output folder, or raise, before any work is done, if it is not allowed.
 
-    A folder may be written into if it does not exist, if it is empty, if an earlier run of the same
-    kind can be continued there, or with ``force``.
+    A folder is allowed if it does not exist, if it is empty, if it holds a run that can be
+    continued, or with ``force``.
 
     Parameters
     ----------
     path : the folder.
-    force : whether a folder with other content may be written into.
-    resumable : whether the run keeps its results in the subfolder `STORE`, and so can continue a
-        run that has one.
-    error : the kind of error to raise.
+    force : whether to write into a folder with other content.
+    resumable : whether the run keeps its results in the subfolder `STORE`, so that it can continue
+        an earlier run.
+    error : the class of the error to raise.
     """
     target = Path(path)
     if target.exists() and not target.is_dir():
@@ -256,7 +256,7 @@ def check_new_folder(
     if force or (resumable and _has_store(target)):
         return target
     if target.is_dir() and any(target.iterdir()):
-        other = " and holds no run to continue" if resumable else ""
+        other = " and has no run to continue" if resumable else ""
         msg = (
             f"{target} is not empty{other}; nothing was changed. Choose another folder, or allow "
             "overwriting (force=True)."
@@ -269,5 +269,5 @@ def _has_store(folder: Path) -> bool:
     store = folder / STORE
     if (store / STORE_HEAD).is_file():
         return True
-    # A run that was killed before it wrote the head leaves the subfolder alone.
+    # A run that was killed before it wrote the head leaves only the subfolder.
     return store.is_dir() and list(folder.iterdir()) == [store]

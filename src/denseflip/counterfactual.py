@@ -1,6 +1,6 @@
-"""`Counterfactual`: what a search gives back, and `Step`, the unit of its trace.
+"""`Counterfactual`, the result of a search, and `Step`, the unit of its trace.
 
-A result knows nothing of drawing or telling: `story` and `report` do that.
+Sentences about results are in `story`, figures in `report`.
 """
 
 from __future__ import annotations
@@ -29,32 +29,32 @@ Target = Label | tuple[Label, ...] | None
 class Status(StrEnum):
     """How a search ended."""
 
-    FOUND = "found"  # the label changed as asked
+    FOUND = "found"  # the label changed as requested
     EXHAUSTED = "exhausted"  # nothing left to try, or the iteration limit reached
-    BUDGET = "budget"  # the call or time budget was spent first
-    NOT_NEEDED = "not-needed"  # the graph has the target label already
+    BUDGET = "budget"  # the query budget or the time limit was reached first
+    NOT_NEEDED = "not-needed"  # the graph already has the target label
 
 
 class Ask(StrEnum):
-    """Whether the oracle is asked after a step, and what its answer does."""
+    """Whether the classifier is queried after a step."""
 
-    YES = "yes"  # ask; a flip ends the search
-    NO = "no"  # do not ask
-    KNOWN = "known"  # the answer was counted before (a background graph): heed it, count nothing
+    YES = "yes"  # query; a flip ends the search
+    NO = "no"  # do not query
+    KNOWN = "known"  # use a label that was counted before (of a background graph); count no query
 
 
 class Step(NamedTuple):
-    """One change of a search: which block made it, on which structure, on which pairs.
+    """One step of a search: the block that made it, the structure, and the flipped pairs.
 
     Attributes
     ----------
     block : ``"sparsify"``, ``"densify"``, ``"swap"``, ``"replace"`` or ``"refine"``.
     structure : what was changed: ``"edge"``, ``"clique"``, ``"block"``, ``"graph"`` …
     toggled : the pairs flipped by this step (possibly none).
-    ask : whether the oracle was asked after it.
-    nodes : the vertices of the structure, where that says more than the pairs.
+    ask : whether the classifier was queried after it.
+    nodes : the nodes of the structure, if the pairs do not determine them.
     name : a readable name of the structure, for example of two regions.
-    iteration : the iteration of the method that this step belongs to, from 1.
+    iteration : the iteration of the method, from 1.
     """
 
     block: str
@@ -79,7 +79,7 @@ FORMS[Step] = Form("a step of a search")
 
 
 def is_wanted(label: Label, before: Label, target: Target) -> bool:
-    """Whether a label is that of a counterfactual: a target's, or any other than before.
+    """Whether a label is accepted: a target label or, without a target, any other than before.
 
     >>> is_wanted(2, 0, None), is_wanted(2, 0, 1), is_wanted(2, 0, (1, 2))
     (True, False, True)
@@ -124,37 +124,37 @@ class Counterfactual(
 
     Attributes
     ----------
-    status : how the search ended; `found` is the short question.
+    status : how the search ended; see also `found`.
     original : the graph that was explained.
-    edits : what was changed: of the counterfactual if one was found, else of the last graph tried.
-    label_before, label_after : the oracle's labels of the original and of the changed graph.
-    target : the label that was asked for, a tuple of those that will do, or None for any other.
-    method, parameters, seed : what was run; enough to run it again.
-    search_calls, refine_calls : questions of the one-by-one walk, before and after the flip.
-    background_calls : questions about the background graphs. The searches `dat` and `medoid`
-        consist of them, so there they are part of ``search_calls``; everywhere else they are a
-        cost of the data set, shared by all its graphs, and stand apart.
-    distinct_calls : how many different graphs those calls were about.
-    iterations : iterations of the method that were walked.
-    trace : the steps taken, refinement included: replayed on the original they give the result.
+    edits : the edits of the counterfactual if one was found, else of the last graph tried.
+    label_before, label_after : the classifier's labels of the original and of the changed graph.
+    target : the target label, a tuple of accepted labels, or None for any other label.
+    method, parameters, seed : the method that was run; enough to run it again.
+    search_calls, refine_calls : queries of the one-by-one walk, before and after the flip.
+    background_calls : queries of background graphs. For the methods `dat` and `medoid` they are
+        part of ``search_calls``. For all other methods they are counted separately, as a cost of
+        the data set that all its graphs share.
+    distinct_calls : the number of different graphs in these queries.
+    iterations : the number of iterations of the method.
+    trace : the steps, refinement included. Replayed on the original they give the result.
     minimal : True if it is certified that no single edit can be undone without losing the flip,
-        False if refinement could not certify it (budget), None if nobody tried.
-    notes : what the reader should know (a cap that bit, a limit reached).
-    as_read : how true the sentence is as it is read, where the search saw to that (`brief`).
-    chosen : the method that a method which chooses (`auto`, `best`) took; else empty.
-    front : where it was asked for, the answers that no other beats in cells, edits and truth as
-        read, this one among them, fewest cells first.
-    elapsed : seconds.
-    confidence_before, confidence_after : how sure the oracle is of `label_before` on the original
-        and of `label_after` on the changed graph, where it says so.
-    confidence : the confidence that was asked for, if any.
+        False if refinement could not certify it (budget), None if not checked.
+    notes : remarks for the reader, for example about a limit that was reached.
+    as_read : the test of the sentence on redraws, if the search made it (`brief`).
+    chosen : the method that `auto` or `best` chose; empty for other methods.
+    front : the Pareto front, if requested: the answers that no other beats in cells, edits and
+        truth as read, this one included, fewest cells first.
+    elapsed : the time in seconds.
+    confidence_before, confidence_after : the classifier's confidence in `label_before` for the
+        original and in `label_after` for the changed graph, if it provides one.
+    confidence : the requested confidence, if any.
     constraints : the constraints of the search as plain values (`Constraints.given`); a mask and a
         predicate are only described. Empty without constraints.
-    refused : how often each constraint kept a graph from being asked about, by its name.
-    weights : of an oracle that sees weights: (u, v, before, after) of each edit, added ones first.
-    robustness, plausibility : where they were asked for, how much noise the flip survives, and how
-        much the counterfactual looks like real graphs of its class.
-    diverse : where several answers were asked for, this one and others in other places.
+    refused : constraint → how many graphs it excluded from being queried.
+    weights : for a classifier that uses weights, (u, v, before, after) of each edit, added first.
+    robustness, plausibility : if requested, how much noise the flip survives, and how similar the
+        counterfactual is to real graphs of its class.
+    diverse : if several answers were requested, this one and others in different places.
     """
 
     status: Status
@@ -194,12 +194,12 @@ class Counterfactual(
         return self.status is Status.FOUND
 
     def accepts(self, label: Label) -> bool:
-        """Whether a graph with this label is a counterfactual, as it was asked for."""
+        """Whether a graph with this label is a counterfactual for the requested target."""
         return is_wanted(label, self.label_before, self.target)
 
     @property
     def targets(self) -> tuple[Label, ...]:
-        """The labels that were asked for; empty for any other than the original's."""
+        """The target labels; empty if any label other than the original's is accepted."""
         if self.target is None:
             return ()
         return self.target if isinstance(self.target, tuple) else (self.target,)
@@ -221,13 +221,13 @@ class Counterfactual(
 
     @property
     def calls(self) -> int:
-        """Questions of the one-by-one walk, the original's own label and refinement included."""
+        """Queries of the one-by-one walk, including the original's label and refinement."""
         return self.search_calls + self.refine_calls
 
     @property
     def amortised_calls(self) -> int:
-        """`calls` once the labels of the background are known."""
-        # Only a search made of known answers counts the background among its own calls.
+        """`calls` without the queries of the background."""
+        # Only a search with known answers counts the background among its own calls.
         part = any(step.ask is Ask.KNOWN for step in self.trace)
         return self.calls - (self.background_calls if part else 0)
 
@@ -238,12 +238,12 @@ class Counterfactual(
 
     @property
     def relative_distance(self) -> float:
-        """`distance` over the number of pairs joined in either graph; 0 if there is none."""
+        """`distance` over the number of pairs joined in either graph; 0 if there are none."""
         union = self.original.n_edges + len(self.added)
         return self.distance / union if union else 0.0
 
     def replay(self) -> Graph:
-        """Walk the trace from the original; gives `counterfactual`."""
+        """Apply the trace to the original; gives `counterfactual`."""
         graph = self.original
         for step in self.trace:
             graph = graph.toggle(step.toggled)
@@ -252,15 +252,15 @@ class Counterfactual(
     # ---- forms --------------------------------------------------------------------------
 
     def _check(self) -> None:
-        _ = self.counterfactual  # refuses edits that do not fit the graph
+        _ = self.counterfactual  # raises if the edits do not fit the graph
 
     def to_frame(self, nodes: Nodes | None = None, regions: str | None = None) -> Any:
-        """The edits as a pandas table, one row each: change, the two nodes, their names, regions.
+        """The edits as a pandas table, one row per edit: change, nodes, their names and regions.
 
         Parameters
         ----------
-        nodes : names and regions of the nodes; without them the nodes are known by number.
-        regions : whose regions (a taxonomy of the node table); by default the first.
+        nodes : names and regions of the nodes; without them, nodes are given by number.
+        regions : the taxonomy of the node table; by default the first.
 
         Raises
         ------
@@ -286,7 +286,7 @@ class Counterfactual(
             ("status", str(self.status)),
             ("label", label),
             (
-                "edits" if self.found else "went to",
+                "edits" if self.found else "last tried",
                 f"{self.distance}: {len(self.added)} added, {len(self.removed)} removed",
             ),
             ("distance", f"{100 * self.relative_distance:.2f} % of the edges of either graph"),

@@ -1,25 +1,25 @@
-"""Every error the library raises on purpose.
+"""The errors that denseflip raises.
 
 .. code-block:: text
 
     DenseflipError
-    ├── InvalidGraphError (ValueError)     a graph, matrix or pair list that is not a simple graph
-    ├── InvalidNodesError (ValueError)     a node table that contradicts itself or its graphs
-    ├── InvalidParameterError (ValueError) a parameter outside what it may be
-    ├── UnknownNameError (ValueError)      a name that stands for nothing here (with "did you mean")
+    ├── InvalidGraphError (ValueError)     the input is not a simple, undirected graph
+    ├── InvalidNodesError (ValueError)     a node table contradicts itself or its graphs
+    ├── InvalidParameterError (ValueError) a parameter has a value that is not allowed
+    ├── UnknownNameError (ValueError)      an unknown name (with "did you mean")
     ├── MissingInputError (ValueError)     a method needs regions, a background, coordinates …
-    ├── OracleError (RuntimeError)         the classifier raised, or gave an answer that is no label
-    ├── NotFittedError (RuntimeError)      a classifier asked before it was trained
-    ├── DatasetError (ValueError)          a data set that cannot be had, read or made
-    │   └── HashMismatchError              a file whose content is not what it should be
-    ├── FileFormatError (ValueError)       a file that cannot be read as what it claims to be
-    ├── TooLargeError (ValueError)         a file or graph that would take more memory than it may
+    ├── OracleError (RuntimeError)         the classifier raised, or returned no label
+    ├── NotFittedError (RuntimeError)      a classifier was used before it was trained
+    ├── DatasetError (ValueError)          a data set cannot be obtained, read or created
+    │   └── HashMismatchError              a file does not have the expected hash
+    ├── FileFormatError (ValueError)       a file does not have the expected format
+    ├── TooLargeError (ValueError)         a file or graph would need more memory than allowed
     ├── ConfigError (ValueError)           a configuration with unknown keys or wrong values
-    ├── StoreError (RuntimeError)          a result store that cannot be read or written
-    ├── EngineError (RuntimeError)         a worker or a scheduler that cannot be had, or died
+    ├── StoreError (RuntimeError)          a result store cannot be read or written
+    ├── EngineError (RuntimeError)         a worker or scheduler is not available, or died
     └── MissingExtraError (ImportError)    an optional dependency is not installed
 
-"No counterfactual found" and "budget spent" are not here: they are results with a status.
+"No counterfactual found" and "budget spent" are not errors: they are results with a status.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ T = TypeVar("T")
 
 
 class DenseflipError(Exception):
-    """Base of every error that denseflip raises on purpose.
+    """Base class of the errors that denseflip raises.
 
-    Messages speak of parameters by their names in Python. A skin (the command line, a page) that
-    spells them in another way finds the names in ``parameters`` and adds its own spelling.
+    Messages name parameters as they are spelled in Python. The command line and the web app spell
+    them differently: they find the names in ``parameters`` and add their own spelling.
 
     Parameters
     ----------
     args : the message.
-    parameter : the parameter, or the parameters, that would mend it.
+    parameter : the parameter, or the parameters, that would solve the problem.
 
     Examples
     --------
-    >>> DenseflipError("a.dfd is there already (force=True).", parameter="force").parameters
+    >>> DenseflipError("a.dfd exists already (force=True).", parameter="force").parameters
     ('force',)
     """
 
@@ -65,19 +65,19 @@ class InvalidNodesError(DenseflipError, ValueError):
 
 
 class InvalidParameterError(DenseflipError, ValueError):
-    """A parameter lies outside what it may be."""
+    """A parameter has a value that is not allowed."""
 
 
 class UnknownNameError(DenseflipError, ValueError):
-    """A name stands for nothing here.
+    """A name is unknown.
 
     Parameters
     ----------
-    kind : what the name should have stood for, for example ``"method"``.
+    kind : what the name should refer to, for example ``"method"``.
     got : the name that was given.
     known : the names that exist.
-    where : where it was looked for, for example ``"in data set 'mice'"``.
-    aliases : other words for these names, as in `nearest`.
+    where : where the name was looked up, for example ``"in data set 'mice'"``.
+    aliases : aliases of the names, as in `nearest`.
     """
 
     def __init__(
@@ -110,31 +110,31 @@ class UnknownNameError(DenseflipError, ValueError):
 
 
 class MissingInputError(DenseflipError, ValueError):
-    """A method or picture needs something that was not given (regions, a background …)."""
+    """A method or figure needs an input that was not given (regions, a background …)."""
 
 
 class OracleError(DenseflipError, RuntimeError):
-    """The classifier raised an error, or answered with something that is not a label."""
+    """The classifier raised an error, or returned something that is not a label."""
 
 
 class NotFittedError(DenseflipError, RuntimeError):
-    """A classifier was asked before it was trained."""
+    """A classifier was used before it was trained."""
 
 
 class DatasetError(DenseflipError, ValueError):
-    """A data set cannot be had, read or made."""
+    """A data set cannot be obtained, read or created."""
 
 
 class HashMismatchError(DatasetError):
-    """A file's content is not what its known hash says."""
+    """A file does not have the expected hash."""
 
 
 class FileFormatError(DenseflipError, ValueError):
-    """A file cannot be read as what it claims to be."""
+    """A file does not have the expected format."""
 
 
 class TooLargeError(DenseflipError, ValueError):
-    """A file or a graph would take more memory than is allowed (see `denseflip.limits`)."""
+    """A file or a graph would need more memory than is allowed (see `denseflip.limits`)."""
 
 
 class ConfigError(DenseflipError, ValueError):
@@ -146,7 +146,7 @@ class StoreError(DenseflipError, RuntimeError):
 
 
 class EngineError(DenseflipError, RuntimeError):
-    """A worker or a scheduler cannot be had, or died."""
+    """A worker or a scheduler is not available, or died."""
 
 
 class MissingExtraError(DenseflipError, ImportError):
@@ -155,7 +155,7 @@ class MissingExtraError(DenseflipError, ImportError):
     Parameters
     ----------
     package : the package that could not be imported.
-    extra : the extra of denseflip that brings it.
+    extra : the extra of denseflip that installs it.
     """
 
     def __init__(self, package: str, extra: str) -> None:
@@ -171,7 +171,7 @@ class MissingExtraError(DenseflipError, ImportError):
 
 
 def whole_number(name: str, value: object, *, minimum: int = 0) -> int:
-    """Return the value as an int, or say that this parameter must be a whole number.
+    """Return the value as an int, or raise if it is not a whole number.
 
     >>> whole_number("batch", 5.0)
     5
@@ -187,34 +187,34 @@ def whole_number(name: str, value: object, *, minimum: int = 0) -> int:
 
 
 def shown(value: object, width: int = 60) -> str:
-    """A value for a message: its repr, not too long, and none that fails.
+    """A value for a message: its repr, shortened; never raises.
 
     >>> shown(10**5000), shown([1, 2])
     ('an int that cannot be shown', '[1, 2]')
     """
     try:
         text = repr(value)
-    except Exception:  # an int of 5,000 digits, or an object of somebody's own
+    except Exception:  # an int of 5,000 digits, or a class whose repr fails
         name = type(value).__name__
         return f"{'an' if name[0] in 'aeiou' else 'a'} {name} that cannot be shown"
     return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
 def said(error: BaseException, width: int = 200) -> str:
-    """What an error says, with its kind, for a message of ours.
+    """The type and message of an error, for another message.
 
     >>> said(KeyError("names"))
     "KeyError: 'names'"
     """
     try:
         text = str(error)
-    except Exception:  # a KeyError of a key that cannot be shown
-        text = "it cannot be shown"
+    except Exception:  # a KeyError whose key cannot be shown
+        text = "(no message)"
     return f"{type(error).__name__}: {text if len(text) <= width else f'{text[: width - 1]}…'}"
 
 
 def check_callable(name: str, value: T) -> T:
-    """Return the value, or say that this parameter must be a name or a callable."""
+    """Return the value, or raise if it is not callable."""
     if not callable(value):
         msg = f"{name} must be a name or a callable; got {type(value).__name__} {value!r:.60}."
         raise InvalidParameterError(msg)
@@ -222,7 +222,7 @@ def check_callable(name: str, value: T) -> T:
 
 
 def counted(n: int, one: str, many: str) -> str:
-    """A number and the noun that agrees with it.
+    """A number with its noun in singular or plural.
 
     >>> counted(1, "such entry", "such entries")
     '1 such entry'
@@ -233,17 +233,17 @@ def counted(n: int, one: str, many: str) -> str:
 def nearest(
     got: str, known: Iterable[str], n: int = 1, *, aliases: Mapping[str, str] | None = None
 ) -> list[str]:
-    """Names among ``known`` that look like ``got``, best first.
+    """Names in ``known`` that are similar to ``got``, best first.
 
-    First come names that are spelled like it, or whose alias is; then a name that abbreviates it,
-    or that it abbreviates; then a name of which one word, or the initials, look like it.
+    First come names with a similar spelling or a similar alias. Then come names that abbreviate
+    it, or that it abbreviates. Last come names of which one word, or the initials, are similar.
 
     Parameters
     ----------
-    got : what was typed.
+    got : the name that was typed.
     known : the names that exist.
     n : the largest number of names to return.
-    aliases : other word → the name it stands for.
+    aliases : alias → name.
 
     Examples
     --------
@@ -269,5 +269,5 @@ def nearest(
 
 
 def _abbreviates(one: str, other: str) -> bool:
-    """Whether one of two words begins with the other, which has three letters or more."""
+    """Whether one word is a prefix, of at least three letters, of the other."""
     return min(len(one), len(other)) >= 3 and (one.startswith(other) or other.startswith(one))

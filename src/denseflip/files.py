@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all: written beside their place, then put there at once."""
+"""Atomic file writes: write to a temporary file, then rename it."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 _TORN = re.compile(r"\..+\.[a-z0-9_]{8}")  # as mkstemp names them
-_HELD = {errno.EAGAIN, errno.EACCES, errno.EDEADLK}  # what a lock of somebody else is told by
+_HELD = {errno.EAGAIN, errno.EACCES, errno.EDEADLK}  # errors if another process has the lock
 
 
 @contextmanager
 def whole_file(path: str | Path, *, sync: bool = False) -> Iterator[BinaryIO]:
-    """A file to write to that takes its name only when all of it is written.
+    """Open a file for writing that gets its name only when it is complete.
 
-    A reader never sees half of it, and what stood there before stays if anything goes wrong, be it
-    an error, a full disk or a kill.
+    A reader never sees an incomplete file. After an error, a full disk or a kill, the previous
+    file is still there.
 
     Parameters
     ----------
-    path : its name; the folder must be there.
-    sync : whether it must outlast a power cut, too.
+    path : the path; its folder must exist.
+    sync : whether the file must survive a power failure.
     """
     target = Path(path)
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
@@ -45,29 +45,29 @@ def whole_file(path: str | Path, *, sync: bool = False) -> Iterator[BinaryIO]:
 
 
 def write_whole(path: str | Path, content: str | bytes, *, sync: bool = False) -> Path:
-    """Write a text (UTF-8) or bytes as a whole file; gives its path."""
+    """Write a text (UTF-8) or bytes atomically; returns the path."""
     with whole_file(path, sync=sync) as out:
         out.write(content.encode("utf-8") if isinstance(content, str) else content)
     return Path(path)
 
 
 def clear_torn(folder: Path) -> None:
-    """Remove what killed writers of `whole_file` left in a folder, and nothing else."""
+    """Remove temporary files that killed writers of `whole_file` left in a folder."""
     for path in folder.glob(".*"):
         if _TORN.fullmatch(path.name) and path.is_file() and not path.is_symlink():
             path.unlink()
 
 
 def try_lock(handle: IO[Any]) -> bool:
-    """Lock an open file for this process alone; False if another open file has it locked.
+    """Lock an open file; False if it is locked through another open file.
 
-    The lock ends when the file is closed, or when the process ends in whatever way. It says nothing
-    about the content: on Windows others cannot read what is locked, so keep that elsewhere.
+    The lock ends when the file is closed or the process ends. On Windows, other processes cannot
+    read a locked file, so keep the content elsewhere.
 
     Raises
     ------
     OSError
-        If files cannot be locked there, as on some network disks.
+        If the file system does not support locks, as some network disks.
     """
     try:
         try:
@@ -88,7 +88,7 @@ def try_lock(handle: IO[Any]) -> bool:
 
 def _sync_folder(folder: Path) -> None:
     if os.name == "nt":
-        return  # folders cannot be synced there
+        return  # Windows cannot sync folders
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,10 +1,10 @@
-"""How much may be unpacked from a file, or filled in when a graph goes dense, before we say no.
+"""The memory limit for unpacked files and dense matrices.
 
-A few bytes can stand for many: a zip of zeros, an edge list that names node 100,000,000, a sparse
-graph as a matrix. What something will take is reckoned from its headers before any of it is made.
-There is one limit for all, in bytes: `DEFAULT`, or what the environment variable
-``DENSEFLIP_MAX_SIZE`` says (``8GB``), which worker processes see as well; `allow` raises it for a
-while. It bounds each single thing, so that a process may take some times as much.
+A small file can need much memory: a zip of zeros, an edge list that names node 100,000,000, a
+sparse graph as a matrix. The size is estimated from headers before anything is allocated. There is
+one limit in bytes: `DEFAULT`, or the environment variable ``DENSEFLIP_MAX_SIZE`` (such as
+``8GB``), which worker processes inherit. `allow` raises it temporarily. The limit applies to each
+object, so a process may use several times as much.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from denseflip.errors import DenseflipError, FileFormatError, InvalidParameterEr
 
 VARIABLE = "DENSEFLIP_MAX_SIZE"
 DEFAULT = 1 << 30
-PER_NODE = 150  # bytes that a node without a table takes: its name, and the places it is kept in
-PER_GRAPH = 500  # bytes that a graph takes beside its edges
-PER_CELL = 64  # bytes that a cell of a text table takes until it is a number
-PER_CHARACTER = 24  # bytes that a character of JSON may become: "[]," is a list in a list
-PER_MEMBER = 1_500  # bytes that a member of an archive takes where its members are listed
+PER_NODE = 150  # bytes per node without a table: its name, and references to it
+PER_GRAPH = 500  # bytes per graph in addition to its edges
+PER_CELL = 64  # bytes per cell of a text table until it is parsed
+PER_CHARACTER = 24  # bytes that a character of JSON may need: "[]," is a list in a list
+PER_MEMBER = 1_500  # bytes per member in the directory of an archive
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _PLAIN = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
-_LISTED = b"PK\1\2"  # what every entry in the list of an archive's members begins with
+_LISTED = b"PK\1\2"  # signature of an entry in the directory of a zip file
 _CHUNK = 1 << 20
-_DEPTH = 4  # archives in archives: a classifier's file holds one that may hold arrays
+_DEPTH = 4  # deepest nesting of archives: a classifier file holds one that may hold arrays
 
 
 def parse_size(text: str | int) -> int:
-    """A number of bytes, with or without a unit.
+    """Parse a number of bytes, with or without a unit.
 
     >>> parse_size("1.5 GB"), parse_size(4096)
     (1500000000, 4096)
@@ -51,19 +51,19 @@ def parse_size(text: str | int) -> int:
 
 def max_size() -> int:
     """The limit in bytes."""
-    said = os.environ.get(VARIABLE, "").strip()
-    if not said:
+    value = os.environ.get(VARIABLE, "").strip()
+    if not value:
         return DEFAULT
     try:
-        return parse_size(said)
+        return parse_size(value)
     except InvalidParameterError as error:
-        msg = f"The environment variable {VARIABLE} should be a size such as 8GB; got {said!r:.40}."
+        msg = f"The environment variable {VARIABLE} must be a size such as 8GB; got {value!r:.40}."
         raise InvalidParameterError(msg) from error
 
 
 @contextmanager
 def allow(size: str | int) -> Iterator[None]:
-    """Let this much be unpacked or filled in meanwhile, by this process and those it starts.
+    """Change the limit temporarily, for this process and the processes that it starts.
 
     >>> with allow("8GB"):
     ...     max_size()
@@ -81,26 +81,26 @@ def allow(size: str | int) -> Iterator[None]:
 
 
 def check_size(needed: float, what: str) -> None:
-    """Say so if something would take more bytes than may be.
+    """Raise if something would need more bytes than the limit.
 
     Raises
     ------
     TooLargeError
-        With what it would take, what may be, and how to allow more.
+        With the size, the limit, and how to raise the limit.
     """
     limit = max_size()
     if needed > limit:
         enough = f"{max(1, -(-int(min(needed, 1e18)) // 10**9))}GB"
         msg = (
-            f"{what} would take about {show_size(needed)} of memory; more than "
-            f"{show_size(limit)} is not begun unasked. If it is meant, allow it (max_size): "
+            f"{what} would take about {show_size(needed)} of memory, which exceeds the limit of "
+            f"{show_size(limit)}. To allow it, raise the limit (max_size): "
             f"denseflip.limits.allow('{enough}'), or {VARIABLE}={enough}."
         )
         raise TooLargeError(msg, parameter="max_size")
 
 
 def show_size(size: float) -> str:
-    """A number of bytes for people.
+    """A number of bytes with a unit.
 
     >>> show_size(6_900_000_000), show_size(12)
     ('6.9 GB', '12 bytes')
@@ -112,7 +112,7 @@ def show_size(size: float) -> str:
 
 
 def check_dense(n_nodes: int, what: str, *, count: int = 1, itemsize: int = 8) -> None:
-    """Say so if so many matrices, a row and a column per node, would take too much."""
+    """Raise if ``count`` dense node × node matrices would exceed the limit."""
     several = f"{count} matrices" if count > 1 else "a matrix"
     check_size(float(n_nodes) * n_nodes * count * itemsize, f"{what}: {several} of {n_nodes} nodes")
 
@@ -122,15 +122,14 @@ def check_dense(n_nodes: int, what: str, *, count: int = 1, itemsize: int = 8) -
 
 @contextmanager
 def open_zip(source: Path | bytes, where: str) -> Iterator[zipfile.ZipFile]:
-    """Open an archive, unless the mere list of its members would take too much.
+    """Open an archive, unless the list of its members would exceed the limit.
 
-    They are counted before Python lists them; no more than that is looked at. What they would be
-    unpacked is told by `check_zip`.
+    Members are counted before Python lists them. `check_zip` checks their unpacked size.
 
     Raises
     ------
     TooLargeError
-        If there are too many of them.
+        If the archive has too many members.
     """
     with io.BytesIO(source) if isinstance(source, bytes) else source.open("rb") as file:
         n_members = _count_members(file)
@@ -140,7 +139,7 @@ def open_zip(source: Path | bytes, where: str) -> Iterator[zipfile.ZipFile]:
 
 
 def _count_members(file: IO[bytes]) -> int:
-    """How many members an archive lists at most: how often an entry begins, or seems to."""
+    """Upper bound on the members of an archive: the number of entry signatures."""
     count, rest = 0, b""
     while chunk := file.read(_CHUNK):
         count += (rest + chunk).count(_LISTED)
@@ -149,26 +148,29 @@ def _count_members(file: IO[bytes]) -> int:
 
 
 def check_zip(archive: zipfile.ZipFile, where: str) -> int:
-    """What an archive holds, unpacked, in bytes; an error if that is too much or oddly packed.
+    """The unpacked size of an archive in bytes; raises if it is too large or cannot be read.
 
     Raises
     ------
     TooLargeError, FileFormatError
-        Nothing was unpacked then.
+        Before anything is unpacked.
     """
     members = archive.infolist()
     names = [member.filename for member in members]
     if len(set(names)) < len(names):
-        msg = f"{where}: holds two members of one name."
+        msg = f"{where}: the archive has two members with the same name."
         raise FileFormatError(msg)
     for member in members:
         if member.flag_bits & 0x1:
-            msg = f"{where}: its member {member.filename!r:.60} is encrypted; save it without."
+            msg = (
+                f"{where}: the member {member.filename!r:.60} is encrypted; save the file without "
+                "encryption."
+            )
             raise FileFormatError(msg)
         if member.compress_type not in _PLAIN:
             msg = (
-                f"{where}: its member {member.filename!r:.60} is packed in a way that is not read "
-                f"here (number {member.compress_type}); plain zip compression is."
+                f"{where}: the member {member.filename!r:.60} has an unsupported compression "
+                f"(method {member.compress_type}); use plain zip compression."
             )
             raise FileFormatError(msg)
     total = sum(member.file_size for member in members)
@@ -177,20 +179,20 @@ def check_zip(archive: zipfile.ZipFile, where: str) -> int:
 
 
 def read_member(archive: zipfile.ZipFile, name: str, where: str) -> bytes:
-    """A member's bytes, no more than its header says, whatever its packed content would give."""
+    """A member's bytes, never more than its header declares."""
     with archive.open(name) as member:
         size = archive.getinfo(name).file_size
-        content = member.read(size)  # a limit: without one, two gigabytes may come first
+        content = member.read(size)  # without a size, gigabytes may be unpacked
     if len(content) != size:
-        msg = f"{where}: its member {name!r:.60} is shorter than it says."
+        msg = f"{where}: the member {name!r:.60} is shorter than its header declares."
         raise FileFormatError(msg)
     return content
 
 
 def repack_zip(data: bytes, where: str) -> bytes:
-    """The same archive with members that are just as long as they say, for readers who trust it.
+    """Rewrite an archive so that every member has its declared size, for readers that trust it.
 
-    Archives inside, such as arrays in ``.npz``, are looked at as well.
+    Nested archives, such as arrays in ``.npz``, are checked as well.
     """
     fresh = io.BytesIO()
     with (
@@ -208,11 +210,11 @@ def repack_zip(data: bytes, where: str) -> bytes:
 
 
 def _nested(content: bytes, where: str, depth: int = 1) -> int:
-    """What an archive in an archive holds, unpacked; 0 if the bytes are none."""
+    """The unpacked size of a nested archive; 0 if the bytes are not an archive."""
     if not content.startswith(b"PK"):
         return 0
     if depth > _DEPTH:
-        msg = f"{where}: holds archives in archives in archives."
+        msg = f"{where}: archives are nested too deeply."
         raise FileFormatError(msg)
     with open_zip(content, where) as archive:
         total = check_zip(archive, where)
@@ -225,13 +227,13 @@ def _nested(content: bytes, where: str, depth: int = 1) -> int:
 
 
 def read_json(text: str | bytes, where: str, error: type[DenseflipError] = FileFormatError) -> Any:
-    """The value of a JSON text, or one message whatever is wrong with it."""
-    check_size(float(len(text)) * PER_CHARACTER, f"{where}: what its JSON says")
+    """Parse a JSON text; raises ``error`` if it is invalid."""
+    check_size(float(len(text)) * PER_CHARACTER, f"{where}: its JSON content")
     try:
         return json.loads(text)
     except RecursionError as problem:
-        msg = f"{where}: its JSON is nested too deeply to be read."
+        msg = f"{where}: its JSON is nested too deeply."
         raise error(msg) from problem
-    except ValueError as problem:  # no JSON, no UTF-8, or a number of thousands of digits
+    except ValueError as problem:  # not JSON, not UTF-8, or a number with thousands of digits
         msg = f"{where}: cannot be read as JSON ({problem})."
         raise error(msg) from problem

@@ -1,6 +1,6 @@
-"""What a notebook shows: small tables of values, and a progress bar.
+"""Tables and a progress bar for notebooks.
 
-IPython is never imported here; it is used where it runs already.
+IPython is not imported unless it is already running.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import Any, ParamSpec, TypeVar
 P = ParamSpec("P")
 T = TypeVar("T")
 
-ROWS = 12  # of a table that is shown; the rest is counted
-_LETTERS = 240  # of a cell
-_EVERY = 0.2  # seconds between two states of a bar
+ROWS = 12  # rows shown of a table; the rest is only counted
+_LETTERS = 240  # longest text of a cell
+_EVERY = 0.2  # seconds between two updates of a bar
 _LEFT = " style='text-align:left'"
 
 
@@ -35,15 +35,15 @@ def html_table(
     total: int | None = None,
     notes: Iterable[str] = (),
 ) -> str:
-    """A small table as HTML, everything in it escaped.
+    """A small table as HTML, with all text escaped.
 
     Parameters
     ----------
-    title : above the table.
-    columns : the heads; empty for facts, whose first cell is the head of its row.
-    rows : the cells. Of many rows the first `ROWS` are shown.
-    total : how many rows there are, if not all are given.
-    notes : below the table.
+    title : the text above the table.
+    columns : the column headers; if empty, the first cell of each row is its header.
+    rows : the cells. Only the first `ROWS` rows are shown.
+    total : the total number of rows, if ``rows`` does not hold all.
+    notes : texts below the table.
 
     Examples
     --------
@@ -57,14 +57,14 @@ def html_table(
         lines.append(_line(tags, row))
     more = (len(listed) if total is None else total) - min(len(listed), ROWS)
     below = [*([f"… and {more:,} more"] if more > 0 else []), *filter(None, notes)]
-    said = "".join(f"<p>{html.escape(note)}</p>" for note in below)
+    footer = "".join(f"<p>{html.escape(note)}</p>" for note in below)
     head = f"<p><b>{html.escape(title)}</b></p>"
-    return f"<div>{head}<table>{''.join(lines)}</table>{said}</div>"
+    return f"<div>{head}<table>{''.join(lines)}</table>{footer}</div>"
 
 
 def _line(tags: Sequence[str], cells: Sequence[object]) -> str:
-    made = (f"<{t}{_LEFT}>{_cell(x)}</{t}>" for t, x in zip(tags, cells, strict=True))
-    return f"<tr>{''.join(made)}</tr>"
+    parts = (f"<{t}{_LEFT}>{_cell(x)}</{t}>" for t, x in zip(tags, cells, strict=True))
+    return f"<tr>{''.join(parts)}</tr>"
 
 
 def _cell(value: object) -> str:
@@ -79,7 +79,7 @@ def _cell(value: object) -> str:
 
 
 def in_notebook() -> bool:
-    """Whether this runs in a notebook: in an IPython that has a kernel, not in a terminal."""
+    """Whether this runs in a notebook: in IPython with a kernel, not in a terminal."""
     ipython = sys.modules.get("IPython")
     shell = getattr(ipython, "get_ipython", lambda: None)()
     return getattr(shell, "kernel", None) is not None
@@ -89,13 +89,13 @@ _open = threading.local()
 
 
 class NotebookBar:
-    """A progress bar in the output of a notebook cell; it shows nothing anywhere else.
+    """A progress bar in the output of a notebook cell; shows nothing outside notebooks.
 
-    Inside another one it shows nothing either: a run of many steps has one bar.
+    A nested bar shows nothing, so a run of many steps has one bar.
 
     Parameters
     ----------
-    what : what is being done, for example ``"Explaining"``.
+    what : the activity, for example ``"Explaining"``.
 
     Examples
     --------
@@ -129,7 +129,7 @@ class NotebookBar:
                 self._handle.update(_State(self.what, *self._state, self._seconds, done=True))
 
     def __call__(self, done: int, total: int, name: str = "") -> None:
-        """Show how far it is; states that follow one another quickly are left out."""
+        """Update the bar; updates in quick succession are skipped."""
         self._state = (done, total, name)
         now = time.monotonic()
         if not self._mine or (self._handle is not None and now - self._last < _EVERY):
@@ -172,7 +172,7 @@ class _State:
 
 
 def _time(seconds: float) -> str:
-    """Seconds in words.
+    """A duration with a unit.
 
     >>> _time(3.2), _time(200), _time(8000)
     ('3 s', '3 min', '2.2 h')
@@ -183,7 +183,7 @@ def _time(seconds: float) -> str:
 
 
 def with_bar(what: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Give a function that takes ``progress`` a bar in notebooks, unless one was passed.
+    """Decorate a function that takes ``progress``: in notebooks it gets a bar by default.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def with_bar(what: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
         def run(*args: P.args, **kwargs: P.kwargs) -> T:
             if not in_notebook():
                 return function(*args, **kwargs)
-            with NotebookBar(what) as bar:  # shows nothing unless called, and keeps others away
+            with NotebookBar(what) as bar:  # shows nothing unless called; hides nested bars
                 if kwargs.get("progress") is None:
                     kwargs["progress"] = bar
                 return function(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""Figures that a counterfactual may carry: how robust it is, and how plausible."""
+"""Robustness and plausibility of a counterfactual."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ class Robustness(
     named="the robustness of a result",
     keys=(..., "share", "interval", "reached"),
 ):
-    """How many random perturbations of a counterfactual leave it one.
+    """How many random perturbations of a counterfactual keep its label.
 
     Attributes
     ----------
-    wanted : the share that was asked for.
+    wanted : the requested share.
     noise : the share of all pairs that a perturbation flips.
-    draws, flips : perturbations asked about, and how many of them still have the label wanted.
+    draws, flips : perturbations queried, and how many of them still have an accepted label.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class Robustness(
 
     @property
     def reached(self) -> bool:
-        """Whether the share that was asked for was seen."""
+        """Whether the requested share was reached."""
         return self.at_least(self.wanted)
 
     def __str__(self) -> str:
@@ -52,7 +52,7 @@ class Robustness(
         low, high = self.interval
         return (
             f"survives {self.flips} of {self.draws} random perturbations of {100 * self.noise:g} % "
-            f"of all pairs (95 % interval {low:.2f} to {high:.2f}; asked for {self.wanted:g})"
+            f"of all pairs (95 % interval {low:.2f} to {high:.2f}; requested: {self.wanted:g})"
         )
 
 
@@ -60,19 +60,19 @@ class Robustness(
 class Plausibility(
     Serialisable, named="the plausibility of a result", keys=(..., "implausible", "reached")
 ):
-    """How much a counterfactual looks like the real graphs of its class.
+    """How similar a counterfactual is to real graphs of its class.
 
     Attributes
     ----------
-    n_graphs : real graphs that the oracle puts in the counterfactual's class.
-    nearest : distance to the nearest of them, of the edges of either graph; None without any.
-    usual : what that is for these graphs themselves, each to the nearest other one: the median.
-        None with fewer than two.
-    added, removed : the mean share of them that have a pair that was added, and one that was
-        removed; None where there is none.
-    neighbours : how many neighbours the ends of an added pair share in the original, on the mean.
-    swapped : edits that were exchanged for more plausible ones of the same place.
-    most : the bound on `implausible` that was asked for, if any.
+    n_graphs : the number of real graphs that the classifier assigns to the counterfactual's class.
+    nearest : the relative edit distance to the nearest of them; None without any.
+    usual : the median distance of these graphs to their nearest neighbour in the class; None with
+        fewer than two.
+    added, removed : the mean share of these graphs that have an added pair, and a removed pair;
+        None without such pairs.
+    neighbours : the mean number of common neighbours of an added pair in the original.
+    swapped : the number of edits exchanged for more plausible ones in the same place.
+    most : the requested bound on `implausible`, if any.
 
     Examples
     --------
@@ -91,26 +91,26 @@ class Plausibility(
 
     @property
     def implausible(self) -> float | None:
-        """`nearest` over `usual`: above 1 it is further from its class than its members are."""
+        """`nearest` over `usual`; above 1 the graph is further from its class than its members."""
         if self.nearest is None or not self.usual:
             return None
         return self.nearest / self.usual
 
     @property
     def reached(self) -> bool:
-        """Whether the bound that was asked for is kept; True without one."""
+        """Whether the requested bound is met; True without one."""
         far = self.implausible
         return self.most is None or (far is not None and far <= self.most + 1e-9)
 
     def __str__(self) -> str:
         if self.nearest is None:
-            return "not known: the background has no graph of this class"
+            return "unknown: the background has no graph of this class"
         parts = [f"{100 * self.nearest:.1f} % from the nearest of {self.n_graphs} real graphs"]
         if self.implausible is not None:
-            parts[0] += f", {self.implausible:.2f} times what is usual in its class"
+            parts[0] += f", {self.implausible:.2f} times the usual distance in its class"
         for name, share in (("added", self.added), ("removed", self.removed)):
             if share is not None:
-                parts.append(f"a connection that was {name} is in {100 * share:.0f} % of them")
+                parts.append(f"an average {name} connection is in {100 * share:.0f} % of them")
         if self.swapped:
-            parts.append(f"{self.swapped} exchanged for more plausible ones")
+            parts.append(f"{self.swapped} edits exchanged for more plausible ones")
         return "; ".join(parts)

@@ -45,11 +45,11 @@ class Form:
 
     Attributes
     ----------
-    named : what other dictionaries are not, for messages: ``"a denseflip result"``.
+    named : what a dictionary of this form is called in messages: ``"a denseflip result"``.
     keys : the entries in their order. ``...`` stands for all fields that are not listed. A name
-        that is no field is a property of the class: it is written, and ignored on reading. A text
-        that all values of the class share is checked on reading.
-    flat : fields whose own entries are written beside the others, without a dictionary around.
+        that is not a field is a property of the class: it is written, and ignored on reading. A
+        text that all values of the class share is checked on reading.
+    flat : fields whose entries are written at the top level, not in a dictionary of their own.
     format : the version of the form. It is written as the entry ``format`` and must match.
     partial : whether a field that has a default may be missing.
     closed : whether entries that the class does not write are refused.
@@ -69,8 +69,8 @@ FORMS: dict[type, Form] = {}  # every class that is saved by this module
 class Serialisable:
     """Base of dataclasses that are saved as dictionaries; class arguments are those of `Form`.
 
-    Fields that take no part in comparison (``compare=False``) are not saved. A subclass that gives
-    no arguments is saved as its base is.
+    Fields with ``compare=False`` are not saved. A subclass without arguments is saved like its
+    base class.
 
     Examples
     --------
@@ -111,7 +111,10 @@ class Serialisable:
         return read(cls, data)
 
     def _check(self) -> None:
-        """Raise any error if a value that was just read cannot be used; by default, be shown."""
+        """Raise any error if a value that was just read is not usable.
+
+        The default computes the properties that are written.
+        """
         for key in FORMS[type(self)].keys:
             if isinstance(key, str):
                 getattr(self, key)
@@ -128,8 +131,8 @@ def read(kind: type[T], data: Any, named: str = "") -> T:
     Parameters
     ----------
     kind : a class or another type annotation: ``int``, ``tuple[str, ...]`` …
-    data : what was read from JSON.
-    named : what the data must be, for messages; by default the name in the class's form.
+    data : the data read from JSON.
+    named : what the data should be, for messages; by default the name in the class's form.
 
     Examples
     --------
@@ -147,7 +150,7 @@ def read(kind: type[T], data: Any, named: str = "") -> T:
 
 
 class _WrongError(Exception):
-    """A part is wrong; whatever holds it puts its place in front."""
+    """A part is wrong; each enclosing container prepends the location of the part."""
 
     def __init__(self, problem: str, join: str = " ") -> None:
         super().__init__(problem)
@@ -199,13 +202,13 @@ def _read_whole(value: Any) -> int:
         return value
     if isinstance(value, bool) or not isinstance(value, (int, Integral)):
         raise _must_be("a whole number", value)
-    number = operator.index(value)  # an integer of NumPy, too
+    number = operator.index(value)  # also NumPy integers
     if not -LARGEST <= number <= LARGEST:
         raise _must_be("a whole number of at most 100 digits", value)
     return number
 
 
-def _read_number(value: Any) -> Any:  # an int stays one, as it was saved
+def _read_number(value: Any) -> Any:  # an int stays an int
     if type(value) is float and math.isfinite(value):
         return value
     if isinstance(value, Integral) and not isinstance(value, bool):
@@ -231,7 +234,7 @@ def _read_none(value: Any) -> None:
 
 
 def _read_tree(value: Any) -> Any:
-    """Plain data of any form, with every text visible and no number that cannot be written."""
+    """Plain data of any form, with visible texts and without numbers that are too large."""
     if isinstance(value, str):
         return visible(value, lines=True)
     if isinstance(value, Mapping):
@@ -309,7 +312,7 @@ def _union(kinds: tuple[Any, ...]) -> _Codec:
     codecs = [_codec(kind) for kind in kinds]
     others = [codec for kind, codec in zip(kinds, codecs, strict=True) if kind not in _PLAIN]
     if len(others) > 1:
-        msg = f"{kinds} cannot be saved: at most one may be more than a plain value"
+        msg = f"{kinds} cannot be saved: at most one type of a union may not be a plain value"
         raise TypeError(msg)
     exact = {kind: codec for kind, codec in zip(kinds, codecs, strict=True) if kind in _PLAIN}
     expected = " or ".join(codec.expected for codec in codecs)

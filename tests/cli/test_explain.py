@@ -210,7 +210,10 @@ def test_explain_gives_the_function_the_form_it_wants(
         (("mice", "0", "--keep-density", "-2"), "keep_density must be a number at least 0; got -2"),
         (("mice", "0", "--freeze", "L", "--freeze", "R"), "leave nothing to change: freeze=L, R"),
         (("g.csv", "--oracle", "box:first", "--confidence", "0.8"), "gives no confidence"),
-        (("g.csv", "--oracle", "box:first", "-m", "tri", "--front"), "'tri' takes no front"),
+        (
+            ("g.csv", "--oracle", "box:first", "-m", "tri", "--front"),
+            "no parameter front",
+        ),
         (("g.csv", "--oracle", "box:first", "--vocabulary", "brian"), "Did you mean 'brain'?"),
         (("weighted.csv", "--oracle", "box:first"), "--threshold"),
         (

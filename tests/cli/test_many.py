@@ -153,7 +153,7 @@ def test_a_graph_that_fails_is_a_row(folder: Path, capsys: pytest.CaptureFixture
         (("--all", "g0001"), "Got ids and every. On the command line: ID after"),
         (("--all", "--class", "A"), "Got every and classes."),
         (("--class", "AA"), "Unknown class 'AA' in data set 'cohort'"),
-        (("--all", "--front"), "'tri' takes no front"),
+        (("--all", "--front"), "'tri' has no parameter front"),
         (("--all", "--percentile", "90"), "percentile is for a graph file"),
         (("--all", "--pages", "ful"), "Did you mean 'full'?"),
         (("--all", "--format", "cvs"), "Did you mean 'csv'?"),

@@ -77,10 +77,10 @@ LOADERS = {"dfd": load_dataset, "dfo": load_oracle}
 @pytest.mark.parametrize(
     ("oddity", "message"),
     [
-        ({"flags": 1, "method": 0}, r"member '.*' is encrypted; save it without"),
-        ({"method": 12}, r"packed in a way that is not read here \(number 12\)"),
-        ({"method": 14}, r"packed in a way that is not read here \(number 14\)"),
-        ({"method": 99}, r"packed in a way that is not read here \(number 99\)"),
+        ({"flags": 1, "method": 0}, r"member '.*' is encrypted; save the file without"),
+        ({"method": 12}, r"has an unsupported compression \(method 12\)"),
+        ({"method": 14}, r"has an unsupported compression \(method 14\)"),
+        ({"method": 99}, r"has an unsupported compression \(method 99\)"),
     ],
     ids=["encrypted", "bzip2", "lzma", "unknown"],
 )

@@ -294,7 +294,7 @@ NOT_FILES = (
 
 @pytest.mark.parametrize("name", NOT_FILES, ids=lambda x: repr(x)[:20])
 def test_what_cannot_be_a_file_s_name_everywhere_is_refused(name):
-    with pytest.raises(InvalidParameterError, match="cannot be a file's name: "):
+    with pytest.raises(InvalidParameterError, match="cannot be a file name: "):
         check_file_name(name, "The id")
 
 
@@ -311,11 +311,11 @@ def test_an_export_writes_nothing_outside_its_folder(name, tmp_path):
     home = tmp_path / "deep" / "home"
     home.mkdir(parents=True)
     before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(DatasetError, match=r"The data set's name '.*' cannot be a file's name"):
+    with pytest.raises(DatasetError, match=r"The data set's name '.*' cannot be a file name"):
         export_dataset(replace(data, name=name), home / "out", format="dfd")
     ids = (name, *data.ids[1:])
     for format in ("csv", "npy", "edges"):
-        with pytest.raises(DatasetError, match=r"The id '.*' cannot be a file's name"):
+        with pytest.raises(DatasetError, match=r"The id '.*' cannot be a file name"):
             export_dataset(replace(data, ids=ids), home / "out", format=format)
     assert sorted(tmp_path.rglob("*")) == before
 

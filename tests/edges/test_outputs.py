@@ -39,7 +39,7 @@ def test_a_folder_with_other_things_is_left_as_it_is(folder, capsys, command):
     }[command]
     code, said = ends(capsys, *words, "--out", "home")
     assert code == 1
-    assert "home is not empty and holds no run to continue; nothing was changed." in said
+    assert "home is not empty and has no run to continue; nothing was changed." in said
     assert said.rstrip().endswith("On the command line: --force.")
     assert mine.read_text() == "my page"
     assert os.listdir(folder / "home") == ["index.html"]
@@ -126,7 +126,7 @@ def test_results_do_not_replace_a_file_unasked(folder, capsys):
     words = ("results", "b", "-f", "csv", "--output", mine)
     code, said = ends(capsys, *words)
     assert code == 1
-    assert "mine.csv exists already and is left as it is." in said
+    assert "mine.csv exists already and was not changed." in said
     assert said.rstrip().endswith("On the command line: --force.")
     assert mine.read_text() == "mine"
     assert ends(capsys, *words, "--force")[0] == 0

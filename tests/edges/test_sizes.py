@@ -230,7 +230,7 @@ def test_it_is_refused_before_it_takes_the_memory(outcomes, name):
         assert NOT_TOO_LARGE[name] in said
     else:
         assert kind in ("TooLargeError", "DatasetError"), said
-        assert "of memory; more than 1.07 GB is not begun unasked" in said
+        assert "of memory, which exceeds the limit of 1.07 GB" in said
         assert "(max_size): denseflip.limits.allow('" in said
     assert grown < 700_000_000, f"{grown / 1e6:.0f} MB"
 
@@ -264,7 +264,7 @@ def test_the_limit_is_raised_for_a_while(monkeypatch):
     monkeypatch.setenv(limits.VARIABLE, "7GB")
     assert limits.max_size() == 7 * GB
     monkeypatch.setenv(limits.VARIABLE, "much")
-    with pytest.raises(InvalidParameterError, match="DENSEFLIP_MAX_SIZE should be a size"):
+    with pytest.raises(InvalidParameterError, match="DENSEFLIP_MAX_SIZE must be a size"):
         limits.max_size()
 
 
@@ -319,7 +319,7 @@ def test_every_command_takes_the_flag(tmp_path, capsys, monkeypatch):
     path = make_cohort().save(tmp_path / "a.dfd")
     assert run(app, ["data", "show", str(path), "--max-size", "1KB"]) == 1
     said = capsys.readouterr().err
-    assert "more than 1 KB is not begun unasked" in said
+    assert "exceeds the limit of 1 KB" in said
     assert said.rstrip().endswith("On the command line: --max-size SIZE.")
     assert run(app, ["data", "show", str(path), "--max-size=1GB"]) == 0
     assert run(app, ["--max-size", "lots", "data", "show", str(path)]) == 1
@@ -347,5 +347,5 @@ def test_a_zip_with_two_members_of_one_name_is_refused(tmp_path):
     twice = bombs.raw_zip({"a.npy": b"", "b.npy": b""}).replace(b"b.npy", b"a.npy")
     path = tmp_path / "a.npz"
     path.write_bytes(twice)
-    with pytest.raises(FileFormatError, match="two members of one name"):
+    with pytest.raises(FileFormatError, match="two members with the same name"):
         read_graph(path)

@@ -55,7 +55,7 @@ def test_a_folder_to_write_into_is_empty_or_can_be_continued_or_is_forced(tmp_pa
     (tmp_path / "store").mkdir()  # killed before it wrote anything
     assert check_new_folder(tmp_path, resumable=True) == tmp_path
     (tmp_path / "mine.txt").write_text("mine")
-    with pytest.raises(InvalidParameterError, match=r"holds no run to continue.*force=True"):
+    with pytest.raises(InvalidParameterError, match=r"has no run to continue.*force=True"):
         check_new_folder(tmp_path, resumable=True)
     (tmp_path / "store" / "store.json").write_text("{}")
     assert check_new_folder(tmp_path, resumable=True) == tmp_path

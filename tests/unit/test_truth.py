@@ -145,7 +145,7 @@ def test_a_result_that_claims_a_language_is_tested_in_it_on_fresh_redraws():
     # Half W – half E has sixteen pairs, of which nine are A – B's (and A's with node 3): rarely.
     assert (test.regions, test.reading) == ("half", "any")
     assert test.flips < 20
-    with pytest.raises(MissingInputError, match="told in the regions 'half'"):
+    with pytest.raises(MissingInputError, match="described in the regions 'half'"):
         as_read(result, many(3), REGIONS)
     case = Case(result, regions=REGIONS, nodes=NODES, session=Session(many(3)))
     assert MEASURES["cells"](case) == len(case.claim.amounts) == 2  # W, and W – E
@@ -243,7 +243,7 @@ def test_bad_input():
         as_read(result, many(3), REGIONS, reading="typical")
     with pytest.raises(InvalidParameterError, match="draws must be a whole number, at least 1"):
         as_read(result, many(3), REGIONS, draws=0)
-    with pytest.raises(InvalidParameterError, match="holds no edits"):
+    with pytest.raises(InvalidParameterError, match="has no edits"):
         as_read(found(), many(3), REGIONS)
     assert as_read(replace(result, status=Status.EXHAUSTED), many(3), REGIONS) is None
 

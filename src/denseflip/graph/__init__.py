@@ -1,4 +1,4 @@
-"""Graphs over a fixed node set: values, node table, conversions and counting kernels."""
+"""Graphs over a fixed node set: graph values, node tables, conversions and counting kernels."""
 
 from denseflip.graph.cells import Cell, Cells
 from denseflip.graph.core import Graph

@@ -1,8 +1,8 @@
-"""`Cells`: region × region arithmetic, and the smallest cover of a share of edits.
+"""`Cells`: counts by pair of regions, and the smallest cover of a share of edits.
 
-A cell is a pair of regions, or one region by itself. Every node pair lies in exactly one cell, so
-edges, edits and possible edges can all be counted by cell. Whatever speaks of regions two at a
-time (searches, sentences, measures, features, charts) counts here.
+A cell is a pair of regions, or one region with itself. Every node pair lies in exactly one cell, so
+edges, edits and possible edges can be counted by cell. Searches, sentences, measures, features and
+charts use these counts.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ from denseflip.graph.edits import Edits
 from denseflip.graph.nodes import Taxonomy
 from denseflip.graph.pairs import Codes, Pair
 
-Cell = tuple[int, int]  # positions of two regions, the lower first; equal for a region by itself
+Cell = tuple[int, int]  # positions of two regions, the lower first; equal for a region with itself
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-Content = Graph | Edits | Codes | Iterable[Pair]  # what can be counted: anything made of node pairs
+Content = Graph | Edits | Codes | Iterable[Pair]  # what can be counted by cell
 
-_TABLE_REGIONS = 512  # up to here the number of every cell is looked up, beyond it worked out
-_ALL_SETS = 18  # regions up to which every set of them is weighed
-_TRIED_SETS = 200_000  # beyond that: sets tried, small ones first, before regions are dropped
+_TABLE_REGIONS = 512  # up to here cell numbers are in a lookup table, beyond it computed
+_ALL_SETS = 18  # up to this many regions, all sets are compared
+_TRIED_SETS = 200_000  # beyond that, the number of sets tried before regions are dropped greedily
 
 
 @dataclass(frozen=True)
 class Cells:
     """The cells of a taxonomy.
 
-    With k regions there are k(k+1)/2 cells. They are numbered row by row of the upper triangle of
+    With k regions there are k(k+1)/2 cells. They are numbered row by row in the upper triangle of
     the region × region matrix, so the order of numbers is the order of regions. Arrays "by cell"
-    have one entry per number; where regions may be as many as nodes, `tally` and `split` hold no
-    more than the cells in use.
+    have one entry per number. `tally` and `split` hold only the cells in use, for taxonomies with
+    as many regions as nodes.
 
-    What is counted may be a `Graph` (its edges), `Edits` (added and removed alike), node pairs, or
-    an array of pair codes over the taxonomy's nodes.
+    Methods count a `Graph` (its edges), `Edits` (both added and removed), node pairs, or an array
+    of pair codes over the taxonomy's nodes.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Cells:
 
     @property
     def n_nodes(self) -> int:
-        """Number of nodes sorted into regions."""
+        """Number of nodes in the taxonomy."""
         return len(self.taxonomy.index)
 
     @property
@@ -80,12 +80,12 @@ class Cells:
         return (a, b) if a <= b else (b, a)
 
     def name(self, cell: Cell) -> str:
-        """``"Front – Back"``, or ``"Front"`` for a region by itself."""
+        """``"Front – Back"``, or ``"Front"`` for a region with itself."""
         a, b = (self.taxonomy.regions[r] for r in cell)
         return a if cell[0] == cell[1] else f"{a} – {b}"
 
     def number(self, cell: Cell) -> int:
-        """The number of a cell; its two regions may come in either order."""
+        """The number of a cell; its two regions may be in either order."""
         a, b = min(cell), max(cell)
         return a * (2 * self.n_regions - a - 1) // 2 + b
 
@@ -126,12 +126,12 @@ class Cells:
     # ---- counts ---------------------------------------------------------------------------
 
     def codes(self, content: Content) -> Codes:
-        """Pair codes of what is to be counted, in the order given.
+        """Pair codes of a graph, edits or pairs, in the order given.
 
         Raises
         ------
         InvalidNodesError
-            If it has other nodes than the taxonomy.
+            If its nodes are not those of the taxonomy.
         """
         n = self.n_nodes
         if isinstance(content, Graph):
@@ -177,7 +177,7 @@ class Cells:
         return out
 
     def ends(self, content: Content) -> Ints:
-        """How many ends of the pairs lie in each region: two for a pair inside it."""
+        """How many endpoints of the pairs lie in each region: two for a pair inside it."""
         u, v = np.divmod(self.codes(content), max(self.n_nodes, 1))
         ends = self.taxonomy.array[np.concatenate((u, v))]
         return np.bincount(ends, minlength=self.n_regions).astype(np.int64)
@@ -192,14 +192,14 @@ class Cells:
     # ---- orders and groups ----------------------------------------------------------------
 
     def order(self, values: npt.NDArray[np.int64] | Floats) -> Ints:
-        """Numbers of all cells by the size of a value each, largest first, ties by region.
+        """Numbers of all cells by the absolute size of their values, largest first, ties by region.
 
-        The sign plays no part: a change of -3 comes before one of 2.
+        A change of -3 comes before one of 2.
         """
         return np.argsort(-np.abs(values), kind="stable")
 
     def tally(self, content: Content) -> dict[Cell, int]:
-        """How many of the pairs each cell holds, the fullest first, ties by region.
+        """How many of the pairs each cell holds, largest first, ties by region.
 
         Only cells that hold a pair.
         """
@@ -208,9 +208,9 @@ class Cells:
         return dict(zip(self.at(held[order]), counts[order].tolist(), strict=True))
 
     def split(self, content: Content, *, fullest_first: bool = False) -> dict[Cell, Codes]:
-        """The pairs' sorted codes, cell by cell; only cells that hold a pair.
+        """The sorted codes of the pairs by cell; only cells that hold a pair.
 
-        Cells come in the order of their first pair, or the fullest first with ties by region.
+        Cells are in the order of their first pair, or largest first with ties by region.
         """
         codes = np.sort(self.codes(content))
         _, first, place, counts = np.unique(
@@ -242,7 +242,7 @@ class Cells:
 
 
 def cover_cells(tally: Mapping[Cell, int], share: float) -> tuple[Cell, ...]:
-    """The smallest set of cells that holds a share of the pairs, the fullest first.
+    """The smallest set of cells that holds a share of the pairs, largest first.
 
     Parameters
     ----------
@@ -264,9 +264,9 @@ def cover_regions(tally: Mapping[Cell, int], share: float) -> tuple[int, ...]:
     """The smallest set of regions that holds a share of the pairs, ascending.
 
     A set of regions holds a pair if both ends of it are in the set. Ties go to the set that holds
-    most, then to the first regions. Exact up to 18 regions in use, and beyond that as long as no
-    more than 200,000 sets have to be tried; then regions are dropped one by one, the emptiest
-    first, and the set may be a little too large.
+    most, then to the first regions. Exact up to 18 regions in use, and beyond that if at most
+    200,000 sets have to be tried. Otherwise regions are dropped greedily, the emptiest first, and
+    the set may be slightly too large.
 
     Parameters
     ----------
@@ -302,24 +302,24 @@ def _needed(tally: Mapping[Cell, int], share: float) -> float:
 
 
 def _best_of_all(upper: Ints, need: float) -> tuple[int, ...]:
-    """Weigh every set of regions: a set is a number whose highest bit is the first region."""
+    """Compare all sets of regions; a set is an int whose highest bit is the first region."""
     k = len(upper)
     held, size = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
     for i in range(k - 1, -1, -1):
-        # Sets of the later regions, each with region i put in: what i shares with them comes on.
+        # Add region i to every set of the later regions, with the pairs that i shares with them.
         shared = np.zeros(1, dtype=np.int64)
         for j in range(k - 1, i, -1):
             shared = np.concatenate((shared, shared + upper[i, j]))
         held = np.concatenate((held, held + shared + upper[i, i]))
         size = np.concatenate((size, size + 1))
     enough = np.flatnonzero(held >= need)
-    # The larger of two numbers with as many bits is the one with the earlier regions.
+    # Of two numbers with equally many bits, the larger has the earlier regions.
     best = int(enough[np.lexsort((-enough, -held[enough], size[enough]))[0]])
     return tuple(i for i in range(k) if best >> (k - 1 - i) & 1)
 
 
 def _best_of_small(upper: Ints, need: float) -> tuple[int, ...] | None:
-    """Try sets of one region, of two, …; None if that would take too long."""
+    """Try sets of one region, of two, …; None if there are too many."""
     tried = 0
     for size in range(1, len(upper) + 1):
         best: tuple[int, tuple[int, ...]] = (-1, ())
@@ -336,7 +336,7 @@ def _best_of_small(upper: Ints, need: float) -> tuple[int, ...] | None:
 
 
 def _peeled(upper: Ints, need: float) -> tuple[int, ...]:
-    """Drop the region whose loss costs least, as long as enough is held."""
+    """Drop the region that holds least, as long as the rest holds enough."""
     kept = list(range(len(upper)))
     while len(kept) > 1:
         full = upper[np.ix_(kept, kept)]

@@ -1,9 +1,9 @@
-"""Maximal cliques through a node, and which of them overlaps least with what was taken before.
+"""Maximal cliques through a node, and the one that overlaps least with earlier ones.
 
-A clique through a node is a set of its neighbours, all joined with one another. So the search runs
-on the neighbourhood alone, whatever the size of the graph, and a set of neighbours is one whole
-number: its highest bit is the first neighbour. Of two cliques of one size, the one with the larger
-number is then the one with the lexicographically smaller list of nodes.
+A clique through a node is a set of its neighbours that are all joined with one another. So the
+search uses only the neighbourhood, whatever the size of the graph. A set of neighbours is one int,
+whose highest bit is the first neighbour. Of two cliques of the same size, the one with the larger
+int has the lexicographically smaller list of nodes.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ Check = Callable[[], object]
 
 
 class Neighbours(Protocol):
-    """For each node, the nodes that it is joined with."""
+    """For each node, its neighbours."""
 
     def __getitem__(self, node: int, /) -> AbstractSet[int]:
         """Neighbours of one node."""
         ...
 
 
-_CHECK_EVERY = 1024  # branches of the search between two looks at the clock: a few milliseconds
-_KEPT = 250_000  # cliques kept by `Cliques`, over all nodes: some 20 MB
-_FEW = 72  # with so few members in all, counting bit by bit beats a matrix product (measured)
+_CHECK_EVERY = 1024  # branches between two checks of the time: a few milliseconds
+_KEPT = 250_000  # cliques cached by `Cliques`, over all nodes: about 20 MB
+_FEW = 72  # up to this many members, counting bits is faster than a matrix product (measured)
 _PRODUCT = 4_000_000  # entries of one matrix product: bounds the memory
 
 
 @dataclass(frozen=True)
 class CliquesThrough:
-    """The maximal cliques through one node: the largest first, then lexicographically.
+    """The maximal cliques through one node, the largest first, then lexicographically.
 
     Attributes
     ----------
     node : the node.
     others : its neighbours, ascending.
     masks : the cliques as sets of neighbours; the highest of ``len(others)`` bits is the first.
-    complete : whether these are all; False if the search stopped at its limit.
+    complete : False if the search stopped at its limit, so there may be more.
     """
 
     node: int
@@ -57,7 +57,7 @@ class CliquesThrough:
 
     def __getitem__(self, i: int) -> tuple[int, ...]:
         """Sorted nodes of a clique."""
-        # The neighbours are sorted, so the node is put in its place and nothing needs sorting.
+        # The neighbours are sorted, so inserting the node keeps the list sorted.
         mask, width, nodes = self.masks[i], len(self.others), list[int]()
         while mask:
             top = mask.bit_length()
@@ -71,7 +71,7 @@ class CliquesThrough:
 
     @cached_property
     def n_members(self) -> int:
-        """Nodes of all cliques added up, the node itself not counted."""
+        """Total number of nodes of all cliques, without the node itself."""
         return sum(map(int.bit_count, self.masks))
 
     @cached_property
@@ -80,9 +80,9 @@ class CliquesThrough:
         return _packed(self.masks, len(self.others))
 
     def heaviest(self, values: npt.NDArray[np.int64]) -> int:
-        """Place of the clique whose pairs have the largest sum of values; ties to the first.
+        """Index of the clique whose pairs have the largest sum of values; ties to the first.
 
-        ``values`` is a symmetric matrix over the node and ``others``; its diagonal plays no part.
+        ``values`` is a symmetric matrix over the node and ``others``; its diagonal is ignored.
         """
         inside = np.array(values[1:, 1:], dtype=np.float64)
         np.fill_diagonal(inside, 0)
@@ -102,7 +102,7 @@ def maximal_cliques_through(
     limit: int | None = None,
     check: Check | None = None,
 ) -> CliquesThrough:
-    """Every maximal clique that contains a node; none for a node without neighbours.
+    """All maximal cliques that contain a node; none for a node without neighbours.
 
     Bron–Kerbosch with pivoting on the node's neighbourhood.
 
@@ -110,8 +110,8 @@ def maximal_cliques_through(
     ----------
     node : the node.
     neighbours : for each node of the graph, the nodes it is joined with.
-    limit : stop after so many cliques; which ones depends on the neighbourhood alone.
-    check : called every few milliseconds of the search; it may raise to end it.
+    limit : the largest number of cliques; which ones are found depends only on the neighbourhood.
+    check : called every few milliseconds; may raise to stop the search.
 
     Examples
     --------
@@ -132,15 +132,15 @@ def maximal_cliques_through(
     if not complete:
         del masks[limit:]
     masks.sort(reverse=True)
-    masks.sort(key=int.bit_count, reverse=True)  # a reversed sort keeps the order of equals
+    masks.sort(key=int.bit_count, reverse=True)  # a reversed sort is stable
     return CliquesThrough(node, others, tuple(masks), complete)
 
 
 def _maximal_sets(near: list[int], limit: int | None, check: Check | None) -> list[int]:
     """All maximal cliques of a small graph, or one more than ``limit`` of them.
 
-    The search keeps a stack of its own: a clique may be larger than Python's call stack. It is
-    written out in one piece because this is where the time goes.
+    The search uses an explicit stack, because a clique may be larger than Python's call stack. It
+    is one function because it dominates the running time.
     """
     found: list[int] = []
     if not near:
@@ -148,7 +148,7 @@ def _maximal_sets(near: list[int], limit: int | None, check: Check | None) -> li
     stack: list[tuple[int, int, int, int]] = []
     stop_at = float("inf") if limit is None else limit + 1
     due = _CHECK_EVERY
-    # Vertices chosen; those that may come on; those that may not, their cliques being found.
+    # Chosen vertices; candidates; vertices whose cliques have been found already.
     chosen, candidates, done = 0, (1 << len(near)) - 1, 0
     while True:
         if check is not None:
@@ -156,8 +156,8 @@ def _maximal_sets(near: list[int], limit: int | None, check: Check | None) -> li
             if not due:
                 check()
                 due = _CHECK_EVERY
-        # The pivot leaves the fewest candidates to branch on: those that it is not joined with.
-        # All but one is as good as all: then there is one branch, and it may lead nowhere.
+        # The pivot minimises the number of branches: the candidates that are not its neighbours.
+        # A pivot with all candidates but one is good enough: it leaves one branch.
         rest, enough, most, pivot = candidates | done, candidates.bit_count() - 1, -1, 0
         while rest:
             top = rest.bit_length() - 1
@@ -195,13 +195,13 @@ def _maximal_sets(near: list[int], limit: int | None, check: Check | None) -> li
 
 
 class Cliques:
-    """The maximal cliques of one graph, found node by node and kept for when it comes round.
+    """The maximal cliques of one graph, computed node by node and cached.
 
     Parameters
     ----------
-    neighbours : for each node, the nodes it is joined with; they may not change.
+    neighbours : for each node, its neighbours; they may not change.
     limit, check : see `maximal_cliques_through`.
-    keep : how many cliques to keep in all; nodes met when there is no more room are searched anew.
+    keep : the largest number of cliques to cache; nodes beyond that are searched again each time.
     """
 
     def __init__(
@@ -224,7 +224,7 @@ class Cliques:
             found = maximal_cliques_through(
                 node, self._neighbours, limit=self._limit, check=self._check
             )
-            # Nodes come round in turn, so to make room for this one would serve none of them.
+            # Nodes are visited in turns, so evicting others for this one would help none of them.
             if len(found) <= self._room:
                 self._room -= len(found)
                 self._kept[node] = found
@@ -232,11 +232,11 @@ class Cliques:
 
 
 class Overlaps:
-    """Remembers node sets, and tells which clique overlaps least with any one of them.
+    """Stores node sets, and finds the clique that overlaps least with any of them.
 
-    For every node it keeps one whole number, whose bit j says whether the j-th set has the node.
-    So the overlaps of a clique with all sets are counted at once, members being added up bit by
-    bit, or as a matrix product where there are many cliques.
+    For every node it stores one int, whose bit j says whether the j-th set has the node. So the
+    overlaps of a clique with all sets are counted together, with bit operations or, for many
+    cliques, with a matrix product.
     """
 
     def __init__(self) -> None:
@@ -247,17 +247,16 @@ class Overlaps:
         return self._count
 
     def add(self, nodes: Iterable[int]) -> None:
-        """Remember one more set."""
+        """Store one more set."""
         bit = 1 << self._count
         for v in nodes:
             self._sets_with[v] = self._sets_with.get(v, 0) | bit
         self._count += 1
 
     def least(self, cliques: CliquesThrough) -> int:
-        """Place of the clique whose largest overlap with a remembered set is smallest.
+        """Index of the clique whose largest overlap with a stored set is smallest.
 
-        Ties go to the first, that is, to the larger clique, then to the lexicographically
-        smallest.
+        Ties go to the first: the larger clique, then the lexicographically smallest.
         """
         if not self._count:
             return 0
@@ -279,7 +278,7 @@ class Overlaps:
 
 
 def _least_of_few(masks: Sequence[int], rows: list[int], own: int) -> int:
-    """Thermometers: ``levels[t]`` are the sets that have more than t of the members so far."""
+    """Unary counters: ``levels[t]`` are the sets that have more than t of the members so far."""
     start = [own] if own else []
     fewest, place = len(rows) + 2, 0
     for i, mask in enumerate(masks):
@@ -305,7 +304,7 @@ def _least_of_few(masks: Sequence[int], rows: list[int], own: int) -> int:
 
 
 def _packed(masks: Sequence[int], width: int) -> npt.NDArray[np.uint8]:
-    """Whole numbers of ``width`` bits as rows of bytes, the highest bit first."""
+    """Ints of ``width`` bits as rows of bytes, the highest bit first."""
     n_bytes = (width + 7) // 8
     shift = 8 * n_bytes - width
     joined = b"".join([(mask << shift).to_bytes(n_bytes, "big") for mask in masks])

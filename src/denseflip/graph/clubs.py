@@ -1,4 +1,4 @@
-"""k-clubs: sets of nodes in which any two are at most k steps apart, on paths inside the set."""
+"""k-clubs: sets of nodes that are at most k steps apart on paths inside the set."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ def largest_club(
 ) -> Dense:
     """A largest k-club through a node (k at least 2).
 
-    Branch and bound over the nodes within k steps: the one that is too far from most is left out,
-    or taken and those too far from it left out. The search begins with the node and its
-    neighbours, which are a 2-club already, grown as long as one more node can come on. Which of
-    several largest is given depends on the numbering.
+    Branch and bound over the nodes within k steps: the node that is too far from most others is
+    either dropped, or kept and those too far from it dropped. The initial solution is the node and
+    its neighbours, which are a 2-club, extended greedily. If there are several largest clubs, the
+    node numbers decide.
 
     Parameters
     ----------
     node, neighbours, check : see `denseflip.graph.relaxed_cliques.largest_lacking`.
-    k : the diameter allowed.
-    max_branches : the search ends after so many; then ``exact`` is False.
+    k : the largest diameter.
+    max_branches : the largest number of branches; if it is reached, ``exact`` is False.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def largest_club(
             close = union
             for u in _bits(chosen):
                 close &= reach[u]
-            if chosen & ~close:  # two that were taken are too far apart
+            if chosen & ~close:  # two chosen nodes are too far apart
                 break
             if close != union:
                 candidates &= close
@@ -67,7 +67,7 @@ def largest_club(
             if reach[weakest] & union == union:
                 best, size = union, union.bit_count()
                 break
-            # All that is chosen reaches everything, so the weakest may go.
+            # All chosen nodes reach everything, so the weakest candidate may be dropped.
             stack.append((chosen | 1 << weakest, candidates ^ 1 << weakest))
             stack.append((chosen, candidates ^ 1 << weakest))
             break
@@ -75,7 +75,7 @@ def largest_club(
 
 
 def star(nodes: Sequence[int], neighbours: Neighbours) -> list[tuple[int, int]]:
-    """Pairs to join so that one of the nodes, the one joined with most, is joined with all.
+    """Pairs to add so that the node with most neighbours is joined with all the others.
 
     >>> star([0, 1, 2, 3], [{1}, {0, 2}, {1}, set()])
     [(1, 3)]
@@ -114,12 +114,12 @@ def _reach(members: int, near: Sequence[int], k: int) -> dict[int, int]:
 
 
 def _grown(members: int, near: Sequence[int], k: int) -> int:
-    """A club with more nodes, taken in by number wherever the whole stays a club."""
+    """Extend a club greedily, by node number, as long as it stays a club."""
     for u in range(len(near)):
         if members >> u & 1 or not near[u] & members:
             continue
         wider = members | 1 << u
-        if k == 2:  # paths that were there stay, so only the new one has to reach all
+        if k == 2:  # existing paths remain, so only the new node has to reach all
             two = near[u] | 1 << u
             for w in _bits(near[u] & members):
                 two |= near[w]

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from denseflip.errors import MissingExtraError
 from denseflip.graph.cliques import Check, Neighbours
 
-_ALL_PARTITIONS = 7  # nodes with edges up to which every partition is tried: 877 of them
+_ALL_PARTITIONS = 7  # up to this many nodes with edges, all partitions (877) are tried
 
 
 def communities(
@@ -21,19 +21,19 @@ def communities(
     seed: int = 0,
     check: Check | None = None,
 ) -> list[tuple[int, ...]]:
-    """Communities of the nodes that have an edge, each ascending, the first node deciding.
+    """Communities of the nodes that have an edge, each sorted, ordered by their first node.
 
-    Up to 7 such nodes, the partition of largest modularity, every one being tried (the first of
-    equals). Else Louvain or Leiden: good, not proven best.
+    For up to 7 such nodes, all partitions are tried, and the first with the largest modularity is
+    returned. Otherwise Louvain or Leiden, which are not guaranteed to be optimal.
 
     Parameters
     ----------
     nodes, neighbours : the graph.
-    by : ``"louvain"`` (NetworkX), ``"leiden"`` (igraph, which has to be installed), or ``"auto"``:
-        Leiden where igraph is installed, else Louvain.
-    resolution : above 1 for more and smaller communities, below for fewer.
-    seed : of the random order in which either method looks at the nodes.
-    check : called between the rounds of Louvain; it may raise to end the search.
+    by : ``"louvain"`` (NetworkX), ``"leiden"`` (needs igraph), or ``"auto"``: Leiden if igraph is
+        installed, else Louvain.
+    resolution : above 1 for more and smaller communities, below 1 for fewer.
+    seed : the seed for the random order of nodes in both methods.
+    check : called between rounds of Louvain; may raise to stop the search.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def communities(
 
 
 def has_igraph() -> bool:
-    """Whether igraph is installed, which has Leiden."""
+    """Whether igraph, which provides Leiden, is installed."""
     return find_spec("igraph") is not None
 
 
@@ -103,7 +103,7 @@ def _leiden(
 def modularity(
     parts: Iterable[Iterable[int]], neighbours: Neighbours, resolution: float = 1.0
 ) -> Fraction:
-    """Share of edges inside the parts, less what degrees alone would give; 0 without an edge.
+    """Share of edges inside the parts, minus the share expected by degree; 0 without edges.
 
     >>> modularity([(0, 1, 2), (3, 4, 5)], [{1, 2}, {0, 2}, {0, 1}, {4, 5}, {3, 5}, {3, 4}])
     Fraction(1, 2)

@@ -1,4 +1,4 @@
-"""Other libraries' graph forms, checked at the door and turned into pair codes, and back."""
+"""Conversion between graph objects of other libraries and pair codes, with input checks."""
 
 from __future__ import annotations
 
@@ -35,13 +35,14 @@ def codes_from_adjacency(
     else:
         other = (array != 0) & (array != 1)
         if other.any():
-            # The diagonal of a weighted matrix says nothing about it: speak of a pair if one can.
+            # Report an off-diagonal entry if possible: the diagonal of a weighted matrix is often
+            # 1.
             pairs = other & ~np.eye(n, dtype=bool)
             r, c = np.argwhere(pairs if pairs.any() else other)[0].tolist()
             msg = (
                 f"{source}: an adjacency matrix holds only 0 and 1; got {array[r, c]} at row {r}, "
                 f"column {c}, counted from 0 ({_entries(int(other.sum()))}). For a weighted or "
-                "correlation matrix give a threshold, or another rule for which pairs are edges "
+                "correlation matrix give a threshold, or another rule that selects the edges "
                 "(keep)."
             )
             raise InvalidGraphError(msg, parameter="keep")
@@ -49,7 +50,7 @@ def codes_from_adjacency(
         if len(loops):
             msg = (
                 f"{source}: self-loop at node {loops[0]} ({len(loops)} in all). "
-                "Set the diagonal to 0: the graphs here are simple."
+                "Set the diagonal to 0: denseflip uses simple graphs."
             )
             raise InvalidGraphError(msg)
         chosen = array != 0
@@ -58,7 +59,7 @@ def codes_from_adjacency(
 
 
 def check_matrix(matrix: npt.ArrayLike, source: str) -> npt.NDArray[Any]:
-    """Return a square, symmetric, finite, real matrix, or say which entries are not."""
+    """Return a square, symmetric, finite, real matrix, or raise and name the wrong entries."""
     try:
         array = np.asarray(matrix)
     except ValueError as error:  # ragged rows
@@ -78,7 +79,7 @@ def check_matrix(matrix: npt.ArrayLike, source: str) -> npt.NDArray[Any]:
         msg = (
             f"{source}: value {array[r, c]} at row {r}, column {c}, counted from 0 "
             f"({_entries(len(bad))}). "
-            "Every entry must be finite: fill or drop the nodes without data first."
+            "Every entry must be finite: impute or drop the nodes without data first."
         )
         raise InvalidGraphError(msg)
     differs = ~np.isclose(array, array.T, rtol=1e-9, atol=1e-12)
@@ -89,7 +90,8 @@ def check_matrix(matrix: npt.ArrayLike, source: str) -> npt.NDArray[Any]:
             f"{source}: the matrix is not symmetric: entry ({r}, {c}) is {array[r, c]} but "
             f"({c}, {r}) is {array[c, r]} "
             f"({counted(len(cells), 'such pair', 'such pairs')}; rows and columns are counted "
-            "from 0). Graphs here are undirected: symmetrise it first, for example (M + M.T) / 2."
+            "from 0). denseflip uses undirected graphs: symmetrise the matrix first, for example "
+            "(M + M.T) / 2."
         )
         raise InvalidGraphError(msg)
     return array
@@ -123,7 +125,7 @@ def codes_from_sparse(matrix: sp.sparray | sp.spmatrix, source: str) -> tuple[in
         )
         raise InvalidGraphError(msg)
     if (row == col).any():
-        msg = f"{source}: self-loop at node {row[row == col][0]}. The graphs here are simple."
+        msg = f"{source}: self-loop at node {row[row == col][0]}. denseflip uses simple graphs."
         raise InvalidGraphError(msg)
     upper = np.sort(row[row < col] * n + col[row < col])
     lower = np.sort(col[row > col] * n + row[row > col])
@@ -151,7 +153,7 @@ def codes_from_networkx(
         nodes.sort()
     index = {node: i for i, node in enumerate(nodes)}
     if len(index) != len(nodes):
-        msg = f"{source}: the node order names a node twice."
+        msg = f"{source}: the node order has a node twice."
         raise InvalidGraphError(msg)
     missing = [node for node in graph.nodes if node not in index]
     if missing:
@@ -164,13 +166,13 @@ def codes_from_networkx(
 
 
 def names_of(nodes: Sequence[Any]) -> tuple[Any, ...] | None:
-    """The nodes as names; None if they are the numbers 0, 1, 2 … themselves."""
+    """The names of the nodes; None if they are just the numbers 0, 1, 2 …"""
     numbered = all(type(x) is int for x in nodes) and list(nodes) == list(range(len(nodes)))
     return None if numbered else tuple(nodes)
 
 
 def check_names(names: Any, n_nodes: int, plain: bool = False) -> tuple[Any, ...]:
-    """One name per node, all different; ``plain`` ones (texts, whole numbers) if asked for."""
+    """One distinct name per node; with ``plain``, only texts and whole numbers."""
     odd = plain and not isinstance(names, (list, tuple))
     given = () if odd else tuple(names)
     if odd or (plain and any(type(x) not in (str, int) for x in given)):
@@ -189,7 +191,7 @@ def check_names(names: Any, n_nodes: int, plain: bool = False) -> tuple[Any, ...
 def _chosen_edges(
     graph: nx.Graph, weight: str | None, threshold: float | None, source: str
 ) -> list[tuple[Any, Any]]:
-    """The edges that are edges: all, or those whose weight says so; an error where none does."""
+    """The edges to keep: all, or those at or above the threshold; raises if that is unclear."""
     if weight is None:
         if threshold is not None:
             msg = f"{source}: a threshold needs weights; weight=None takes every listed edge."
@@ -223,7 +225,7 @@ def _chosen_edges(
 
 
 def to_adjacency(graph: Graph, dtype: npt.DTypeLike = np.float64) -> npt.NDArray[Any]:
-    """Dense 0/1 matrix; of a near copy by copying its root's matrix and flipping what differs."""
+    """Dense 0/1 matrix; for a near copy, its root's matrix with the differences flipped."""
     n = graph.n_nodes
     if n * n > _KEEP:
         check_dense(n, "The graph as an array", itemsize=np.dtype(dtype).itemsize)
@@ -247,8 +249,8 @@ def stack_adjacency(graphs: Sequence[Graph], dtype: npt.DTypeLike = np.float64) 
 def _fill(rows: npt.NDArray[Any], graphs: Sequence[Graph]) -> None:
     """Write each graph's flat adjacency into a row.
 
-    A graph that is a near copy of the one written before is that one's row with some entries
-    flipped: in a search they come one after the other, a few pairs apart.
+    If a graph is a near copy of the previous one, as in a search, the previous row is copied and
+    the differing entries are flipped.
     """
     for row, graph in zip(rows, graphs, strict=True):
         n = graph.n_nodes
@@ -263,9 +265,7 @@ def _fill(rows: npt.NDArray[Any], graphs: Sequence[Graph]) -> None:
             matrix[_both(graph.codes, n)] = 1
         else:
             matrix = before[1]
-            _last.written = (
-                None  # an interrupt may come while it is neither one graph nor the other
-            )
+            _last.written = None  # an interrupt may leave the buffer between two graphs
             if len(flips) <= _FEW:
                 for code in flips.tolist() if isinstance(flips, np.ndarray) else flips:
                     u, v = divmod(code, n)
@@ -282,9 +282,9 @@ def _both(codes: Codes, n: int) -> Codes:
     return np.concatenate((codes, codes * n - codes // max(n, 1) * (n * n - 1)))
 
 
-_KEEP = 4_000_000  # entries of a matrix that is kept for the near copy to come
-_FEW = 12  # up to so many flips a loop is quicker than arrays
-_last = threading.local()  # the graph written last and its matrix, in this thread
+_KEEP = 4_000_000  # largest number of entries of a matrix that is cached for the next near copy
+_FEW = 12  # up to this many flips, a loop is faster than arrays
+_last = threading.local()  # the last graph written and its matrix, per thread
 
 
 def to_sparse(graph: Graph) -> sp.csr_array:
@@ -300,7 +300,7 @@ def to_sparse(graph: Graph) -> sp.csr_array:
 
 
 def to_networkx(graph: Graph) -> nx.Graph:
-    """A networkx graph over the names of the nodes, or ``0 .. n - 1`` where they have none."""
+    """A networkx graph over the node names, or over ``0 .. n - 1`` without names."""
     import networkx as nx
 
     names = graph.names

@@ -1,7 +1,7 @@
-"""`Graph`: the value everything else is made of.
+"""`Graph`: an immutable graph over a fixed node set.
 
-Pair codes live in `pairs`, changes in `edits`, conversions from and to other libraries' forms in
-`convert`, counting kernels in `density`, what is known about the nodes in `nodes`.
+See also `pairs` (pair codes), `edits` (changes), `convert` (other libraries), `density` (counting
+kernels) and `nodes` (names, regions, coordinates).
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ if TYPE_CHECKING:
     import scipy.sparse as sp
 
 _LITTLE_ENDIAN = np.dtype("<i8")
-_SIBLINGS = 32  # up to so many flips are compared as sets
-_NEAR = 1024  # flips that a copy may always be away from its root
+_SIBLINGS = 32  # up to this many flips are compared as sets
+_NEAR = 1024  # a copy may always have this many flips relative to its root
 _NOTHING: Codes = sealed(np.empty(0, dtype=np.int64))
 
 
 class Graph:
     """An immutable, undirected, simple graph over the fixed nodes ``0 .. n_nodes - 1``.
 
-    It is one sorted array of pair codes ``u * n_nodes + v`` with ``u < v``, so memory grows with
-    the number of edges. A changed copy is lazy: it knows the graph it was made from and the pairs
-    that were flipped, so making it costs what changed, and the array is made when somebody asks.
-    Equal content means equal graphs and equal hashes.
+    It is stored as one sorted array of pair codes ``u * n_nodes + v`` with ``u < v``, so memory
+    grows with the number of edges. A changed copy is lazy: it stores its parent and the flipped
+    pairs, and computes the array on first use. Graphs with equal content are equal and have equal
+    hashes.
 
     Build one with `from_edges`, `from_adjacency`, `from_sparse` or `from_networkx`; all of them
-    check their input and say what is wrong with it.
+    check their input.
 
     Examples
     --------
@@ -86,12 +86,12 @@ class Graph:
     _far: int  # how many flips lie between this graph and its root, repeats counted
     _fresh: Graph  # the same graph as a root of its own, for copies of a graph that has got far
     _difference: Codes
-    _key: int | None  # None until asked: an empty slot would cost more than the rest of a question
+    _key: int | None  # None until needed: an empty slot would cost more than the rest of a query
     _digest: bytes
     _pairs: Codes
 
     def __init__(self, n_nodes: int, codes: Codes, names: tuple[Any, ...] | None = None) -> None:
-        """Take over sorted, unique, valid codes. Internal: use the ``from_`` constructors."""
+        """Wrap sorted, unique, valid codes. Internal: use the ``from_`` constructors."""
         _set_n(self, n_nodes)
         _set_names(self, names)
         _set_codes(self, sealed(codes))
@@ -110,7 +110,7 @@ class Graph:
     def from_edges(
         cls, n_nodes: int, edges: Iterable[Iterable[int]], *, source: str = "edges"
     ) -> Self:
-        """Build a graph from node pairs; order inside a pair does not matter.
+        """Build a graph from node pairs; the order within a pair does not matter.
 
         Raises
         ------
@@ -141,7 +141,7 @@ class Graph:
 
     @classmethod
     def from_sparse(cls, matrix: sp.sparray | sp.spmatrix, *, source: str = "matrix") -> Self:
-        """Build a graph from a SciPy sparse adjacency matrix, never making it dense."""
+        """Build a graph from a SciPy sparse adjacency matrix without making it dense."""
         from denseflip.graph import convert
 
         n, codes = convert.codes_from_sparse(matrix, source)
@@ -157,15 +157,15 @@ class Graph:
         threshold: float | None = None,
         source: str = "networkx graph",
     ) -> Self:
-        """Build a graph from a networkx graph, whose node names it keeps (`names`).
+        """Build a graph from a networkx graph and keep its node names (`names`).
 
         Parameters
         ----------
         graph : an undirected, simple graph.
-        order : the nodes in the order of their numbers; by default ``0..n-1`` if they are these,
-            else the graph's own.
-        weight : the edge attribute that holds weights. If there are any but 0 and 1, a threshold
-            must say which are edges, as for an array; None for every listed edge.
+        order : the nodes in the order of their numbers; by default ``0..n-1`` if the nodes are
+            these numbers, else the order of the graph.
+        weight : the edge attribute with the weights. Weights other than 0 and 1 need a threshold,
+            as for an array. None takes every listed edge.
         threshold : edges with a weight at or above it are kept.
         source : the name used in error messages.
 
@@ -190,11 +190,11 @@ class Graph:
 
     @property
     def names(self) -> tuple[Any, ...] | None:
-        """What nodes are called where the graph comes from, if not 0, 1, 2 …; copies keep it."""
+        """The original names of the nodes, if they are not 0, 1, 2 …; copies keep them."""
         return self._root._names
 
     def named(self, names: Iterable[Any] | None) -> Graph:
-        """The same graph with these names, all different; None for none."""
+        """The same graph with these distinct names; None for no names."""
         from denseflip.graph import convert
 
         given = None if names is None else convert.check_names(names, self._n)
@@ -256,16 +256,16 @@ class Graph:
 
     @property
     def key(self) -> int:
-        """A number of 128 bits that stands for the content within this version of denseflip.
+        """A 128-bit hash of the content; may change between versions of denseflip.
 
-        The words of the edges combined by exclusive or, so a copy's key costs what was flipped.
-        For files and ids take `digest`, which never changes.
+        It combines one word per edge by exclusive or, so the key of a copy costs O(flips). For
+        files and ids use `digest`, which never changes.
         """
         known = self._key
         if known is not None:
             return known
         key, line = 0, self._line
-        while line is not None:  # up to a graph that knows its key, or to the root
+        while line is not None:  # up to a graph with a known key, or to the root
             parent, flipped = line
             key ^= key_of(flipped)
             known = parent._key
@@ -280,7 +280,7 @@ class Graph:
 
     @property
     def digest(self) -> bytes:
-        """16 bytes that stand for the content: equal graphs, equal digests, on any machine."""
+        """A 16-byte hash of the content: equal graphs have equal digests on any machine."""
         try:
             return self._digest
         except AttributeError:
@@ -299,7 +299,7 @@ class Graph:
         """`toggle` for pairs already encoded (valid, unique, in any order). O(len(codes))."""
         if not len(codes):
             return self
-        # What the caller does with the codes later must not change this graph.
+        # Copy: later changes of the caller's array must not change this graph.
         codes = sealed(codes) if isinstance(codes, np.ndarray) else tuple(codes)
         parent: Graph = self
         if parent._far > _NEAR and parent._far > 2 * len(parent._root._codes):
@@ -314,13 +314,13 @@ class Graph:
 
     @property
     def root(self) -> Graph:
-        """The graph that this one is a near copy of; itself if it was made from scratch."""
+        """The graph that this one is a near copy of; itself if it is not a copy."""
         return self._root
 
     def difference(self, other: Graph) -> Codes:
         """Sorted codes of the pairs on which the two graphs differ.
 
-        Costs what differs if one is a near copy of the other, as in a search, else O(n_edges).
+        O(differences) if one is a near copy of the other, as in a search, else O(n_edges).
         """
         other = self.check_same_nodes(other)
         if self._root is other._root:
@@ -330,9 +330,9 @@ class Graph:
         return toggled(self.codes, other.codes)
 
     def flips_from(self, other: Graph) -> tuple[int, ...] | Codes | None:
-        """Codes by which this graph differs from a near relative; None if it is none.
+        """Codes by which this graph differs from a near relative; None if it is not one.
 
-        What `difference` gives, unsorted, and quicker for a parent, a child or a sibling.
+        Like `difference` but unsorted, and faster for a parent, a child or a sibling.
         """
         if other._root is not self._root:
             return None
@@ -371,14 +371,14 @@ class Graph:
             flipped = np.asarray(flips[0] if flips else (), dtype=np.int64)
         known = sealed(toggled(known, flipped))
         _set_difference(self, known)
-        # From here on the root is parent enough: the graphs between may be forgotten.
+        # Now the root serves as parent, so the graphs in between can be freed.
         if self._line is not None:
             _set_key(self, self.key)  # as long as it costs one step
             _set_line(self, (self._root, known))
         return known
 
     def _as_root(self) -> Graph:
-        """The same graph made from scratch: its root is farther away than the graph is large."""
+        """The same graph as a new root, for a graph with more flips than edges."""
         try:
             return self._fresh
         except AttributeError:
@@ -404,7 +404,7 @@ class Graph:
         return d / union if union else 0.0
 
     def check_same_nodes(self, other: Graph) -> Graph:
-        """Return ``other``, or say that it has another number of nodes."""
+        """Return ``other``, or raise if it has a different number of nodes."""
         if other._n != self._n:
             msg = f"The graphs have different node sets: {self._n} and {other._n} nodes."
             raise InvalidGraphError(msg)
@@ -413,7 +413,7 @@ class Graph:
     # ---- forms --------------------------------------------------------------------------
 
     def to_adjacency(self, dtype: npt.DTypeLike = np.float64) -> npt.NDArray[Any]:
-        """Dense symmetric 0/1 matrix of shape (n, n), a fresh copy each time."""
+        """Dense symmetric 0/1 matrix of shape (n, n), a new copy each time."""
         from denseflip.graph import convert
 
         return convert.to_adjacency(self, dtype)
@@ -425,13 +425,13 @@ class Graph:
         return convert.to_sparse(self)
 
     def to_networkx(self) -> nx.Graph:
-        """A networkx graph over the nodes' `names`, or ``0 .. n - 1`` where there are none."""
+        """A networkx graph over the nodes' `names`, or over ``0 .. n - 1`` without names."""
         from denseflip.graph import convert
 
         return convert.to_networkx(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON-ready form: ``{"n_nodes": n, "edges": [[u, v], …]}``, and plain names."""
+        """JSON-ready form: ``{"n_nodes": n, "edges": [[u, v], …]}``, and plain names."""
         data: dict[str, Any] = {"n_nodes": self._n, "edges": self.pairs.tolist()}
         if self.names is not None and all(type(x) in (str, int) for x in self.names):
             data["names"] = list(self.names)
@@ -458,7 +458,7 @@ class Graph:
             return NotImplemented
         if self is other:
             return True
-        # Equal content is equal keys; the codes are compared as well, since keys are only words.
+        # Equal content implies equal keys; the codes are compared too, since keys are only hashes.
         return self.key == other.key and self._n == other._n and self._same_codes(other)
 
     def _same_codes(self, other: Graph) -> bool:
@@ -482,7 +482,7 @@ class Graph:
         return (type(self), (self._n, self.codes.copy(), self.names))
 
 
-# A slot's own setter passes by `__setattr__`, which keeps everybody else out.
+# The setter of a slot bypasses `__setattr__`, which makes the graph immutable.
 _new = object.__new__
 _set_n = Graph.__dict__["_n"].__set__
 _set_names = Graph.__dict__["_names"].__set__

@@ -1,6 +1,6 @@
-"""Counting kernels: how dense a graph is round each node.
+"""Counting kernels: how dense a graph is around each node.
 
-Pure functions of a `Graph`. Each states its cost; each equals a brute-force count in the tests.
+Pure functions of a `Graph`. Each states its cost and is tested against a brute-force count.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ from denseflip.graph.nodes import Taxonomy
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-_DENSE_NODES = 4000  # up to here a matrix of the graph is a possibility
-_PRODUCTS_PER_PATH = 256  # of a matrix, in the time it takes to list one path (measured)
-_PATHS_PER_PART = 1 << 18  # paths listed at once: bounds the memory
+_DENSE_NODES = 4000  # up to here a dense matrix is considered
+_PRODUCTS_PER_PATH = 256  # matrix operations in the time it takes to list one path (measured)
+_PATHS_PER_PART = 1 << 18  # paths listed at a time: bounds the memory
 
 
 def count_triangles(graph: Graph) -> Ints:
     """Number of triangles through each node.
 
-    A dense matrix product where that is quicker, up to 4,000 nodes; else a list of the paths of
-    two edges, in parts, whose time is O(Σ degree²) at most and whose memory stays O(m).
+    Uses a dense matrix product where that is faster, up to 4,000 nodes. Otherwise it lists the
+    paths of two edges in chunks, in O(Σ degree²) time and O(m) memory.
 
     >>> count_triangles(Graph.from_edges(4, [(0, 1), (1, 2), (0, 2), (2, 3)])).tolist()
     [1, 1, 1, 0]
     """
     n, degrees = graph.n_nodes, graph.degrees()
     if n <= _DENSE_NODES and n**3 <= _PRODUCTS_PER_PATH * int((degrees**2).sum()):
-        a = graph.to_adjacency(np.float32)  # sums stay below 2^24: still whole numbers
-        # Each triangle at a node is met in both directions.
+        a = graph.to_adjacency(np.float32)  # sums stay below 2^24, so they are exact
+        # Each triangle at a node is counted in both directions.
         dense: Ints = np.rint(np.einsum("ij,ij->i", a @ a, a) / 2).astype(np.int64)
         return dense
     return _triangles_by_paths(graph, degrees)
 
 
 def _triangles_by_paths(graph: Graph, degrees: Ints) -> Ints:
-    """Follow two edges from a node, each to a node of higher degree, and look for the third."""
+    """Follow two edges from a node, each to a node of higher degree, and look up the third."""
     n, m = graph.n_nodes, graph.n_edges
     place = np.empty(n, dtype=np.int64)  # by degree, so that hubs start few paths
     place[np.argsort(degrees, kind="stable")] = np.arange(n)
@@ -51,7 +51,7 @@ def _triangles_by_paths(graph: Graph, degrees: Ints) -> Ints:
     codes = np.sort(ends.min(axis=1) * n + ends.max(axis=1))
     tail, head = np.divmod(codes, max(n, 1))
     first = np.searchsorted(tail, np.arange(n + 1))  # edges from v: first[v] up to first[v + 1]
-    ways = np.diff(first)[head]  # how many paths go on over each edge
+    ways = np.diff(first)[head]  # how many paths continue along each edge
     up_to = np.cumsum(ways)
     counts = np.zeros(n, dtype=np.int64)
     start = 0
@@ -74,7 +74,7 @@ def _triangles_by_paths(graph: Graph, degrees: Ints) -> Ints:
 
 
 def count_components(graph: Graph) -> int:
-    """Number of connected pieces; a node without edges is one. O(n + m).
+    """Number of connected components; a node without edges is one. O(n + m).
 
     >>> count_components(Graph.from_edges(4, [(0, 1), (1, 2)]))
     2
@@ -85,7 +85,7 @@ def count_components(graph: Graph) -> int:
 
 
 def clustering(graph: Graph) -> Floats:
-    """Share of each node's neighbour pairs that are joined; 0 below two neighbours."""
+    """Share of each node's neighbour pairs that are joined; 0 with fewer than two neighbours."""
     degrees = graph.degrees()
     possible = degrees * (degrees - 1) / 2
     return np.divide(
@@ -104,8 +104,8 @@ def core_numbers(graph: Graph) -> Ints:
 def harmonic_centrality(graph: Graph) -> Floats:
     """Sum of 1/distance to every other reachable node; small at the periphery. O(n·m).
 
-    The sum is taken in whole numbers over a common denominator, so equal centralities compare
-    equal whatever the order of addition.
+    The sum is computed in integers over a common denominator, so equal centralities compare equal
+    whatever the order of addition.
     """
     from scipy.sparse.csgraph import shortest_path
 
@@ -128,10 +128,10 @@ def harmonic_centrality(graph: Graph) -> Floats:
 
 
 class NeighbourSets(dict[int, set[int]]):
-    """The set of neighbours of every node, each made when it is first asked for.
+    """The set of neighbours of every node, computed on first use.
 
-    A search on a large graph looks at a few nodes: it pays for those, and once for sorting the
-    edges: O(m log m). Asked for a node twice it gives the same set, which its owner may change.
+    A search on a large graph visits few nodes: it pays for those, and once for sorting the edges,
+    O(m log m). Repeated access to a node returns the same set, which the owner may modify.
 
     >>> near = NeighbourSets(Graph.from_edges(4, [(0, 1), (1, 2)]))
     >>> near[1], near[3]
@@ -159,7 +159,7 @@ class NeighbourSets(dict[int, set[int]]):
         return made
 
     def copy(self) -> NeighbourSets:
-        """The same graph's neighbours anew, in sets of their own."""
+        """A copy for the same graph, with new sets."""
         fresh = NeighbourSets.__new__(NeighbourSets)
         fresh._ends = self._ends
         return fresh
@@ -172,6 +172,6 @@ def two_hop(node: int, neighbours: Neighbours) -> set[int]:
 
 
 def region_densities(graph: Graph, taxonomy: Taxonomy) -> Floats:
-    """Edges inside each region over the pairs inside it; 0 for a region of one node."""
+    """Share of the pairs inside each region that are edges; 0 for a region of one node."""
     cells = Cells(taxonomy)
     return cells.densities(graph)[cells.within]

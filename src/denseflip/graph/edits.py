@@ -1,4 +1,4 @@
-"""`Edits`: what was added to and removed from a graph."""
+"""`Edits`: the pairs added to and removed from a graph."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Edits:
         """The edits that turn ``original`` into ``changed``."""
         differ = changed.difference(original)
         gone = np.isin(differ, original.codes, assume_unique=True)
-        edits = object.__new__(cls)  # sorted, disjoint and clean: nothing to check
+        edits = object.__new__(cls)  # already sorted and disjoint: no checks
         object.__setattr__(edits, "added", tuple(decode(differ[~gone], original.n_nodes)))
         object.__setattr__(edits, "removed", tuple(decode(differ[gone], original.n_nodes)))
         return edits
@@ -54,7 +54,7 @@ class Edits:
         return tuple(sorted(self.added + self.removed))
 
     def apply(self, graph: Graph) -> Graph:
-        """The edited graph; an edit that does not fit the graph is an error."""
+        """The edited graph; raises if an edit does not fit the graph."""
         added, removed = (
             encode_pairs(np.asarray(side, dtype=np.int64), graph.n_nodes, source=f"{name} pairs")
             for side, name in self._sides()

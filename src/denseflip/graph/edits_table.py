@@ -23,14 +23,14 @@ def list_edits(
 ) -> tuple[tuple[str, ...], list[Row]]:
     """Columns and rows of the table of edits: one row for each edit, removals first.
 
-    Every other table of edits has these columns. Those of which nothing is known are left out.
+    All tables of edits have these columns. Columns without data are left out.
 
     Parameters
     ----------
     edits : the added and removed edges.
     nodes : adds ``name_1`` and ``name_2``.
     regions : adds ``region_1`` and ``region_2``.
-    weights : (node, node, before, after) of the edits that the classifier saw as weights; adds
+    weights : (node, node, before, after) of each edit, for a classifier that uses weights; adds
         ``weight_before`` and ``weight_after``.
     named : the edits that a sentence names; adds ``named``, which is true for these.
 
@@ -75,7 +75,7 @@ def make_frame(columns: Sequence[str], rows: Iterable[Row]) -> Any:
     Raises
     ------
     MissingExtraError
-        If pandas is not installed; the message says how to get it.
+        If pandas is not installed; the message says how to install it.
     """
     try:
         from pandas import DataFrame

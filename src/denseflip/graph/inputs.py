@@ -1,6 +1,6 @@
-"""`as_graph`: graphs in the forms of other libraries, taken with the names that they carry.
+"""`as_graph`: convert graphs of other libraries, with their node names.
 
-And the matching of names: of one graph to another, and of a node table to a graph.
+Also matches node names: of one graph to another, and of a node table to a graph.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from denseflip.graph.nodes import Nodes
 
 
 def as_graph(value: Any, *, source: str = "graph") -> Graph:
-    """A graph in any of the forms that are known, or a message that says what to pass.
+    """Convert a graph object of any supported type; raises with the supported types otherwise.
 
-    Taken are a `Graph`, a networkx graph and a pandas DataFrame (whose names are kept), a NumPy
+    Supported are a `Graph`, a networkx graph and a pandas DataFrame (with their names), a NumPy
     array or nested lists, a SciPy sparse matrix, a torch tensor, and a PyG ``Data`` object. Weights
-    of a networkx graph are ignored, as networkx itself does; `ignored_weights` gives the note that
-    says so.
+    of a networkx graph are ignored, as networkx itself does; `ignored_weights` returns a note about
+    that.
 
     Examples
     --------
@@ -43,9 +43,9 @@ def as_graph(value: Any, *, source: str = "graph") -> Graph:
         return Graph.from_adjacency(np.asarray(value.detach().cpu()), source=source)
     if value is None or isinstance(value, (str, bytes, dict)):
         msg = (
-            f"{source}: {type(value).__name__} is no graph. Pass a denseflip Graph, an adjacency "
-            "array, a SciPy sparse matrix, a networkx graph, a DataFrame, a torch tensor or a PyG "
-            "Data object; read_graph reads one from a file."
+            f"{source}: {type(value).__name__} is not a graph. Pass a denseflip Graph, an "
+            "adjacency array, a SciPy sparse matrix, a networkx graph, a DataFrame, a torch tensor "
+            "or a PyG Data object; read_graph reads one from a file."
         )
         raise InvalidGraphError(msg)
     return Graph.from_adjacency(value, source=source)
@@ -57,11 +57,11 @@ def is_networkx(value: Any) -> bool:
 
 
 def ignored_weights(value: Any) -> str | None:
-    """What to tell the user about edge weights that `as_graph` ignores; None if it ignores none.
+    """A note for the user about edge weights that `as_graph` ignores; None if there are none.
 
-    A networkx graph is taken as networkx takes it: every listed edge is an edge, whatever its
-    weight. Where the list of edges says nothing without the weights, because it holds all pairs or
-    weights that are not positive numbers, `as_graph` refuses the graph instead.
+    As in networkx, every listed edge is an edge, whatever its weight. If the edges are meaningless
+    without the weights, because all pairs are listed or some weights are not positive numbers,
+    `as_graph` raises an error instead.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def ignored_weights(value: Any) -> str | None:
 
 
 def _from_frame(frame: Any, source: str) -> Graph:
-    """A square DataFrame; rows are brought into the order of the columns by their names."""
+    """A square DataFrame; its rows are sorted by name into the order of the columns."""
     columns, rows = list(frame.columns), list(frame.index)
     numbered = rows == list(range(len(rows)))
     if not numbered and rows != columns:
@@ -107,15 +107,15 @@ def _from_frame(frame: Any, source: str) -> Graph:
 
 
 def _from_pyg(data: Any, source: str) -> Graph:
-    """A PyG graph: every pair of `edge_index`, given once or in both directions."""
+    """A PyG graph: every pair of `edge_index`, listed once or in both directions."""
     if getattr(data, "edge_index", None) is None:
-        msg = f"{source}: the PyG Data object has no edge_index, so it says nothing of edges."
+        msg = f"{source}: the PyG Data object has no edge_index, so its edges are unknown."
         raise InvalidGraphError(msg)
     pairs = np.asarray(data.edge_index.detach().cpu()).T
     weights = getattr(data, "edge_weight", None)
     if weights is not None and set(np.unique(np.asarray(weights.detach().cpu())).tolist()) - {1.0}:
         msg = (
-            f"{source}: the PyG Data object has edge weights other than 1. Say which are edges: "
+            f"{source}: the PyG Data object has edge weights other than 1. Choose the edges: "
             "keep those columns of edge_index, and leave edge_weight out."
         )
         raise InvalidGraphError(msg)
@@ -127,7 +127,8 @@ def _from_pyg(data: Any, source: str) -> Graph:
     if directed != both and directed & both:
         msg = (
             f"{source}: edge_index of the PyG Data object holds some edges in both directions and "
-            "some in one. Graphs here are undirected: see torch_geometric.utils.to_undirected."
+            "some in one. denseflip uses undirected graphs: see "
+            "torch_geometric.utils.to_undirected."
         )
         raise InvalidGraphError(msg)
     edges = {(min(u, v), max(u, v)) for u, v in directed}
@@ -135,12 +136,12 @@ def _from_pyg(data: Any, source: str) -> Graph:
 
 
 def match_graph(graph: Graph, names: tuple[Any, ...], *, what: str = "graph") -> Graph:
-    """The graph with its nodes numbered as in ``names``; one without names is taken as it is.
+    """The graph with its nodes in the order of ``names``; unchanged if it has no names.
 
     Raises
     ------
     InvalidGraphError
-        If the graph has names and they are not these, in whatever order.
+        If the graph has names and they are not the same set.
     """
     own = graph.names
     if own is None or own == names:
@@ -156,10 +157,10 @@ def match_graph(graph: Graph, names: tuple[Any, ...], *, what: str = "graph") ->
 
 
 def match_nodes(graph: Graph, nodes: Nodes | None) -> Nodes | None:
-    """The node table in the order of the graph's nodes, found by name where the graph has names.
+    """The node table in the order of the graph's nodes, matched by name if the graph has names.
 
-    Without a table the names of the graph, if it has any, are one. Nodes that are known by numbers
-    only take the table as it stands.
+    Without a table, the names of the graph make one. If the graph has no names, or its names are
+    numbers, the table is used as it is.
     """
     names = graph.names
     if names is None or all(isinstance(x, (int, np.integer)) for x in names):
@@ -178,11 +179,11 @@ def match_nodes(graph: Graph, nodes: Nodes | None) -> Nodes | None:
 
 
 def settle_names(graphs: Sequence[Graph], nodes: Nodes) -> tuple[tuple[Graph, ...], Nodes]:
-    """Graphs that come with names, in the order of a node table, and that table.
+    """Graphs with names, reordered by a node table, and that table.
 
-    Without a table (one without names) the names of the first graph that has any make one. Graphs
-    without names, and those whose names are numbers, are taken as they are numbered. The graphs
-    that come back have no names of their own: the table has them.
+    Without a table, or with one without names, the names of the first graph that has any make one.
+    Graphs without names, and those whose names are numbers, keep their order. The returned graphs
+    have no names: the table has them.
     """
     named = [g for g in graphs if g.names is not None]
     texts = [g for g in named if not all(isinstance(x, (int, np.integer)) for x in g.names or ())]
@@ -203,7 +204,7 @@ def settle_names(graphs: Sequence[Graph], nodes: Nodes) -> tuple[tuple[Graph, ..
 def tell_difference(
     ours: Iterable[str], theirs: Iterable[str], here: str, there: str, most: int = 10
 ) -> str:
-    """What two lists of names do not share, both ways, each name with the nearest of the other.
+    """Describe which names occur in only one of two lists, each with the nearest in the other.
 
     >>> tell_difference(["Insula_L", "Vermis"], ["Insula_R", "Vermis"], "a.csv", "the node table")
     "only in a.csv (1): 'Insula_L' (nearest: 'Insula_R'); only in the node table (1): 'Insula_R'."

@@ -1,9 +1,8 @@
 """An order of nodes and pairs that does not depend on how the nodes are numbered.
 
-Ties have to be settled somehow. To settle them by number is to let the file a lab happens to have
-decide what its sentence says. Here they are settled by structure: a node is told by its regions
-and its neighbourhood (colour refinement), then by its name. Only nodes that neither tells apart
-are left to their numbers: there, nothing else is known.
+If ties were broken by node number, the order of nodes in a file would decide what a sentence says.
+Here they are broken by structure: by a node's regions and neighbourhood (colour refinement), then
+by its name. Only nodes that neither distinguishes are ordered by number.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from denseflip.graph.pairs import Codes
 
 Ints = npt.NDArray[np.int64]
 Colours = npt.NDArray[np.uint64]
-_ROUNDS = 16  # of refinement, if new colours appear for so long; brain graphs need two or three
+_ROUNDS = 16  # most rounds of refinement; brain graphs need two or three
 
 
 def node_colours(graph: Graph, nodes: Nodes | None = None) -> Colours:
-    """A number for every node that only regions and neighbourhood decide (colour refinement).
+    """A colour for every node, from its regions and neighbourhood (colour refinement).
 
     >>> len(set(node_colours(Graph.from_edges(4, [(0, 1), (1, 2), (2, 3)])).tolist()))
     2
@@ -41,7 +40,7 @@ def node_colours(graph: Graph, nodes: Nodes | None = None) -> Colours:
         if found in (distinct, n):
             break
         distinct = found
-        # Sums wrap round: a sum over neighbours that does not depend on their order.
+        # Sums wrap around, so they do not depend on the order of the neighbours.
         near = np.zeros(n, dtype=np.uint64)
         mixed = _mix(colours)
         np.add.at(near, u, mixed[v])
@@ -51,9 +50,9 @@ def node_colours(graph: Graph, nodes: Nodes | None = None) -> Colours:
 
 
 def node_places(graph: Graph, nodes: Nodes | None = None) -> Ints:
-    """The place of every node in an order that renumbering keeps.
+    """The rank of every node in an order that does not depend on the node numbers.
 
-    By colour, then by name, then, where nothing tells two nodes apart, by number.
+    By colour, then by name; nodes that are equal in both are ordered by number.
     """
     n = graph.n_nodes
     names = np.zeros(n, dtype=np.int64)
@@ -65,7 +64,7 @@ def node_places(graph: Graph, nodes: Nodes | None = None) -> Ints:
 
 
 def pair_places(codes: Codes, places: Ints) -> Codes:
-    """The codes that pairs have when their nodes are numbered by place; sort by these."""
+    """The codes of pairs if nodes are numbered by rank; use them as sort keys."""
     n = max(len(places), 1)
     u, v = np.divmod(codes, n)
     a, b = places[u], places[v]
@@ -78,7 +77,7 @@ def _hash(text: str) -> int:
 
 
 def _mix(values: Colours) -> Colours:
-    """Scatter 64-bit numbers (the finaliser of splitmix64): equal ones stay equal, no others."""
+    """Hash 64-bit numbers (the finaliser of splitmix64, which is a bijection)."""
     out = values + np.uint64(0x9E3779B97F4A7C15)
     out = (out ^ (out >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     out = (out ^ (out >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -1,4 +1,4 @@
-"""`Nodes`: what is known about the node set that all graphs of a data set share."""
+"""`Nodes`: names, regions and coordinates of the node set that a data set shares."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
 
 CROSS = "*"  # joins two taxonomies in a name: "lobe*hemisphere"
 _AXES = ("x", "y", "z")
-_WORDS = {"side": "hemisphere", "sides": "hemisphere"}  # for taxonomies, as suggestions
+_WORDS = {"side": "hemisphere", "sides": "hemisphere"}  # aliases of taxonomy names, for suggestions
 
 
 @dataclass(frozen=True)
 class Taxonomy:
-    """One way to sort all nodes into regions.
+    """One partition of all nodes into regions.
 
     Attributes
     ----------
-    name : what this way of sorting is called, for example ``"lobe"``.
+    name : the name of the partition, for example ``"lobe"``.
     regions : the region names, in order of first appearance.
     index : for each node, the position of its region in ``regions``.
     """
@@ -53,7 +53,7 @@ class Taxonomy:
 
     @classmethod
     def from_labels(cls, name: str, labels: Sequence[str]) -> Self:
-        """Sort nodes by a region name each."""
+        """Build a taxonomy from one region name per node."""
         regions = tuple(dict.fromkeys(labels))
         position = {region: i for i, region in enumerate(regions)}
         return cls(name, regions, tuple(position[x] for x in labels))
@@ -64,7 +64,7 @@ class Taxonomy:
         return np.asarray(self.index, dtype=np.int64)
 
     def members(self, region: int) -> npt.NDArray[np.int64]:
-        """Nodes of the region at this position, ascending."""
+        """Sorted nodes of the region at this position."""
         return np.flatnonzero(self.array == region)
 
     def region_of(self, node: int) -> str:
@@ -74,7 +74,7 @@ class Taxonomy:
 
 @dataclass(frozen=True)
 class Nodes(Serialisable, named="a node table", partial=True):
-    """Names, regions and coordinates of a node set; everything but the names is optional.
+    """Names, regions and coordinates of a node set; only the names are required.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ class Nodes(Serialisable, named="a node table", partial=True):
 
     @classmethod
     def numbered(cls, n_nodes: int) -> Self:
-        """Nodes known by their number alone."""
+        """Nodes without names, only numbers."""
         check_size(float(n_nodes) * PER_NODE, f"{n_nodes} nodes")
         return cls(tuple(str(i) for i in range(n_nodes)))
 
@@ -158,7 +158,7 @@ class Nodes(Serialisable, named="a node table", partial=True):
         name: str = "region",
         rest: str = "Other",
     ) -> Self:
-        """Nodes sorted by region → node numbers. A node in two regions keeps the first (D9)."""
+        """Nodes from region → node numbers. A node in two regions keeps the first (D9)."""
         labels: list[str | None] = [None] * n_nodes
         for region, members in groups.items():
             for node in members:
@@ -172,15 +172,15 @@ class Nodes(Serialisable, named="a node table", partial=True):
     def from_networkx(
         cls, graph: nx.Graph, *, order: Iterable[Any] | None = None, regions: Iterable[str] = ()
     ) -> Self:
-        """The names of a networkx graph's nodes, and regions and coordinates from its attributes.
+        """The node names of a networkx graph, with regions and coordinates from its attributes.
 
         Parameters
         ----------
-        graph : the graph; its node attributes ``x``, ``y``, ``z``, where all nodes have them, are
+        graph : the graph; if all nodes have the attributes ``x``, ``y``, ``z``, they are
             coordinates.
-        order : as in `Graph.from_networkx`, so that both number the nodes alike.
-        regions : the node attributes that sort the nodes into regions, the default one first. By
-            default every attribute that is a text at all nodes.
+        order : as in `Graph.from_networkx`, so that the node numbers agree.
+        regions : the node attributes to use as taxonomies, the default one first. By default all
+            attributes that are texts at all nodes.
 
         Examples
         --------
@@ -226,7 +226,7 @@ class Nodes(Serialisable, named="a node table", partial=True):
     def read_csv(cls, path: str | Path) -> Self:
         """Read a node table: a column ``name``, optional ``x y z``, any other column a taxonomy.
 
-        A column ``index``, if there, must count 0, 1, 2 …
+        A column ``index``, if present, must count 0, 1, 2 …
         """
         path = Path(path)
         check_no_pipe(path, error=InvalidNodesError)
@@ -275,7 +275,7 @@ class Nodes(Serialisable, named="a node table", partial=True):
             raise InvalidNodesError(msg) from error
 
     def write_csv(self, path: str | Path) -> None:
-        """Write the table that `read_csv` reads."""
+        """Write a table that `read_csv` can read."""
         header = ["index", "name", *self.regions, *(_AXES if self.coordinates else ())]
         text = io.StringIO(newline="")
         writer = csv.writer(text, lineterminator="\n")
@@ -328,7 +328,7 @@ class Nodes(Serialisable, named="a node table", partial=True):
         return Taxonomy.from_labels(name, labels)
 
     def ordered(self, names: Iterable[str]) -> Self:
-        """The table with its rows in the order of these names, which may be some of its own."""
+        """The table with its rows in the order of these names, a subset of its own."""
         wanted = list(names)
         place = {name: i for i, name in enumerate(self.names)}
         unknown = [name for name in wanted if name not in place]
@@ -343,7 +343,7 @@ class Nodes(Serialisable, named="a node table", partial=True):
         )
 
     def check_fits(self, n_nodes: int, what: str = "graph") -> None:
-        """Say so if the table and a graph have different numbers of nodes."""
+        """Raise if the table and a graph have different numbers of nodes."""
         if n_nodes != self.n_nodes:
             msg = (
                 f"The {what} has {n_nodes} nodes, but the node table describes {self.n_nodes}. "
@@ -371,7 +371,7 @@ class Nodes(Serialisable, named="a node table", partial=True):
 
 
 def _listed(values: Any, what: str) -> tuple[Any, ...]:
-    """Values that are to be one per node; a text is one value, not its letters."""
+    """Values as a tuple, one per node; a text is one value, not its letters."""
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
         msg = f"The {what} must be listed one per node; got {shown(values)}."
         raise InvalidNodesError(msg)

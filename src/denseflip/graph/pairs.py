@@ -13,16 +13,16 @@ from denseflip.errors import InvalidGraphError, shown
 Pair = tuple[int, int]
 Codes = npt.NDArray[np.int64]
 
-_SPLICE = 300  # with so many codes per toggle, cutting is cheaper than sorting (measured)
-_FEW = 64  # up to so many codes a loop in Python is quicker than arrays
+_SPLICE = 300  # from this many codes per toggle, cutting is faster than sorting (measured)
+_FEW = 64  # up to this many codes, a Python loop is faster than arrays
 _64 = (1 << 64) - 1
-_SALT = 63  # the bit of a salt: beyond every code
+_SALT = 63  # the bit of a salt, above all codes
 _GOLDEN, _MIX_A, _MIX_B = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 _MAX_NODES = 3_000_000_000  # codes must fit in 63 bits
 
 
 def check_n_nodes(n_nodes: int, source: str) -> int:
-    """Return ``n_nodes`` as an int, or say why it cannot be a number of nodes."""
+    """Return ``n_nodes`` as an int, or raise if it is not a valid number of nodes."""
     whole = isinstance(n_nodes, (int, float, np.integer, np.floating)) and _is_whole(n_nodes)
     if not whole or not 0 <= n_nodes <= _MAX_NODES:
         msg = f"{source}: the number of nodes must be a whole number from 0 to {_MAX_NODES:,}; "
@@ -35,7 +35,7 @@ def encode_pairs(pairs: Iterable[Iterable[int]], n_nodes: int, *, source: str) -
     """Check node pairs and return their codes, in the order given."""
     try:
         array = pairs if isinstance(pairs, np.ndarray) else np.array(_listed(pairs, source))
-    except ValueError as error:  # a list in the place of a node
+    except ValueError as error:  # a list instead of a node
         msg = f"{source}: nodes must be whole numbers ({error})."
         raise InvalidGraphError(msg) from error
     if array.size == 0:
@@ -52,7 +52,7 @@ def encode_pairs(pairs: Iterable[Iterable[int]], n_nodes: int, *, source: str) -
     _report(np.asarray(outside.any(axis=1)), array, source, f"a node outside 0..{n_nodes - 1}")
     array = array.astype(np.int64)
     low, high = array.min(axis=1), array.max(axis=1)
-    _report(low == high, array, source, "a self-loop (remove it: the graphs here are simple)")
+    _report(low == high, array, source, "a self-loop (remove it: denseflip uses simple graphs)")
     codes: Codes = low * n_nodes + high
     ordered = np.sort(codes)  # numpy's unique is slow here: from 2.3 on it hashes
     if (ordered[1:] == ordered[:-1]).any():
@@ -103,10 +103,9 @@ def _is_whole(x: object) -> bool:
 
 
 def sealed(codes: Codes) -> Codes:
-    """The same codes in memory that nobody can make writable again.
+    """The same codes in read-only memory.
 
-    An array that owns its memory lets anyone who holds it take back ``writeable = False``; one over
-    a bytes object does not.
+    An array over a bytes object cannot be made writeable again; one that owns its memory can.
     """
     owner: object = codes.base
     if type(owner) is bytes and codes.dtype == np.int64:
@@ -115,18 +114,17 @@ def sealed(codes: Codes) -> Codes:
 
 
 def odd_ones(codes: Codes) -> Codes:
-    """The codes that occur an odd number of times, sorted: flips of which pairs remain."""
+    """The codes that occur an odd number of times, sorted: the net flips."""
     values, counts = np.unique(codes, return_counts=True)
     odd: Codes = values[counts % 2 == 1]
     return odd
 
 
 def key_of(codes: Sequence[int] | Codes, *, salt: int = 0) -> int:
-    """128 bits that stand for a set of codes: one word each, combined by exclusive or.
+    """A 128-bit hash of a set of codes: one word per code, combined by exclusive or.
 
-    So the key of a set with one code more or less is the key and that code's word combined. The
-    words are those of two rounds of SplitMix64 (Steele, Lea & Flood 2014): as good as random, the
-    same everywhere.
+    So adding or removing a code changes the key by an exclusive or with its word. The words come
+    from two rounds of SplitMix64 (Steele, Lea & Flood 2014), the same on all machines.
 
     >>> key_of([3, 8]) == key_of([8]) ^ key_of([3])
     True
@@ -148,7 +146,7 @@ def key_of(codes: Sequence[int] | Codes, *, salt: int = 0) -> int:
 
 @lru_cache(maxsize=1 << 18)
 def _word(code: int, salt: int) -> int:
-    high = _mix((int(code) + (salt << _SALT)) & _64)  # the code may be NumPy's, of 64 bits
+    high = _mix((int(code) + (salt << _SALT)) & _64)  # the code may be a 64-bit NumPy integer
     return high << 64 | _mix(high)
 
 
@@ -160,7 +158,7 @@ def _mix(z: int) -> int:
 
 
 def _mixed(z: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    z = z + np.uint64(_GOLDEN)  # whole numbers of 64 bits wrap round, as they should
+    z = z + np.uint64(_GOLDEN)  # 64-bit integers wrap around, as intended
     z = (z ^ (z >> np.uint64(30))) * np.uint64(_MIX_A)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(_MIX_B)
     return z ^ (z >> np.uint64(31))
@@ -197,7 +195,7 @@ def are_among(codes: Codes, others: Codes) -> npt.NDArray[np.bool_]:
 
 
 def count_each(runs: Sequence[Codes]) -> tuple[Codes, Codes]:
-    """Codes of sorted arrays taken together, sorted, and in how many of the arrays each is."""
+    """The sorted union of sorted arrays of codes, and the number of arrays that have each."""
     merged = _merged(*runs)
     new = np.ones(len(merged), dtype=bool)
     np.not_equal(merged[1:], merged[:-1], out=new[1:])
@@ -207,7 +205,7 @@ def count_each(runs: Sequence[Codes]) -> tuple[Codes, Codes]:
 
 def _merged(*runs: Codes) -> Codes:
     merged = np.concatenate(runs) if runs else np.empty(0, dtype=np.int64)
-    merged.sort(kind="stable")  # it knows a sorted run when it sees one; the default does not
+    merged.sort(kind="stable")  # this sort detects sorted runs; the default does not
     return merged
 
 
@@ -238,7 +236,7 @@ def random_codes(n_nodes: int, k: int, rng: np.random.Generator) -> Codes:
 
 
 def contains(codes: Codes, wanted: int | Codes) -> npt.NDArray[np.bool_]:
-    """Which of the wanted codes are among the sorted ones."""
+    """Which of the codes are among the sorted ones."""
     if not len(codes):
         return np.zeros(np.shape(wanted), dtype=bool)
     at = np.minimum(codes.searchsorted(wanted), len(codes) - 1)

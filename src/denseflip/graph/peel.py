@@ -1,4 +1,4 @@
-"""Cores, trusses and densest subgraphs: dense structures that take polynomial time, exactly."""
+"""Cores, trusses and densest subgraphs: dense structures found exactly in polynomial time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from denseflip.graph.cliques import Check, Neighbours
 from denseflip.graph.pairs import Pair
 from denseflip.graph.relaxed_cliques import Dense
 
-_FLOW_LIMIT = 2**31 - 1  # SciPy's flows are whole numbers of 32 bits
+_FLOW_LIMIT = 2**31 - 1  # SciPy's flows are 32-bit integers
 
 
 def core_numbers_of(nodes: Iterable[int], neighbours: Neighbours) -> dict[int, int]:
@@ -24,7 +24,7 @@ def core_numbers_of(nodes: Iterable[int], neighbours: Neighbours) -> dict[int, i
         levels[d].append(v)
     numbers: dict[int, int] = {}
     for k, level in enumerate(levels):
-        while level:  # grows while it is emptied
+        while level:  # grows during the loop
             v = level.pop()
             if v in numbers or degree[v] > k:
                 continue
@@ -39,7 +39,7 @@ def core_numbers_of(nodes: Iterable[int], neighbours: Neighbours) -> dict[int, i
 def core_at(
     node: int, nodes: Iterable[int], neighbours: Neighbours, k: int | None = None
 ) -> Dense | None:
-    """The part of the k-core that hangs together with a node; its own innermost without a k.
+    """The connected component of the k-core that contains a node; without k, the innermost core.
 
     None if the node is not in the k-core, or has no edge. ``level`` is k.
     """
@@ -77,7 +77,7 @@ def truss_numbers(
     for s, level in enumerate(levels):
         if check is not None:
             check()
-        for pair in level:  # grows while it is walked
+        for pair in level:  # grows during the loop
             if pair in numbers or support[pair] > s:
                 continue
             numbers[pair] = s + 2
@@ -100,10 +100,10 @@ def truss_at(
     *,
     check: Check | None = None,
 ) -> Dense | None:
-    """The k-truss community of a node: what its edges reach over triangles of the k-truss.
+    """The k-truss community of a node: the edges reachable through triangles of the k-truss.
 
-    Without a k the innermost one. Of several the one with most nodes, then the one that comes first
-    as a list. None if no edge at the node is in the k-truss. ``level`` is k.
+    Without k, the innermost one. Of several, the one with most nodes, then the lexicographically
+    first. None if no edge of the node is in the k-truss. ``level`` is k.
     """
     if not neighbours[node]:
         return None
@@ -126,7 +126,7 @@ def truss_at(
 def _over_triangles(
     start: Pair, k: int, numbers: Mapping[Pair, int], neighbours: Neighbours
 ) -> set[Pair]:
-    """Edges that can be reached from one, each step within a triangle of the k-truss."""
+    """Edges reachable from an edge, in steps within triangles of the k-truss."""
     seen, edge = {start}, [start]
     while edge:
         u, v = edge.pop()
@@ -142,19 +142,19 @@ def _over_triangles(
 def densest(
     nodes: Iterable[int], neighbours: Neighbours, *, max_work: int = _FLOW_LIMIT
 ) -> Dense | None:
-    """The set of nodes with the most edges per node; of several, the one that holds them all.
+    """The set of nodes with the most edges per node; of several, their union.
 
-    Exact by minimum cuts (Goldberg), the density asked for rising until none is denser. Where
-    the numbers would not fit into a cut, by peeling off the node with fewest neighbours (Charikar):
-    that has at least half of the largest density, and ``exact`` is False. None without an edge.
-    ``level`` is the number of edges per node.
+    Exact by minimum cuts (Goldberg), with increasing density until no set is denser. If the numbers
+    are too large for a cut, nodes with fewest neighbours are peeled off (Charikar): the result has
+    at least half of the largest density, and ``exact`` is False. None without edges. ``level`` is
+    the number of edges per node.
 
     Parameters
     ----------
     nodes, neighbours : the graph.
     max_work : peel if twice the nodes times the edges is more than this.
     """
-    # Whatever is densest lies in the core of the order of its density, rounded up.
+    # The densest set lies in the k-core with k its density, rounded up.
     near = {v: neighbours[v] for v in nodes if neighbours[v]}
     if not near:
         return None
@@ -178,8 +178,8 @@ def _denser(
 ) -> AbstractSet[int]:
     """The largest set that maximises q · edges - p · nodes, by a minimum cut.
 
-    Twice the edges inside are the degrees less the edges that leave, so each node weighs
-    q · degree - 2p and each pair that is cut costs q.
+    Twice the edges inside is the sum of degrees minus the edges that leave. So each node weighs q ·
+    degree - 2p, and each cut pair costs q.
     """
     import numpy as np
     from scipy.sparse import csr_array
@@ -199,10 +199,10 @@ def _denser(
         columns.append(i if weight > 0 else sink)
         capacities.append(abs(weight))
     shape = (n + 2, n + 2)
-    ends = tuple(np.array(some, dtype=np.int32) for some in (rows, columns))  # SciPy 1.12 asks it
+    ends = tuple(np.array(some, dtype=np.int32) for some in (rows, columns))  # for SciPy 1.12
     network = csr_array((np.array(capacities, dtype=np.int32), ends), shape=shape)
     flow = maximum_flow(network, source, sink).flow
-    # Who can still send to the sink is outside; everyone else is inside, ties included.
+    # Nodes with a residual path to the sink are outside; all others are inside, ties included.
     residual = csr_array(network - flow).T.tocsr()
     residual.data = np.maximum(residual.data, 0)
     residual.eliminate_zeros()
@@ -211,7 +211,7 @@ def _denser(
 
 
 def _peeled(near: Mapping[int, AbstractSet[int]]) -> tuple[AbstractSet[int], int]:
-    """The densest of the sets left while nodes of fewest neighbours go, and its edges."""
+    """The densest set found while nodes with fewest neighbours are removed, and its edges."""
     from heapq import heapify, heappop, heappush
 
     degree = {v: len(around) for v, around in near.items()}

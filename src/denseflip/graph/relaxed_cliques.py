@@ -1,9 +1,9 @@
-"""Sets of nodes that are cliques but for what each member may lack: k-plexes and quasi-cliques.
+"""Relaxed cliques, in which members may lack some edges: k-plexes and quasi-cliques.
 
-A member of a clique is joined with all the others. A *k-plex* forgives every member k - 1 of them,
-a *γ-quasi-clique* the share 1 - γ. Both are one notion, a table: ``need[s]`` is with how many of
-the others a member of a set of s nodes must be joined at least. So one search finds the largest of
-either, and one greedy rule makes a set into either.
+A member of a clique is joined with all the others. In a *k-plex* every member may lack k - 1 of
+them, in a *γ-quasi-clique* the share 1 - γ. Both are described by a table: ``need[s]`` is the
+smallest number of other members that a member of a set of s nodes is joined with. So the same
+search finds the largest of either, and the same greedy rule completes a set to either.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from denseflip.graph.cliques import Check, Neighbours
 from denseflip.graph.density import two_hop
 from denseflip.graph.pairs import Pair
 
-_CHECK_EVERY = 64  # branches between two looks at the clock
+_CHECK_EVERY = 64  # branches between two checks of the time
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class Dense:
     Attributes
     ----------
     nodes : its nodes, ascending.
-    level : how dense it is, in the structure's own measure: the order of a core or a truss, edges
-        per node, the share of pairs that are joined; 0 where the structure has none.
-    exact : False if a search was cut short, so that there may be a larger one.
+    level : its density, in the measure of the structure: the order of a core or truss, edges per
+        node, or the share of pairs that are joined; 0 if the structure has no measure.
+    exact : False if the search stopped early, so there may be a larger one.
     """
 
     nodes: tuple[int, ...]
@@ -37,7 +37,7 @@ class Dense:
     exact: bool = True
 
 
-Need = Callable[[int], int]  # size of a set -> with how many of the others a member is joined
+Need = Callable[[int], int]  # size of a set -> how many of the others a member is joined with
 
 
 def plex_need(k: int) -> Need:
@@ -52,7 +52,7 @@ def plex_need(k: int) -> Need:
 def quasi_need(gamma: float) -> Need:
     """A γ-quasi-clique: joined with at least the share gamma of the others.
 
-    The share is taken as it is written: 0.7 of ten others are seven.
+    The share is exact in decimal: 0.7 of ten others are seven.
 
     >>> [quasi_need(0.7)(size) for size in (2, 3, 4, 11)]
     [1, 2, 3, 7]
@@ -69,21 +69,21 @@ def largest_lacking(
     max_branches: int = 1000,
     check: Check | None = None,
 ) -> Dense:
-    """A largest set through a node, within two steps of it, whose members lack no more than that.
+    """A largest relaxed clique through a node, among the nodes within two steps.
 
-    Branch and bound: of what is chosen and what may come on, the node that is joined with fewest is
-    left out or taken, until the rest is such a set; a branch that cannot be larger than the best
-    is left. Which of several largest is given depends on the numbering.
+    Branch and bound: of the chosen nodes and the candidates, the node with fewest neighbours is
+    dropped or kept, until the rest is such a set. A branch that cannot exceed the best is pruned.
+    If there are several largest sets, the node numbers decide.
 
     Parameters
     ----------
     node : the node.
     neighbours : for each node of the graph, the nodes it is joined with.
-    need : with how many of the others a member must be joined, by size; may not fall, nor may what
-        a member may lack.
-    max_branches : the search ends after so many; then ``exact`` is False and the set the best so
-        far, at least as large as one grown greedily.
-    check : called every few milliseconds; it may raise to end the search.
+    need : how many of the others a member must be joined with, by size; neither this nor the number
+        that a member may lack may decrease.
+    max_branches : the largest number of branches. If it is reached, ``exact`` is False and the set
+        is the best so far, at least as large as one grown greedily.
+    check : called every few milliseconds; may raise to stop the search.
 
     Examples
     --------
@@ -96,10 +96,10 @@ def largest_lacking(
     order, near = _masks(node, neighbours)
     n = len(order)
     needed = [0, *map(need, range(1, n + 2))]
-    most = _largest_by_degree(needed, n)  # for a degree, the largest set that it suffices for
+    most = _largest_by_degree(needed, n)  # for each degree, the largest set for which it is enough
     best = _grown(near, needed)
     size = best.bit_count()
-    # The node has bit 0. First what is chosen, then what may come on.
+    # The node has bit 0. First the chosen nodes, then the candidates.
     stack = [(1, (1 << n) - 2)]
     branches, exact = 0, True
     while stack:
@@ -117,7 +117,7 @@ def largest_lacking(
         weakest, fewest = -1, n
         for u in _bits(union):
             degree = (near[u] & union).bit_count()
-            # Between equals, what may still go: it can be left out at once.
+            # Among equals prefer a candidate: it can be dropped directly.
             if degree < fewest or (degree == fewest and left >> u & 1 and not left >> weakest & 1):
                 weakest, fewest = u, degree
         if fewest >= needed[union.bit_count()]:
@@ -125,20 +125,20 @@ def largest_lacking(
             continue
         if chosen.bit_count() > size and _is_one(chosen, near, needed):
             best, size = chosen, chosen.bit_count()
-        if not left >> weakest & 1:  # chosen, so one of those that it is not joined with must go
+        if not left >> weakest & 1:  # chosen, so one of its non-neighbours must be dropped
             apart = left & ~near[weakest]
             weakest = min(_bits(apart), key=lambda u: (near[u] & union).bit_count())
         bit = 1 << weakest
         stack.append((chosen | bit, left ^ bit))
-        stack.append((chosen, left ^ bit))  # left out first: the rest is denser
+        stack.append((chosen, left ^ bit))  # dropped first: the rest is denser
     return Dense(tuple(sorted(order[u] for u in _bits(best))), exact=exact)
 
 
 def lack_no_more(nodes: Sequence[int], neighbours: Neighbours, may_lack: int) -> list[Pair]:
-    """Pairs to join so that none of these nodes lacks more than so many of the others.
+    """Pairs to add so that each of these nodes lacks at most ``may_lack`` of the others.
 
-    The pairs of nodes that come first are left as they are as long as both ends may lack one more;
-    all other missing pairs are to be joined. No pair of them could be left out.
+    Missing pairs of the first nodes stay missing as long as both ends may lack one more; all other
+    missing pairs are added. None of the added pairs could be left out.
 
     >>> lack_no_more([0, 1, 2, 3], [{1}, {0}, set(), set()], may_lack=1)
     [(0, 3), (1, 2), (2, 3)]
@@ -159,10 +159,11 @@ def lack_no_more(nodes: Sequence[int], neighbours: Neighbours, may_lack: int) ->
 
 
 def join_at_least(nodes: Sequence[int], neighbours: Neighbours, least: int) -> list[Pair]:
-    """Pairs to join so that each of these nodes is joined with so many others, or with all.
+    """Pairs to add so that each of these nodes has at least ``least`` neighbours among the others.
 
-    Round a ring of the nodes: the next ones, then those after them, as long as both ends are in
-    need; then whoever is left, with anyone. So nodes without edges become one connected piece.
+    If there are fewer others, with all of them. Pairs are added around a ring of the nodes: nearest
+    neighbours, then the next ones, as long as both ends need more; then the remaining nodes with
+    any other. So nodes without edges become connected.
 
     >>> join_at_least([0, 1, 2, 3], [{1}, {0}, set(), set()], least=2)
     [(0, 3), (1, 2), (2, 3)]
@@ -179,7 +180,7 @@ def join_at_least(nodes: Sequence[int], neighbours: Neighbours, least: int) -> l
         met[j].add(u)
         new.append((u, v) if u < v else (v, u))
 
-    # An odd number each: opposite ones first, since the ring gives them two at a time.
+    # For an odd number, opposite nodes first, because the ring adds two at a time.
     first = [n // 2] if least % 2 and not n % 2 else []
     for step in (*first, *range(1, n // 2 + 1)):
         if not needy:
@@ -199,7 +200,7 @@ def join_at_least(nodes: Sequence[int], neighbours: Neighbours, least: int) -> l
 
 
 def _masks(node: int, neighbours: Neighbours) -> tuple[list[int], list[int]]:
-    """The nodes within two steps, the node itself first, and their neighbours as sets of bits."""
+    """The nodes within two steps, the node itself first, and their neighbours as bit sets."""
     around = two_hop(node, neighbours)
     order = [node, *sorted(around - {node})]
     bit = {v: 1 << i for i, v in enumerate(order)}
@@ -207,7 +208,7 @@ def _masks(node: int, neighbours: Neighbours) -> tuple[list[int], list[int]]:
 
 
 def _bits(mask: int) -> list[int]:
-    """Places of the bits, lowest first."""
+    """Positions of the bits, lowest first."""
     out = []
     while mask:
         low = mask & -mask
@@ -231,13 +232,13 @@ def _is_one(members: int, near: Sequence[int], needed: Sequence[int]) -> bool:
 
 
 def _grown(near: Sequence[int], needed: Sequence[int]) -> int:
-    """A set grown from bit 0, node by node, always by the one joined with most members."""
+    """A set grown greedily from bit 0, always by the node joined with most members."""
     members, outside = 1, set(range(1, len(near)))
     while outside:
         ranked = sorted(outside, key=lambda u: (-(near[u] & members).bit_count(), u))
         for u in ranked:
             if (near[u] & members).bit_count() < needed[members.bit_count() + 1]:
-                return members  # nor can any that comes after it
+                return members  # nor can any later one
             if _is_one(members | 1 << u, near, needed):
                 members |= 1 << u
                 outside.discard(u)
@@ -255,7 +256,7 @@ def _reduced(
     most: Sequence[int],
     best: int,
 ) -> int | None:
-    """What may come on if the set is to be larger than the best; None if it cannot be."""
+    """The candidates for a set larger than the best; None if there can be none."""
     members = _bits(chosen)
     count = len(members)
     while True:

@@ -34,10 +34,10 @@ from denseflip.search.postprocess.diverse import KEPT, RepeatedSearch, diversify
 from denseflip.search.postprocess.requirements import Requirements
 
 GAVE_UP = (
-    f"The constraints forbade {MAX_REFUSED:,} graphs in a row, and the search was ended there: it "
-    "does not lead where they hold. Loosen them, or take another method."
+    f"The search was stopped because the constraints forbade {MAX_REFUSED:,} graphs in a row. "
+    "Loosen the constraints, or choose another method."
 )
-SHRINK_SPENT = "The budget was spent while the answer was made smaller."
+SHRINK_SPENT = "The budget was spent while the size of the answer was reduced."
 
 
 @takes_request()
@@ -98,7 +98,7 @@ class _Case:
     given_oracle : the classifier as it was given; ``oracle`` is its view of this graph.
     constraints : those of the request (`constraints_for`).
     bound : the constraints bound to the graph, or None.
-    bound_of_pairs : the same for an answer that is told pair by pair; see `_bound_of_pairs`.
+    bound_of_pairs : the same for an answer described pair by pair; see `_bound_of_pairs`.
     """
 
     graph: Graph
@@ -133,7 +133,7 @@ class _Run:
 
 @dataclass
 class _Answer:
-    """What the result will say beside what `_Run` knows."""
+    """The parts of the result that are not in `_Run`."""
 
     status: Status
     walk: Walk | None = None
@@ -255,8 +255,8 @@ def _open(case: _Case, on_event: Callable[[Event], object] | None, started: floa
         least, sure = request.confidence, own.confidence
         if least is not None and sure is not None and sure < least:
             problem.note(
-                f"The graph has the class to reach already, with a confidence of {sure:.2f}, less "
-                f"than {least:g}. No other graph was looked for."
+                f"The graph already has the target class, with a confidence of {sure:.2f}, which "
+                f"is less than {least:g}. No search was run."
             )
         run.is_reached = True
         return run
@@ -285,7 +285,7 @@ def _search(run: _Run) -> Walk:
 
 
 def _postprocess(run: _Run, found: Walk) -> _Answer:
-    """Refine what was found, bring it within its bounds, and meet the other requirements."""
+    """Refine the counterfactual, reduce it to its bounds, and meet the other requirements."""
     case, session, problem, bound = run.case, run.session, run.problem, run.case.bound
     facts: dict[str, Any] = {
         "minimal": found.minimal,
@@ -315,7 +315,7 @@ def _postprocess(run: _Run, found: Walk) -> _Answer:
             found.notes = ()
             if found.as_read is not None and found.as_read.language != "pairs":
                 facts["as_read"] = None
-        # A certificate of minimality holds for one graph only.
+        # A certificate of minimality is valid for one graph only.
         if case.method.refiners or candidate.graph != found.graph:
             facts["minimal"] = candidate.minimal
         found.graph, found.label = candidate.graph, candidate.label
@@ -328,7 +328,7 @@ def _postprocess(run: _Run, found: Walk) -> _Answer:
 
 
 def _shrink(candidate: Candidate, bound: BoundConstraints) -> str | None:
-    """Bring a counterfactual within the bounds on its size; the bound that it still breaks."""
+    """Reduce a counterfactual to the bounds on its size; return the bound it still exceeds."""
     try:
         if bound.too_large(candidate.graph) == "max_cells":
             split = bound.cells.split(candidate.graph.difference(bound.graph), fullest_first=True)
@@ -403,7 +403,7 @@ def _diverse(run: _Run, result: Counterfactual) -> Counterfactual:
 
 
 def with_weights(result: Counterfactual, oracle: Oracle) -> Counterfactual:
-    """The result with the weights that the oracle saw at its edits, if it sees weights."""
+    """The result with the weights of its edits, if the classifier uses weights."""
     see = getattr(oracle, "edge_weights", None)
     if see is None or not result.edits:
         return result
@@ -415,8 +415,8 @@ def with_weights(result: Counterfactual, oracle: Oracle) -> Counterfactual:
     others = np.delete(new - old, places)
     if others.any():
         notes += (
-            "The counterfactual is a graph of the data set, asked about with its own weights: "
-            f"those of {np.count_nonzero(others):,} pairs beside the edits differ, too.",
+            "The counterfactual is a graph of the data set and was queried with its own weights: "
+            f"the weights of {np.count_nonzero(others):,} pairs outside the edits differ as well.",
         )
     weights = tuple(
         (u, v, float(old[at]), float(new[at])) for (u, v), at in zip(pairs, places, strict=True)
@@ -426,7 +426,7 @@ def with_weights(result: Counterfactual, oracle: Oracle) -> Counterfactual:
 
 
 def _front(result: Counterfactual, found: Walk, session: BaseSession) -> tuple[Counterfactual, ...]:
-    """The answers that no other beats as results of their own; all share calls and most notes."""
+    """The answers of the Pareto front as results; all share calls and most notes."""
     return tuple(
         replace(
             result,
@@ -474,7 +474,7 @@ def _result(run: _Run, status: Status, facts: dict[str, Any]) -> Counterfactual:
 
 
 def _confidence(session: BaseSession, *graphs: Graph) -> tuple[float | None, ...]:
-    """How sure the oracle is of its labels of these graphs; None where it does not say."""
+    """The classifier's confidence in its labels of these graphs; None if it gives none."""
     oracle = session.oracle
     if not hasattr(oracle, "predict_proba") or getattr(oracle, "classes", None) is None:
         return tuple(None for _ in graphs)

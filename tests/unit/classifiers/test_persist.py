@@ -48,7 +48,7 @@ def test_no_file_is_overwritten_unasked(tmp_path):
     oracle = fit_oracle(COHORT)
     path = oracle.save(tmp_path / "it.dfo")
     before = path.read_bytes()
-    with pytest.raises(InvalidParameterError, match="exists already and is left as it is"):
+    with pytest.raises(InvalidParameterError, match="exists already and was not changed"):
         oracle.save(path)
     assert path.read_bytes() == before
     oracle.with_card(note="new").save(path, force=True)

@@ -38,7 +38,7 @@ def test_the_source_is_named():
         (np.full((2, 2), -1), "got -1 at row 0, column 1, counted from 0 .4 such entr"),
         (
             np.array([[0.9, 0.25], [0.25, 0.9]]),
-            r"got 0\.25 at row 0, column 1, counted from 0 .*another rule for which .*\(keep\)",
+            r"got 0\.25 at row 0, column 1, counted from 0 .*another rule that selects .*\(keep\)",
         ),
         (np.diag([2.0, 0.0]), r"got 2\.0 at row 0, column 0, counted from 0 \(1 such entry\)"),
     ],
@@ -79,7 +79,7 @@ def test_networkx_nodes_keep_their_number_or_get_one():
     assert Graph.from_networkx(named, order="abc").edges() == [(0, 1), (0, 2)]
     with pytest.raises(InvalidGraphError, match=r"lacks 'c' \(1 node in all\)"):
         Graph.from_networkx(named, order="ab")
-    with pytest.raises(InvalidGraphError, match=r"names a node twice"):
+    with pytest.raises(InvalidGraphError, match=r"has a node twice"):
         Graph.from_networkx(named, order="abca")
     with pytest.raises(InvalidGraphError, match=r"got MultiGraph.*networkx.Graph"):
         Graph.from_networkx(nx.MultiGraph([(0, 1)]))

@@ -295,7 +295,7 @@ def test_tensors_and_pyg_data():
 
 @pytest.mark.parametrize("value", [None, "graph.csv", {}])
 def test_what_is_no_graph_is_told_what_to_pass(value):
-    with pytest.raises(InvalidGraphError, match=r"is no graph\. Pass a denseflip Graph"):
+    with pytest.raises(InvalidGraphError, match=r"is not a graph\. Pass a denseflip Graph"):
         as_graph(value)
 
 

@@ -63,7 +63,7 @@ def test_edits_become_weights():
     # Removed 01: typically .25, but no more than its strongest absent pair, .2. Added 12: 0.9.
     assert oracle.edge_weights(edited).tolist() == [0.2, 0.1, 0.9]
     known = GRAPHS[0].toggle([(0, 2)])
-    assert known == GRAPHS[1]  # a graph of the data set is asked about with its own weights
+    assert known == GRAPHS[1]  # a graph of the data set is queried with its own weights
     assert oracle.edge_weights(known).tolist() == ROWS[1].tolist()
 
 
@@ -125,7 +125,7 @@ def test_a_background_graph_as_answer_says_that_other_weights_differ():
     oracle = weighted_oracle(second, TOY, input="rows")
     result = explain(GRAPHS[0], oracle, "dat", background=GRAPHS)
     assert result.found
-    assert any("asked about with its own weights" in note for note in result.notes)
+    assert any("queried with its own weights" in note for note in result.notes)
 
 
 def test_an_added_edge_weighs_what_it_does_in_the_class_that_is_wanted():

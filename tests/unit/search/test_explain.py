@@ -103,7 +103,7 @@ BAD = [
     ({"graph": np.zeros((3, 4))}, InvalidGraphError, r"graph: .*square; got shape \(3, 4\)"),
     ({"graph": np.zeros(3)}, InvalidGraphError, r"square; got shape \(3,\)"),
     ({"graph": [[0, 1], [1]]}, InvalidGraphError, "graph: not a rectangular table"),
-    ({"graph": "brain.csv"}, InvalidGraphError, "str is no graph. Pass a denseflip"),
+    ({"graph": "brain.csv"}, InvalidGraphError, "str is not a graph. Pass a denseflip"),
     (
         {"graph": asymmetric()},
         InvalidGraphError,

@@ -208,5 +208,5 @@ def test_a_class_wanted_that_the_graph_has_with_less_confidence_is_said() -> Non
 
     result = explain(BACKGROUND[1], Sure(), "tri", target=1, confidence=0.9)
     assert result.status is Status.NOT_NEEDED
-    assert any("0.60, less than 0.9" in note for note in result.notes)
+    assert any("0.60, which is less than 0.9" in note for note in result.notes)
     assert not explain(BACKGROUND[1], Sure(), "tri", target=1, confidence=0.5).notes

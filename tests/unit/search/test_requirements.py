@@ -265,7 +265,7 @@ def test_without_background_shared_neighbours_say_what_is_plausible() -> None:
     assert result.found
     assert result.plausibility is not None
     assert result.plausibility.nearest is None
-    assert "not known" in str(result.plausibility)
+    assert "unknown" in str(result.plausibility)
 
 
 def test_robust_and_plausible_together_are_both() -> None:

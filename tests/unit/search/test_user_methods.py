@@ -164,7 +164,7 @@ def test_words_that_name_no_method_are_told(words, kind, message):
 def test_unknown_parameters_are_told():
     with pytest.raises(UnknownNameError, match="Did you mean 'most'"):
         make_method("mylab:peel", mots=1)
-    with pytest.raises(InvalidParameterError, match="takes no language"):
+    with pytest.raises(InvalidParameterError, match="has no parameter language"):
         method_for(Request("mylab:peel", language="nodes"))
 
 

@@ -1,1 +1,1 @@
-"""What a sentence claims of places, the test on redrawn connections, and the search for claims."""
+"""Claims about places, their test on redrawn connections, and the search for claims."""

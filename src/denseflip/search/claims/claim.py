@@ -1,9 +1,8 @@
-"""`Claim`: what an explanation says. So many connections change, in these places, of this kind.
+"""`Claim`: what an explanation says: how many connections change, where, and of which kind.
 
-A claim names places and amounts, not single connections. A search looks for one, a sentence words
-it, a page draws it, the what-if panel opens with it, a cohort counts it and a file saves it.
-`places` says what one graph has in each place, and `redraw` tests a claim on connections drawn
-anew.
+A claim names places and amounts, not single connections. It is the common value of search,
+sentence, page, what-if panel, cohort and file. `places` lists the pairs of a graph by place;
+`redraw` tests a claim on other connections in the same places.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ from denseflip.checks import typed
 from denseflip.counterfactual import Label, Language, Reading
 from denseflip.graph import Nodes, Taxonomy
 
-# Two regions, the lower number first, or the same region twice; a node and None for all pairs at
-# that node; in the language of pairs, two nodes.
+# Two regions, the lower number first, or the same region twice; a node and None for all pairs of
+# that node; in the language "pairs", two nodes.
 Place = tuple[int, int | None]
 Change = Literal["less", "more", "mixed"]
 NODE_TAXONOMY = "node"
 NODE_PREFIX = "node "
-_WORD = re.compile(r"[^\W\d_]{3}")  # what tells a name from a number or a code
+_WORD = re.compile(r"[^\W\d_]{3}")  # distinguishes a name from a number or a code
 
 
 class Amount(NamedTuple):
@@ -35,7 +34,7 @@ class Amount(NamedTuple):
 
     @property
     def total(self) -> int:
-        """Connections changed there."""
+        """Number of connections changed in this place."""
         return self.added + self.removed
 
     @property
@@ -50,13 +49,13 @@ Amounts = tuple[Amount, ...]
 
 
 def total(amounts: Iterable[Amount]) -> int:
-    """Connections changed in all places together."""
+    """Number of connections changed in all places together."""
     return sum(amount.total for amount in amounts)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What an explanation says: places with amounts, and which connections there are meant.
+    """What an explanation says: places with amounts, and which connections are meant.
 
     Attributes
     ----------
@@ -64,7 +63,7 @@ class Claim:
     label : the label that the change leads to.
     language : what a place is: ``"regions"`` (two regions, or one by itself), ``"nodes"`` (a node
         with all its pairs) or ``"pairs"`` (two nodes).
-    taxonomy : the names: the regions, or every node as a region of its own (`node_taxonomy`).
+    taxonomy : the regions, or one region per node (`node_taxonomy`).
     reading : which connections of a place are meant, ``"any"``, ``"typical"`` or
         ``"distinctive"``; see `AsRead`.
 
@@ -90,12 +89,12 @@ class Claim:
 
     @property
     def total(self) -> int:
-        """Connections changed in all places together."""
+        """Number of connections changed in all places together."""
         return total(self.amounts)
 
     @property
     def regions(self) -> Taxonomy | None:
-        """The regions it speaks of; None if it speaks of nodes or pairs."""
+        """The regions of a claim about regions; None for nodes or pairs."""
         return self.taxonomy if self.language == "regions" else None
 
     @property
@@ -105,26 +104,26 @@ class Claim:
 
     @property
     def region_sets(self) -> tuple[frozenset[str], ...]:
-        """The names of the regions of each place, in order; empty in another language."""
+        """The region names of each place, in order; empty for nodes or pairs."""
         if self.language != "regions":
             return ()
         names = self.taxonomy.regions
         return tuple(frozenset(names[r] for r in place if r is not None) for place in self.places)
 
     def name(self, place: Place) -> str:
-        """A place by its name: ``"Front – Back"``, or ``"Front"`` for one region or node."""
+        """The name of a place: ``"Front – Back"``, or ``"Front"`` for one region or node."""
         a, b = place
         names = self.taxonomy.regions
         return names[a] if b is None or a == b else f"{names[a]} – {names[b]}"
 
     def only(self, chosen: Sequence[int], label: Label) -> Claim:
-        """The claim of some of its places, given by their positions, and the label they lead to."""
+        """The claim reduced to the places at these positions, with the label they lead to."""
         return replace(self, amounts=tuple(self.amounts[i] for i in chosen), label=label)
 
     # ---- files ----------------------------------------------------------------------------
 
     def rows(self) -> list[dict[str, Any]]:
-        """The amounts as plain JSON-ready rows, places by their names."""
+        """The amounts as JSON-ready rows, with the names of the places."""
         names = self.taxonomy.regions
         return [
             {
@@ -158,7 +157,7 @@ class Claim:
 
 
 def node_taxonomy(nodes: Nodes) -> Taxonomy:
-    """Every node a region of its own, called ``node …`` unless all names are words."""
+    """A taxonomy with one region per node, named ``node …`` unless all names are words."""
     wordy = all(_WORD.search(name) for name in nodes.names)
     prefix = "" if wordy else NODE_PREFIX
     return Taxonomy.from_labels(NODE_TAXONOMY, [prefix + name for name in nodes.names])

@@ -1,7 +1,7 @@
-"""`ClaimSearch`: how `brief` looks for claims that are true as read, in one language.
+"""`ClaimSearch`: how `brief` searches for claims that are true as read, in one language.
 
-Single places first, then sets; what holds on a handful of redraws is brought to its smallest
-amounts, and then to a verdict on redraws that the search never saw.
+It tries single places first, then sets of places. A claim that holds on a few redraws is reduced
+to its smallest amounts, and then verified on redraws that the search has not seen.
 """
 
 from __future__ import annotations
@@ -23,23 +23,24 @@ from denseflip.search.claims.redraw import Redraw, Repeats, TooFewError
 from denseflip.search.core.probing import Probe, certify, gallop, joined, lexmin
 from denseflip.search.core.problem import Problem
 
-CONFIRM, MISSES = 60, 3  # fresh redraws of the verdict, and how many of them may fail
-_STEP = 1.08  # amounts are settled to this factor
-_GROWTH = 2.0  # a single place that does not hold yet is given so much more
+CONFIRM, MISSES = 60, 3  # fresh redraws for verification, and how many of them may fail
+_STEP = 1.08  # amounts are determined up to this factor
+_GROWTH = 2.0  # factor for the amount of a place that does not hold yet
 _SINGLES = 32  # places tried alone
-_SMALL = 0.05  # of the edges: what changes no more is told without looking for a weaker reading
+_SMALL = 0.05  # share of the edges; a smaller change is taken without trying weaker readings
 _TRIES = 24  # tests of single places
 _FAINT = 0.5  # standard deviations below which classes do not differ
-_VERDICTS = 5  # verdicts asked for, each with larger steps
+_VERDICTS = 5  # attempts to verify a claim, each with a larger step
 
-Marks = tuple[int, int, int]  # places named, edits, truth rank of the reading: less is better
+Marks = tuple[int, int, int]  # number of places, edits, rank of the reading: less is better
 
 
 @dataclass(frozen=True, eq=False)
 class VerifiedClaim:
-    """A claim that held: with the outcome of its verdict, and one redraw that flips.
+    """A claim that was verified, with the outcome of the test and one redraw that flips.
 
-    Its effort is its edits, those of each place divided by how clearly the classes differ there.
+    Its effort is the number of edits, divided in each place by how clearly the classes differ
+    there.
     """
 
     claim: Claim
@@ -49,32 +50,32 @@ class VerifiedClaim:
 
     @property
     def cells(self) -> int:
-        """Places that the sentence names."""
+        """Number of places in the sentence."""
         return len(self.claim.amounts)
 
     @property
     def edits(self) -> int:
-        """Pairs that it changes."""
+        """Number of pairs that it changes."""
         return self.claim.total
 
     @property
     def rank(self) -> int:
-        """Truth rank of the reading, 0 for the truest."""
+        """Rank of the reading, 0 for the strongest."""
         return READINGS.index(self.claim.reading)
 
     @property
     def marks(self) -> Marks:
-        """What a front compares."""
+        """The values that a Pareto front compares."""
         return self.cells, self.edits, self.rank
 
 
 def beats(one: Marks, other: Marks) -> bool:
-    """Whether an answer is at least as good in cells, edits and truth, and better in one."""
+    """Whether an answer is at least as good in cells, edits and reading, and better in one."""
     return one != other and all(x <= y for x, y in zip(one, other, strict=True))
 
 
 def pareto_front(marks: Sequence[Marks]) -> list[int]:
-    """Positions of the answers that no other beats, fewest cells first; of equal ones the first.
+    """Positions of the answers on the Pareto front, fewest cells first; of equal ones the first.
 
     >>> pareto_front([(2, 9, 0), (1, 30, 0), (1, 40, 0), (2, 9, 0)])
     [1, 0]
@@ -86,13 +87,13 @@ def pareto_front(marks: Sequence[Marks]) -> list[int]:
     return [kept[key] for key in sorted(kept)]
 
 
-def shortest(told: Sequence[VerifiedClaim]) -> VerifiedClaim:
-    """The one to tell: fewest cells; among those a weaker reading must halve the effort."""
-    return told[preferred([(one.cells, one.effort, one.rank) for one in told])]
+def shortest(verified: Sequence[VerifiedClaim]) -> VerifiedClaim:
+    """The claim with the fewest cells; among those a weaker reading must halve the effort."""
+    return verified[preferred([(one.cells, one.effort, one.rank) for one in verified])]
 
 
 def preferred(answers: Sequence[tuple[int, float, int]]) -> int:
-    """The number of the answer to tell, of several with so many cells, such effort and rank."""
+    """The position of the preferred answer, given the cells, effort and rank of each."""
     few = min(cells for cells, _, _ in answers)
     rest = sorted(
         (rank, effort, i) for i, (cells, effort, rank) in enumerate(answers) if cells == few
@@ -105,7 +106,7 @@ def preferred(answers: Sequence[tuple[int, float, int]]) -> int:
 
 
 class ClaimSearch:
-    """One search for claims in one language: what is known so far, and the moves it makes."""
+    """A search for claims in one language, with the claims found so far."""
 
     def __init__(
         self,
@@ -118,94 +119,94 @@ class ClaimSearch:
     ) -> None:
         self.problem, self.probe = problem, probe
         self.max_cells, self.thorough = max_cells, thorough
-        self.told: list[VerifiedClaim] = []
+        self.verified: list[VerifiedClaim] = []
         current, target = problem.frequencies("brief")
         classes = Classes.of(places, *problem.split_background("brief"))
         names = places.taxonomy
         if names is None:
             names = node_taxonomy(problem.nodes or Nodes.numbered(problem.graph.n_nodes))
-        self.asks: list[tuple[_Ask, list[Move]]] = []
+        self.tests: list[tuple[_ClaimTest, list[Move]]] = []
         for reading in readings:
             redraw = Redraw(places, reading, current, target)
             if moves := moves_of(redraw, classes, problem.check_time):
                 repeats = Repeats(redraw, problem.rng)
-                ask = _Ask(probe, redraw, repeats, moves, problem.rng, names)
-                self.asks.append((ask, moves))
+                test = _ClaimTest(probe, redraw, repeats, moves, problem.rng, names)
+                self.tests.append((test, moves))
 
     def search(self) -> None:
-        """One place in every reading; then, if that is not enough, several."""
-        found: list[tuple[_Ask, Amounts]] = []
-        for ask, moves in self.asks:
+        """Try one place in every reading; if that is not enough, several places."""
+        found: list[tuple[_ClaimTest, Amounts]] = []
+        for test, moves in self.tests:
             moves = moves[:_SINGLES]
-            # A weaker reading is worth its words if it halves the effort.
+            # A weaker reading must halve the effort.
             limit = min((a.effort(amounts) for a, amounts in found), default=math.inf) / 2
-            single = self._single(ask, moves, math.inf if self.thorough else limit)
+            single = self._single(test, moves, math.inf if self.thorough else limit)
             if single is not None:
-                found.append((ask, single))
+                found.append((test, single))
                 if total(single) <= _SMALL * self.problem.graph.n_edges and not self.thorough:
                     break
             if self.thorough and single is not None:
-                cheapest = self._single(ask, moves, math.inf, total)
+                cheapest = self._single(test, moves, math.inf, total)
                 if cheapest is not None and cheapest != single:
-                    found.append((ask, cheapest))
+                    found.append((test, cheapest))
         self._settle(found)
-        if self.max_cells == 1 or (self.told and not self.thorough):
+        if self.max_cells == 1 or (self.verified and not self.thorough):
             return
         found = []
         for force in (None, 1.0):
-            for ask, moves in self.asks:
-                some = self._several(ask, one_each(moves), force)
+            for test, moves in self.tests:
+                some = self._several(test, one_each(moves), force)
                 if some is not None:
-                    found.append((ask, some))
+                    found.append((test, some))
             if found and not self.thorough:
                 break
         self._settle(found)
 
-    def _settle(self, found: list[tuple[_Ask, Amounts]]) -> None:
-        """Bring claims to their smallest amounts and to their verdict, the preferred one first."""
+    def _settle(self, found: list[tuple[_ClaimTest, Amounts]]) -> None:
+        """Reduce claims to their smallest amounts and verify them, the preferred one first."""
         while found:
             facts = [(len(c), a.effort(c), READINGS.index(a.redraw.reading)) for a, c in found]
-            ask, amounts = found.pop(preferred(facts))
-            if self._beaten(ask, amounts):
+            test, amounts = found.pop(preferred(facts))
+            if self._beaten(test, amounts):
                 continue
-            told = ask.verdict(ask.shrunk(amounts))
-            if told is not None and not self._too_large(told):
-                self.told.append(told)
+            verified = test.verdict(test.shrunk(amounts))
+            if verified is not None and not self._too_large(verified):
+                self.verified.append(verified)
                 if not self.thorough:
                     return
 
-    def _too_large(self, told: VerifiedClaim) -> bool:
-        """Whether the user's terms allow no answer of this size."""
-        terms = self.problem.constraints
-        codes = np.sort(joined(told.parts))
-        return terms is not None and terms.too_large(self.probe.graph(codes)) is not None
+    def _too_large(self, verified: VerifiedClaim) -> bool:
+        """Whether the user's constraints exclude an answer of this size."""
+        bound = self.problem.constraints
+        codes = np.sort(joined(verified.parts))
+        return bound is not None and bound.too_large(self.probe.graph(codes)) is not None
 
-    def _beaten(self, ask: _Ask, amounts: Amounts) -> bool:
-        """Whether a claim will be beaten by what is told, even with half of its edits."""
-        rank = READINGS.index(ask.redraw.reading)
+    def _beaten(self, test: _ClaimTest, amounts: Amounts) -> bool:
+        """Whether a verified claim beats this one, even with half of its edits."""
+        rank = READINGS.index(test.redraw.reading)
         return any(
             one.cells <= len(amounts) and one.rank <= rank and one.edits <= total(amounts) / 2
-            for one in self.told
+            for one in self.verified
         )
 
     def _single(
         self,
-        ask: _Ask,
+        test: _ClaimTest,
         moves: Sequence[Move],
         limit: float,
         cost: Callable[[Amounts], float] | None = None,
     ) -> Amounts | None:
-        """The place that needs the least effort to hold alone, within a factor.
+        """The place that needs the least effort to hold alone, up to a factor.
 
-        Each is asked about once at its usual amount and once at its most; what flips is halved for
-        as long as it does. From there the places compete: the one with the least effort is tested
-        and, if it fails, gets more, until one holds.
+        Each place is queried at its usual amount and at its largest amount. Amounts that flip are
+        halved until they no longer flip. Then the place with the least effort is tested; if it
+        fails, its amount is increased, until one place holds.
         """
-        cost = cost or ask.effort
-        usual = [ask.within((move.times(1),), limit) for move in moves]
-        full = [ask.within((move.full,), limit) for move in moves]
+        cost = cost or test.effort
+        usual = [test.within((move.times(1),), limit) for move in moves]
+        full = [test.within((move.full,), limit) for move in moves]
         n = len(moves)
-        flips = ask.repeats.screened([*usual, *full], ask.probe)
+        flips = test.repeats.screened([*usual, *full], test.probe)
         least: dict[int, Amounts] = {}
         for i in range(n):
             if flips[i]:
@@ -214,17 +215,17 @@ class ClaimSearch:
                 least[i] = full[i]
         going = sorted(least)
         while going:
-            halves = [ask.scaled(least[i], 0.5) for i in going]
+            halves = [test.scaled(least[i], 0.5) for i in going]
             changed = [(i, half) for i, half in zip(going, halves, strict=True) if half != least[i]]
-            flipped = ask.repeats.screened([half for _, half in changed], ask.probe)
+            flipped = test.repeats.screened([half for _, half in changed], test.probe)
             going = []
             for (i, half), yes in zip(changed, flipped, strict=True):
                 if yes:
                     least[i] = half
                     going.append(i)
-        for factor in (0.7, 0.84):  # within a factor of two so far; places are told apart by less
-            parts = [ask.scaled(amounts, factor) for amounts in least.values()]
-            flipped = ask.repeats.screened(parts, ask.probe)
+        for factor in (0.7, 0.84):  # known up to a factor of two; places differ by less
+            parts = [test.scaled(amounts, factor) for amounts in least.values()]
+            flipped = test.repeats.screened(parts, test.probe)
             least |= {i: p for i, p, yes in zip(least, parts, flipped, strict=True) if yes}
         queue = [(cost(amounts), i, amounts) for i, amounts in least.items()]
         heapq.heapify(queue)
@@ -232,21 +233,23 @@ class ClaimSearch:
             if not queue:
                 return None
             _, i, amounts = heapq.heappop(queue)
-            if ask.holds(amounts):
+            if test.holds(amounts):
                 return amounts
-            more = ask.within(ask.scaled(amounts, _GROWTH), limit)
+            more = test.within(test.scaled(amounts, _GROWTH), limit)
             if total(more) > total(amounts):
                 heapq.heappush(queue, (cost(more), i, more))
         return None
 
-    def _several(self, ask: _Ask, moves: Sequence[Move], force: float | None) -> Amounts | None:
-        """A few places that hold together, moved by so many times the usual, or all the way."""
+    def _several(
+        self, test: _ClaimTest, moves: Sequence[Move], force: float | None
+    ) -> Amounts | None:
+        """A few places that hold together, with ``force`` times the usual amounts or all."""
 
         def amounts(some: Sequence[Move]) -> Amounts:
             return tuple(move.full if force is None else move.times(force) for move in some)
 
         def enough(some: Sequence[Move]) -> bool:
-            return ask.seems(amounts(some))
+            return test.seems(amounts(some))
 
         k = gallop(len(moves), lambda k: enough(moves[:k]))
         if k is None:
@@ -257,15 +260,15 @@ class ClaimSearch:
         chosen = certify(chosen, enough)
         wanted = amounts(chosen)
         for _ in range(6):
-            if ask.holds(wanted):
+            if test.holds(wanted):
                 return wanted
-            wanted = ask.scaled(wanted, _GROWTH)
+            wanted = test.scaled(wanted, _GROWTH)
         return None
 
 
 @dataclass
-class _Ask:
-    """The questions of one reading: does a claim hold, how small can it be, what is the verdict."""
+class _ClaimTest:
+    """Tests claims in one reading: whether they hold, how small they can be, and verification."""
 
     probe: Probe
     redraw: Redraw
@@ -277,16 +280,17 @@ class _Ask:
     def __post_init__(self) -> None:
         self.most: dict[tuple[Place, int], int] = {}
         self.clarity: dict[tuple[Place, int], float] = {}
-        for move in self.moves:  # a place may have a move each way
+        for move in self.moves:  # a place may have one move in each direction
             for side in (0, 1):
                 if move.usual[side]:
                     self.most[move.place, side] = move.most[side]
                     self.clarity[move.place, side] = move.clarity
 
     def effort(self, amounts: Amounts) -> float:
-        """Edits, those of each place divided by how clearly the classes differ there.
+        """The edits, divided in each place by how clearly the classes differ there.
 
-        So what sets the classes apart is told before a place that happens to be cheap.
+        So a place that distinguishes the classes is preferred to one that happens to need few
+        edits.
         """
         return sum(amount.total / self._clear(amount) for amount in amounts)
 
@@ -294,7 +298,7 @@ class _Ask:
         return max(self.clarity.get((amount.place, 0 if amount.added else 1), 0.0), _FAINT)
 
     def within(self, amounts: Amounts, limit: float) -> Amounts:
-        """The claim, made smaller if it takes more effort than that."""
+        """The claim, scaled down if its effort exceeds the limit."""
         effort = self.effort(amounts)
         return amounts if effort <= limit else self.scaled(amounts, limit / effort)
 
@@ -311,7 +315,7 @@ class _Ask:
             return False
 
     def scaled(self, amounts: Amounts, factor: float) -> Amounts:
-        """The claim with amounts multiplied, as far as there is room; nothing falls to 0."""
+        """The claim with scaled amounts, at most the pairs available and at least one."""
         return tuple(self._scaled(amount, factor) for amount in amounts)
 
     def _scaled(self, amount: Amount, factor: float) -> Amount:
@@ -334,7 +338,7 @@ class _Ask:
                     return (*now[:i], self._scaled(now[i], factor), *now[i + 1 :])
 
                 amounts = self._least(now, with_less)
-        for i, amount in enumerate(amounts):  # a place that moves both ways may need only one
+        for i, amount in enumerate(amounts):  # one of additions and removals may be enough
             if amount.added and amount.removed:
                 for less in (amount._replace(added=0), amount._replace(removed=0)):
                     tried = (*amounts[:i], less, *amounts[i + 1 :])
@@ -344,7 +348,7 @@ class _Ask:
         return amounts
 
     def _least(self, amounts: Amounts, scaled: Callable[[float], Amounts]) -> Amounts:
-        """Bisect a factor below 1, on a scale of factors, down to the step that amounts have."""
+        """Bisect a factor below 1 on a log scale, down to the resolution of the amounts."""
         low, high = 0.5, 1.0
         while self.holds(scaled(low)) and scaled(low) != scaled(high):
             low, high = low / 2, low
@@ -357,12 +361,12 @@ class _Ask:
         return scaled(high) if high < 1 else amounts
 
     def verdict(self, amounts: Amounts) -> VerifiedClaim | None:
-        """Ask about fresh redraws; what fails gets a little more and is asked about again."""
+        """Verify a claim on fresh redraws; if it fails, increase its amounts and try again."""
         step = _STEP
         for _ in range(_VERDICTS):
-            told = self._fresh(amounts)
-            if told is not None:
-                return told
+            verified = self._fresh(amounts)
+            if verified is not None:
+                return verified
             more = self.scaled(amounts, step)
             if more == amounts:
                 return None

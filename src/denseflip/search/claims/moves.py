@@ -1,8 +1,7 @@
-"""What a sentence could say of each place: which way to move it, how far a usual graph of the
-target class is, and how far one can go.
+"""Candidate changes of each place: the direction, the usual amount and the largest amount.
 
-None of this asks the oracle anything: it is the prior of the searches for claims, made of how often
-the two classes join each pair.
+They are computed from how often the two classes join each pair, without queries, and guide the
+search for claims.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ from denseflip.search.claims.redraw import Redraw
 
 @dataclass(frozen=True)
 class Move:
-    """A change of one place, of any size up to what there is room for.
+    """A change of one place, of any size up to the pairs that are available.
 
     Attributes
     ----------
     place : the place.
-    usual : pairs added and removed to come to what the target class usually has.
-    most : pairs that the reading could add and remove there at most.
+    usual : pairs to add and remove to reach what the target class usually has.
+    most : the largest numbers of pairs that the reading can add and remove there.
     clarity : how clearly the classes differ there, in standard deviations of the number of edges.
     """
 
@@ -38,7 +37,7 @@ class Move:
     clarity: float = 0.0
 
     def times(self, factor: float) -> Amount:
-        """So many times the usual change, as far as there is room; at least one pair."""
+        """A multiple of the usual change, at most the pairs available and at least one."""
         added, removed = (
             min(most, max(1, round(factor * usual))) if usual else 0
             for usual, most in zip(self.usual, self.most, strict=True)
@@ -47,7 +46,7 @@ class Move:
 
     @property
     def full(self) -> Amount:
-        """All that there is room for, in the directions of the usual change."""
+        """The largest change in the directions of the usual change."""
         added, removed = (
             most if usual else 0 for usual, most in zip(self.usual, self.most, strict=True)
         )
@@ -57,16 +56,16 @@ class Move:
 def moves_of(
     redraw: Redraw, classes: Classes, check_time: Callable[[], None] = lambda: None
 ) -> list[Move]:
-    """The moves of every place that are expected to help, the most promising first.
+    """The moves of all places that are expected to help, the most promising first.
 
-    Under the reading ``"any"`` a place gets more pairs or fewer. The other readings say which pairs
-    are meant, so that a place may get some and lose others.
+    In the reading ``"any"`` a place gains pairs or loses pairs. The other readings say which pairs
+    are meant, so a place may gain some and lose others.
 
     Parameters
     ----------
     redraw : the places, the reading, the frequencies of both classes.
     classes : how many edges both classes have in each place.
-    check_time : raises when the time is up; fine regions have very many places.
+    check_time : raises when the time is up; fine taxonomies have very many places.
     """
     return (_net if redraw.reading == "any" else _both)(redraw, classes, check_time)
 
@@ -93,7 +92,7 @@ def _net(redraw: Redraw, classes: Classes, check_time: Callable[[], None]) -> li
                 (room, 0) if adding else (0, room),
                 clarity,
             )
-            # A classifier by density goes by clarity, and by the room there is to move.
+            # What matters to a classifier of densities: clarity, and the room for change.
             found.append((move, sign * away, clarity * room / size))
     return _woven(
         [part[0] for part in sorted(found, key=lambda part: -part[1])],
@@ -136,9 +135,9 @@ class Classes:
 
     Attributes
     ----------
-    usual : edges that the target class has there on the mean.
-    apart : how many more than the original's class has.
-    clarity : the same in standard deviations between graphs of one class.
+    usual : the mean number of edges of the target class.
+    apart : that minus the mean of the original's class.
+    clarity : ``apart`` in standard deviations within a class.
     """
 
     usual: dict[Place, float]
@@ -152,7 +151,7 @@ class Classes:
         usual = there.mean(axis=0)
         apart = usual - here.mean(axis=0)
         within = np.concatenate((here - here.mean(axis=0), there - usual))
-        # An edge more or less is never a difference, however alike a few graphs are.
+        # One edge more or less is not a difference, however similar a few graphs are.
         spread = np.sqrt((within**2).sum(axis=0) / max(1, len(within) - 2) + 1.0)
         return cls(
             *(
@@ -173,7 +172,7 @@ def _counts(places: Places, graphs: Sequence[Graph]) -> npt.NDArray[np.float64]:
 
 
 def _woven(*orders: Sequence[Move]) -> list[Move]:
-    """Several orders as one, taking from each in turn what is not there yet."""
+    """Merge several orders into one, taking from each in turn, without repeats."""
     out: dict[Move, None] = {}
     for row in zip_longest(*orders):
         out.update((move, None) for move in row if move is not None)

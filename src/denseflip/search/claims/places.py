@@ -1,7 +1,7 @@
-"""`Places`: what one graph has in the places that a claim can name.
+"""`Places`: the pairs of one graph, by the places that a claim can name.
 
-A place is a cell of two regions (or of one with itself), a node with all the pairs at it, or a
-single pair of nodes.
+A place is a cell of two regions (or of one with itself), a node with all its pairs, or a single
+pair of nodes.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from denseflip.search.core.probing import joined
 
 @dataclass(frozen=True)
 class Places:
-    """What a sentence about one graph can name, and which pairs are there to add or remove.
+    """The places that a sentence about one graph can name, and the pairs to add or remove there.
 
     Attributes
     ----------
     graph : the original.
-    taxonomy : the regions; None to speak of nodes.
-    terms : the user's constraints; what may not change is not there to add or remove.
-    pairwise : without regions, whether every pair of nodes is a place of its own.
+    taxonomy : the regions; None for nodes.
+    terms : the user's constraints; pairs that may not change can be neither added nor removed.
+    pairwise : without regions, whether each pair of nodes is a place.
 
     Examples
     --------
@@ -55,13 +55,13 @@ class Places:
 
     @cached_property
     def cells(self) -> Cells:
-        """The cells of the regions; of nodes there are none."""
+        """The cells of the regions; only with regions."""
         assert self.taxonomy is not None
         return Cells(self.taxonomy)
 
     @cached_property
     def every(self) -> tuple[Place, ...]:
-        """Every place that holds at least one pair."""
+        """All places that hold at least one pair."""
         n = self.graph.n_nodes
         if self.pairwise:
             return tuple((u, v) for u in range(n) for v in range(u + 1, n))
@@ -92,7 +92,7 @@ class Places:
         return self._present[place]
 
     def counts(self, place: Place) -> tuple[int, int]:
-        """Pairs of a place, and how many of them are joined, whether they may change or not."""
+        """Number of pairs of a place, and of joined pairs, whether or not they may change."""
         self._sort_out(place)
         return self._sizes[place]
 
@@ -107,7 +107,7 @@ class Places:
             self._absent[place], self._present[place] = members[~there], members[there]
 
     def amounts(self, edits: Edits | Codes) -> Amounts:
-        """How many connections edits add and remove in each place, the fullest first."""
+        """How many connections the edits add and remove in each place, largest first."""
         return self.count(self.split(edits))
 
     def count(self, parts: Mapping[Place, Codes]) -> Amounts:
@@ -121,10 +121,10 @@ class Places:
         )
 
     def split(self, edits: Edits | Codes) -> dict[Place, Codes]:
-        """The pairs that edits change, place by place, the fullest first.
+        """The pairs that the edits change, by place, largest first.
 
-        In the language of nodes an edit is counted at whichever of its ends holds most edits, so
-        that no edit is counted twice.
+        In the language of nodes an edit is counted at the end that has more edits, so no edit is
+        counted twice.
         """
         n = self.graph.n_nodes
         codes = (
@@ -156,16 +156,16 @@ def whole_claim(
     regions: Taxonomy | None = None,
     nodes: Nodes | None = None,
 ) -> tuple[Claim, tuple[Codes, ...]]:
-    """Everything that a result changes, as a claim, and the pairs changed in each of its places.
+    """All changes of a result as a claim, and the pairs changed in each of its places.
 
-    Where the search itself looked for a claim about nodes, the nodes are those that it named.
+    If the search looked for a claim about nodes, the nodes are those that it named.
 
     Parameters
     ----------
-    result : what a search gave back.
+    result : the result of a search.
     language : what a place is.
-    regions : the regions, in the language of regions.
-    nodes : the names of the nodes, in the other languages.
+    regions : the regions, for the language ``"regions"``.
+    nodes : the names of the nodes, for the other languages.
     """
     stated = result.as_read
     parts: dict[Place, Codes] | None = None
@@ -181,9 +181,9 @@ def whole_claim(
 
 
 def nodes_named(result: Counterfactual, nodes: Nodes | None) -> dict[Place, Codes] | None:
-    """The nodes that a search named, read from its trace, the fullest first; None without them.
+    """The nodes that a search named, read from its trace, largest first; None if it named none.
 
-    An edit has two ends, so the edits alone do not say which of two nodes was meant.
+    An edit has two ends, so the edits alone do not determine which node was meant.
     """
     n = result.original.n_nodes
     names = {name: i for i, name in enumerate(nodes.names)} if nodes is not None else {}

@@ -1,7 +1,7 @@
-"""`Redraw`: draws the connections of a claim anew, and asks the oracle about them.
+"""`Redraw`: redraws the connections of a claim and queries the classifier again.
 
-Whoever reads a claim does not know which connections are meant. So other pairs of the same places
-are drawn at random, as many of them, and the oracle is queried again.
+The reader of a claim does not know which connections are meant. So as many other pairs in the same
+places are drawn at random, and the classifier is queried again.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from denseflip.search.claims.places import Places
 from denseflip.search.core.probing import Probe, joined
 
 DRAWS = 20  # redraws of a test
-# Of the first so many redraws, so many must flip, or the test ends: a clear no costs one query.
+# (redraws, how many of them must flip for the test to continue): a clear no costs one query.
 STAGES = ((1, 1), (3, 3), (6, 5), (DRAWS, 18))
 
 
 class TooFewError(Exception):
-    """A claim asks for more pairs than a place has to give."""
+    """A claim needs more pairs than a place has."""
 
     def __init__(self, place: Place, wanted: int, there: int, *, adding: bool) -> None:
         super().__init__(place, wanted, there, adding)
@@ -34,14 +34,14 @@ class TooFewError(Exception):
 
 @dataclass(frozen=True)
 class Redraw:
-    """Draws the pairs of a claim anew.
+    """Redraws the pairs of a claim.
 
     Parameters
     ----------
-    places : where pairs can be drawn.
+    places : the places to draw pairs from.
     reading : which pairs are drawn; see `AsRead`.
-    current, target : how often the original's class and the target class join each pair; the
-        readings other than ``"any"`` need them.
+    current, target : how often the original's class and the target class join each pair; all
+        readings except ``"any"`` need them.
     """
 
     places: Places
@@ -51,7 +51,7 @@ class Redraw:
     _rooms: dict[tuple[Place, bool], int] = field(default_factory=dict, repr=False, compare=False)
 
     def weights(self, codes: Codes, *, adding: bool) -> npt.NDArray[np.float64]:
-        """How readily each pair is drawn; 0 for those that the reading does not mean."""
+        """The weight of each pair in a draw; 0 for pairs that the reading does not mean."""
         if self.reading == "any":
             return np.ones(len(codes))
         assert self.target is not None
@@ -63,7 +63,7 @@ class Redraw:
         return np.maximum(more if adding else -more, 0.0)
 
     def room(self, place: Place, *, adding: bool) -> int:
-        """How many pairs of a place the reading could add, or remove."""
+        """How many pairs of a place the reading can add, or remove."""
         known = self._rooms.get((place, adding))
         if known is None:
             codes = self.places.absent(place) if adding else self.places.present(place)
@@ -77,12 +77,12 @@ class Redraw:
         Raises
         ------
         TooFewError
-            If a place has fewer pairs than the claim wants.
+            If a place has fewer pairs than the claim needs.
         """
         return np.sort(joined(self.parts(amounts, rng)))
 
     def parts(self, amounts: Amounts, rng: np.random.Generator) -> list[Codes]:
-        """The pairs of one redraw, place by place in the order of the claim."""
+        """The pairs of one redraw by place, in the order of the claim."""
         drawn: list[Codes] = []
         for place, added, removed in amounts:
             here: list[Codes] = []
@@ -107,14 +107,14 @@ class Redraw:
         codes, weights = codes[weights > 0], weights[weights > 0]
         if wanted > len(codes):
             raise TooFewError(place, wanted, len(codes), adding=adding)
-        # The k first of exponential waiting times are k pairs drawn one by one by weight.
+        # The k shortest exponential waiting times are k weighted draws without replacement.
         waits = rng.exponential(size=len(codes)) / weights
         return codes[np.argpartition(waits, wanted - 1)[:wanted]]
 
     def queue(self, place: Place, rng: np.random.Generator, *, adding: bool) -> Codes:
         """The pairs that the reading means in a place, in the order of one redraw.
 
-        Its first k are a redraw of k pairs, so redraws of rising amounts from one queue are nested.
+        Its first k pairs are a redraw of k pairs, so redraws of increasing amounts are nested.
         """
         codes = self.places.absent(place) if adding else self.places.present(place)
         if self.reading == "any":
@@ -124,7 +124,7 @@ class Redraw:
         return codes[np.argsort(rng.exponential(size=len(codes)) / weights)]
 
     def fixed(self, amounts: Amounts) -> bool:
-        """Whether every redraw is the same: each place named is filled, or emptied, altogether."""
+        """Whether all redraws are the same, because each place is filled or emptied completely."""
         return all(
             added in (0, self.room(place, adding=True))
             and removed in (0, self.room(place, adding=False))
@@ -134,7 +134,7 @@ class Redraw:
     def test(
         self, amounts: Amounts, probe: Probe, rng: np.random.Generator, *, draws: int = DRAWS
     ) -> AsRead:
-        """Ask about so many redraws, all together; once, if all of them are the same."""
+        """Query redraws in one batch; only one if all are the same."""
         if self.fixed(amounts):
             return self.outcome([probe.flips(self.draw(amounts, rng))], only=True)
         answers = probe.answers([self.draw(amounts, rng) for _ in range(draws)])
@@ -160,12 +160,12 @@ class Redraw:
             answers = probe.answers(drawn)
             flipped += [probe.problem.accepts(answer.label) for answer in answers]
             if sum(flipped) < least:
-                # What ends a test early lies below the level: 0 of 1, 2 of 3, 4 of 6.
+                # An early end is always below the level: 0 of 1, 2 of 3, 4 of 6.
                 return self.outcome(flipped)
         return self.outcome(flipped)
 
     def outcome(self, flipped: Iterable[bool], *, only: bool = False) -> AsRead:
-        """The outcome of so many redraws, or of the only one that there is."""
+        """The outcome of redraws, or of the only possible one."""
         listed = list(flipped)
         tax = self.places.taxonomy
         return AsRead(
@@ -179,17 +179,17 @@ class Redraw:
 
 
 class Repeats:
-    """A handful of redraws that are the same for every claim tested: what a search selects on.
+    """A few redraws that are shared by all claims tested, for selection during a search.
 
-    The redraws of a claim hold those of the claims below it, so that two claims are told apart by
-    what they say and not by the luck of the draw. Whatever is selected so is too good by as much
-    as it was selected; a verdict is asked of fresh redraws (`Redraw.test`).
+    The redraws of a claim contain those of smaller claims, so claims are compared without random
+    differences between draws. Selection on these redraws is biased upwards; a claim is therefore
+    verified on fresh redraws (`Redraw.test`).
 
     Parameters
     ----------
     redraw : draws the pairs.
     rng : the generator; each queue is drawn when it is first needed.
-    draws : how many redraws.
+    draws : the number of redraws.
     misses : how many of them may fail.
     """
 
@@ -204,7 +204,7 @@ class Repeats:
         self._held: dict[Amounts, bool] = {}
 
     def codes(self, amounts: Amounts, which: int = 0) -> Codes:
-        """Codes of the pairs of one of the redraws."""
+        """Codes of the pairs of one redraw."""
         queues = self._queues[which]
         parts: list[Codes] = []
         for place, added, removed in amounts:
@@ -222,20 +222,20 @@ class Repeats:
         return np.sort(joined(parts))
 
     def screened(self, several: Sequence[Amounts], probe: Probe) -> list[bool]:
-        """Whether the first redraw of each claim flips: one question each, asked together."""
+        """Whether the first redraw of each claim flips: one query per claim, in one batch."""
         answers = probe.answers([self.codes(amounts) for amounts in several])
         return [probe.problem.accepts(answer.label) for answer in answers]
 
     def seems(self, amounts: Amounts, probe: Probe, *, draws: int = 3) -> bool:
-        """Whether the first few redraws flip, all of them."""
+        """Whether the first few redraws all flip."""
         if self.redraw.fixed(amounts):
             draws = 1
         return all(probe.flips(self.codes(amounts, i)) for i in range(draws))
 
     def holds(self, amounts: Amounts, probe: Probe) -> bool:
-        """Whether all redraws but a few flip; ends as soon as that is out of reach.
+        """Whether all but a few redraws flip; stops as soon as too many have failed.
 
-        Those that failed most come first: where a claim fails, that takes few questions.
+        Redraws that failed most often come first, so that a claim that fails needs few queries.
         """
         if amounts in self._held:
             return self._held[amounts]

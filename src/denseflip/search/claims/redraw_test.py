@@ -1,8 +1,8 @@
-"""Is a sentence true as read? The claim of a result, and its test on fresh redraws.
+"""The claim of a result, and its test on fresh redraws: is a sentence true as read?
 
-A sentence says how many connections change and where; its reader does not know which. So as many
-connections are drawn anew in the same places, and the oracle is queried again. Draws come from the
-seed alone and never from a search: what a search selected on says nothing about its truth.
+A sentence says how many connections change and where, but not which. So as many connections are
+redrawn in the same places, and the classifier is queried again. The draws depend on the seed only,
+never on a search: redraws that a search selected on would bias the test.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ from denseflip.search.core.probing import Probe
 from denseflip.search.core.problem import Problem
 from denseflip.search.core.sufficient_parts import fewest_parts
 
-FEW_CELLS = 5  # what a person keeps in mind: a sentence that names more is a list
-_STREAM = 15  # sets these draws apart from a search's own with the same seed
+FEW_CELLS = 5  # the most cells in a sentence that can be remembered; more is a list
+_STREAM = 15  # makes these draws independent of a search with the same seed
 
 
 def claim_of(
@@ -57,19 +57,19 @@ def claim_of(
 ) -> Claim:
     """The claim of the shortest sentence about a result.
 
-    A search that looked for a claim (`brief`, `auto`) says itself in which language, and its edits
-    are what it claims. Of any other result the claim names the fewest cells whose edits flip the
-    oracle by themselves: the fullest first until they do, and of those none that can be left out
-    (`lexmin`).
+    For a search that looked for a claim (`brief`, `auto`), the claim covers all its edits, in the
+    language of that search. For any other result, the claim names the fewest cells whose edits
+    alone flip the classifier: cells are added, the one with most edits first, until they flip it;
+    then cells that are not needed are dropped (`lexmin`).
 
     Parameters
     ----------
-    result : a result that was found.
-    session : the way to the oracle.
-    regions : the regions to speak of; None to speak of nodes.
-    nodes : the node table, to look up other regions that a result speaks of, and what it froze.
-    background : the data set, where the constraints of the result refer to it.
-    constraints : the constraints of the search, where they have a mask or a predicate.
+    result : a result with a counterfactual.
+    session : the session with the classifier.
+    regions : the regions of the sentence; None for nodes.
+    nodes : the node table, if the result refers to other regions or to frozen nodes.
+    background : the data set, if the constraints of the result refer to it.
+    constraints : the constraints of the search, if they have a mask or a predicate.
     """
     stated = result.as_read
     if stated is not None:
@@ -96,7 +96,7 @@ class Sides:
         background: Sequence[tuple[Graph, Label]],
         target: Label | None = None,
     ) -> Sides:
-        """By the oracle's labels; the target is the label that a claim leads to."""
+        """Split by the classifier's labels; the target is the label that a claim leads to."""
         wanted = result.label_after if target is None else target
         same = [graph for graph, label in background if label == result.label_before]
         other = [graph for graph, label in background if label == wanted]
@@ -106,7 +106,7 @@ class Sides:
     def of_background(
         cls, background: Background, session: BaseSession, before: Label, target: Target
     ) -> Sides:
-        """Of a whole background, by the oracle's labels; what is counted is kept with it."""
+        """Split a background by the classifier's labels; the counts are cached with it."""
         labels = list(enumerate(background.labels(session)))
         same = [i for i, label in labels if label == before]
         other = [i for i, label in labels if is_wanted(label, before, target)]
@@ -114,7 +114,7 @@ class Sides:
 
 
 def fresh_rng(seed: int, reading: Reading) -> np.random.Generator:
-    """The generator of redraws in a reading: another than any search's with the same seed."""
+    """The generator of redraws in a reading, independent of a search with the same seed."""
     return np.random.default_rng([seed, _STREAM, READINGS.index(reading)])
 
 
@@ -131,18 +131,19 @@ def redraw(
     background: Background | None = None,
     constraints: Constraints | Mapping[str, Any] | None = None,
 ) -> AsRead | None:
-    """Query the oracle about fresh redraws of a claim; None of a list of pairs.
+    """Query the classifier with fresh redraws of a claim; None for a list of pairs.
 
-    A redraw flips if it has the label that the claim leads to, not just any other. Where a place
-    has fewer pairs of the reading than are claimed, no redraw can be made, and none of them flips.
+    A redraw flips if it gets the label that the claim leads to, not just any other label. If a
+    place has fewer pairs of the reading than the claim needs, no redraw is possible, and all count
+    as failed.
 
     Parameters
     ----------
-    result, claim, session : what was found, what is claimed of it, and the way to the oracle.
+    result, claim, session : the result, the claim about it, and the session with the classifier.
     reading : which connections are drawn; by default those that the claim means.
-    sides : how often both classes join each pair; all readings but ``"any"`` need it.
-    draws, seed : the number of redraws; the same seed gives the same ones.
-    nodes, background, constraints : as in `claim_of`: redraws keep to the constraints.
+    sides : how often both classes join each pair; all readings except ``"any"`` need it.
+    draws, seed : the number of redraws; the same seed gives the same redraws.
+    nodes, background, constraints : as in `claim_of`; redraws satisfy the constraints.
     """
     if claim.language == "pairs":
         return None
@@ -181,21 +182,22 @@ def as_read(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> AsRead | None:
-    """How true the shortest sentence about a result is as its reader reads it.
+    """Test on redraws whether the shortest sentence about a result is true as read.
+
+    Returns None if no counterfactual was found, or if the sentence is a list of pairs.
 
     Parameters
     ----------
-    result : the explanation; None is the answer for one that was not found, or that is told as a
-        list of pairs.
-    oracle : the oracle that was explained, or a session with it.
-    regions : the regions to speak of; None to speak of nodes. A result that says in which language
-        it is told is tested in that one.
-    nodes : the node table, where the result speaks of other regions than these.
+    result : the explanation.
+    oracle : the classifier that was explained, or a session with it.
+    regions : the regions of the sentence; None for nodes. If the result has its own language, that
+        one is tested.
+    nodes : the node table, if the result refers to other regions.
     reading : ``"any"``, ``"typical"`` or ``"distinctive"`` (see `AsRead`); by default the result's
-        own, else ``"any"``.
-    background : real graphs, each with the oracle's label; all readings but ``"any"`` need it.
-    constraints : the constraints of the search, where they have a mask or a predicate.
-    draws : number of redraws.
+        own reading, else ``"any"``.
+    background : real graphs with the classifier's labels; all readings except ``"any"`` need it.
+    constraints : the constraints of the search, if they have a mask or a predicate.
+    draws : the number of redraws.
     seed : the same seed gives the same redraws.
 
     Examples
@@ -215,7 +217,7 @@ def as_read(
     if not result.found:
         return None
     if not len(result.edits):
-        msg = "The result holds no edits: there is nothing to read."
+        msg = "The result has no edits, so there is no sentence to test."
         raise InvalidParameterError(msg)
     session = open_session(oracle)
     known = None
@@ -245,8 +247,8 @@ def _regions_of(stated: AsRead, regions: Taxonomy | None, nodes: Nodes | None) -
         return regions
     if nodes is None:
         msg = (
-            f"The result is told in the regions {stated.regions!r}. Give the node table that has "
-            "them: nodes=…"
+            f"The result is described in the regions {stated.regions!r}. Pass the node table that "
+            "has them: nodes=…"
         )
         raise MissingInputError(msg, parameter="nodes")
     return nodes.taxonomy(stated.regions)

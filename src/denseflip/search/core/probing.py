@@ -1,6 +1,6 @@
 """`gallop`, `lexmin` and `certify`: tools for searches that query the oracle themselves.
 
-They look for a short list of items (edits, cells, amounts) that is enough, as told by a function
+They look for a short list of items (edits, cells, amounts) that is enough, according to a function
 ``enough``. `Probe` provides the usual one: whether the original with some edits flips. It never
 queries the same graph twice.
 """

@@ -110,7 +110,7 @@ class Brief(Conversation):
                 probe = Probe(one_class, session)
                 try:
                     search = ClaimSearch(one_class, probe, places, self.readings, most, self.front)
-                    search.told = claims
+                    search.verified = claims
                     search.search()
                 finally:
                     _keep_smaller(problem, one_class)

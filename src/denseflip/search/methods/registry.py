@@ -84,7 +84,7 @@ def tri(
     ties_by: str = "number",
     max_iterations: int | None = None,
 ) -> DCS | Renumbered | BothWays:
-    """Open triangles where they are many, close them where they are few (paper: TRI)."""
+    """Open triangles in dense regions, close triangles in sparse ones (paper: TRI)."""
     _check_choice("direction", direction, ("one", "both"))
     one = _ties(triangles(reverse=reverse, max_iterations=max_iterations), ties_by)
     if direction == "one":
@@ -105,7 +105,7 @@ def triangles(*, reverse: bool = False, max_iterations: int | None = None) -> DC
 
 
 def _ties(search: DCS, ties_by: str) -> DCS | Renumbered:
-    """The search with ties settled by the nodes' numbers, as the paper does, or by structure."""
+    """The search with ties broken by node number, as in the paper, or by structure."""
     _check_choice("ties_by", ties_by, ("number", "structure"))
     return search if ties_by == "number" else Renumbered(search)
 
@@ -169,7 +169,7 @@ def rcli(
 
 
 def con() -> ContrastList:
-    """Make the graph like the target class, the clearest differences first, as one list."""
+    """Make the graph more like the target class, the largest differences first."""
     return ContrastList()
 
 
@@ -180,17 +180,17 @@ def best(
     max_cells: int = 5,
     front: bool = False,
 ) -> Best:
-    """Several searches that share every answer; the one that serves the objective best wins."""
+    """Several searches that share all queries; the best answer by the objective is returned."""
     return Best(objective, regions, max_cells, front)
 
 
 def race(*, nearest: int = 3, swaps: int = 4, finalists: int = 3) -> Race:
-    """Many orders side by side, prefix by prefix; the first few that flip are refined."""
+    """Many orders of edits in parallel; the first few that flip are refined."""
     return Race(nearest, swaps, finalists)
 
 
 def blocks(*, regions: str | None = None, strength: str | float = "mean") -> RegionBlocks:
-    """Bring whole region pairs to the target class's density, the most different first."""
+    """Change whole region pairs to the density of the target class, the most different first."""
     return RegionBlocks(regions, strength)
 
 
@@ -202,7 +202,7 @@ def brief(
     readings: str | tuple[str, ...] = READINGS,
     front: bool = False,
 ) -> Brief:
-    """Few region pairs, with an amount each, that flip whichever pairs a reader takes them for."""
+    """Few region pairs, with an amount each, that flip whichever connections are changed."""
     return Brief(regions, language, max_cells, readings, front)  # type: ignore[arg-type]
 
 
@@ -224,7 +224,7 @@ def edg(*, max_iterations: int = 2000) -> EdgeSwap:
 
 
 def obs(*, batch: int = 5, data_driven: bool = False, max_iterations: int = 2000) -> Bidirectional:
-    """Toggle random handfuls of pairs until the label flips, then search backward."""
+    """Toggle random batches of pairs until the label flips, then search backward."""
     return Bidirectional(data_driven, batch, max_iterations)
 
 
@@ -239,12 +239,12 @@ def dat(*, medoid: bool = False) -> ClosestGraph:
 
 
 def medoid() -> ClosestGraph:
-    """Take the medoid of the other class's background graphs."""
+    """Take the medoid of the background graphs of the other class."""
     return dat(medoid=True)
 
 
 def tight(*, questions: int = 320, guided: bool = False, pool: int | None = None) -> Tight:
-    """The fewest edits, by weights learnt from the answers; for classifiers about linear."""
+    """The fewest edits, by weights learnt from the answers; for nearly linear classifiers."""
     return Tight(questions, guided, pool)
 
 
@@ -295,7 +295,7 @@ METHODS: dict[str, RegisteredMethod] = {
     **{name: RegisteredMethod(method_of(kind)) for name, kind in STRUCTURES.items()},
 }
 ALIASES = {"clique": "cli", "triangle": "tri", "region-clique": "rcli", "contrast": "con"}
-#: Words for methods: no names of them, but taken into account where a name is not known.
+#: Words for methods: not names, but used for suggestions if a name is unknown.
 METHOD_WORDS = {
     **ALIASES,
     "triangles": "tri",
@@ -396,7 +396,7 @@ def method_for(request: Request) -> Method:
         if key not in known:
             able = [other for other in METHODS if key in _parameters(other)]
             base = name.strip().split("+")[0]
-            msg = f"The method {base!r} takes no {key}. These do: {', '.join(able)}."
+            msg = f"The method {base!r} has no parameter {key}. These do: {', '.join(able)}."
             raise InvalidParameterError(msg, parameter=(key, "method"))
     if isinstance(request.regions, str) and "regions" in known:
         wanted["regions"] = request.regions
@@ -406,7 +406,7 @@ def method_for(request: Request) -> Method:
 
 
 def takes(method: Any, parameter: str) -> bool:
-    """Whether a method given by name has this parameter; one that is made already takes none."""
+    """Whether a method given by name has this parameter; False for a method object."""
     return isinstance(method, str) and parameter in _parameters(method)
 
 
@@ -424,16 +424,15 @@ def _parameters(name: str) -> tuple[str, ...]:
 def as_method(method: str | Method | Stream | Conversation, **parameters: Any) -> Method:
     """A method of a name, of a composition such as `DCS`, or of any callable search.
 
-    Parameters that are not None go to the method of that name; a method that is made already has
-    its own.
+    Parameters that are not None are passed to the named method. A method object takes none.
     """
     given = {key: value for key, value in parameters.items() if value is not None}
     if isinstance(method, str):
         return make_method(method, **given)
     if given:
         msg = (
-            f"{', '.join(given)} can be given with the name of a method; here it is made already. "
-            "Give them to make_method, or where it is made."
+            f"{', '.join(given)} can be passed only with the name of a method, not with a method "
+            "object. Pass them to make_method, or when the object is created."
         )
         raise InvalidParameterError(msg, parameter=next(iter(given)))
     return method_from(method)
