@@ -17,7 +17,6 @@ from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNa
 from denseflip.oracles.background import Frequencies
 from denseflip.search.claims.claim import Amount
 from denseflip.search.claims.redraw_test import Sides
-from denseflip.search.constraints.bound_constraints import BoundConstraints
 from denseflip.workflow.explain_and_describe import tell
 from denseflip.workflow.offline_whatif import start_of, whatif_data
 from denseflip.workflow.subject import find_subject
@@ -107,6 +106,8 @@ def test_two_nodes_do_not_draw_the_pair_they_share_twice(logistic):
 
 
 def test_what_the_constraints_forbid_is_not_drawn(logistic):
+    from denseflip.search.constraints.bound_constraints import BoundConstraints
+
     given = Constraints(freeze=["n0", "n1", "n2"], only="add")
     terms = BoundConstraints(given, GRAPH, COHORT.nodes)
     asked = what_if(logistic, terms=terms)
