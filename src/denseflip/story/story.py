@@ -320,7 +320,7 @@ class Story:
                 nodes=nodes,
                 subject=typed(data, "subject", str),
                 class_names=visible_tree(dict(data["class_names"])),
-                verification=Verification.from_dict(
+                verification=Verification.read(
                     data["verification"],
                     _read_language(data, regions),
                     regions or node_taxonomy(nodes),

@@ -75,14 +75,14 @@ class Verification:
         }
 
     @classmethod
-    def from_dict(
+    def read(
         cls,
         data: Mapping[str, Any],
         language: Language,
         taxonomy: Taxonomy,
         reading: Reading = "any",
     ) -> Verification:
-        """Inverse of `to_dict`, for a claim in this language, with these names and reading."""
+        """Inverse of `to_dict`; language, names and reading of the claim are those of the story."""
         with parsing("the test of a story"):
             label = typed(data, "label", bool, int, float, str)
             return cls(

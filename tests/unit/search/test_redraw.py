@@ -121,7 +121,7 @@ def test_a_claim_that_fills_its_place_is_asked_about_once():
     whole = (Amount(CELL, 16, 0),)
     assert redraw.fixed(whole)
     assert redraw.test(whole, probe, np.random.default_rng(0)).true
-    assert probe.session.calls == 2
+    assert probe.session.calls == 1
     assert not redraw.fixed((Amount(CELL, 15, 0),))
     share = redraw.test((Amount(CELL, 8, 0),), probe, np.random.default_rng(0), draws=200).share
     assert 0.12 < share < 0.32  # both pairs among 8 of 16: 7 in 30

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 import pytest
 
-from denseflip import Counterfactual, Edits, Graph, Nodes, as_oracle, describe
+from denseflip import Counterfactual, Edits, Graph, Nodes, Story, as_oracle, describe
 from denseflip.counterfactual import Status
-from denseflip.errors import OracleError
+from denseflip.errors import DenseflipError, OracleError
 from denseflip.oracles.session import Session
 from denseflip.search.claims.claim import Amount
 from denseflip.story.verification import Verification
@@ -192,7 +193,23 @@ def test_the_rest_is_said_to_be_unneeded_only_when_tested() -> None:
 def test_verification_survives_its_dictionary() -> None:
     check = describe(found(), NODES, as_oracle(lambda a: int(not a[0, 1]))).verification
     claim = check.claim
-    assert Verification.from_dict(check.to_dict(), claim.language, claim.taxonomy) == check
+    assert Verification.read(check.to_dict(), claim.language, claim.taxonomy) == check
+
+
+@pytest.mark.parametrize("value", [None, "x", -1, 1.5, True, [], {}, [[0]], [["a", "b"]], [{}]])
+def test_a_verification_that_does_not_fit_is_refused_or_can_be_described(value) -> None:
+    """Whatever one entry of it holds, a story is refused with a message, or can be shown."""
+    story = describe(found(), NODES, as_oracle(lambda a: int(not a[0, 1])))
+    data = json.loads(json.dumps(story.to_dict()))
+    refused = 0
+    for key in data["verification"]:
+        try:
+            made = Story.from_dict({**data, "verification": {**data["verification"], key: value}})
+        except DenseflipError:
+            refused += 1
+        else:
+            assert str(made)
+    assert refused
 
 
 def test_of_what_was_not_found_nothing_is_tested_or_verified() -> None:

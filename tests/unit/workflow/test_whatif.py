@@ -106,7 +106,10 @@ def test_two_nodes_do_not_draw_the_pair_they_share_twice(logistic):
 
 
 def test_what_the_constraints_forbid_is_not_drawn(logistic):
-    terms = Constraints(freeze=["n0", "n1", "n2"], only="add").bind(GRAPH, COHORT.nodes)
+    from denseflip.search.constraints.bound_constraints import BoundConstraints
+
+    given = Constraints(freeze=["n0", "n1", "n2"], only="add")
+    terms = BoundConstraints(given, GRAPH, COHORT.nodes)
     asked = what_if(logistic, terms=terms)
     for seed in range(5):
         pairs = asked.ask([Amount((0, 1), 6, 0)], seed=seed).pairs
