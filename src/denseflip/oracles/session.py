@@ -363,7 +363,8 @@ class Session(BaseSession):
             wrap = f"as_oracle({getattr(self.oracle, 'wrapping_hint', usual)})"
             msg = (
                 f"The classifier raised {type(error).__name__}: {error} (queried with "
-                f"{len(graphs)} graph(s) with {first.n_nodes} nodes; the first has {first.n_edges} edges). "
+                f"{len(graphs)} graph(s) with {first.n_nodes} nodes; the first has "
+                f"{first.n_edges} edges). "
                 f"It received {getattr(self.oracle, 'given', 'a list of denseflip Graphs')}; if "
                 f"it takes another form, wrap it: {wrap}."
             )
