@@ -211,8 +211,8 @@ def _features(features: Any, nodes: Any, input: str, *, batch: bool, estimator: 
     if features is None:
         msg = (
             f"State what {type(estimator).__name__} was fitted on: as_oracle(estimator, "
-            f"features=…) with one of {', '.join(map(repr, names))}, or a function that returns the row of a "
-            "graph."
+            f"features=…) with one of {', '.join(map(repr, names))}, or a function "
+            "that returns the row of a graph."
         )
         raise MissingInputError(msg, parameter="features")
     if isinstance(features, str):
