@@ -255,7 +255,7 @@ def read_evaluation(path: str | Path) -> Evaluation:
     """
     source = Path(path)
     if not source.is_file():
-        msg = f"{source}: file not found. `denseflip evaluate` writes one (out)."
+        msg = f"{source}: there is no such file. `denseflip evaluate` writes one (out)."
         raise FileFormatError(msg)
     try:
         check_size(source.stat().st_size, f"{source}: the file")

@@ -142,7 +142,7 @@ def load_oracle(path: str | Path, *, trusted: Iterable[str] = ()) -> FittedOracl
     """
     source = Path(path)
     if not source.is_file():
-        msg = f"{source}: file not found."
+        msg = f"{source}: there is no such file."
         raise FileFormatError(msg)
     try:
         with open_zip(source, str(source)) as archive:

@@ -70,7 +70,7 @@ def read_nodes(path: str | Path) -> Nodes:
     if source.suffix.lower() != ".tsv":
         return Nodes.read_csv(source)
     if not source.is_file():
-        msg = f"{source}: node table not found."
+        msg = f"{source}: there is no such node table."
         raise InvalidNodesError(msg)
     lines = read_lines(source)
     header = [x.lower() for x in lines[0][1]]

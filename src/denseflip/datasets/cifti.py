@@ -23,7 +23,7 @@ def read_cifti(path: Path) -> NumberTable:
     except ImportError as error:
         raise MissingExtraError("nibabel", "cifti") from error
     if not path.is_file():
-        msg = f"{path}: file not found."
+        msg = f"{path}: there is no such file."
         raise FileFormatError(msg)
     try:
         check_size(path.stat().st_size, f"{path.name}: the file")

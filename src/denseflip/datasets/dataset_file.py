@@ -74,7 +74,7 @@ def read_dataset(path: str | Path) -> Dataset:
     """
     source = Path(path)
     if not source.is_file():
-        msg = f"{source}: file not found."
+        msg = f"{source}: there is no such file."
         raise FileFormatError(msg)
     try:
         with open_zip(source, str(source)) as packed:

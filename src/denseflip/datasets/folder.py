@@ -111,7 +111,7 @@ def import_folder(
     """
     source = Path(folder)
     if not source.exists():
-        msg = f"{source}: folder not found."
+        msg = f"{source}: there is no such folder."
         raise DatasetError(msg)
     for what, got, known in (
         ("kind of file", kind, kinds()),

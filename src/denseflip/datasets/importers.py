@@ -243,7 +243,7 @@ def read_graph(
     source = Path(path)
     importer = None if kind == "auto" else file_importer(kind)
     if not source.is_file():
-        msg = f"{source}: file not found."
+        msg = f"{source}: there is no such file."
         raise FileFormatError(msg)
     if ending_of(source) not in suffixes():
         msg = f"{source}: unknown file type {source.suffix!r}. Known: {', '.join(suffixes())}."

@@ -65,7 +65,7 @@ def read_labels(
     """
     source = Path(path)
     if not source.is_file():
-        msg = f"{source}: labels file not found. It needs a row per graph: id,label."
+        msg = f"{source}: there is no such labels file. It needs a row per graph: id,label."
         raise FileFormatError(msg)
     lines = read_lines(source)
     rows = [row for _, row in lines]

@@ -57,7 +57,7 @@ def read_table(path: str | Path, *, variable: str | None = None) -> NumberTable:
     source = Path(path)
     suffix = source.suffix.lower()
     if not source.is_file():
-        msg = f"{source}: file not found."
+        msg = f"{source}: there is no such file."
         raise FileFormatError(msg)
     if suffix in BINARY:
         arrays = read_arrays(source)

@@ -160,7 +160,7 @@ def load_dataset(name: str | Path, **options: Any) -> Dataset:
             _no_options(options, text)
             return read_dataset(path)
         if path.suffix == SUFFIX or len(path.parts) > 1:
-            msg = f"{path}: file not found. `denseflip data list` shows the known names."
+            msg = f"{path}: there is no such file. `denseflip data list` shows the known names."
             raise DatasetError(msg)
         raise UnknownNameError("data set", base, _ENTRIES, aliases=DATASET_WORDS)
     entry = _ENTRIES[base]

@@ -148,7 +148,7 @@ def test_an_added_edge_weighs_what_it_does_in_the_class_that_is_wanted():
 def test_a_graph_of_nobody_needs_its_weights(fitted):
     matrix = to_matrices(COHORT.weights[:1] * 0.99, 116)[0]
     graph = Keep(percentile=95).apply(matrix)
-    with pytest.raises(MissingInputError, match=r"Give them: explain\(graph, oracle.about"):
+    with pytest.raises(MissingInputError, match=r"Pass them: explain\(graph, oracle.about"):
         explain(graph, fitted, "con", background=COHORT.graphs)
     with pytest.raises(MissingInputError, match="none of the data set"):
         fitted.predict([graph])
@@ -231,7 +231,7 @@ def test_an_estimator_of_ones_own(fitted):
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: weighted_oracle(second, PLAIN), MissingInputError, "kept no weights"),
+        (lambda: weighted_oracle(second, PLAIN), MissingInputError, "has no weights"),
         (lambda: weighted_oracle(3, TOY), InvalidParameterError, "a fitted estimator or"),
         (lambda: weighted_oracle(second, TOY, input="row"), UnknownNameError, "mean 'rows'"),
         (lambda: KnownWeights(GRAPHS, ROWS[:, :2]), InvalidParameterError, r"shape \(4, 3\)"),
