@@ -64,7 +64,9 @@ def test_bad_input_is_named():
         InvalidParameterError, match=r"'edges' names features.*write features='edges'"
     ):
         fit_oracle(COHORT, "edges", estimator=LogisticRegression())
-    with pytest.raises(InvalidParameterError, match="is features, not a preset: write features=…"):
+    with pytest.raises(
+        InvalidParameterError, match="names features, not a preset: write features=…"
+    ):
         fit_oracle(COHORT, SpectralFeatures())
     with pytest.raises(InvalidParameterError, match="taxonomy is called regions now"):
         fit_oracle(COHORT, "regions-logistic", taxonomy="lobe")

@@ -319,7 +319,7 @@ def test_classes_are_chosen_ordered_and_renamed(tmp_path):
         import_folder(folder, given)
     data = import_folder(folder, given, classes=("2=autism", "1=control"))
     assert data.class_counts() == {"autism": 2, "control": 5}
-    assert "Left out, of classes that were not asked for (1): sub-03." in import_report(data)
+    assert "Left out, of classes that were not requested (1): sub-03." in import_report(data)
     assert import_folder(folder, given, allow_single=True).class_names == ("1", "2", "3")
 
 
@@ -392,7 +392,7 @@ def test_qsirecon_asks_which_measure(tmp_path):
         import_folder(folder, classes)
     found = import_folder(folder, classes, variable="count")
     assert found.nodes.names == NAMES
-    with pytest.raises(DatasetError, match=r"'radius2' fits 2 of them"):
+    with pytest.raises(DatasetError, match=r"'radius2' matches 2 of them"):
         import_folder(folder, classes, variable="radius2")
 
 

@@ -272,7 +272,7 @@ def test_other_errors_are_told_at_once_and_name_the_call_that_helps(broken):
     function, seen = counting(broken)
     with pytest.raises(OracleError, match=r'as_oracle\(ask, input="networkx"\)') as caught:
         explain(path(4), function, "edg")
-    assert "It was given one NumPy adjacency array of shape (n, n)" in str(caught.value)
+    assert "It received one NumPy adjacency array of shape (n, n)" in str(caught.value)
     assert seen == [np.ndarray]
 
 

@@ -92,7 +92,7 @@ def test_another_number_of_scores_later_is_an_error():
     network.width = 3
     with pytest.raises(OracleError, match="returned 3 scores for a graph, but 2 before"):
         network.predict([path(3)])
-    with pytest.raises(InvalidParameterError, match=r"gives 3 names.*has 2 classes"):
+    with pytest.raises(InvalidParameterError, match=r"has 3 names.*has 2 classes"):
         Network(class_names=("a", "b", "c")).predict([path(3)])
 
 

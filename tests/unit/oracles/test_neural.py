@@ -297,7 +297,7 @@ def test_what_is_missing_or_odd_is_said(torch, networks):
         as_oracle(network, features="degree", device="gpu")
     with pytest.raises(InvalidParameterError, match="max_batch must be a whole number, at least 1"):
         as_oracle(network, features="degree", max_batch=0)
-    with pytest.raises(InvalidParameterError, match=r"class_names has 3 names \(a, b, c\), and"):
+    with pytest.raises(InvalidParameterError, match=r"class_names has 3 names \(a, b, c\), but"):
         as_oracle(network, features="degree", class_names=["a", "b", "c"]).predict(GRAPHS[:1])
     with pytest.raises(InvalidParameterError, match="nodes is for a scikit-learn est"):
         as_oracle(network, features="degree", nodes=["a"])

@@ -43,8 +43,8 @@ def test_a_label_becomes_a_plain_value(answer, label):
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (None, "None as a label; a label is a number or a string"),
-        (float("nan"), "nan as a label; a label must be a finite number"),
+        (None, "None as a label; expected a number or a string"),
+        (float("nan"), "nan as a label; it must be a finite number"),
         (np.float64("-inf"), "-inf as a label"),
         ([1], r"\[1\] as a label"),
         (b"x", "as a label"),

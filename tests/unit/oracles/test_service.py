@@ -192,7 +192,7 @@ def test_a_garbled_answer_is_an_error_at_once(content, message):
     [
         (400, r"returned status 400: 'no'\."),
         (401, r"status 401.*environment variable DENSEFLIP_TOKEN"),
-        (404, r"status 404.*Is this the address that takes questions"),
+        (404, r"status 404.*accept POST requests"),
         (413, r"status 413.*max_batch"),
         (302, r"status 302.*redirects are not followed"),
     ],

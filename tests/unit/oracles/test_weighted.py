@@ -150,7 +150,7 @@ def test_a_graph_of_nobody_needs_its_weights(fitted):
     graph = Keep(percentile=95).apply(matrix)
     with pytest.raises(MissingInputError, match=r"Pass them: explain\(graph, oracle.about"):
         explain(graph, fitted, "con", background=COHORT.graphs)
-    with pytest.raises(MissingInputError, match="none of the data set"):
+    with pytest.raises(MissingInputError, match="not in the data set"):
         fitted.predict([graph])
     result = explain(
         graph, fitted.about(graph, weights=matrix), nodes=COHORT.nodes, background=COHORT.graphs
@@ -238,7 +238,7 @@ def test_an_estimator_of_ones_own(fitted):
         (
             lambda: KnownWeights([GRAPHS[0]] * 2, ROWS[:2], ["x", "y"]),
             InvalidParameterError,
-            "graphs x and y are equal and their weights are not",
+            "graphs x and y are equal but their weights differ",
         ),
         (
             lambda: weighted_oracle(second, TOY).about(GRAPHS[0], weights=np.zeros((4, 4))),
@@ -248,7 +248,7 @@ def test_an_estimator_of_ones_own(fitted):
         (
             lambda: WeightRows(KnownWeights(GRAPHS, ROWS)).transform([Graph.from_edges(3, [])]),
             InvalidParameterError,
-            "none of the data set",
+            "not in the data set",
         ),
     ],
 )  # fmt: skip
