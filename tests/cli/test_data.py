@@ -83,7 +83,7 @@ def test_show_json_and_ids(capsys: Captured) -> None:
 
 def test_show_without_network_says_what_to_do(capsys: Captured) -> None:
     err = fails(capsys, "data", "show", "aut")
-    assert "Download it by hand" in err
+    assert "Download it manually" in err
     assert "autism_graphs.pkl" in err
     assert "Did you mean 'mice'" in fails(capsys, "data", "show", "mise")
 
@@ -93,7 +93,7 @@ def test_fetch(capsys: Captured) -> None:
     assert "on this machine already" in capsys.readouterr().err
     assert "Unknown data set 'abide'" in fails(capsys, "data", "fetch", "mice", "abide")
     assert "Say which" in fails(capsys, "data", "fetch", code=2)
-    assert "Download it by hand" in fails(capsys, "data", "fetch", "kki")
+    assert "Download it manually" in fails(capsys, "data", "fetch", "kki")
 
 
 @pytest.mark.data
@@ -224,7 +224,7 @@ def test_import_of_a_lab_says_what_it_left_out(capsys: Captured, tmp_path: Path)
     assert "On the command line: --skip-unmatched." in err
     assert not (tmp_path / "xcp_d.dfd").exists()
     out = ok(capsys, "data", "import", "xcp_d", "--labels", "participants.tsv", "--skip-unmatched")
-    assert "Taken: 5 graphs (control 2, patient 3), as xcpd." in out
+    assert "Imported: 5 graphs (control 2, patient 3), as xcpd." in out
     assert "Left out, labels without a graph file (1): sub-77." in out
     wrong = tmp_path / "nodes.csv"
     wrong.write_text("name\n" + "\n".join(["LH_Viz_1", *labs.NAMES[1:]]))

@@ -181,7 +181,7 @@ def test_explain_gives_the_function_the_form_it_wants(
         (("g.csv", "--oracle", "nobox:first"), "cannot import the module 'nobox'"),
         (("g.csv", "--oracle", "box:number"), "model must be a function"),
         (("g.csv", "--oracle", "box:bad"), "returned None"),
-        (("g.csv", "--oracle", "box:boom"), "The oracle raised RuntimeError: no GPU"),
+        (("g.csv", "--oracle", "box:boom"), "The classifier raised RuntimeError: no GPU"),
         (("g.csv", "--oracle", "box:first", "-m", "trii"), "Did you mean 'tri'?"),
         (("g.csv", "--oracle", "box:first", "-m", "tri+mni"), "Did you mean 'min'?"),
         (("g.csv", "--oracle", "box:first", "-m", "rcli"), "no regions were given"),
@@ -218,7 +218,7 @@ def test_explain_gives_the_function_the_form_it_wants(
         (("weighted.csv", "--oracle", "box:first"), "--threshold"),
         (
             ("weighted.csv", "--oracle", "box:first", "--edges", "2", "--threshold", "1"),
-            "Give one of",
+            "Pass one of",
         ),
         (("lab.dfd", "--oracle", "box:first"), "say which of its graphs"),
     ],

@@ -121,7 +121,7 @@ def test_evaluate_tells_in_how_many_cells(cohort, capsys):
     assert run(app, arguments) == 0
     text, said = capsys.readouterr()
     assert "Telling decisions of regions-logistic on cohort: 2 held-out graphs …" in said
-    assert "of 2 decisions about held-out graphs can be told true as read" in text
+    assert "of 2 decisions about held-out graphs have a sentence that is true as read" in text
     assert run(app, [*arguments, "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert data["preset"] == "regions-logistic"
@@ -135,7 +135,7 @@ def test_presets_side_by_side(cohort, capsys):
     text = capsys.readouterr().out
     assert text.count("decisions about held-out graphs") == 2
     assert "held-out" in text
-    assert "The classifier to prefer is the one that is right and can be told: " in text
+    assert "Preferred classifier: " in text
     with open("both.json", encoding="utf-8") as handle:
         data = json.load(handle)
     assert [p["preset"] for p in data["presets"]] == ["edges-svm", "regions-logistic"]

@@ -213,7 +213,9 @@ def test_labels_and_files_must_meet(kind, folder):
         imported(folder, kind, labels=alone)
     path = folder / "labels.tsv"
     path.write_text(f"id\tgroup\n{first}\tcase\n{second}\tn/a\n")
-    with pytest.raises(DatasetError, match=rf"class is missing \('n/a' is no class\).*: {second}"):
+    with pytest.raises(
+        DatasetError, match=rf"class is missing \('n/a' is not a class\).*: {second}"
+    ):
         imported(folder, kind, labels=path)
 
 
@@ -227,16 +229,18 @@ def test_what_is_left_out_is_in_the_report(kind, folder):
     path.write_text("\n".join(["id\tgroup", *rows]))
     data = imported(folder, kind, labels=path, skip_unmatched=True)
     lines = import_report(data)
-    assert lines[0] == f"Taken: 2 graphs (case 1, control 1), as {kind}."
+    assert lines[0] == f"Imported: 2 graphs (case 1, control 1), as {kind}."
     assert lines[-1] == "Nothing was left out."
-    assert all("'group'" not in line or "classes the column 'group'" in line for line in lines)
+    assert all("'group'" not in line or "classes from the column 'group'" in line for line in lines)
 
 
 @every
 def test_a_class_with_one_graph_is_refused_before_anything_is_read(kind, folder):
     SAMPLES[kind](folder)
     seen = []
-    with pytest.raises(DatasetError, match=r"one graph can be neither learned nor judged: 'case'"):
+    with pytest.raises(
+        DatasetError, match=r"one graph can be neither learned nor evaluated: 'case'"
+    ):
         import_folder(
             folder,
             labels_of(kind) or {"0001": "case", "0002": "control"},

@@ -64,7 +64,7 @@ def test_without_what_it_needs_there_is_no_value(chosen, need):
     assert (value is None) == (need in chosen.needs)
     lacking = [case(FOUND, **{NEEDS[need]: None})]
     if need in chosen.needs:
-        with pytest.raises(MissingInputError, match=rf"needs {need}: give Case\(result"):
+        with pytest.raises(MissingInputError, match=rf"needs {need}: pass Case\(result"):
             measure(lacking, chosen.name)
     else:
         measure(lacking, chosen.name)

@@ -61,7 +61,7 @@ def test_what_is_neither_text_nor_number_beside_a_stack_names_nobody(column, kin
     columns = {"labels": np.array([0, 1, 0, 1]), column: np.zeros(4, dtype=kind)}
     np.savez(tmp_path / "a.npz", s=STACK, **columns)
     if column == "labels":
-        with pytest.raises(DatasetError, match="give a labels file"):
+        with pytest.raises(DatasetError, match="Pass a labels file"):
             import_folder(tmp_path / "a.npz")
     else:
         assert import_folder(tmp_path / "a.npz").ids == ("0001", "0002", "0003", "0004")

@@ -169,10 +169,14 @@ TABLES = {
     "negative edge": ("a.edgelist", "0 -1\n1 2\n", "outside"),
     "over-long row": ("a.csv", "0,1\n1,0,0,0,0\n", "row 1 has 5 cells, but row 0 has 2"),
     "short row": ("a.csv", "0,1,0\n1\n0,0,0\n", "row 1 has 1 cell, but row 0 has 3"),
-    "null byte": ("a.csv", "0,1\n1,\0\n", "no number"),
+    "null byte": ("a.csv", "0,1\n1,\0\n", "not a number"),
     "no UTF-8": ("a.csv", "0,1\n1,\udcff\n", "not a text file in UTF-8"),
     "nothing": ("a.csv", "", "empty"),
-    "name that Python takes for a number": ("a.csv", "0,1_0\n1_0,0\n", "'1_0', which is no number"),
+    "name that Python takes for a number": (
+        "a.csv",
+        "0,1_0\n1_0,0\n",
+        "'1_0', which is not a number",
+    ),
     "edge of such names": (
         "a.edgelist",
         "1_0 2_0\n2_0 3_0\n",
@@ -184,7 +188,7 @@ TABLES = {
         f"<node id='{DIGITS}'/><node id='1'/></graph></graphml>",
         None,
     ),
-    "GraphML id that is a digit but no number": (
+    "GraphML id that is a digit but not a number": (
         "a.graphml",
         "<graphml><graph edgedefault='undirected'><node id='²'/><node id='1'/></graph></graphml>",
         None,
@@ -216,8 +220,8 @@ NODE_TABLES = {
     "coordinates are infinite": ("name,x,y,z\na,1,2,1e999\n", "three finite numbers"),
     "index of 5,000 digits": (f"index,name\n{DIGITS},a\n", "index must be 0"),
     "no UTF-8": ("name\n\udcff\n", "cannot read the node table"),
-    "two columns of regions": ("name,lobe,lobe\na,x,y\n", "two columns are called 'lobe'"),
-    "two columns of names": ("name,name\na,b\n", "two columns are called 'name'"),
+    "two columns of regions": ("name,lobe,lobe\na,x,y\n", "two columns are named 'lobe'"),
+    "two columns of names": ("name,name\na,b\n", "two columns are named 'name'"),
     "null byte": ("name\na\0b\n", None),
 }
 
@@ -256,7 +260,7 @@ def test_odd_labels_files_are_told_or_read(name, tmp_path):
     except DenseflipError as error:
         said = str(error)
     assert not said or "labels.csv" in said
-    assert ("two columns are called" in said) == twice
+    assert ("two columns are named" in said) == twice
 
 
 @pytest.mark.parametrize(
@@ -264,8 +268,8 @@ def test_odd_labels_files_are_told_or_read(name, tmp_path):
     [
         ("graph_indicator", f"{DIGITS}\n1\n", "expected whole numbers"),
         ("graph_indicator", "1\n999999999999\n", "expected whole numbers"),
-        ("graph_indicator", "1\n1999999999\n", "from 1 on, per node"),
-        ("graph_indicator", "0\n1\n", "from 1 on, per node"),
+        ("graph_indicator", "1\n1999999999\n", "from 1, for each node"),
+        ("graph_indicator", "0\n1\n", "from 1, for each node"),
         ("A", "1, 1e300\n", "expected whole numbers"),
         ("A", "1, nan\n", "expected whole numbers"),
         ("A", "1, 7\n", "nodes 1..2"),
@@ -393,8 +397,8 @@ def test_a_result_is_still_what_it_was():
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        ({"labels": ("a",)}, "a label is the position of a class"),
-        ({"labels": (1.5,)}, "a label is the position of a class"),
+        ({"labels": ("a",)}, "a label must be the position of a class"),
+        ({"labels": (1.5,)}, "a label must be the position of a class"),
         ({"labels": None}, "labels must be a list"),
         ({"labels": (HUGE,)}, "labels must be 0"),
         ({"graphs": 7}, "graphs must be a list"),

@@ -280,7 +280,7 @@ def test_an_edge_list_that_could_not_be_read_again_is_not_written(tmp_path):
     data = make_cohort(2)
     names = ("1", "two words", *data.nodes.names[2:])
     data = replace(data, nodes=replace(data.nodes, names=names))
-    with pytest.raises(DatasetError, match="could not tell which is meant"):
+    with pytest.raises(DatasetError, match="would be ambiguous"):
         export_dataset(data, tmp_path / "out", format="edges")
     assert not (tmp_path / "out").exists()
 
@@ -323,7 +323,7 @@ def test_an_export_writes_nothing_outside_its_folder(name, tmp_path):
 def test_ids_that_are_one_file_on_some_systems_are_told(tmp_path):
     data = make_cohort()
     ids = ("Sub", "sub", *data.ids[2:])
-    with pytest.raises(DatasetError, match="'Sub' and 'sub' would be one file on some systems"):
+    with pytest.raises(DatasetError, match="'Sub' and 'sub' are the same file on some systems"):
         export_dataset(replace(data, ids=ids), tmp_path / "out")
 
 

@@ -30,7 +30,7 @@ def named(graph):
     graph.number_of_nodes()
     return int("n1" in graph["n0"])
 """
-NOTE = "The classifier is given one networkx graph: it asked for '"
+NOTE = "The classifier receives one networkx graph: it accessed '"
 
 
 def linked(graph):

@@ -31,7 +31,7 @@ GRAPH = Graph.from_edges(6, [(0, 1), (1, 2), (0, 2), (3, 4)])
     ids=lambda x: type(x).__name__,
 )
 def test_what_has_no_order_is_no_batch_of_answers(answers):
-    with pytest.raises(OracleError, match="no order that goes with the graphs; expected a seq"):
+    with pytest.raises(OracleError, match="not in the order of the graphs; expected a seq"):
         clean_labels(answers, 2)
 
 
@@ -141,7 +141,7 @@ def test_an_oracle_that_writes_on_its_graph_is_told_so_and_changes_nothing():
                 graph.codes[:] = 0
             return [0] * len(graphs)
 
-    with pytest.raises(OracleError, match="The oracle raised ValueError: cannot set WRITEABLE"):
+    with pytest.raises(OracleError, match="The classifier raised ValueError: cannot set WRITEABLE"):
         explain(GRAPH, Scribbler(), "edg")
     assert GRAPH.n_edges == 4
 

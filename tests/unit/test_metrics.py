@@ -259,7 +259,7 @@ def test_a_measure_cannot_need_what_no_case_holds():
 
 
 def test_a_measure_that_lacks_something_says_what_to_give():
-    with pytest.raises(MissingInputError, match=r"needs oracle and regions: give Case\(result, s"):
+    with pytest.raises(MissingInputError, match=r"needs oracle and regions: pass Case\(result, s"):
         metrics.measure([FEW], "statement_pairs")
     case = metrics.Case(FEW, regions=REGIONS, session=Session(as_oracle(lambda a: int(a[0, 1]))))
     assert metrics.measure([case], "statement_pairs") == [1]

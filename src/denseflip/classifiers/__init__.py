@@ -1,1 +1,1 @@
-"""Classifiers: features, training, honest judging, saving."""
+"""Classifiers: features, training, evaluation, saving."""

@@ -1,4 +1,4 @@
-"""The kinds of oracle that training brings: presets by name, and files of trained classifiers."""
+"""Kinds of oracle registered by this package: presets by name, and files of trained classifiers."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from denseflip.oracles.protocol import Oracle
 
 def _open_preset(text: str, *, dataset: Any, input: str, batch: bool) -> Oracle:
     if dataset is None:
-        msg = f"The preset {text!r} must be trained on a data set, and none is given (dataset=…)."
+        msg = f"The preset {text!r} must be trained on a data set, but none is given (dataset=…)."
         raise MissingInputError(msg, parameter="dataset")
     return fit_oracle(dataset, text)
 
 
 def _is_classifier_file(text: str) -> bool:
-    """Whether the words look like a file of `denseflip train`: by name, else by what is inside."""
+    """Whether the text names a file of `denseflip train`: by its ending, else by its content."""
     path = Path(text)
     if path.suffix.lower() == SUFFIX:
         return True
@@ -47,9 +47,9 @@ def _open_weighted(text: str, *, dataset: Any, input: str, batch: bool) -> Oracl
     from denseflip.oracles.weighted import known_weights, weighted_oracle
 
     if dataset is None:
-        msg = f"{text!r} needs the weights of a data set, and none is given (dataset=…)."
+        msg = f"{text!r} needs the weights of a data set, but no data set is given (dataset=…)."
         raise MissingInputError(msg, parameter="dataset")
-    known_weights(dataset)  # says so before anything is imported
+    known_weights(dataset)  # raises before anything is imported
     what = text.removeprefix(_WEIGHTS)
     return (
         fit_weighted(dataset)
@@ -62,7 +62,7 @@ _WEIGHTS = "weights:"
 PRESET = register_oracle_kind(
     OracleKind(
         name="preset",
-        summary="a classifier of `denseflip train`, trained on the data set",
+        summary="a preset, trained on the data set as by `denseflip train`",
         words=tuple(PRESETS),
         aliases=PRESET_WORDS,
         example="edges-svm",
@@ -83,7 +83,7 @@ FILE = register_oracle_kind(
 WEIGHTED = register_oracle_kind(
     OracleKind(
         name="weighted",
-        summary="a classifier of the weights that the data set kept: trained here, or your own",
+        summary="a classifier of the data set's weights: trained here, or your own",
         words=("weights:logistic", "weights:module:function"),
         example="weights:logistic",
         matches=lambda text: text.startswith(_WEIGHTS),

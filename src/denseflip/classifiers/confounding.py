@@ -1,4 +1,4 @@
-"""`Confounding`: what an evaluation found out about age, sex, site …, in figures and words."""
+"""`Confounding`: what an evaluation found about age, sex, site …, in figures and words."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from denseflip.serialise import Serialisable
 
 @dataclass(frozen=True)
 class Confounding(Serialisable, named="the confounds of an evaluation"):
-    """How a classifier stands beside its confounds; `evaluate` with ``confounds`` makes it.
+    """How a classifier compares with its confounds; a result of `evaluate` with ``confounds``.
 
     Attributes
     ----------
     columns : the confounds, columns of the data set's subject table.
-    site : the one of them that is the site; None if none is.
-    n_sites, n_coded : how many sites there are; how many numbers the confounds are coded in.
+    site : the confound that is the site; None if there is none.
+    n_sites, n_coded : number of sites; number of columns that code the confounds.
     regressed : whether the confounds were regressed out of the features inside each fold, with
-        coefficients of the training part alone. A classifier without features to regress, or one
-        that cannot be trained anew, is judged as it is.
+        coefficients from the training part alone. A classifier without features, or one that
+        cannot be retrained, is evaluated without regression.
     plain : accuracy without regard to confounds.
     accuracy, interval : accuracy with regard to them, and its 95 % interval (Wilson's, by graphs).
-    p_value, null_mean : of label shuffles *within sites* (among all graphs without a site).
+    p_value, null_mean : from label shuffles *within sites* (among all graphs if there is no site).
     alone, alone_interval : accuracy from the confounds alone, on the same folds.
     leave_site_out, leave_site_out_interval : accuracy on each site after training on the others,
-        the other confounds regressed out; None where that could not be done.
-    remark : why not, or which sites were left out.
+        with the other confounds regressed out; None if that was not possible.
+    remark : the reason, or which sites were left out.
     """
 
     columns: tuple[str, ...]
@@ -54,7 +54,7 @@ class Confounding(Serialisable, named="the confounds of an evaluation"):
         Parameters
         ----------
         level : of `accuracy`: ``better``, ``unclear`` or ``chance``.
-        seen : whether the classifier may have seen the graphs that it was judged on.
+        seen : whether the classifier may have been trained on the graphs it is evaluated on.
         """
         names = _listed(self.columns)
         within = "" if self.site is None else " within sites"
@@ -65,18 +65,18 @@ class Confounding(Serialisable, named="the confounds of an evaluation"):
                 "classified correctly"
             )
         else:
-            figures = f"{names} could not be regressed out, so the {figures} stand as they are"
+            figures = f"{names} could not be regressed out, so the {figures} are unadjusted"
         if self.p_value is not None:
             figures += f" (labels shuffled{within}: p = {self.p_value:.3g})"
         figures += f"; the confounds alone give {_percent(self.alone)}"
         if self.leave_site_out is not None:
-            figures += f"; on sites that it was not trained on, {_percent(self.leave_site_out)}"
+            figures += f"; on sites not used for training, {_percent(self.leave_site_out)}"
         if seen and level != "chance":
-            opening = "Whether it beats its confounds is not known, as it may have seen the graphs"
+            opening = "Whether it beats its confounds is unknown, as it may have seen the graphs"
         elif self.beats(level):
             opening = "It beats its confounds"
         elif level == "better":
-            opening = "It does not beat its confounds, which are as good alone"
+            opening = "It does not beat its confounds, which alone do as well"
         elif level == "unclear":
             opening = "It does not clearly beat its confounds"
         else:

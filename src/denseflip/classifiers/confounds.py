@@ -1,8 +1,8 @@
 """Confounds: read from the subject table, coded, and regressed out inside each fold.
 
-Regression sees the training part alone, and of the other graphs nothing but their confounds. What
-it takes out is linear; what is left may still depend on a confound in another way, so the accuracy
-from the confounds alone and that on sites never trained on stand beside it.
+The regression is fitted on the training part alone; of the other graphs it uses only their
+confounds. It removes linear effects. What remains may still depend on a confound in another way,
+so the accuracy from the confounds alone and the accuracy on unseen sites are reported too.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ from denseflip.errors import (
     shown,
 )
 
-#: Columns that are taken for the site where none is named, written without "_", "-" and spaces.
+#: Columns taken as the site if none is named, written without "_", "-" and spaces.
 SITES = frozenset({"site", "siteid", "scanner", "scannerid", "center", "centre", "studysite"})
 
 
 @dataclass(frozen=True, eq=False)
 class Confounds:
-    """The confounds of a data set's graphs as numbers; `read_confounds` makes them.
+    """The confounds of a data set's graphs as numbers; built by `read_confounds`.
 
     Attributes
     ----------
     columns : their names.
-    coded : one row per graph; a column of texts takes a column per value but one.
-    others : the same without the site, for training on some sites and judging on another.
+    coded : one row per graph; a text column is coded by one column per value except one.
+    others : the same without the site, for training on some sites and evaluating on another.
     site : the name of the site's column, or None.
     sites : each graph's site as a number from 0; all 0 without a site.
     """
@@ -59,7 +59,7 @@ class Confounds:
 
     @property
     def n_sites(self) -> int:
-        """How many sites there are; 0 without a site."""
+        """Number of sites; 0 without a site."""
         return 0 if self.site is None else int(self.sites.max()) + 1
 
     def shuffle(self, y: Positions, rng: np.random.Generator) -> Positions:
@@ -74,19 +74,20 @@ class Confounds:
 def read_confounds(
     dataset: Dataset, columns: Sequence[str] | str, *, site: str | None = None, folds: int = 2
 ) -> Confounds:
-    """The confounds of a data set, or what is wrong with them.
+    """Read and check the confounds of a data set.
 
     Parameters
     ----------
-    dataset : its subject table holds them.
+    dataset : a data set with a subject table.
     columns : their names; a text is split at commas.
-    site : which column is the site, by default the one whose name says so. It is a confound, too.
-    folds : of the cross-validation: there must be fewer numbers than graphs in a training part.
+    site : which column is the site, by default recognised by its name. It is also a confound.
+    folds : of the cross-validation; the confounds need fewer columns than a training part has
+        graphs.
 
     Raises
     ------
     UnknownNameError
-        If there is no such column; the nearest names are in the message.
+        If there is no such column; the message lists similar names.
     InvalidParameterError
         If a column is the same for all graphs, or there are more confounds than graphs to fit them.
     DatasetError
@@ -108,9 +109,9 @@ def read_confounds(
     table = dataset.subjects
     if not table:
         msg = (
-            f"Data set {dataset.name!r} has no subject table, so there are no confounds to take "
+            f"Data set {dataset.name!r} has no subject table, so it has no confounds "
             f"({', '.join(names)}). Import it with a labels file that has them as further columns, "
-            "or give Dataset(…, subjects={'age': […], …})."
+            "or pass Dataset(…, subjects={'age': […], …})."
         )
         raise MissingInputError(msg, parameter="confounds")
     for name in names:
@@ -127,12 +128,12 @@ def read_confounds(
         if len(set(table[name])) < 2:
             msg = (
                 f"The confound {name!r} is {shown(table[name][0])} for all {len(dataset)} graphs, "
-                "so it can explain nothing. Leave it out."
+                "so it has no effect. Leave it out."
             )
             if name == site:
                 msg = (
                     f"All {len(dataset)} graphs come from one site ({shown(table[name][0])}), so "
-                    f"there is no other site to judge on. Leave {name!r} out of the confounds."
+                    f"there is no other site to evaluate on. Leave {name!r} out of the confounds."
                 )
             raise InvalidParameterError(msg, parameter="confounds")
     parts = {name: _coded(table[name], texts=name == site) for name in names}
@@ -141,9 +142,9 @@ def read_confounds(
     if coded.shape[1] + 1 >= fitted:
         wide = max(parts, key=lambda name: parts[name].shape[1])
         msg = (
-            f"More confounds than graphs to fit them: {', '.join(names)} take {coded.shape[1]} "
-            f"numbers, and a training part has {counted(fitted, 'graph', 'graphs')}. Name fewer; "
-            f"{wide!r} alone takes {parts[wide].shape[1]}."
+            f"More confounds than graphs to fit them: {', '.join(names)} need {coded.shape[1]} "
+            f"columns, but a training part has {counted(fitted, 'graph', 'graphs')}. Name fewer; "
+            f"{wide!r} alone needs {parts[wide].shape[1]}."
         )
         raise InvalidParameterError(msg, parameter="confounds")
     rest = [parts[name] for name in names if name != site]
@@ -159,7 +160,7 @@ def _is_site(name: str) -> bool:
 
 
 def _missing(dataset: Dataset, name: str, column: Column) -> str:
-    """Which graphs have no value in a column; empty if all have one."""
+    """A sentence that lists the graphs without a value in a column; empty if all have one."""
     ids = [key for key, value in zip(dataset.ids, column, strict=True) if value is None]
     if not ids:
         return ""
@@ -168,7 +169,7 @@ def _missing(dataset: Dataset, name: str, column: Column) -> str:
 
 
 def _coded(column: Column, *, texts: bool) -> Matrix:
-    """A column as numbers: itself, to mean 0 and deviation 1, or 0/1 for every value but one."""
+    """A column as numbers: standardised (mean 0, sd 1), or 0/1 for every value except one."""
     if not texts and all(isinstance(x, float) for x in column):
         values = np.asarray(column, dtype=np.float64)
         return np.asarray((values - values.mean()) / values.std(), dtype=np.float64)[:, None]
@@ -180,7 +181,7 @@ def _coded(column: Column, *, texts: bool) -> Matrix:
 
 
 def regress_out(rows: Matrix, confounds: Matrix, train: Positions) -> Matrix:
-    """Rows without what a linear fit to the training part puts down to the confounds.
+    """Remove from the rows the linear effect of the confounds, fitted on the training part.
 
     >>> confounds, rows = np.array([[0.0], [1], [0], [1]]), np.array([[1.0], [3], [1], [9]])
     >>> regress_out(rows, confounds, np.array([0, 1, 2])).round(3).ravel().tolist()
@@ -193,7 +194,7 @@ def regress_out(rows: Matrix, confounds: Matrix, train: Positions) -> Matrix:
 
 
 def few_columns(recipe: Recipe, rows: Matrix) -> Matrix:
-    """The rows, rotated into fewer columns where that changes no answer of the recipe.
+    """The rows, rotated into fewer columns if that does not change the answers of the recipe.
 
     Regression on the left and rotation on the right commute, so every fold works on few columns.
     """
@@ -215,9 +216,9 @@ def adjusted_answers(
     inner_folds: int,
     rng: np.random.Generator,
 ) -> Positions:
-    """Answer for every row by a classifier that never saw it, confounds regressed out before.
+    """Answer for each row by a classifier that was not trained on it, with confounds regressed out.
 
-    A fold without two classes in its training part is answered by -1, which is never right.
+    A fold with a single class in its training part is answered by -1, which is never right.
     """
     out = np.full(len(y), -1, dtype=np.int64)
     for i in range(int(fold.max()) + 1):
@@ -232,7 +233,7 @@ def adjusted_answers(
 
 @dataclass(frozen=True)
 class Aware:
-    """Figures with regard to confounds: accuracies per repeat, shuffles, alone, and by site."""
+    """Figures with regard to confounds: accuracy per repeat, shuffles, confounds alone, by site."""
 
     accuracies: tuple[float, ...]
     null: tuple[float, ...]
@@ -256,12 +257,12 @@ def judge_aware(
     seed: int,
     tick: Callable[[], None],
 ) -> Aware:
-    """Judge a recipe with regard to confounds, on the folds of the plain evaluation.
+    """Evaluate a recipe with regard to confounds, on the folds of the plain evaluation.
 
     Parameters
     ----------
-    recipe, rows, y : what is judged.
-    regressed : whether the rows are features, which the confounds can be regressed out of.
+    recipe, rows, y : what is evaluated.
+    regressed : whether the rows are features from which the confounds can be regressed out.
     folds, repeats, permutations, inner_folds, seed : as in `evaluate`.
     tick : called after every repeat and permutation.
     """
@@ -308,17 +309,17 @@ def _by_site(
     inner_folds: int,
     rng: np.random.Generator,
 ) -> tuple[float | None, int, str]:
-    """Accuracy on each site after training on the others, of how many graphs, and what to say."""
+    """Accuracy on each site after training on the others, on how many graphs, and a remark."""
     if confounds.site is None:
-        return None, 0, "No confound is a site, so leaving sites out was not tried."
+        return None, 0, "No confound is a site, so no site was left out."
     others = confounds.others if regressed else np.zeros((len(y), 0))
     answers = adjusted_answers(recipe, rows, others, y, confounds.sites, inner_folds, rng)
     judged = answers >= 0
     if not judged.any():
-        return None, 0, "Without any one site, graphs of one class alone are left to train on."
+        return None, 0, "Leaving out any one site leaves only one class to train on."
     skipped = len(np.unique(confounds.sites[~judged]))
     remark = ""
     if skipped:
         which = counted(skipped, "site was", "sites were")
-        remark = f"{which} not judged by the others, which have graphs of one class alone."
+        remark = f"{which} not evaluated, as the other sites have graphs of one class only."
     return float(np.mean(answers[judged] == y[judged])), int(judged.sum()), remark

@@ -1,8 +1,8 @@
-"""How good is a classifier on graphs it has not seen? (decision D12)
+"""How accurate is a classifier on graphs it was not trained on? (decision D12)
 
-`evaluate` runs the whole making of a classifier, selection of its setting included, inside
-repeated stratified cross-validation, and again on shuffled labels. The paper's protocol, accuracy
-on the very graphs it was trained on, stands beside it for comparison.
+`evaluate` repeats the complete training, including the selection of settings, inside repeated
+stratified cross-validation, and again on shuffled labels. The accuracy on the training graphs
+themselves, which is the paper's protocol, is reported for comparison.
 """
 
 from __future__ import annotations
@@ -54,23 +54,23 @@ def evaluate(
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> Evaluation:
-    """Judge a classifier on graphs it has not seen, and beside it by the paper's protocol.
+    """Evaluate a classifier on held-out graphs, and for comparison by the paper's protocol.
 
     Parameters
     ----------
-    oracle : what is judged. The name of a preset, a scikit-learn estimator or pipeline (on
+    oracle : the classifier. The name of a preset, a scikit-learn estimator or pipeline (on
         `features`), a classifier of `fit_oracle`, or an oracle that offers ``refit(dataset)`` is
-        trained anew in every fold. Any other oracle or function is judged as it is: on graphs that
-        it may have seen, and the result says so (`Evaluation.protocol` is ``"as given"``).
-    preset, features, estimator, regions : what is judged, as in `fit_oracle`.
-    confounds : columns of the data set's subject table (age, site …), a list or with commas: they
-        are regressed out inside each fold, and `Evaluation.confounds` tells the rest.
-    site : which of them is the site; by default the one whose name says so.
-    folds : every graph is answered by a classifier trained on the other folds.
-    repeats : how often that is done with new folds; the figures are means.
-    permutations : how often it is done (once each) with shuffled labels; 0 gives no p-value.
+        retrained in every fold. Any other oracle or function is evaluated as it is, on graphs that
+        it may have been trained on; `Evaluation.protocol` is then ``"as given"``.
+    preset, features, estimator, regions : the classifier, as in `fit_oracle`.
+    confounds : columns of the data set's subject table (age, site …), a list or a text with commas.
+        They are regressed out inside each fold; see `Evaluation.confounds`.
+    site : which of them is the site; by default recognised by its name.
+    folds : number of folds; each graph is answered by a classifier trained on the other folds.
+    repeats : number of repetitions with new folds; the figures are means.
+    permutations : number of runs with shuffled labels; 0 gives no p-value.
     inner_folds : folds inside each training part, for selecting the setting.
-    seed : decides folds and shuffles.
+    seed : sets folds and shuffles.
     progress : called with (done, total) at the start and after every repeat and permutation; by
         default a notebook shows a bar.
 
@@ -122,7 +122,7 @@ def evaluate_design(
     confounds: Confounds | None = None,
     given: Any = None,
 ) -> Evaluation:
-    """`evaluate` for a design and numbers already checked."""
+    """`evaluate` for a checked design and checked numbers."""
     _, y = np.unique(dataset.label_array(), return_inverse=True)
     n_classes = int(y.max()) + 1
     total = (repeats + permutations) * (2 if confounds is not None else 1)
@@ -181,7 +181,7 @@ def evaluate_design(
         fitted = fit_design(dataset, design, inner_folds=inner_folds, seed=seed)
         described = fitted.card["estimator"]
         labels = np.asarray(fitted.predict(dataset.graphs))
-    # An oracle as it is may answer a class that has no graph here; that is wrong like any other.
+    # An oracle may answer a class that has no graph here; that counts as wrong.
     seen = np.unique(dataset.label_array())
     answers = np.where(np.isin(labels, seen), np.searchsorted(seen, labels), (y + 1) % n_classes)
     training = confusion_table(y, answers, n_classes)
@@ -225,10 +225,10 @@ def judge_as_given(
     seed: int,
     progress: Callable[[int, int], None] | None = None,
 ) -> Evaluation:
-    """Judge an oracle that cannot be trained anew, on graphs that it may have seen.
+    """Evaluate an oracle that cannot be retrained, on graphs that it may have been trained on.
 
-    The p-value is of shuffled labels beside the same answers: whether answers and labels have
-    anything to do with each other here, not whether they would on new graphs.
+    The p-value compares the same answers with shuffled labels: it tests whether answers and labels
+    are related here, not whether they would be on new graphs.
     """
     total = permutations + 1
     if progress:
@@ -250,7 +250,7 @@ def judge_as_given(
     aware = None
     if confounds is not None:
         alone = confounds_alone(confounds, y, folds, repeats, inner_folds, seed)
-        remark = "An oracle that cannot be trained anew cannot be kept from a site."
+        remark = "The classifier cannot be retrained, so no site could be left out."
         figures = Aware((accuracy,), tuple(within), alone, None, 0, remark)
         aware = _confounding(confounds, figures, accuracy, len(y), regressed=False)
     if progress:
@@ -313,18 +313,18 @@ def _confounding(
 
 
 def confusion_table(truth: Positions, answers: Positions, n_classes: int) -> Positions:
-    """Counts by true class (row) and answered class (column)."""
+    """Counts by true class (row) and predicted class (column)."""
     flat = np.bincount(truth * n_classes + answers, minlength=n_classes**2)
     return flat.reshape(n_classes, n_classes)
 
 
 def accuracy_of(table: Positions) -> float:
-    """Share of right answers."""
+    """Share of correct answers."""
     return float(np.trace(table) / table.sum())
 
 
 def balanced_accuracy_of(table: Positions) -> float:
-    """Mean over the classes that have graphs of the share of right answers."""
+    """Mean over the classes with graphs of the share of correct answers."""
     sizes = table.sum(axis=1)
     return float(np.mean(np.diagonal(table)[sizes > 0] / sizes[sizes > 0]))
 
@@ -338,8 +338,8 @@ def f1_of(table: Positions) -> float:
 
 
 def p_value(observed: float, null: list[float]) -> float | None:
-    """Share of shuffles that did at least as well, the observed run counted among them."""
+    """Share of shuffles with at least the observed value, the observed run included."""
     if not null:
         return None
-    # Means over repeats carry rounding; a tie must count as one.
+    # Means over repeats have rounding errors; ties must count as ties.
     return (1 + sum(x >= observed - 1e-12 for x in null)) / (1 + len(null))

@@ -27,15 +27,15 @@ from denseflip.oracles.adapt import Adapter, CallableOracle, register_adapter
 from denseflip.oracles.protocol import ClassNames, Oracle, check_answers, clean_label, name_classes
 from denseflip.oracles.threads import single_thread
 
-#: A pipeline whose first step reads `Graph` objects is given these.
+#: For a pipeline whose first step takes `Graph` objects.
 GRAPHS = "graphs"
 
 
 class EstimatorOracle:
-    """A fitted estimator on features of a graph; made by `as_oracle`.
+    """A fitted estimator on features of a graph; built by `as_oracle`.
 
-    Its labels are the estimator's own classes. Probabilities are offered if the estimator has
-    them, and it is an error if their likeliest class is not the one it predicts.
+    Its labels are the estimator's own classes. Probabilities are available if the estimator has
+    them; it is an error if their most probable class is not the predicted one.
 
     Parameters
     ----------
@@ -59,8 +59,8 @@ class EstimatorOracle:
         classes = getattr(estimator, "classes_", None)
         if isinstance(classes, list) or getattr(classes, "ndim", 1) != 1:
             msg = (
-                f"{self.name} gives several labels at once (it is a classifier of many outputs); "
-                "an oracle gives one. Take one of its estimators_."
+                f"{self.name} predicts several labels at once (it is a multi-output classifier); "
+                "an oracle returns one. Use one of its estimators_."
             )
             raise InvalidParameterError(msg)
         self.classes: tuple[Label, ...] | None = (
@@ -75,7 +75,7 @@ class EstimatorOracle:
 
     @property
     def given(self) -> str:
-        """What the estimator is given, in words, for messages."""
+        """What the estimator receives, in words, for messages."""
         named = getattr(self.features, "name", "your function's")
         return (
             "a list of denseflip Graphs" if self.features is None else f"rows of {named} features"
@@ -83,12 +83,12 @@ class EstimatorOracle:
 
     @property
     def input_note(self) -> str:
-        """How the form was found out that a function of features wants; else empty."""
+        """How the form that a features function takes was detected; else empty."""
         return str(getattr(self.features, "input_note", ""))
 
     @cached_property
     def _head(self) -> Head | None:
-        """What answers rows; None where the estimator itself must."""
+        """What predicts from rows; None if the estimator itself must."""
         if self.classes is None or self.features is None:
             return None
         return make_head(self.estimator)
@@ -114,7 +114,7 @@ class EstimatorOracle:
         if self.classes is None:
             msg = f"{self.name} does not name its classes."
             raise AttributeError(msg)
-        self.estimator.predict_proba  # noqa: B018 - an AttributeError of its own if it has none
+        self.estimator.predict_proba  # noqa: B018 - raises its own AttributeError if missing
         return self._shares
 
     def _shares(self, graphs: Sequence[Graph]) -> npt.NDArray[np.float64]:
@@ -122,12 +122,12 @@ class EstimatorOracle:
         if not len(graphs):
             return np.zeros((0, len(self.classes)))
         rows = self._rows(graphs)
-        # Row by row where order matters: sums of a stack may end in other bits than those of a row.
+        # Row by row if order matters: the last bits of a sum may differ between a stack and a row.
         with single_thread():
             shares = np.asarray(self.estimator.predict_proba(rows), dtype=np.float64)
         if shares.shape != (len(graphs), len(self.classes)):
             msg = (
-                f"{self.name} gave probabilities of shape {shares.shape} for {len(graphs)} "
+                f"{self.name} returned probabilities of shape {shares.shape} for {len(graphs)} "
                 f"graph(s) and {len(self.classes)} classes."
             )
             raise OracleError(msg)
@@ -135,17 +135,18 @@ class EstimatorOracle:
             best = self.classes[int(row.argmax())]
             if best != label and row.max() - row[self.classes.index(label)] > _TIE:
                 msg = (
-                    f"{self.name} contradicts itself: it predicts {label!r}, yet finds {best!r} "
-                    f"more probable ({row.max():.3f}). Its probabilities are no confidence: "
-                    "calibrate it (CalibratedClassifierCV), or ask for labels only."
+                    f"{self.name} contradicts itself: it predicts {label!r}, but {best!r} is more "
+                    f"probable ({row.max():.3f}). Its probabilities cannot be used as confidence: "
+                    "calibrate it (CalibratedClassifierCV), or use labels only."
                 )
                 raise OracleError(msg)
         return shares
 
     def refit(self, dataset: Any) -> EstimatorOracle:
-        """The same estimator with the same features, trained anew: for `evaluate`.
+        """The same estimator with the same features, retrained; for `evaluate`.
 
-        It learns the numbers of the data set's classes, or their names if those are what it knew.
+        It is trained on the numbers of the data set's classes, or on their names if the estimator
+        knew those.
         """
         from sklearn.base import clone
 
@@ -170,9 +171,9 @@ class EstimatorOracle:
         if width != rows.shape[1]:
             named = getattr(self.features, "name", "given")
             msg = (
-                f"{self.name} was fitted on {width} features; the {named} features of a graph with "
-                f"{graphs[0].n_nodes} nodes are {rows.shape[1]}. Give the features, and graphs "
-                "over the nodes, that it was fitted on."
+                f"{self.name} was fitted on {width} features, but the {named} features of a graph "
+                f"with {graphs[0].n_nodes} nodes are {rows.shape[1]}. Pass the features, and "
+                "graphs over the nodes, that it was fitted on."
             )
             raise InvalidGraphError(msg, parameter="features")
         return rows
@@ -180,22 +181,19 @@ class EstimatorOracle:
     def _own_rows(self, graphs: Sequence[Graph]) -> npt.NDArray[np.float64]:
         try:
             rows = np.asarray(
-                self.features.predict(graphs),  # the function, given what it wants
+                self.features.predict(graphs),  # the function, in the form it takes
                 dtype=np.float64,
             )
         except (OracleError, InvalidGraphError):
             raise
         except Exception as error:
-            msg = (
-                f"The function of features raised {said(error)}; it was given "
-                f"{self.features.given}."
-            )
+            msg = f"The features function raised {said(error)}; it received {self.features.given}."
             raise OracleError(msg) from error
         if rows.ndim != 2 or len(rows) != len(graphs) or not np.isfinite(rows).all():
             wanted = f"({len(graphs)}, d)" if self.features.batch else "(d,) for a graph"
             msg = (
-                f"The function of features must give rows of finite numbers, shape {wanted}; for "
-                f"{len(graphs)} graph(s) it gave shape {rows.shape}."
+                f"The features function must return rows of finite numbers, shape {wanted}; for "
+                f"{len(graphs)} graph(s) it returned shape {rows.shape}."
             )
             raise OracleError(msg)
         return rows
@@ -204,17 +202,17 @@ class EstimatorOracle:
         return f"EstimatorOracle({self.name}, {self.given})"
 
 
-_TIE = 1e-9  # of two probabilities: nearer than this, either class may be predicted
+_TIE = 1e-9  # with a smaller difference of two probabilities, either class may be predicted
 
 
 def _features(features: Any, nodes: Any, input: str, *, batch: bool, estimator: Any) -> Any:
-    """What makes rows of graphs: our features, a function with the form it wants, None for none."""
+    """What computes rows of graphs: our features, a wrapped function, or None for the graphs."""
     names = (*FEATURES, GRAPHS)
     if features is None:
         msg = (
-            f"Say what {type(estimator).__name__} was fitted on: as_oracle(estimator, features=…) "
-            f"with one of {', '.join(map(repr, names))}, or a function that gives the row of a "
-            "graph."
+            f"State what {type(estimator).__name__} was fitted on: as_oracle(estimator, "
+            f"features=…) with one of {', '.join(map(repr, names))}, or a function "
+            "that returns the row of a graph."
         )
         raise MissingInputError(msg, parameter="features")
     if isinstance(features, str):
@@ -225,7 +223,7 @@ def _features(features: Any, nodes: Any, input: str, *, batch: bool, estimator: 
         return features
     if not callable(features):
         msg = (
-            f"features must be one of {', '.join(names)}, or a function that gives the row of a "
+            f"features must be one of {', '.join(names)}, or a function that returns the row of a "
             f"graph; got {type(features).__name__}."
         )
         raise InvalidParameterError(msg, parameter="features")
@@ -239,25 +237,25 @@ def _check_fitted(estimator: Any) -> None:
 
     name = type(estimator).__name__
     if isinstance(estimator, type):
-        msg = f"{name} is a class; give a fitted estimator, for example {name}().fit(rows, labels)."
+        msg = f"{name} is a class; pass a fitted estimator, for example {name}().fit(rows, labels)."
         raise InvalidParameterError(msg)
     if is_regressor(estimator):
-        msg = f"{name} is a regressor: it gives numbers, not classes. Give a classifier."
+        msg = f"{name} is a regressor: it predicts numbers, not classes. Pass a classifier."
         raise InvalidParameterError(msg)
     try:
         check_is_fitted(estimator)
     except Unfitted as error:
         msg = (
-            f"{name} is not fitted yet: call fit(rows, labels) first, or have it trained and "
-            "judged here: fit_oracle(dataset, features=…, estimator=…)."
+            f"{name} is not fitted yet: call fit(rows, labels) first, or train and evaluate it "
+            "here: fit_oracle(dataset, features=…, estimator=…)."
         )
         raise NotFittedError(msg) from error
-    except TypeError:  # an estimator of somebody's own: its first answer will show
+    except TypeError:  # not an estimator of scikit-learn: its first prediction will show
         return
 
 
 def _is_estimator(model: Any) -> bool:
-    """Whether an object keeps scikit-learn's rules: parameters to be had, fit and predict."""
+    """Whether an object follows scikit-learn's conventions: get_params, fit and predict."""
     return (
         all(callable(getattr(model, x, None)) for x in ("get_params", "fit", "predict"))
         and not isinstance(model, type)

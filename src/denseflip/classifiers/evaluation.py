@@ -1,4 +1,4 @@
-"""`Evaluation`: the figures of an honest evaluation, and what they say in words."""
+"""`Evaluation`: the figures of an evaluation, and what they mean in words."""
 
 from __future__ import annotations
 
@@ -35,28 +35,28 @@ class Evaluation(
         "warning",
     ),
 ):
-    """What is known about a classifier's worth; `evaluate` makes it.
+    """The accuracy of a classifier and its significance; the result of `evaluate`.
 
     Attributes
     ----------
     dataset, class_counts : the data, and its graphs per class (in the order of `confusion`).
-    preset, features, estimator : what was judged.
+    preset, features, estimator : what was evaluated.
     folds, inner_folds, repeats, permutations, seed : how.
     accuracy, f1, balanced_accuracy : on held-out graphs, means over the repeats. F1 is that of
         the second class if there are two, else the mean over the classes.
     interval : 95 % interval of the accuracy: Wilson's, with the number of *graphs* as sample
-        size. Repeats use the same graphs again, so they steady the mean but do not narrow it.
-    majority_rate : accuracy of always answering the largest class.
-    p_value : share of label shuffles (the real labels among them) that reached the accuracy; a
-        shuffle runs once where the accuracy is a mean, so this errs on the side of caution.
+        size. Repeats use the same graphs, so they stabilise the mean but do not narrow it.
+    majority_rate : accuracy of always predicting the largest class.
+    p_value : share of label shuffles (the real labels included) that reached the accuracy. A
+        shuffle is one run while the accuracy is a mean over repeats, so this is conservative.
     null_mean : mean accuracy on shuffled labels.
-    confusion : held-out graphs by true class (row) and answer (column), summed over repeats.
+    confusion : held-out graphs by true class (row) and prediction (column), summed over repeats.
     repeat_accuracies : accuracy of each repeat.
     chosen : how often each setting was selected in the outer folds.
     training_accuracy, training_f1 : the paper's protocol: on all graphs, after training on them.
-    protocol : ``"cross-validation"``, or ``"as given"`` of an oracle that cannot be trained anew:
-        all figures are then of graphs that it may have seen, and there are no folds.
-    confounds : how it stands beside its confounds, if any were given.
+    protocol : ``"cross-validation"``, or ``"as given"`` for an oracle that cannot be retrained:
+        all figures are then on graphs that it may have seen, and there are no folds.
+    confounds : how it compares with its confounds, if any were given.
     """
 
     interval_kind: ClassVar[str] = "Wilson, 95 %, sample size = graphs"
@@ -115,10 +115,10 @@ class Evaluation(
 
         Better: the p-value is at most 0.05 and the whole interval lies above the majority rate.
         Chance: the p-value is larger, or the accuracy does not exceed the majority rate. A
-        p-value that could not be that small (fewer than 19 shuffles) is left out of account.
-        Seen: better, but on graphs that the classifier may have seen. With confounds, both
-        accuracies are judged and the worse level counts; one that is better but does not exceed
-        what the confounds reach alone is ``unclear``.
+        p-value that could not be that small (fewer than 19 shuffles) is ignored. Seen: better, but
+        on graphs that the classifier may have seen. With confounds, both accuracies are assessed
+        and the worse level counts; a better one that does not exceed the accuracy of the confounds
+        alone is ``unclear``.
         """
         level = self.plain_level
         if self.confounds is not None and level != "chance":
@@ -132,12 +132,12 @@ class Evaluation(
 
     @property
     def plain_level(self) -> Level:
-        """The level without regard to confounds and to what the classifier may have seen."""
+        """The level without regard to confounds or to graphs that were possibly seen."""
         return self._level(self.accuracy, self.interval, self.p_value)
 
     @property
     def aware_level(self) -> Level:
-        """The level with regard to the confounds; that of the plain accuracy without any."""
+        """The level with regard to the confounds; without any, that of the plain accuracy."""
         found = self.confounds
         if found is None:
             return self.plain_level
@@ -154,8 +154,8 @@ class Evaluation(
     def beats_confounds(self) -> bool | None:
         """Whether the classifier beats its confounds; None if none were given.
 
-        It does if, with regard to them, it is better than chance, and its accuracy exceeds that
-        of the confounds alone. One that may have seen the graphs does not.
+        It does if, with regard to them, it is better than chance and its accuracy exceeds that
+        of the confounds alone. A classifier that may have seen the graphs does not.
         """
         if self.confounds is None:
             return None
@@ -173,7 +173,7 @@ class Evaluation(
 
     @property
     def verdict(self) -> str:
-        """The judgement in a few sentences; with confounds, theirs is the last."""
+        """The result in a few sentences; the last one is about confounds, if given."""
         if self.protocol == "as given":
             which = f"{_percent(self.accuracy)} of the {self.n_graphs} labelled graphs are"
             size = ""
@@ -183,7 +183,7 @@ class Evaluation(
         figures = (
             f"{which} classified correctly (95 % interval "
             f"{_percent(self.interval[0])} to {_percent(self.interval[1])}{size}); always "
-            f"answering the largest class gives {_percent(self.majority_rate)}"
+            f"predicting the largest class gives {_percent(self.majority_rate)}"
         )
         if self.p_value is not None and not self.enough_shuffles:
             figures += (
@@ -196,10 +196,10 @@ class Evaluation(
             "better": "Better than chance",
             "unclear": "Not clearly better than chance",
             "chance": "Not better than chance",
-            "seen": "Judged only on graphs that it may have seen",
+            "seen": "Evaluated only on graphs that it may have seen",
         }["seen" if self.level == "seen" else self.plain_level]
         if self.protocol != "as given" and self.plain_level == "better" != self.level:
-            opening = "Better than chance only where its confounds are left out of account"
+            opening = "Better than chance only if its confounds are ignored"
         if self.protocol == "as given" and self.level == "chance":
             opening = "Not better than chance, even on graphs that it may have seen"
         text = f"{opening}: {figures}."
@@ -210,48 +210,48 @@ class Evaluation(
 
     @property
     def warning(self) -> str | None:
-        """What to bear in mind before explaining this classifier; None if it is better."""
+        """What to keep in mind when explaining this classifier; None if it is better."""
         if self.level == "better":
             return None
         if self.level == "seen":
             return (
-                "This classifier could not be trained anew here, so nothing is known of graphs it "
-                "has not seen: if it was trained on these, a perfect score may be memory. Judge "
-                "it on graphs that were kept from its training, or give the estimator itself."
+                "This classifier could not be retrained here, so its accuracy on graphs it has not "
+                "seen is unknown. If it was trained on these graphs, it may have memorised them. "
+                "Evaluate it on graphs not used for training, or pass the estimator itself."
             )
         if self.plain_level in ("better", "unclear") and self.level != self.plain_level:
             return (
-                "This classifier cannot be told from its confounds. A counterfactual shows what "
-                "would change its answer, but that may be a trace of age, sex, site or motion and "
-                "not of the difference between the classes."
+                "This classifier does no better than its confounds. A counterfactual shows what "
+                "would change its answer, but that may reflect age, sex, site or motion and not "
+                "the difference between the classes."
             )
         gap = ""
         if self.training_accuracy - self.accuracy > 0.1:
             gap = (
                 f" Its {_percent(self.training_accuracy)} on the graphs it was trained on is "
-                "memory, not skill."
+                "memorisation."
             )
         if self.level == "unclear":
             return (
-                "The evidence that this classifier has learnt anything about the classes is weak: "
-                "its interval includes the rate of always answering the largest class. Read its "
+                "The evidence that this classifier has learned anything about the classes is weak: "
+                "its interval includes the rate of always predicting the largest class. Read its "
                 f"explanations as hypotheses.{gap}"
             )
         where = "graphs it has not seen" if self.protocol != "as given" else "these graphs"
         return (
-            f"On {where}, this classifier cannot be told from guessing. A "
-            "counterfactual still shows what would change its answer, but that says nothing about "
-            f"the difference between the classes.{gap}"
+            f"On {where}, this classifier does no better than guessing. A counterfactual still "
+            "shows what would change its answer, but that says nothing about the difference "
+            f"between the classes.{gap}"
         )
 
 
 def read_evaluation(path: str | Path) -> Evaluation:
-    """Read what `denseflip evaluate` wrote of one classifier (out).
+    """Read the evaluation of one classifier that `denseflip evaluate` wrote (out).
 
     Raises
     ------
     FileFormatError
-        If the file is missing, is no evaluation, or holds several.
+        If the file is missing, is not an evaluation, or holds several.
     """
     source = Path(path)
     if not source.is_file():
@@ -264,7 +264,7 @@ def read_evaluation(path: str | Path) -> Evaluation:
         msg = f"{source}: cannot be read ({error.strerror})."
         raise FileFormatError(msg) from error
     if isinstance(data, Mapping) and "presets" in data:
-        msg = f"{source}: holds the evaluations of several classifiers; evaluate one by itself."
+        msg = f"{source}: holds the evaluations of several classifiers; evaluate one alone."
         raise FileFormatError(msg)
     try:
         return Evaluation.from_dict(data)

@@ -1,4 +1,4 @@
-"""What `evaluate` was handed: something that can be trained anew, or an oracle as it is."""
+"""The input of `evaluate`: something that can be retrained, or a fixed oracle."""
 
 from __future__ import annotations
 
@@ -32,32 +32,32 @@ def design_of(
     estimator: Any,
     regions: str | None,
 ) -> Design | Oracle:
-    """How to train anew what was handed over, or the oracle that cannot be.
+    """How to retrain the given classifier, or the oracle if it cannot be retrained.
 
     Parameters
     ----------
-    dataset : what is to be judged on.
+    dataset : the data set to evaluate on.
     given : the name of a preset; a scikit-learn estimator; a classifier of `fit_oracle`; an oracle
         that offers ``refit(dataset)``; any other oracle or function; None.
-    preset, features, estimator, regions : as in `fit_oracle`, for what is no oracle.
+    preset, features, estimator, regions : as in `fit_oracle`, if `given` is not an oracle.
     """
     if given is None or isinstance(given, str):
         if given is not None and preset is not None:
-            msg = f"Give one of oracle ({given!r}) and preset ({preset!r}), not both."
+            msg = f"Pass oracle ({given!r}) or preset ({preset!r}), not both."
             raise InvalidParameterError(msg)
         name = preset if given is None else given
         return make_design(dataset, name, features=features, estimator=estimator, regions=regions)
     if is_estimator(given):
         if estimator is not None:
-            msg = "Two estimators were given; give one."
+            msg = "Two estimators were given; pass one."
             raise InvalidParameterError(msg, parameter="estimator")
         return make_design(dataset, preset, features=features, estimator=given, regions=regions)
     extra = {"preset": preset, "features": features, "estimator": estimator, "regions": regions}
     named = [key for key, value in extra.items() if value is not None]
     if named:
         msg = (
-            f"{', '.join(named)} cannot be given with an oracle, which is judged as it is; got "
-            f"{type(given).__name__}."
+            f"{', '.join(named)} cannot be combined with an oracle, which is evaluated as it is; "
+            f"got {type(given).__name__}."
         )
         raise InvalidParameterError(msg, parameter=named)
     if isinstance(given, FittedOracle):
@@ -72,33 +72,33 @@ def design_of(
 
 
 def is_estimator(value: Any) -> bool:
-    """Whether a value is a scikit-learn estimator, fitted or not: it can be copied and trained."""
+    """Whether a value is a scikit-learn estimator, fitted or not: can be copied and trained."""
     able = all(callable(getattr(value, name, None)) for name in ("fit", "predict", "get_params"))
     return able and not isinstance(value, type)
 
 
 def _design_of_fitted(oracle: FittedOracle) -> Design:
-    """The design that a classifier of ours was made by."""
+    """The design of a classifier trained here."""
     name = oracle.card.get("preset")
     if isinstance(name, str) and name in PRESETS:
         return Design(name, oracle.features, PRESETS[name].recipe)
-    if name is not None or oracle.card.get("chosen"):  # its setting was selected: select it anew
+    if name is not None or oracle.card.get("chosen"):  # its setting was selected: select it again
         return Design(name, oracle.features, recipe_for(oracle.features))
     return Design(None, oracle.features, EstimatorRecipe(oracle.estimator))
 
 
-# ---- oracles that can be trained anew --------------------------------------------------------
+# ---- oracles that can be retrained -----------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class GraphNumbers:
-    """Graphs by their place in the data set, for oracles that see graphs and no features."""
+    """Graphs by their position in the data set, for oracles that take graphs, not features."""
 
     name: ClassVar[str] = "graphs"
     any_size: ClassVar[bool] = True
 
     def transform(self, graphs: Sequence[Graph]) -> Matrix:
-        """Their numbers, from 0."""
+        """Their positions, from 0."""
         return np.arange(len(graphs), dtype=np.float64)[:, None]
 
     def to_dict(self) -> dict[str, Any]:
@@ -108,7 +108,7 @@ class GraphNumbers:
 
 @dataclass(frozen=True, eq=False)
 class RefitRecipe:
-    """An oracle that is trained anew by its own ``refit(dataset)``; it selects its own settings."""
+    """An oracle retrained by its own ``refit(dataset)``; it selects its own settings."""
 
     dataset: Dataset
     refit: Callable[[Dataset], Any]
@@ -117,7 +117,7 @@ class RefitRecipe:
     parameter: str = ""
 
     def estimator(self, value: None) -> Any:
-        """There is none, which is told: the oracle is trained by itself."""
+        """Raises: the oracle trains itself."""
         msg = "An oracle that is trained by its own refit(dataset) has no estimator."
         raise InvalidParameterError(msg)
 
@@ -130,11 +130,11 @@ class RefitRecipe:
         try:
             return coerce_oracle(self.refit(relabelled.subset(at)))
         except Exception as error:
-            msg = f"The oracle could not be trained anew: {type(error).__name__}: {error}"
+            msg = f"The classifier could not be retrained: {type(error).__name__}: {error}"
             raise OracleError(msg) from error
 
     def prepare(self, rows: Matrix) -> Matrix:
-        """The numbers as they are."""
+        """The positions, unchanged."""
         return rows
 
     def answers(
@@ -145,13 +145,13 @@ class RefitRecipe:
         test: Positions,
         values: Sequence[None],
     ) -> Positions:
-        """Train on the train graphs, ask about the test graphs."""
-        # Positions of classes are labels of the data set where every class has a graph.
+        """Train on the train graphs, predict the test graphs."""
+        # Positions of classes are labels of the data set if every class has a graph.
         classes = np.unique(np.asarray(self.dataset.labels))
         oracle = self.fit(None, prepared[train], classes[y[train]])
         graphs = [self.dataset.graphs[int(i)] for i in prepared[test, 0]]
         labels = answers_of(oracle, self.dataset, graphs)
-        # A class without a graph here is wrong like any other.
+        # A class without a graph here counts as wrong.
         wrong = (y[test] + 1) % len(classes)
         known = np.isin(labels, classes)
         return np.where(known, np.searchsorted(classes, labels), wrong)[None, :]
@@ -160,8 +160,8 @@ class RefitRecipe:
 def answers_of(oracle: Oracle, dataset: Dataset, graphs: Sequence[Graph]) -> Positions:
     """An oracle's answers as labels of a data set.
 
-    Its labels may be the data set's own (0, 1 …) or the names of its classes; where it names its
-    labels itself as the data set does its classes, they are told apart by these names.
+    Its labels may be the data set's own (0, 1 …) or the names of its classes. If the oracle has the
+    same class names as the data set, its labels are matched by these names.
 
     Raises
     ------
@@ -181,9 +181,9 @@ def answers_of(oracle: Oracle, dataset: Dataset, graphs: Sequence[Graph]) -> Pos
         places = {}
     if unknown:
         msg = (
-            f"The oracle answers {', '.join(unknown[:5])}, and the classes of data set "
+            f"The classifier returns {', '.join(unknown[:5])}, but the classes of data set "
             f"{dataset.name!r} are {', '.join(f'{i} ({name})' for i, name in enumerate(names))}. "
-            "Let it answer their numbers or their names."
+            "It must return their numbers or their names."
         )
         raise InvalidParameterError(msg, parameter="oracle")
     return np.asarray([places[x] if isinstance(x, str) else int(x) for x in answers], np.int64)

@@ -1,8 +1,8 @@
-"""What a classifier sees of a graph: a row of numbers.
+"""Features: a graph as a row of numbers.
 
 `SpectralFeatures` has its own module; the other three are here, with the table of names. A new
 kind is one frozen dataclass with `transform` and `to_dict`, and one line in `FEATURES`. The three
-here are sums over the edges and say so (`PairwiseFeatures`), which makes linear classifiers quick.
+here are sums over the edges and implement `PairwiseFeatures`, which makes linear classifiers fast.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Features(Protocol):
 
     @property
     def name(self) -> str:
-        """What a person types for it."""
+        """The name that users type."""
         ...
 
     @property
@@ -123,7 +123,7 @@ class DegreeFeatures(
 class SavedRegions(
     Serialisable, named="a description of features", keys=("name", ...), closed=True
 ):
-    """`RegionFeatures` as they are saved: each node's region by its number."""
+    """The saved form of `RegionFeatures`: each node's region by its number."""
 
     name: ClassVar[str] = "regions"
 
@@ -133,7 +133,7 @@ class SavedRegions(
 
     def __post_init__(self) -> None:
         if any(not 0 <= i < len(self.regions) for i in self.index):
-            msg = f"a number in 'index' is not that of one of the {len(self.regions)} regions"
+            msg = f"a number in 'index' does not match any of the {len(self.regions)} regions"
             raise InvalidParameterError(msg)
 
 
@@ -141,7 +141,7 @@ class SavedRegions(
 class RegionFeatures:
     """Density inside every region and between every two: edges over possible edges.
 
-    Blocks come row by row of the region × region matrix's upper triangle; a block without a
+    Blocks follow the upper triangle of the region × region matrix, row by row; a block without a
     possible edge (a region of one node with itself) is left out.
 
     Attributes
@@ -165,12 +165,12 @@ class RegionFeatures:
 
     @classmethod
     def from_nodes(cls, nodes: Nodes, regions: str | None = None) -> RegionFeatures:
-        """Features for the named taxonomy of a node table (the default one if not named)."""
+        """Features for a taxonomy of a node table; by default the first one."""
         return cls(nodes.taxonomy(regions))
 
     @cached_property
     def _cells(self) -> tuple[Cells, npt.NDArray[np.intp]]:
-        """The cells, and the numbers of those that have a column."""
+        """The cells, and the numbers of those with a column."""
         cells = Cells(self.taxonomy)
         return cells, np.flatnonzero(cells.sizes)
 
@@ -231,14 +231,14 @@ FEATURES: dict[str, type[Any]] = {
 def make_features(
     features: str | Features, nodes: Nodes | None = None, *, regions: str | None = None
 ) -> Features:
-    """Features by name, or the given ones as they are.
+    """Features by name; other features are returned unchanged.
 
     Parameters
     ----------
     features : one of ``spectral``, ``edges``, ``regions``, ``degrees``, or an object with
         ``transform(graphs)``.
-    nodes : the node table; ``regions`` needs it.
-    regions : which taxonomy of the table, for ``regions`` alone.
+    nodes : the node table; required for ``regions``.
+    regions : which taxonomy of the table, for ``regions`` only.
     """
     if not isinstance(features, str):
         if not isinstance(features, Features):
@@ -253,14 +253,14 @@ def make_features(
     if features == "regions":
         if nodes is None or not nodes.regions:
             msg = (
-                "Region features need to know each node's region, and this data set has none. "
-                "Give it a node table with a region column (nodes=Nodes.read_csv('nodes.csv')), "
-                "or use 'edges', 'spectral' or 'degrees'."
+                "Region features need the region of each node, and this data set has none. "
+                "Pass a node table with a region column (nodes=Nodes.read_csv('nodes.csv')), or "
+                "use 'edges', 'spectral' or 'degrees'."
             )
             raise MissingInputError(msg, parameter="nodes")
         return RegionFeatures.from_nodes(nodes, regions)
     if regions is not None:
-        msg = f"A taxonomy (regions={regions!r}) is for the features 'regions'; got {features!r}."
+        msg = f"A taxonomy (regions={regions!r}) requires the features 'regions'; got {features!r}."
         raise InvalidParameterError(msg)
     made: Features = FEATURES[features]()
     return made
@@ -280,7 +280,7 @@ def features_from_dict(data: Mapping[str, Any]) -> Features:
 
 
 def _one_size(graphs: Sequence[Graph]) -> int:
-    """The number of nodes all graphs share (0 for no graphs)."""
+    """The number of nodes that all graphs share (0 for no graphs)."""
     sizes = {g.n_nodes for g in graphs}
     if len(sizes) > 1:
         msg = (

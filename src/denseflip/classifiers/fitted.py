@@ -31,18 +31,18 @@ from denseflip.graph import Codes, Graph
 class FittedOracle:
     """A classifier trained here: features of a graph, then a fitted scikit-learn estimator.
 
-    Make one with `fit_oracle`, keep it with `save`, get it back with `load_oracle`. A graph's
-    answer does not depend on what else is asked with it. Nearest neighbours and linear estimators
-    answer from plain arrays: scikit-learn is not even imported for them in a worker, or after
-    loading, unless somebody asks for the `estimator`.
+    Train one with `fit_oracle`, save it with `save`, load it with `load_oracle`. The answer for a
+    graph does not depend on the rest of the batch. Nearest neighbours and linear estimators predict
+    from plain arrays: in a worker, or after loading, scikit-learn is not imported unless the
+    `estimator` is accessed.
 
     Attributes
     ----------
-    features : what the estimator sees of a graph.
+    features : what the estimator receives of a graph.
     trained : the fitted estimator (its classes are labels of the data set), or a `LazyEstimator`.
     class_names : name of each label of the data set it was trained on.
     n_nodes : number of nodes of the graphs it was trained on.
-    card : what a reader must know: data, settings, evaluation; JSON-ready.
+    card : data, settings and evaluation; JSON-ready.
     """
 
     features: Features
@@ -66,7 +66,7 @@ class FittedOracle:
 
     @cached_property
     def classes(self) -> tuple[int, ...]:
-        """The labels it can answer."""
+        """The labels it can return."""
         if isinstance(self.trained, LazyEstimator):
             return self.trained.classes
         return tuple(int(c) for c in self.trained.classes_)
@@ -91,11 +91,11 @@ class FittedOracle:
     def predict_edits(self) -> Callable[[Graph, Sequence[Codes]], list[int]]:
         """Labels of a graph with pairs flipped: ``predict_edits(base, [codes, …])``.
 
-        They are those of `predict` on the changed graphs, which are not built. Missing where that
-        would save nothing: it is there for linear estimators on edges, regions or degrees.
+        They equal those of `predict` on the changed graphs, which are not built. Available only
+        where this saves time: for linear estimators on edges, regions or degrees.
         """
         if self._pairs is None:
-            msg = f"A {self._kind} on {self.features.name} features sees graphs, not edits."
+            msg = f"A {self._kind} on {self.features.name} features predicts graphs, not edits."
             raise AttributeError(msg)
         return self._predict_edits
 
@@ -137,7 +137,7 @@ class FittedOracle:
 
     @cached_property
     def head(self) -> Head:
-        """What answers rows of features."""
+        """What predicts from rows of features."""
         if isinstance(self.trained, LazyEstimator):
             return self.trained.head
         return make_head(self.trained)
@@ -150,7 +150,7 @@ class FittedOracle:
         return PairScores(head, features, self.n_nodes) if isinstance(head, LinearHead) else None
 
     def _by_rows(self, graph: Graph) -> int:
-        """Position of a graph's class, by its row of features."""
+        """Position of a graph's class, from its row of features."""
         return int(self.head.predict(self.features.transform([graph]))[0])
 
     def _check_nodes(self, graphs: Iterable[Graph]) -> None:
@@ -164,7 +164,7 @@ class FittedOracle:
                 )
                 raise InvalidGraphError(msg)
 
-    # ---- card and travel ------------------------------------------------------------------
+    # ---- card and serialisation -----------------------------------------------------------
 
     def name_of(self, label: int) -> str:
         """Name of a label."""
@@ -177,7 +177,7 @@ class FittedOracle:
     def save(self, path: str | Path, *, force: bool = False) -> Path:
         """Write classifier and card to one file without pickle; returns its path.
 
-        An existing file is left as it is unless `force` is true.
+        An existing file is kept unless `force` is true.
         """
         from denseflip.classifiers.persist import write_oracle
 
@@ -193,7 +193,7 @@ class FittedOracle:
         return self.description.partition("(")[0]
 
     def __getstate__(self) -> dict[str, Any]:
-        """What travels to a worker: the head's arrays, and the estimator, unpacked if asked for."""
+        """What is sent to a worker: the head's arrays, and the estimator, unpacked on access."""
         trained = self.trained
         if not isinstance(trained, LazyEstimator) and not isinstance(self.head, EstimatorHead):
             packed = partial(pickle.loads, pickle.dumps(trained))

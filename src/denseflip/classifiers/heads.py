@@ -1,9 +1,10 @@
-"""Quick, exact answers of fitted scikit-learn estimators, from plain arrays.
+"""Fast, exact predictions of fitted scikit-learn estimators, from plain arrays.
 
-A search asks one classifier thousands of questions, a few graphs at a time, and most of a call to
-scikit-learn at that size is checking. The two kinds of estimator that the presets use are read out
-once and answered with NumPy, so a worker that only asks never imports scikit-learn. A row's answer
-does not depend on its neighbours in the batch. Any other estimator answers for itself.
+A search queries one classifier thousands of times, a few graphs at a time, and most of a call to
+scikit-learn at that size is input checking. The two kinds of estimator that the presets use are
+read out once and evaluated with NumPy, so a worker that only predicts never imports scikit-learn.
+The prediction of a row does not depend on the rest of the batch. Any other estimator predicts
+itself.
 """
 
 from __future__ import annotations
@@ -34,14 +35,14 @@ class Head(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LazyEstimator:
-    """A fitted estimator that is built when somebody asks for it, and a head that answers without.
+    """A head that predicts from arrays, and a fitted estimator that is built on first access.
 
     Attributes
     ----------
-    head : answers as the estimator would.
+    head : predicts as the estimator would.
     classes : the labels, in the order of positions.
     description : the estimator in one line.
-    build : makes the fitted scikit-learn estimator.
+    build : builds the fitted scikit-learn estimator.
     """
 
     head: Head
@@ -61,13 +62,13 @@ def describe_estimator(estimator: Any) -> str:
 class NeighbourHead:
     """A vote of the `k` nearest training rows.
 
-    The answer is that of scikit-learn's brute-force search, except where the k-th and the next
-    distance are equal: there the earlier training row votes, while scikit-learn leaves it to the
-    state of its heap. Equal votes go to the first class. Distances are taken from differences:
-    more exact than expanded squares, and the same for a row alone as for a row in a batch.
+    The result is that of scikit-learn's brute-force search, except if the k-th and the next
+    distance are equal: then the earlier training row votes, while in scikit-learn it depends on
+    the state of its heap. Equal votes go to the first class. Distances are computed from
+    differences: more exact than expanded squares, and identical for a row alone and in a batch.
 
-    Who votes is found by expanded squares first, for all rows at once. Where the k-th and the next
-    are so near that rounding might have swapped them, the differences decide.
+    The voters are found by expanded squares first, for all rows at once. If the k-th and the next
+    are so close that rounding might have swapped them, the differences decide.
     """
 
     rows: Matrix
@@ -77,7 +78,7 @@ class NeighbourHead:
 
     @cached_property
     def _expanded(self) -> tuple[Matrix, Matrix, Matrix, float]:
-        """Training rows as columns, doubled, without what is 0 in all; their squares; votes; reach.
+        """Training rows as columns, doubled, without all-zero columns; squares; votes; reach.
 
         The reach is the length of the longest training row.
         """
@@ -96,7 +97,7 @@ class NeighbourHead:
         if len(rows) == 1:
             return self._vote(rows[0])[None]
         columns, squares, by_class, reach = self._expanded
-        # Squared distances, but for a term that is the same for all training rows.
+        # Squared distances, up to a term that is the same for all training rows.
         near = squares - rows[:, : len(columns)] @ columns
         edge = np.partition(near, (k - 1, k), axis=1)[:, k - 1 : k + 1]
         out = ((near <= edge[:, :1]) @ by_class).astype(np.int64)
@@ -106,7 +107,7 @@ class NeighbourHead:
         return out
 
     def _vote(self, row: Matrix) -> Positions:
-        """`votes` for a single row: the same with fewer steps."""
+        """`votes` for a single row, in fewer steps."""
         columns, squares, _, reach = self._expanded
         near = squares - row[: len(columns)] @ columns
         if self.k == 1:
@@ -125,7 +126,7 @@ class NeighbourHead:
         return np.bincount(voters, minlength=self.n_classes)
 
     def _slack(self, reach: Any) -> Any:
-        """Twice the rounding error that either way to take the distances can have."""
+        """Twice the rounding error of either way to compute the distances."""
         return 4 * EPSILON * (self.rows.shape[1] + 8) * reach * reach
 
     def _exact(self, row: Matrix) -> Positions:
@@ -150,7 +151,7 @@ class LinearHead:
     ----------
     weights : (1, d) for two classes, else (n_classes, d).
     offset : added to the scores.
-    shift, scale : taken off a row, then divided by, if given.
+    shift, scale : a row is shifted by and then divided by these, if given.
     logistic : whether the scores are those of a logistic regression and so give probabilities.
     """
 
@@ -181,7 +182,7 @@ class LinearHead:
     def predict_proba(self, rows: Matrix) -> Matrix:
         """Logistic (two classes) or normalised exponentials (more) of the scores.
 
-        The likeliest class is that of `predict`, even where rounding would leave a tie.
+        The most probable class is that of `predict`, even if rounding would leave a tie.
         """
         scores = self.scores(rows)
         if len(self.weights) == 1:
@@ -198,7 +199,7 @@ class LinearHead:
 
 @dataclass(frozen=True, eq=False)
 class EstimatorHead:
-    """Any estimator, asked as it is."""
+    """Any estimator, called directly."""
 
     estimator: Any
 
@@ -210,7 +211,7 @@ class EstimatorHead:
 
 
 def make_head(estimator: Any) -> Head:
-    """The quickest head that answers as the fitted estimator does."""
+    """The fastest head that predicts as the fitted estimator does."""
     shift = scale = None
     last = estimator
     if _is(estimator, "Pipeline"):
@@ -233,7 +234,7 @@ def make_head(estimator: Any) -> Head:
 
 
 def _is(estimator: Any, *names: str) -> bool:
-    """Whether an object is of one of scikit-learn's classes itself; importing none of them."""
+    """Whether an object is exactly of one of scikit-learn's classes; imports none of them."""
     kind = type(estimator)
     return kind.__name__ in names and kind.__module__.split(".")[0] == "sklearn"
 
@@ -242,17 +243,17 @@ def _is_logistic(estimator: Any) -> bool:
     """Whether probabilities are the logistic or normalised exponentials of the scores."""
     if not _is(estimator, "LogisticRegression"):
         return False
-    several = getattr(estimator, "multi_class", "auto")  # a setting of older releases
+    several = getattr(estimator, "multi_class", "auto")  # a parameter of older releases
     if len(estimator.classes_) == 2:
         return several != "multinomial"
     return several != "ovr" and estimator.solver != "liblinear"
 
 
-# ---- as plain parts, for files --------------------------------------------------------------
+# ---- serialisation --------------------------------------------------------------------------
 
 
 def head_to_parts(head: Head) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]] | None:
-    """A JSON-ready description and arrays; None for an estimator that answers for itself."""
+    """A JSON-ready description and arrays; None for an estimator that is called directly."""
     if isinstance(head, NeighbourHead):
         described = {"kind": "neighbours", "k": head.k, "n_classes": head.n_classes}
         return described, {"rows": head.rows, "labels": head.labels}
@@ -290,6 +291,6 @@ def head_from_parts(described: Mapping[str, Any], arrays: Mapping[str, Any]) -> 
 def _floats(array: Any, ndim: int) -> Matrix:
     made = np.ascontiguousarray(array, dtype=np.float64)
     if made.ndim != ndim:
-        msg = f"an array of {made.ndim} dimensions in place of {ndim}"
+        msg = f"an array of {made.ndim} dimensions instead of {ndim}"
         raise ValueError(msg)
     return made

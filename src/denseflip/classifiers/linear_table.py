@@ -1,4 +1,4 @@
-"""A linear classifier on pairwise features as a table of numbers, for pages that answer alone."""
+"""A linear classifier on pairwise features as a table of numbers, for offline pages."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from denseflip.classifiers.heads import LinearHead
 from denseflip.classifiers.pairwise import PairwiseFeatures
 
 Matrix = npt.NDArray[np.float64]
-_FEW = 65_536  # different weights that a number of 16 bits can tell apart
-MOST_PAIRS = 500_000  # beyond, a page would be too heavy to send
+_FEW = 65_536  # different weights that 16 bits can index
+MOST_PAIRS = 500_000  # beyond this, a page would be too large
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class PairTable:
     n_nodes : number of nodes.
     weights : one row per score; one column per pair, the upper triangle row by row.
     offset : added to each score.
-    classes : the labels, in order. With one score the second is given where it is above 0, else
-        the label of the largest.
+    classes : the labels, in order. With one score, the second label if the score is above 0;
+        otherwise the label of the largest score.
     logistic : whether the scores give probabilities.
     """
 
@@ -50,7 +50,7 @@ class PairTable:
 
 
 def pair_table(oracle: Any) -> PairTable | None:
-    """The table of a classifier; None of one that is not a sum over the edges, or is too large.
+    """The table of a classifier; None if it is not a sum over the edges, or too large.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def pair_table(oracle: Any) -> PairTable | None:
 
 
 def pack_numbers(values: npt.ArrayLike) -> dict[str, str]:
-    """Numbers as base64: as they are, or where few differ, those and where each stands."""
+    """Numbers as base64; if few of them differ, as distinct values and an index."""
     array = np.ascontiguousarray(values, dtype="<f8")
     different, places = np.unique(array, return_inverse=True)
     if len(different) <= min(_FEW, len(array) // 4):

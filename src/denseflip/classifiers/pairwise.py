@@ -1,9 +1,9 @@
-"""Linear classifiers whose features are sums over edges, answered from the edges themselves.
+"""Linear classifiers whose features are sums over edges, evaluated on the edges themselves.
 
-Such a score is an offset and the sum of one weight per edge, so a graph that differs from another
-by a few pairs differs in score by those pairs' weights: no row of features and not even a graph is
-built. Sums in another order round in another way; a score too near to a decision to be sure of is
-left to the rows.
+Such a score is an offset plus one weight per edge. The score of a graph that differs from another
+by a few pairs therefore differs by those pairs' weights: neither a row of features nor a graph is
+built. Sums in another order have other rounding errors; a score too close to the decision boundary
+is recomputed from the rows.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from denseflip.graph import Codes, Graph
 
 Matrix = npt.NDArray[np.float64]
 
-_TABLE = 4_000_000  # weights kept in a table by pair code; beyond, they are worked out
-_KEEP = 8  # bases whose scores are kept; fewer where their tables would be large
+_TABLE = 4_000_000  # largest table of weights by pair code; beyond it they are computed on demand
+_KEEP = 8  # bases whose scores are kept; fewer if their tables would be large
 
 
 @runtime_checkable
 class PairwiseFeatures(Protocol):
-    """Features of which every column is a sum over the edges."""
+    """Features whose columns are sums over the edges."""
 
     def pair_weights(self, slopes: Matrix, codes: Codes, n_nodes: int) -> Matrix:
         """What an edge at each code adds to each linear score, of shape (scores, codes).
@@ -43,11 +43,11 @@ class PairwiseFeatures(Protocol):
 
 @dataclass
 class _Base:
-    """A graph that others are told from: its scores, and what flipping each pair would add."""
+    """A base graph of edits: its scores, and what flipping each pair would add."""
 
     graph: Graph
     scores: Matrix
-    flips: Matrix | None = None  # by code; made at the first question
+    flips: Matrix | None = None  # by code; computed at the first query
 
     def __post_init__(self) -> None:
         self.first = float(self.scores[0])
@@ -55,12 +55,12 @@ class _Base:
 
 
 class PairScores:
-    """The scores of a linear head on pairwise features, and which decisions they settle.
+    """The scores of a linear head on pairwise features, and which decisions are certain.
 
     Parameters
     ----------
     head : linear scores.
-    features : what the head sees of a graph.
+    features : what the head receives of a graph.
     n_nodes : number of nodes of the graphs.
 
     Examples
@@ -80,7 +80,7 @@ class PairScores:
         self._slopes = head.weights if head.scale is None else head.weights / head.scale
         self._offset = head.offset - self._slopes @ shift
         sizes = np.abs(self._slopes) @ (features.largest(n_nodes) + np.abs(shift))
-        # Rounding error per addition, of a sum of terms whose sizes add up to this at most.
+        # Rounding error per addition, for a sum of terms whose sizes add up to at most this.
         self._error = EPSILON * float((sizes + np.abs(head.offset)).max())
         self._terms = 2 * self._slopes.shape[1] + 16  # additions behind any score, both ways
         self._table = self._make_table() if len(self._slopes) * n_nodes**2 <= _TABLE else None
@@ -92,7 +92,7 @@ class PairScores:
     def decide(
         self, graphs: Sequence[Graph]
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-        """Position of each graph's class, and whether it is sure."""
+        """Position of each graph's class, and whether it is certain."""
         root = graphs[0].root
         if root is not graphs[0] and all(g.root is root for g in graphs):
             return self.decide_edits(root, [g.difference(root) for g in graphs])
@@ -103,14 +103,14 @@ class PairScores:
     def decide_edits(
         self, base: Graph, edits: Sequence[Codes]
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-        """Position of the class of `base` with each of the edits, and whether it is sure."""
+        """Position of the class of `base` with each of the edits, and whether it is certain."""
         known = self._base(base)
         joined = edits[0] if len(edits) == 1 else np.concatenate(edits)
         scores = self._sums(self._flips(known, joined), edits) + known.scores
         return self._settle(scores, known.size + max(map(len, edits)))
 
     def decide_one(self, base: Graph, codes: Codes) -> int | None:
-        """`decide_edits` for a single question; None if it is not sure."""
+        """`decide_edits` for a single query; None if it is not certain."""
         known = self._bases.get(id(base))
         if known is None or known.flips is None or len(self._slopes) > 1:
             positions, sure = self.decide_edits(base, [codes])
@@ -124,7 +124,7 @@ class PairScores:
     def _settle(
         self, scores: Matrix, terms: int
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-        """Decide, and compare the margin with the error that this sum and the rows' can have."""
+        """Decide, and compare the margin with the rounding errors of this sum and of the rows."""
         slack = self._error * (self._terms + terms)
         if len(self._slopes) == 1:
             margin = np.abs(scores[:, 0])
@@ -159,7 +159,7 @@ class PairScores:
     # ---- bases ----------------------------------------------------------------------------
 
     def _base(self, graph: Graph) -> _Base:
-        # Kept by identity: the graph is held here, so its id cannot pass to another one.
+        # Cached by identity: the graph is held here, so its id cannot be reused.
         known = self._bases.get(id(graph))
         if known is None:
             weights = self._weights(graph.codes)

@@ -1,10 +1,10 @@
 """Classifiers in files without pickle.
 
 A file is a zip with up to three members: ``card.json`` (format, version, features, classes, card),
-to be read by anyone; ``estimator.skops``, which skops loads from a list of types it may build (a
-type outside that list is refused before anything is built); and, for the estimators that answer
-from plain arrays, ``head.npz`` with those arrays. With them the estimator stays unopened until
-somebody asks for it, so that asking needs no scikit-learn.
+which is human-readable; ``estimator.skops``, which skops loads from a list of types it may build
+(other types are refused before anything is built); and, for estimators that predict from plain
+arrays, ``head.npz`` with those arrays. With them the estimator stays unopened until it is accessed,
+so that predicting needs no scikit-learn.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from denseflip.serialise import Serialisable
 FORMAT = "denseflip-oracle"
 VERSION = 1
 SUFFIX = ".dfo"
-_QUICK = 400  # nodes of a graph that any classifier answers at once
+_QUICK = 400  # nodes of a graph that any classifier evaluates quickly
 CARD, _ESTIMATOR, _HEAD = "card.json", "estimator.skops", "head.npz"
 
 # Besides what skops itself trusts (estimators of scikit-learn, NumPy arrays): the compiled parts
@@ -58,14 +58,14 @@ TRUSTED = (
 
 @dataclass(frozen=True)
 class Header(Serialisable, named="the card of a classifier", partial=True):
-    """What ``card.json`` holds beside format and version.
+    """What ``card.json`` holds besides format and version.
 
     Attributes
     ----------
     features : the features, as `Features.to_dict` describes them.
     class_names, n_nodes, card : those of the `FittedOracle`.
     written_with : versions of the packages that wrote the estimator.
-    head : what the arrays of ``head.npz`` are, and of which estimator.
+    head : what the arrays of ``head.npz`` are, and the estimator they belong to.
     """
 
     features: Mapping[str, Any]
@@ -86,8 +86,8 @@ def write_oracle(oracle: FittedOracle, path: str | Path, *, force: bool = False)
     described = oracle.features.to_dict()
     if described.get("name") not in FEATURES:
         msg = (
-            f"Features of your own ({oracle.features.name!r}) cannot be saved: the file could not "
-            f"be read back without their code. Those that can: {', '.join(FEATURES)}."
+            f"Your own features ({oracle.features.name!r}) cannot be saved: the file could not be "
+            f"read back without their code. Features that can be saved: {', '.join(FEATURES)}."
         )
         raise InvalidParameterError(msg)
     try:
@@ -137,8 +137,8 @@ def load_oracle(path: str | Path, *, trusted: Iterable[str] = ()) -> FittedOracl
     ------
     FileFormatError
         If the file is missing, damaged, of another kind or version, or holds a type that is
-        neither known to be safe nor in `trusted`; nothing in it has run then. If the file holds
-        the arrays to answer from, its estimator is looked at only when it is asked for.
+        neither known to be safe nor in `trusted`; no code of the file was run then. If the file
+        holds the arrays to predict from, its estimator is checked only when it is accessed.
     """
     source = Path(path)
     if not source.is_file():
@@ -166,7 +166,7 @@ def load_oracle(path: str | Path, *, trusted: Iterable[str] = ()) -> FittedOracl
             header.n_nodes,
             _check_card(dict(header.card)),
         )
-        if 0 <= header.n_nodes <= _QUICK:  # refuses parts that do not fit one another
+        if 0 <= header.n_nodes <= _QUICK:  # refuses parts that do not fit together
             oracle.predict([Graph.from_edges(header.n_nodes, [])])
         return oracle
     except TooLargeError:
@@ -185,7 +185,7 @@ def load_oracle(path: str | Path, *, trusted: Iterable[str] = ()) -> FittedOracl
 
 
 def _check_card(card: dict[str, Any]) -> dict[str, Any]:
-    """The card, whose parts are read by name wherever it is shown."""
+    """Check the parts of the card that are read by name."""
     for part in ("dataset", "evaluation"):
         if not isinstance(card.get(part, {}), (dict, NoneType)):
             msg = f"its card's {part} is {shown(card[part])}"
@@ -202,7 +202,7 @@ def _read_header(header: Any, source: Path) -> Header:
     if header.get("version") != VERSION:
         msg = (
             f"{source}: classifier format version {header.get('version')!r}; this denseflip reads "
-            f"version {VERSION}. Upgrade denseflip, or train the classifier again."
+            f"version {VERSION}. Upgrade denseflip, or retrain the classifier."
         )
         raise FileFormatError(msg)
     return Header.from_dict(header)
@@ -217,7 +217,7 @@ def _pack(arrays: Mapping[str, Any]) -> bytes:
 def _lazy_estimator(
     header: Header, data: bytes, arrays: bytes | None, build: Any
 ) -> LazyEstimator | None:
-    """The head of a file; None without one, or if its estimator is not the one it was read from."""
+    """The head of a file; None without one, or if it does not belong to the file's estimator."""
     described = header.head
     if arrays is None or described is None:
         return None
@@ -253,6 +253,6 @@ def _load_estimator(data: bytes, trusted: tuple[str, ...], source: Path) -> Any:
     except Exception as error:  # a damaged or foreign estimator fails in many ways
         msg = (
             f"{source}: the estimator inside cannot be rebuilt ({type(error).__name__}: {error}). "
-            "It may come from another version of scikit-learn: train the classifier again."
+            "It may come from another version of scikit-learn: retrain the classifier."
         )
         raise FileFormatError(msg) from error

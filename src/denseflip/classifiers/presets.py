@@ -65,9 +65,9 @@ PRESETS: dict[str, Preset] = {
         ),
     )
 }
-#: The default classifiers: of data with regions, and of data without.
+#: The default classifiers: for data with regions, and for data without.
 DEFAULT_PRESETS = ("regions-logistic", "sf-knn")
-#: Words for presets: no names of them, but taken into account where a name is not known.
+#: Synonyms of presets: not accepted as names, but used for suggestions.
 PRESET_WORDS = {
     "spectral": "sf-knn",
     "neighbours": "sf-knn",
@@ -86,7 +86,7 @@ _RECIPES: dict[str, Recipe] = {
 
 @dataclass(frozen=True)
 class Design:
-    """What is to be trained: name, features and recipe, settled for one data set."""
+    """What is to be trained: name, features and recipe, for one data set."""
 
     preset: str | None
     features: Features
@@ -97,7 +97,7 @@ def get_preset(name: str) -> Preset:
     """The preset of this name."""
     if name in FEATURES or isinstance(name, Features):
         written = repr(name) if isinstance(name, str) else "…"
-        msg = f"{name!r:.60} is features, not a preset: write features={written}."
+        msg = f"{name!r:.60} names features, not a preset: write features={written}."
         raise InvalidParameterError(msg, parameter="features")
     if name not in PRESETS:
         raise UnknownNameError(
@@ -107,7 +107,7 @@ def get_preset(name: str) -> Preset:
 
 
 def default_preset(dataset: Dataset) -> str:
-    """The classifier that every entrance trains where none is named."""
+    """The classifier that is trained if none is named."""
     with_regions, without = DEFAULT_PRESETS
     return with_regions if dataset.nodes.regions else without
 
@@ -120,10 +120,10 @@ def make_design(
     estimator: Any = None,
     regions: str | None = None,
 ) -> Design:
-    """Settle features and recipe; see `fit_oracle` for the arguments."""
+    """Choose features and recipe; see `fit_oracle` for the arguments."""
     known = None if preset is None else get_preset(preset)
     if known is not None and (features is not None or estimator is not None):
-        msg = f"Give a preset ({preset!r}) or features and estimator, not both."
+        msg = f"Pass a preset ({preset!r}) or features and estimator, not both."
         raise InvalidParameterError(msg)
     usable = hasattr(estimator, "fit") and hasattr(estimator, "predict")
     if estimator is not None and (isinstance(estimator, type) or not usable):
@@ -144,7 +144,7 @@ def make_design(
 
 
 def recipe_for(features: Features) -> Recipe:
-    """The recipe that fits features where no estimator is given."""
+    """The recipe for features if no estimator is given."""
     return _RECIPES.get(features.name, LogisticRecipe(scaled=True))
 
 
@@ -160,19 +160,19 @@ def fit_oracle(
 ) -> FittedOracle:
     """Train a classifier on all graphs of a data set.
 
-    How good it is on graphs it has not seen, `evaluate` says with the same arguments.
+    To estimate its accuracy on other graphs, call `evaluate` with the same arguments.
 
     Parameters
     ----------
     preset : ``regions-logistic`` (the default for data with regions), ``sf-knn`` (the default
         without), ``edges-svm`` or ``edges-logistic``.
-    features : in place of a preset: ``spectral`` (the default), ``edges``, ``regions``,
+    features : instead of a preset: ``spectral`` (the default), ``edges``, ``regions``,
         ``degrees`` or an object.
-    estimator : any unfitted scikit-learn classifier, taken as it is; without one, a fitting one
-        for the features with its main setting selected by cross-validation.
+    estimator : any unfitted scikit-learn classifier, used as it is; without one, a suitable one
+        for the features, with its main setting selected by cross-validation.
     regions : which taxonomy of the node table, for region features.
     inner_folds : folds of the cross-validation that selects the setting.
-    seed : decides those folds.
+    seed : sets those folds.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def fit_oracle(
 def fit_design(
     dataset: Dataset, design: Design, *, inner_folds: int = INNER_FOLDS, seed: int = 0
 ) -> FittedOracle:
-    """Train what a design says on all graphs of a data set."""
+    """Train a design on all graphs of a data set."""
     labels = dataset.label_array()
     _, y = np.unique(labels, return_inverse=True)
     rows = design.features.transform(dataset.graphs)
@@ -219,7 +219,7 @@ def fit_design(
 
 
 def check_classes(dataset: Dataset, folds: int | None = None) -> None:
-    """Say so if a data set cannot be learnt from, or not with this many folds."""
+    """Raise if a data set has too few classes, or too few graphs for this many folds."""
     counts = {name: count for name, count in dataset.class_counts().items() if count}
     if len(counts) < 2:
         only = next(iter(counts))

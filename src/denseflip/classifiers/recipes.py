@@ -1,10 +1,10 @@
-"""How a classifier is chosen and trained: one recipe per family of estimators.
+"""How a classifier is selected and trained: one recipe per family of estimators.
 
-A recipe knows its grid of settings, the estimator for a setting, and how to answer the test part
-of a split for every setting at once. It is given the whole feature matrix once (`prepare`), so
-that distances or a compact form of the rows are computed once per data set and the many fits of
-nested cross-validation and permutation stay cheap. Preparing looks at features alone, never at
-labels, and none of it changes what an estimator would answer.
+A recipe has a grid of settings and the estimator for a setting, and predicts the test part of a
+split for every setting at once. It receives the whole feature matrix once (`prepare`), so that
+distances or a compact form of the rows are computed once per data set and the many fits of nested
+cross-validation and permutation stay cheap. `prepare` uses features only, never labels, and does
+not change any prediction.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ class Recipe(Protocol):
 
     @property
     def grid(self) -> Sequence[Any]:
-        """Settings to choose from; the first of equally good ones is taken."""
+        """Settings to choose from; ties go to the first."""
         ...
 
     @property
     def default(self) -> Any:
-        """The setting used where there are too few graphs to select one."""
+        """The setting used if there are too few graphs to select one."""
         ...
 
     def estimator(self, value: Any) -> Any:
@@ -59,7 +59,7 @@ class Recipe(Protocol):
     def answers(
         self, prepared: Any, y: Positions, train: Positions, test: Positions, values: Sequence[Any]
     ) -> Positions:
-        """Class positions of the test rows after training on the train rows, per setting."""
+        """Predicted class positions of the test rows, for each setting."""
         ...
 
 
@@ -78,7 +78,7 @@ class NeighboursRecipe:
         return KNeighborsClassifier(n_neighbors=value, algorithm="brute")
 
     def fit(self, value: int, rows: Matrix, labels: Positions) -> LazyEstimator:
-        """The votes of these rows, without scikit-learn until the estimator is asked for."""
+        """The votes of these rows; scikit-learn is not used until the estimator is accessed."""
         classes, positions = np.unique(labels, return_inverse=True)
         setting = "" if value == 5 else f", n_neighbors={value}"  # 5 is scikit-learn's default
         return LazyEstimator(
@@ -89,7 +89,7 @@ class NeighboursRecipe:
         )
 
     def prepare(self, rows: Matrix) -> Matrix:
-        """Squared distances between all rows, as `NeighbourHead` takes them in the end."""
+        """Squared distances between all rows, computed as in `NeighbourHead`."""
         out = np.empty((len(rows), len(rows)))
         for i, row in enumerate(rows):
             gap = rows - row
@@ -116,7 +116,7 @@ class NeighboursRecipe:
 class LinearSvmRecipe:
     """A linear support vector machine, C selected.
 
-    On the edges of a brain graph every C from about 0.01 gives the hard margin already.
+    On the edges of a brain graph every C from about 0.01 already gives the hard margin.
     """
 
     grid: tuple[float, ...] = (0.0001, 0.001, 0.01, 1.0)
@@ -134,7 +134,7 @@ class LinearSvmRecipe:
         return _fit(self, value, rows, labels)
 
     def prepare(self, rows: Matrix) -> Matrix:
-        """Inner products of all rows: all that such a machine sees of them."""
+        """Inner products of all rows, which is all that a linear SVM uses."""
         return np.asarray(rows @ rows.T, dtype=np.float64)
 
     def answers(
@@ -145,10 +145,10 @@ class LinearSvmRecipe:
         test: Positions,
         values: Sequence[float],
     ) -> Positions:
-        """Train on the inner products of the train rows, once per C that can matter.
+        """Train on the inner products of the train rows, once per C that makes a difference.
 
-        Where no training row is at the bound C, the margin is hard, and any larger C gives the
-        same machine.
+        If no training row is at the bound C, the margin is hard, and any larger C gives the same
+        model.
         """
         from sklearn import config_context
         from sklearn.svm import SVC
@@ -174,7 +174,7 @@ class LogisticRecipe:
 
     Attributes
     ----------
-    scaled : give every feature mean 0 and deviation 1 (of the training part) first.
+    scaled : whether to standardise every feature first (mean and deviation of the training part).
     """
 
     grid: tuple[float, ...] = (0.01, 1.0, 100.0)
@@ -204,7 +204,7 @@ class LogisticRecipe:
     def prepare(self, rows: Matrix) -> Matrix:
         """The rows, rotated into as many columns as there are rows if that is fewer.
 
-        The penalty does not change under rotation, so neither do the answers.
+        The penalty does not change under rotation, so neither do the predictions.
         """
         if self.scaled or rows.shape[1] <= rows.shape[0]:
             return rows
@@ -223,7 +223,7 @@ class LogisticRecipe:
         a, b = prepared[train], prepared[test]
         if self.scaled:
             mean, spread = a.mean(axis=0), a.std(axis=0)
-            spread[spread < 1e-12] = 1.0  # a column without variation is left as it is
+            spread[spread < 1e-12] = 1.0  # a constant column is left unscaled
             a, b = (a - mean) / spread, (b - mean) / spread
         a, b = compact(a, b)
         if y.max() == 1:
@@ -235,7 +235,7 @@ class LogisticRecipe:
 
 @dataclass(frozen=True, eq=False)
 class EstimatorRecipe:
-    """Any scikit-learn estimator as given; it may select its own settings inside."""
+    """Any scikit-learn estimator as given; it may select its own settings."""
 
     given: Any
     grid: tuple[None, ...] = (None,)
@@ -253,7 +253,7 @@ class EstimatorRecipe:
         return _fit(self, value, rows, labels)
 
     def prepare(self, rows: Matrix) -> Matrix:
-        """The rows as they are."""
+        """The rows, unchanged."""
         return rows
 
     def answers(
@@ -277,7 +277,7 @@ def _fit(recipe: Recipe, value: Any, rows: Matrix, labels: Positions) -> Any:
 def stratified_folds(y: Positions, folds: int, rng: np.random.Generator) -> Positions:
     """Number of the fold each row is tested in; every class is spread evenly over the folds."""
     out = np.empty(len(y), dtype=np.int64)
-    dealt = 0  # go on dealing where the last class stopped, so that fold sizes differ by one
+    dealt = 0  # continue where the last class stopped, so that fold sizes differ by at most one
     for label in range(int(y.max()) + 1):
         members = rng.permutation(np.flatnonzero(y == label))
         out[members] = (np.arange(len(members)) + dealt) % folds
@@ -293,10 +293,10 @@ def select(
     folds: int,
     rng: np.random.Generator,
 ) -> Any:
-    """The setting with most right answers in stratified cross-validation of the train rows.
+    """The setting with the most correct predictions in stratified cross-validation.
 
-    With fewer graphs of a class than folds there are fewer folds; with one graph of a class, the
-    recipe's default is taken.
+    If a class has fewer graphs than there are folds, fewer folds are used; if it has one graph, the
+    recipe's default is used.
     """
     if len(recipe.grid) == 1:
         return recipe.grid[0]
@@ -321,7 +321,7 @@ def nested_answers(
     inner_folds: int,
     rng: np.random.Generator,
 ) -> tuple[Positions, list[Any]]:
-    """Answer for every row by a classifier that never saw it, and the setting chosen per fold."""
+    """Prediction for each row by a classifier not trained on it, and the setting per fold."""
     fold = stratified_folds(y, folds, rng)
     out = np.empty(len(y), dtype=np.int64)
     chosen = []
@@ -339,12 +339,12 @@ def nested_answers(
 def fit_logistic(rows: Matrix, y: npt.NDArray[np.int64], c: float) -> Matrix:
     """Weights and, last, the offset of an L2-penalised logistic regression on labels 0 and 1.
 
-    It minimises what scikit-learn's `LogisticRegression` minimises, by Newton's method. Evaluation
+    Minimises the objective of scikit-learn's `LogisticRegression` by Newton's method. Evaluation
     uses it for two classes, where it is many times faster. A classifier that is trained for use is
     scikit-learn's.
 
-    Minimises ``sum log(1 + exp(-s (w x + b))) + |w|² / (2 c)`` with ``s = ±1``; the offset is not
-    penalised. O(d³) per step, a handful of steps.
+    The objective is ``sum log(1 + exp(-s (w x + b))) + |w|² / (2 c)`` with ``s = ±1``; the offset
+    is not penalised. O(d³) per step, a handful of steps.
     """
     n, d = rows.shape
     x = np.column_stack((rows, np.ones(n)))
@@ -371,7 +371,7 @@ def fit_logistic(rows: Matrix, y: npt.NDArray[np.int64], c: float) -> Matrix:
                 w, loss = trial, lower
                 break
             rate /= 2
-            if rate < 1e-10:  # the loss cannot fall any more: rounding is all that is left
+            if rate < 1e-10:  # the loss cannot fall any further than rounding
                 return w
     return w
 
@@ -379,7 +379,7 @@ def fit_logistic(rows: Matrix, y: npt.NDArray[np.int64], c: float) -> Matrix:
 def compact(train: Matrix, test: Matrix) -> tuple[Matrix, Matrix]:
     """Both parts in the coordinates of the train rows' span, if that makes them much narrower.
 
-    A rotation, so an L2-penalised linear model gives the same answers.
+    This is a rotation, so an L2-penalised linear model gives the same predictions.
     """
     if train.shape[1] <= 2 * train.shape[0]:
         return train, test

@@ -1,8 +1,8 @@
 """`SpectralFeatures`: the eigenvalues of the normalised Laplacian, in both forms of the paper.
 
-Graphs below `STACK_BELOW` nodes are solved as one stack of dense matrices, which is quickest at
-the size of brains; larger ones per connected component, each by a dense or a sparse solver,
-whichever is quicker for its size and the number of values asked for (`sparse_is_quicker`).
+Graphs below `STACK_BELOW` nodes are solved as one stack of dense matrices, which is fastest at the
+size of brain graphs. Larger ones are solved per connected component by a dense or a sparse solver,
+whichever is faster for its size and the number of values (`sparse_is_quicker`).
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from denseflip.serialise import Serialisable
 
 Matrix = npt.NDArray[np.float64]
 
-STACK_BELOW = 600  # nodes; beyond, graphs are taken apart into components
+STACK_BELOW = 600  # nodes; larger graphs are split into components
 _STACK_BYTES = 64_000_000  # dense matrices held at once
 # A connected graph's smallest positive eigenvalue is at least 1 / (diameter * 2 edges), which is
 # above 4e-9 for fewer than 600 nodes; dense solvers err by about 1e-14.
 _ZERO = 1e-10
-_FEW = 4  # copies of a graph below which each is quicker by itself
-_NEAR = 4  # copies with more flips than one in so many edges are quicker by themselves
+_FEW = 4  # with fewer copies of a graph, each is faster alone
+_NEAR = 4  # copies with more flips than one in this many edges are faster alone
 
 
 @dataclass(frozen=True)
@@ -37,15 +37,15 @@ class SpectralFeatures(
 ):
     """Smallest eigenvalues of ``I - D^-1/2 A D^-1/2``, ascending, zero-padded to `width`.
 
-    The defaults are the text of the paper: positive eigenvalues only. Its printed numbers come
+    The defaults follow the text of the paper: positive eigenvalues only. Its printed numbers come
     from another form, ``SpectralFeatures(200, self_loops=True, drop_smallest=True,
     front_zero=True)`` (decision D11). The row of an isolated node is zero.
 
     Attributes
     ----------
     width : number of features.
-    self_loops : use ``A + I`` in place of ``A``.
-    drop_smallest : leave out the smallest eigenvalue alone instead of all that are zero.
+    self_loops : use ``A + I`` instead of ``A``.
+    drop_smallest : leave out only the smallest eigenvalue instead of all zeros.
     front_zero : put one 0 in front (it counts towards the width).
 
     Examples
@@ -108,10 +108,10 @@ class SpectralFeatures(
     # ---- large graphs ---------------------------------------------------------------------
 
     def _large(self, graph: Graph) -> Matrix:
-        """Smallest eigenvalues of a large graph, those to be left out gone, ascending.
+        """Smallest eigenvalues of a large graph, ascending, without those to be left out.
 
         The spectrum is the union of the components' spectra, and each component has the
-        eigenvalue 0 exactly once: so no copy of it can be missed by the sparse solver.
+        eigenvalue 0 exactly once, so the sparse solver cannot miss a copy of it.
         """
         from scipy.sparse import coo_array
         from scipy.sparse.csgraph import connected_components
@@ -158,8 +158,8 @@ class SpectralFeatures(
 def sparse_is_quicker(size: int, count: int) -> bool:
     """Whether Lanczos beats a dense solver for the `count` smallest eigenvalues of `size` nodes.
 
-    Measured on graphs of degree 10 and 20, one thread: they meet at about 500, 880, 1,370 and 2,150
-    nodes for 21, 51, 101 and 201 values.
+    Measured on graphs of degree 10 and 20 with one thread: they break even at about 500, 880, 1,370
+    and 2,150 nodes for 21, 51, 101 and 201 values.
 
     >>> sparse_is_quicker(2_000, 201), sparse_is_quicker(2_500, 201), sparse_is_quicker(1_000, 21)
     (False, True, True)
@@ -173,21 +173,21 @@ def _smallest(spread: Any, count: int) -> Matrix:
 
     size = spread.shape[0]
     if sparse_is_quicker(size, count):
-        # A fixed start makes the answer the same on every call.
+        # A fixed start vector makes the result reproducible.
         start = np.random.default_rng(0).random(size) + 0.5
         try:
             top = eigsh(spread, k=count, which="LA", v0=start, return_eigenvectors=False)
             return np.sort(1 - top)
         except ArpackNoConvergence:
-            pass  # the dense solver below always ends
+            pass  # fall back to the dense solver
     found: Matrix = np.linalg.eigvalsh(np.eye(size) - spread.toarray())
     return found[:count]
 
 
 # ---- normalised Laplacians --------------------------------------------------------------------
-# A search queries graphs that are a few flips away from where it started: degrees and products are
-# then taken for all of them together. Every entry is the same product of the same numbers as in a
-# matrix made by itself, so a matrix depends on its graph alone, to the last bit.
+# A search queries graphs that are a few flips away from its start: degrees and products are then
+# computed for all of them together. Every entry is the same product of the same numbers as in a
+# matrix computed alone, so a matrix depends on its graph alone, to the last bit.
 
 
 def ends_of(codes: Codes, n_nodes: int) -> tuple[Codes, Codes]:
@@ -214,13 +214,13 @@ def scales_of(degree: Codes | Matrix, *, self_loops: bool) -> tuple[Matrix, Matr
 def fill_laplacians(stack: Matrix, graphs: Sequence[Graph], *, self_loops: bool) -> None:
     """Write ``I - D^-1/2 A D^-1/2`` of each graph into a matrix of the stack.
 
-    The diagonal and what is below it are filled, and zeros above it.
+    The diagonal and the lower triangle are filled, and zeros above.
 
     Parameters
     ----------
     stack : array of shape (k, n * n).
     graphs : k graphs with n nodes.
-    self_loops : use ``A + I`` in place of ``A``.
+    self_loops : use ``A + I`` instead of ``A``.
     """
     start = 0
     for _, run in groupby(graphs, key=lambda graph: id(graph.root)):
@@ -242,7 +242,7 @@ def _fill(matrix: Matrix, graph: Graph, self_loops: bool) -> None:
 
 
 def _fill_copies(stack: Matrix, graphs: Sequence[Graph], self_loops: bool) -> bool:
-    """Fill the matrices of copies of one root together; False if that would not be quicker."""
+    """Fill the matrices of copies of one root together; False if that would not be faster."""
     root, k = graphs[0].root, len(graphs)
     if k < _FEW:
         return False

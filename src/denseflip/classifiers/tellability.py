@@ -1,9 +1,9 @@
-"""`tellability`: can a classifier's decisions be told, in how many cells, and truly as read?
+"""`tellability`: how often a classifier's decisions can be described truthfully in few cells.
 
-A classifier may be right and yet decide by what no sentence can say. So beside the honest accuracy
-stands an honest figure of the other kind: classifiers are trained on the training part of each
-fold, decisions about held-out graphs are explained with the training graphs as background, and
-every sentence is put to redraws that its search never saw.
+A classifier may be accurate and yet use features that no short sentence can describe. This measure
+complements the accuracy. Classifiers are trained on the training part of each fold, decisions
+about held-out graphs are explained with the training graphs as background, and every sentence is
+tested with redraws that its search did not use.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ from denseflip.serialise import Serialisable
 if TYPE_CHECKING:
     from denseflip.classifiers.evaluation import Evaluation
 
-GRAPHS = 12  # held-out graphs that are explained
+GRAPHS = 12  # held-out graphs to explain
 
 
 @dataclass(frozen=True)
 class ToldDecision(Serialisable, named="a told decision"):
-    """One decision about a held-out graph, and how it can be told.
+    """One decision about a held-out graph, and the sentence that describes it.
 
     Attributes
     ----------
     graph : its id.
-    right : whether the decision is right.
+    right : whether the decision is correct.
     found : whether a counterfactual was found.
-    cells : cells, nodes or pairs that the sentence names.
+    cells : number of cells, nodes or pairs that the sentence names.
     language : ``"regions (lobe)"``, ``"nodes"`` or ``"pairs"``.
-    reading : as which pairs the sentence is to be read; see `AsRead`.
-    draws, flips : fresh redraws of it, and how many flipped; of pairs there is nothing to redraw.
+    reading : which connections the sentence means; see `AsRead`.
+    draws, flips : number of fresh redraws, and how many flipped; none for a list of pairs.
     edits : connections that it changes, as a share of the graph's own.
-    questions : that the search asked.
-    told : whether it is short enough and true as read.
+    questions : number of queries of the search.
+    told : whether the sentence is short enough and true as read.
     """
 
     graph: str
@@ -81,11 +81,11 @@ class Tellability(
         "verdict",
     ),
 ):
-    """In how many cells a classifier's decisions can be told true as read; `tellability` makes it.
+    """How many decisions have a short sentence that is true as read; result of `tellability`.
 
     Attributes
     ----------
-    dataset, preset : what was judged.
+    dataset, preset : what was evaluated.
     method, max_cells, folds, draws, seed : how.
     decisions : every decision that was explained.
     """
@@ -101,17 +101,17 @@ class Tellability(
 
     @property
     def n_graphs(self) -> int:
-        """Decisions that were explained."""
+        """Number of decisions that were explained."""
         return len(self.decisions)
 
     @property
     def told(self) -> tuple[ToldDecision, ...]:
-        """Those that can be told."""
+        """The decisions with a short sentence that is true as read."""
         return tuple(d for d in self.decisions if d.told)
 
     @property
     def share(self) -> float:
-        """Share of the decisions that can be told."""
+        """Their share of all decisions."""
         return len(self.told) / self.n_graphs
 
     @property
@@ -121,23 +121,23 @@ class Tellability(
 
     @property
     def median_cells(self) -> float | None:
-        """Cells of a told decision on the median; None if there is none."""
+        """Median number of cells of their sentences; None if there are none."""
         return statistics.median([d.cells for d in self.told if d.cells]) if self.told else None
 
     @property
     def median_edits(self) -> float | None:
-        """Connections that a told decision changes on the median, as a share of the graph's own."""
+        """Median number of connections that they change, as a share of the graph's own."""
         shares = [d.edits for d in self.told if d.edits is not None]
         return statistics.median(shares) if shares else None
 
     @property
     def languages(self) -> dict[str, int]:
-        """How many are told in each language, most first."""
+        """Number of sentences in each language, most frequent first."""
         return dict(Counter(d.language for d in self.told).most_common())
 
     @property
     def readings(self) -> dict[str, int]:
-        """How many are told in each reading, most first; lists of pairs have none."""
+        """Number of sentences in each reading, most frequent first; lists of pairs have none."""
         return dict(Counter(d.reading for d in self.told if d.reading).most_common())
 
     @property
@@ -145,15 +145,15 @@ class Tellability(
         """The figures in a sentence."""
         most = counted(self.max_cells, "cell", "cells")
         opening = (
-            f"{len(self.told)} of {self.n_graphs} decisions about held-out graphs can be told true "
-            f"as read in at most {most}"
+            f"{len(self.told)} of {self.n_graphs} decisions about held-out graphs have a sentence "
+            f"that is true as read and names at most {most}"
         )
         if not self.told:
             return f"{opening}."
         spoken = ", ".join(f"{name} {n}" for name, n in self.languages.items())
         read = ", ".join(f"{name} {n}" for name, n in self.readings.items())
         how = f"{spoken}; read as {read}" if read else spoken
-        return f"{opening}, {self.median_cells:g} on the median (told in {how})."
+        return f"{opening}, with a median of {self.median_cells:g} ({how})."
 
 
 def tellability(
@@ -171,19 +171,19 @@ def tellability(
     fit: Callable[[Dataset], Oracle] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Tellability:
-    """Say in how many cells a classifier's decisions on held-out graphs can be told true as read.
+    """Measure how many decisions on held-out graphs have a short sentence that is true as read.
 
     Parameters
     ----------
-    dataset, preset, regions : what is judged, as in `evaluate`.
-    graphs : how many held-out graphs are explained, of every class in turn; all if there are fewer.
-    max_cells : the most cells that a sentence may name to be told.
-    method : the search; `auto` looks for the language that fits.
+    dataset, preset, regions : what is evaluated, as in `evaluate`.
+    graphs : number of held-out graphs to explain, taken from the classes in turn; all if fewer.
+    max_cells : the largest number of cells that a sentence may name.
+    method : the search; `auto` chooses the language.
     folds : the folds of the first repeat of `evaluate` with the same seed.
-    draws : fresh redraws that every sentence is put to.
-    budget : the largest number of questions per explanation.
-    seed : decides folds, graphs, searches and redraws.
-    fit : trains a classifier that is no preset; ``preset`` is then only its name.
+    draws : number of fresh redraws per sentence.
+    budget : the largest number of queries per explanation.
+    seed : sets folds, graphs, searches and redraws.
+    fit : trains a classifier that is not a preset; ``preset`` is then only its name.
     progress : called with (done, total) at the start and after every graph.
 
     Examples
@@ -231,7 +231,7 @@ def tellability(
 
 @dataclass(frozen=True)
 class _Desk:
-    """One trained classifier, the graphs it has seen, and how its decisions are told."""
+    """One trained classifier, its training graphs, and the settings of its explanations."""
 
     dataset: Dataset
     oracle: Oracle
@@ -287,7 +287,7 @@ class _Desk:
 
 
 def _held_out(y: Positions, wanted: int, rng: np.random.Generator) -> Iterator[int]:
-    """So many graphs, one of every class in turn."""
+    """This many graphs, from the classes in turn."""
     queues = [rng.permutation(np.flatnonzero(y == label)).tolist() for label in range(y.max() + 1)]
     while wanted and any(queues):
         for queue in queues:
@@ -296,19 +296,19 @@ def _held_out(y: Positions, wanted: int, rng: np.random.Generator) -> Iterator[i
                 wanted -= 1
 
 
-# ---- side by side ---------------------------------------------------------------------------
+# ---- comparison -----------------------------------------------------------------------------
 
 
 def prefer(judged: Sequence[tuple[Evaluation, Tellability]]) -> tuple[str | None, str]:
-    """Which classifier to prefer, and why: the one that is right and can be told.
+    """Which classifier to prefer, and why: accurate, and with decisions that can be described.
 
-    Of those that are better than chance, and not clearly less often right than the best (whose
-    accuracy lies in their interval), the one whose decisions can be told most often; then in the
-    fewest cells; then most often in the plainest reading; then the most accurate.
+    Candidates are better than chance and not clearly less accurate than the best (whose accuracy
+    lies in their interval). Among them, the one with the most decisions that have a short, true
+    sentence; then the fewest cells; then the least specific reading; then the highest accuracy.
 
     Parameters
     ----------
-    judged : the two judgements of each classifier, on one data set.
+    judged : the two results of each classifier, on one data set.
 
     Returns
     -------
@@ -320,18 +320,18 @@ def prefer(judged: Sequence[tuple[Evaluation, Tellability]]) -> tuple[str | None
     good = [(e, t) for e, t in judged if e.better_than_chance]
     if not good:
         return None, (
-            "None is clearly better than chance on held-out graphs, so none is to be preferred: a "
-            "sentence about a classifier that guesses says nothing about the classes."
+            "No classifier is clearly better than chance on held-out graphs, so none is preferred: "
+            "a sentence about a classifier that guesses says nothing about the classes."
         )
     best = max(e.accuracy for e, _ in good)
     level = [(e, t) for e, t in good if e.interval[1] >= best - 1e-12]
     evaluation, told = max(level, key=_merit)
     few = told.median_cells
-    cells = "" if few is None else f" ({few:g} cell{'' if few == 1 else 's'} on the median)"
+    cells = "" if few is None else f" (a median of {few:g} cell{'' if few == 1 else 's'})"
     return told.preset, (
-        f"The classifier to prefer is the one that is right and can be told: {told.preset}, right "
-        f"about {100 * evaluation.accuracy:.0f} % of held-out graphs, told in {len(told.told)} of "
-        f"{told.n_graphs}{cells}."
+        f"Preferred classifier: {told.preset}. It is right about "
+        f"{100 * evaluation.accuracy:.0f} % of held-out graphs, and {len(told.told)} of "
+        f"{told.n_graphs} decisions have a short sentence that is true as read{cells}."
     )
 
 

@@ -1,4 +1,4 @@
-"""Classifiers trained on the weights of a data set, and the features that judging them takes."""
+"""Classifiers trained on the weights of a data set, and the features for their evaluation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from denseflip.oracles.weighted import KnownWeights, WeightedOracle, known_weigh
 
 @dataclass(frozen=True, eq=False)
 class WeightRows:
-    """The weights of a data set's own graphs as features; of other graphs it knows none."""
+    """The weights of a data set's own graphs as features; other graphs have none."""
 
     known: KnownWeights
     name: ClassVar[str] = "weights"
@@ -32,7 +32,7 @@ class WeightRows:
         """Rows of length ``n (n - 1) / 2``."""
         rows = [self.known.row_of(g) for g in graphs]
         if any(row is None for row in rows):
-            msg = "The weights of a graph that is none of the data set are not known."
+            msg = "The weights of this graph are not known: it is not in the data set."
             raise InvalidParameterError(msg)
         return np.stack([row for row in rows if row is not None])
 
@@ -46,11 +46,11 @@ def fit_weighted(
 ) -> WeightedOracle:
     """Train a classifier on the weights of a data set (`Dataset.weights`).
 
-    `evaluate` judges it by the honest protocol, on the weights of held-out graphs.
+    `evaluate` evaluates it by cross-validation, on the weights of held-out graphs.
 
     Parameters
     ----------
-    dataset : a data set that kept its weights.
+    dataset : a data set with weights.
     estimator : any unfitted scikit-learn classifier of rows of weights (the upper triangles);
         without one, a logistic regression with its C selected by cross-validation.
     inner_folds, seed : of that selection.

@@ -1,4 +1,4 @@
-"""Data sets: the embedded mice, the paper's seven brains, synthetic cohorts, a lab's own files."""
+"""Data sets: the embedded mice, the paper's seven brain data sets, synthetic cohorts, imports."""
 
 from denseflip.datasets.base import Card, Dataset, Example
 from denseflip.datasets.connectome import Keep

@@ -15,7 +15,7 @@ from denseflip.graph import Nodes
 
 DATA = Path(__file__).parent / "data"
 
-#: The rest of the network names of Schaefer's parcellations, 7 and 17 networks.
+#: Full names of the networks of Schaefer's parcellations, 7 and 17 networks.
 NETWORKS = {
     "Vis": "visual", "SomMot": "somatomotor", "DorsAttn": "dorsal attention",
     "SalVentAttn": "salience and ventral attention", "Limbic": "limbic", "Cont": "control",
@@ -52,19 +52,19 @@ def add_groups(nodes: Nodes, name: str, groups: Mapping[str, Iterable[int]]) -> 
     """The node table with one more taxonomy. A node in two groups keeps the first (D9)."""
     extra = Nodes.from_groups(nodes.n_nodes, groups, name=name)
     if name in nodes.regions:
-        msg = f"The node table has a taxonomy {name!r} already."
+        msg = f"The node table already has a taxonomy {name!r}."
         raise DatasetError(msg)
     return replace(nodes, regions={**nodes.regions, name: extra.regions[name]})
 
 
 def read_nodes(path: str | Path) -> Nodes:
-    """A node table of denseflip, or a BIDS ``dseg.tsv`` with one row per parcel.
+    """Read a node table of denseflip, or a BIDS ``dseg.tsv`` with one row per parcel.
 
     Parameters
     ----------
-    path : a CSV file as `Nodes.read_csv` takes it, or a tab-separated table with ``index`` and
-        ``name`` (or ``label``); its other columns of texts are taxonomies, networks first. A
-        missing region (``n/a``) is called "other".
+    path : a CSV file as for `Nodes.read_csv`, or a tab-separated table with ``index`` and ``name``
+        (or ``label``). Its other text columns become taxonomies, networks first. A missing region
+        (``n/a``) is called "other".
     """
     source = Path(path)
     if source.suffix.lower() != ".tsv":
@@ -113,14 +113,14 @@ def read_nodes(path: str | Path) -> Nodes:
 
 
 def _sorts(values: Sequence[str]) -> bool:
-    """Whether a column sorts nodes: texts, more than one, and fewer than there are nodes."""
+    """Whether a column groups nodes: texts, more than one, and fewer than there are nodes."""
     words = {x for x in values if x.lower() not in MISSING}
     several = 1 < len({x.lower() for x in values}) < len(values)
     return several and not all(re.fullmatch(r"[-+.\deE]+|#[0-9a-fA-F]{6}", x) for x in words)
 
 
 def with_regions(nodes: Nodes) -> Nodes:
-    """The node table with what its names tell, if they tell: Schaefer's networks, hemispheres.
+    """Add taxonomies that the node names imply: Schaefer's networks, hemispheres.
 
     >>> nodes = with_regions(Nodes(("7Networks_LH_Vis_1", "7Networks_RH_Default_PFC_2")))
     >>> nodes.regions
@@ -136,7 +136,7 @@ def with_regions(nodes: Nodes) -> Nodes:
 
 
 def _network(short: str) -> str:
-    """``DefaultA`` → ``default mode A``; a name that is not Schaefer's stays as it is."""
+    """``DefaultA`` → ``default mode A``; a name that is not Schaefer's is returned unchanged."""
     for key, name in sorted(NETWORKS.items(), key=lambda x: -len(x[0])):
         if short.startswith(key):
             part = short.removeprefix(key)
@@ -145,7 +145,7 @@ def _network(short: str) -> str:
 
 
 def with_sides(nodes: Nodes) -> Nodes:
-    """The node table with a taxonomy ``hemisphere``, if the names of most nodes tell a side."""
+    """Add a taxonomy ``hemisphere``, if the names of most nodes include a side."""
     if any(x in nodes.regions for x in ("hemisphere", "hemi", "side")):
         return nodes
     sides = []
@@ -159,13 +159,13 @@ def with_sides(nodes: Nodes) -> Nodes:
 
 
 def find_dseg(folder: Path, names: Iterable[str], hints: Iterable[str] = ()) -> Path | None:
-    """The ``*dseg.tsv`` below a folder that describes all these nodes, if one does.
+    """The ``*dseg.tsv`` below a folder that describes all these nodes; None if there is none.
 
     Parameters
     ----------
     folder : where to look.
     names : the names of the nodes.
-    hints : words of the file names, such as ``4S156Parcels``: a table named so comes first.
+    hints : parts of file names, such as ``4S156Parcels``: tables named like this come first.
     """
     wanted = set(names)
     found = sorted(p for p in folder.rglob("*dseg.tsv") if p.is_file())

@@ -1,6 +1,6 @@
-"""`Dataset`: labelled graphs over one node set, with an id each and a card for all.
+"""`Dataset`: labelled graphs over one node set, each with an id, and one card.
 
-Where data sets come from is the matter of the neighbouring modules; the file form is in `store`.
+The neighbouring modules load and import data sets; the file format is in `dataset_file`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Card(Serialisable, named="the card of a data set", partial=True):
-    """What a reader must know about a data set before believing anything said about it."""
+    """Source, licence, citation, sizes and caveats of a data set."""
 
     source: Text = ""
     licence: Text = ""
@@ -50,12 +50,12 @@ class Card(Serialisable, named="the card of a data set", partial=True):
         try:
             object.__setattr__(self, "caveats", tuple(text_of(x) for x in caveats))
         except TypeError as error:
-            msg = f"The caveats of a card are a list of sentences; got {shown(caveats)}."
+            msg = f"The caveats of a card must be a list of sentences; got {shown(caveats)}."
             raise DatasetError(msg) from error
         for part in ("source", "licence", "citation", "description", "sizes"):
             text = getattr(self, part)
             if not isinstance(text, str):
-                msg = f"The {part} of a card is a text; got {shown(text)}."
+                msg = f"The {part} of a card must be a text; got {shown(text)}."
                 raise DatasetError(msg)
             object.__setattr__(self, part, visible(text, lines=True))
 
@@ -82,16 +82,16 @@ class Dataset:
     name : a short name.
     graphs : the graphs, all over the same nodes.
     labels : for each graph the position of its class in ``class_names``.
-    class_names : what the classes are called.
-    nodes : names, regions and coordinates of the nodes; if not given, the names that the graphs
-        come with, else numbers. Graphs with names are brought into its order, by name.
+    class_names : the names of the classes.
+    nodes : names, regions and coordinates of the nodes; by default the node names of the graphs,
+        else numbers. Graphs with names are reordered to match it, by name.
     ids : one id per graph, all different.
     card : source, licence, citation, sizes and caveats.
-    attributes : further facts, JSON-ready; a synthetic data set keeps its planted truth here.
-    subjects : the subject table: column (age, site …) → one number or text per graph, None where
-        it is missing.
-    weights : the matrices that the graphs were made of, if they were kept: one row per graph, the
-        upper triangle row by row. Read-only; no part of equality.
+    attributes : further facts, JSON-ready; a synthetic data set stores its planted regions here.
+    subjects : the subject table: column (age, site …) → one number or text per graph, None for a
+        missing value.
+    weights : the matrices that the graphs were thresholded from, if kept: one row per graph, the
+        upper triangle row by row. Read-only; ignored in comparisons.
 
     Examples
     --------
@@ -129,7 +129,7 @@ class Dataset:
             msg = f"Data set {self.name!r}: graphs must be Graphs; got {shown(odd[0])}."
             raise DatasetError(msg)
         if not self.graphs:
-            msg = f"Data set {self.name!r} would have no graphs; give at least one."
+            msg = f"Data set {self.name!r} has no graphs; pass at least one."
             raise DatasetError(msg)
         try:
             graphs, nodes = settle_names(self.graphs, self.nodes)
@@ -154,7 +154,7 @@ class Dataset:
             put(self, "weights", self._checked_weights(self.weights))
         problems = self._problems()
         if problems:
-            msg = f"Data set {self.name!r} contradicts itself: " + " ".join(problems)
+            msg = f"Data set {self.name!r} is inconsistent: " + " ".join(problems)
             raise DatasetError(msg)
 
     def _listed(self, what: str, values: Any) -> tuple[Any, ...]:
@@ -170,8 +170,8 @@ class Dataset:
             if isinstance(value, (float, np.floating)) and float(value).is_integer():
                 return int(value)
             msg = (
-                f"Data set {self.name!r}: a label is the position of a class in class_names, a "
-                f"whole number; got {shown(value)}."
+                f"Data set {self.name!r}: a label must be the position of a class in class_names, "
+                f"a whole number; got {shown(value)}."
             )
             raise DatasetError(msg) from None
 
@@ -194,7 +194,7 @@ class Dataset:
         return array
 
     def _problems(self) -> list[str]:
-        """Everything that is wrong with the parts, as sentences."""
+        """All inconsistencies, as sentences."""
         n, k, found = len(self.graphs), len(self.class_names), []
         if len(self.labels) != n:
             found.append(f"{n} graphs but {len(self.labels)} labels.")
@@ -227,7 +227,7 @@ class Dataset:
 
     @property
     def n_classes(self) -> int:
-        """Number of classes, those without a graph here included."""
+        """Number of classes, including those without a graph."""
         return len(self.class_names)
 
     def label_array(self) -> npt.NDArray[np.int64]:
@@ -245,7 +245,7 @@ class Dataset:
         Raises
         ------
         UnknownNameError
-            If there is none; the message shows the ids that look most like it.
+            If there is none; the message shows the most similar ids.
         """
         try:
             return self.ids.index(id)
@@ -306,7 +306,7 @@ class Dataset:
         )
 
     def split(self, test_size: float | int = 0.25, *, seed: int = 0) -> tuple[Dataset, Dataset]:
-        """Two stratified parts, ``(train, test)``: every class in the same share in both.
+        """Two stratified parts, ``(train, test)``: each class has the same share in both.
 
         Parameters
         ----------
@@ -323,7 +323,7 @@ class Dataset:
         counts = np.bincount(self.label_array(), minlength=self.n_classes)
         wanted = counts * (n_test / n)
         take = np.floor(wanted).astype(np.int64)
-        # What rounding down left over goes to the classes that lost most; ties to the first.
+        # The remainder after rounding down goes to the classes that lost most; ties to the first.
         order = np.argsort(-(wanted - take), kind="stable")
         take[order[: n_test - int(take.sum())]] += 1
         rng = np.random.default_rng(seed)
@@ -347,7 +347,7 @@ class Dataset:
         Parameters
         ----------
         path : the file, usually ending in ``.dfd``.
-        force : overwrite a file that is there.
+        force : whether to overwrite an existing file.
         """
         from denseflip.datasets.dataset_file import write_dataset
 
@@ -355,7 +355,7 @@ class Dataset:
 
     @staticmethod
     def load(path: str | Path) -> Dataset:
-        """Read what `save` wrote. Nothing in the file can run."""
+        """Read a file written by `save`. Reading it runs no code."""
         from denseflip.datasets.dataset_file import read_dataset
 
         return read_dataset(path)

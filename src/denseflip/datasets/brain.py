@@ -1,4 +1,4 @@
-"""The paper's seven data sets of human brain networks: fetched, checked, converted once."""
+"""The paper's seven data sets of human brain networks: downloaded, checked, converted once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _RAW = REPOSITORY.replace("//github.com/", "//raw.githubusercontent.com/") + f"/
 
 @dataclass(frozen=True)
 class Brain:
-    """One of the seven: its file and what must be in it."""
+    """One of the seven data sets: its file and expected content."""
 
     file: RemoteFile
     class_names: tuple[str, str]
@@ -106,18 +106,18 @@ AUTHORS_REGIONS = RemoteFile(
 
 
 def load_brain(name: str, *, progress: Progress | None = None) -> Dataset:
-    """One of the paper's seven data sets; downloaded if it is nowhere on this machine.
+    """Load one of the paper's seven data sets; download it if it is not on this machine.
 
-    Looks in the folder that DENSEFLIP_DATA names, then in the cache, then asks the network. The
-    hash is checked before the file is read; it is converted once to the safe format, kept in the
-    cache under its hash.
+    Searches the folder in DENSEFLIP_DATA, then the cache, then downloads it. The hash is checked
+    before the file is read. The file is converted once to the safe format, which is cached under
+    its hash.
     """
     if name not in BRAINS:
         raise UnknownNameError("brain data set", name, BRAINS)
     brain = BRAINS[name]
     converted = _converted(brain)
     dataset = _read_converted(converted)
-    # A wrong file is said to be wrong even where a converted copy of the right one exists.
+    # Report a wrong file even if a converted copy of the right one exists.
     path = find_file(brain.file)
     content = read_checked(path, brain.file) if path else b""
     if dataset is None:
@@ -131,7 +131,7 @@ def load_brain(name: str, *, progress: Progress | None = None) -> Dataset:
 
 
 def fetch_brain(name: str, *, progress: Progress | None = None) -> Dataset:
-    """`load_brain`, and the authors' own grouping of the regions with it if that can be had."""
+    """`load_brain`, with the authors' own grouping of the regions if it is available."""
     dataset = load_brain(name, progress=progress)
     if not BRAINS[name].aal:
         return dataset
@@ -139,7 +139,7 @@ def fetch_brain(name: str, *, progress: Progress | None = None) -> Dataset:
         obtain(AUTHORS_REGIONS, progress=progress)
     except HashMismatchError:
         raise
-    except DatasetError:  # one grouping less: no reason to refuse graphs that are here
+    except DatasetError:  # the graphs are usable without the grouping
         return dataset
     return load_brain(name)
 
@@ -167,7 +167,7 @@ def _converted(brain: Brain) -> Path:
 
 
 def _read_converted(path: Path) -> Dataset | None:
-    """The converted file, or None if it is not there or damaged (it is then made again)."""
+    """The converted file; None if it is missing or damaged (it is then converted again)."""
     try:
         return read_dataset(path)
     except FileFormatError:
@@ -175,7 +175,7 @@ def _read_converted(path: Path) -> Dataset | None:
 
 
 def _keep(dataset: Dataset, path: Path) -> None:
-    """Keep the converted file; a cache that cannot be written only costs time."""
+    """Cache the converted file; a cache that cannot be written only costs time."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_dataset(dataset, path, force=True)

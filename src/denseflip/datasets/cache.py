@@ -1,6 +1,6 @@
-"""Where downloaded files are: a folder the user names, our cache, or the network.
+"""Locate downloaded files: a folder named by the user, the cache, or the network.
 
-Nothing here opens a file as anything but bytes; a file is used only once its hash is right.
+Files are only handled as bytes here, and used only after their hash was checked.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ OFFLINE_VARIABLE = "DENSEFLIP_OFFLINE"
 RETRIES = 3
 TIMEOUT = 30
 
-#: Makes a progress bar for a file name: an object with ``total``, ``update``, ``reset``, ``close``.
+#: Creates a progress bar for a file: an object with ``total``, ``update``, ``reset``, ``close``.
 Progress = Callable[[str], Any]
 
 
@@ -35,7 +35,7 @@ class RemoteFile:
 
 
 def data_folder() -> Path | None:
-    """The folder that DENSEFLIP_DATA names, if it is set."""
+    """The folder in DENSEFLIP_DATA, if it is set."""
     value = os.environ.get(DATA_VARIABLE, "").strip()
     if not value:
         return None
@@ -64,7 +64,7 @@ def is_offline() -> bool:
 
 
 def find_file(file: RemoteFile) -> Path | None:
-    """Where the file is on this machine (its content not yet looked at), or None."""
+    """The path of the file on this machine (its content not yet checked), or None."""
     folder = data_folder()
     for place in (folder, cache_folder()):
         if place is not None and (place / file.name).is_file():
@@ -73,12 +73,12 @@ def find_file(file: RemoteFile) -> Path | None:
 
 
 def read_checked(path: Path, file: RemoteFile) -> bytes:
-    """The bytes of a file whose hash is right.
+    """The bytes of a file with the correct hash.
 
     Raises
     ------
     HashMismatchError
-        With both hashes. A bad file in our cache is moved aside; a user's own file is not touched.
+        With both hashes. A wrong file in the cache is moved aside; a user's own file is kept.
     """
     try:
         content = path.read_bytes()
@@ -92,12 +92,12 @@ def read_checked(path: Path, file: RemoteFile) -> bytes:
         aside = path.with_name(f"{path.name}.mismatch-{got[:12]}")
         path.replace(aside)
         done = f"It was moved aside to {aside} and will not be used."
-        remedy = "Fetch it again; if the same happens, the file changed at its source."
+        remedy = "Download it again; if the same happens, the file has changed at its source."
     else:
-        done = "It was left as it is and will not be used."
-        remedy = f"Replace it by the file at {file.url}, or unset {DATA_VARIABLE}."
+        done = "It was not changed and will not be used."
+        remedy = f"Replace it with the file at {file.url}, or unset {DATA_VARIABLE}."
     msg = (
-        f"{path} is not the file it should be.\n  expected SHA-256 {file.sha256}\n"
+        f"{path} is not the expected file.\n  expected SHA-256 {file.sha256}\n"
         f"  got SHA-256      {got}\n{done} {remedy}"
     )
     raise HashMismatchError(msg)
@@ -113,14 +113,14 @@ def obtain(file: RemoteFile, *, progress: Progress | None = None) -> bytes:
 
 def _download(file: RemoteFile, progress: Progress | None) -> Path:
     if is_offline():
-        raise unavailable(file, f"{OFFLINE_VARIABLE} is set, so the network is not asked")
+        raise unavailable(file, f"{OFFLINE_VARIABLE} is set, so it is not downloaded")
     import pooch
 
     folder = cache_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        reason = f"the cache folder {folder} cannot be made: {error.strerror}"
+        reason = f"the cache folder {folder} cannot be created: {error.strerror}"
         raise unavailable(file, reason) from error
     part = folder / f"{file.name}.{os.getpid()}.part"
     try:
@@ -129,7 +129,7 @@ def _download(file: RemoteFile, progress: Progress | None) -> Path:
             try:
                 pooch.HTTPDownloader(progressbar=bar, timeout=TIMEOUT)(file.url, str(part), None)
                 break
-            except (OSError, ValueError) as error:  # what requests raises is an OSError
+            except (OSError, ValueError) as error:  # errors of requests are OSErrors
                 if attempt == RETRIES:
                     reason = f"the download failed {RETRIES} times: {_short(error)}"
                     raise unavailable(file, reason) from error
@@ -141,12 +141,12 @@ def _download(file: RemoteFile, progress: Progress | None) -> Path:
 
 
 def unavailable(file: RemoteFile, reason: str) -> DatasetError:
-    """What to tell a user whose machine cannot fetch a file."""
+    """The error for a file that cannot be downloaded, with instructions."""
     return DatasetError(
         f"{file.name} is not on this machine, and {reason}.\n"
-        f"Download it by hand from\n  {file.url}\n"
-        f"and put it, under the name {file.name}, into\n  {cache_folder()}\n"
-        f"or into a folder of your choice, named by the environment variable {DATA_VARIABLE}. "
+        f"Download it manually from\n  {file.url}\n"
+        f"and save it as {file.name} in\n  {cache_folder()}\n"
+        f"or in a folder of your choice, named by the environment variable {DATA_VARIABLE}. "
         f"Its SHA-256 must be {file.sha256}.\n"
         "The data sets 'mice' and 'synthetic' need no download."
     )

@@ -15,7 +15,7 @@ from denseflip.limits import check_size
 def read_cifti(path: Path) -> NumberTable:
     """The numbers of a parcellated CIFTI-2 file with the names of its parcels.
 
-    A series comes as time points × parcels. Needs nibabel (the extra ``cifti``, or ``brain``).
+    A time series is returned as time points × parcels. Needs nibabel (extras ``cifti``, ``brain``).
     """
     try:
         import nibabel as nib
@@ -36,7 +36,7 @@ def read_cifti(path: Path) -> NumberTable:
         values = np.asarray(image.dataobj, dtype=np.float64)
     except (FileFormatError, TooLargeError):
         raise
-    except Exception as error:  # nibabel raises kinds of its own, and so does its XML reader
+    except Exception as error:  # nibabel and its XML reader raise their own exceptions
         msg = f"{path.name}: cannot be read as CIFTI-2 ({type(error).__name__}: {error!s:.120})."
         raise FileFormatError(msg) from error
     if isinstance(columns, SeriesAxis) and isinstance(rows, ParcelsAxis):

@@ -25,7 +25,7 @@ from denseflip.limits import check_dense
 
 Matrix = npt.NDArray[np.float64]
 
-#: What ``measure`` may be → nilearn's name for it.
+#: Values of ``measure`` → nilearn's names.
 MEASURES = {"pearson": "correlation", "partial": "partial correlation", "tangent": "tangent"}
 
 
@@ -36,7 +36,7 @@ class Keep:
     Attributes
     ----------
     percentile : keep the pairs at or above this percentile of the matrix's own off-diagonal
-        values: 0, or from 1 to 100 (0.9 is refused: it is likely to mean 90). Ties at the cut go
+        values: 0, or from 1 to 100 (0.9 is refused, as it probably means 90). Ties at the cut go
         to the pairs that come first, so the number of edges depends only on the number of nodes:
         667 for 116 nodes and percentile 90.
     threshold : keep the pairs at or above this value.
@@ -57,7 +57,7 @@ class Keep:
     def __post_init__(self) -> None:
         given = [k for k in ("percentile", "threshold", "edges") if getattr(self, k) is not None]
         if len(given) != 1:
-            msg = f"Give one of percentile, threshold and edges; got {', '.join(given) or 'none'}."
+            msg = f"Pass one of percentile, threshold and edges; got {', '.join(given) or 'none'}."
             raise InvalidParameterError(msg)
         for name in given:
             value = getattr(self, name)
@@ -65,7 +65,7 @@ class Keep:
                 msg = f"{name} must be a number; got {shown(value)}."
                 raise InvalidParameterError(msg)
         if self.percentile is not None and not 0 <= self.percentile <= 100:
-            msg = f"percentile must lie between 0 and 100; got {self.percentile!r}."
+            msg = f"percentile must be between 0 and 100; got {self.percentile!r}."
             raise InvalidParameterError(msg)
         if self.percentile is not None and 0 < self.percentile < 1:
             meant = f"{100 * self.percentile:g}"
@@ -81,11 +81,11 @@ class Keep:
             object.__setattr__(self, "edges", whole_number("edges", self.edges))
 
     def n_edges(self, n_nodes: int) -> int | None:
-        """How many edges a graph of this size gets; None if that hangs on the values."""
+        """Number of edges of a graph of this size; None if it depends on the values."""
         pairs = n_nodes * (n_nodes - 1) // 2
         if self.percentile is not None:
-            # The q-th percentile lies at place q/100 * (pairs - 1) of the sorted values; what is
-            # at or above it are the places from there up. Rounding undoes noise such as 0.9 * 10.
+            # The q-th percentile is at position q/100 * (pairs - 1) of the sorted values; the kept
+            # pairs are the positions from there up. Rounding removes noise such as 0.9 * 10.
             place = round(self.percentile / 100 * (pairs - 1), 9)
             return pairs - math.ceil(place) if pairs else 0
         return self.edges
@@ -96,7 +96,7 @@ class Keep:
         Raises
         ------
         InvalidGraphError
-            If the matrix is not square, symmetric and finite, has fewer pairs than asked, or so
+            If the matrix is not square, symmetric and finite, has fewer pairs than requested, or so
             many zeros that the rule would have to choose among them.
         """
         weights = check_matrix(_tidied(matrix), source)
@@ -107,16 +107,16 @@ class Keep:
         values = weights[rows, columns].astype(np.float64)
         k = self.n_edges(n) or 0
         if k > len(values):
-            msg = f"{source}: {k} edges asked, but {n} nodes have only {len(values)} pairs."
+            msg = f"{source}: {k} edges requested, but {n} nodes have only {len(values)} pairs."
             raise InvalidGraphError(msg)
         order = np.argsort(-values, kind="stable")[:k]
         if k and values[order[-1]] == 0 and np.count_nonzero(values == 0) > 1:
             strong = int((values > 0).sum())
             msg = (
-                f"{source}: {counted(k, 'edge', 'edges')} asked, but only "
+                f"{source}: {counted(k, 'edge', 'edges')} requested, but only "
                 f"{counted(strong, 'pair has', 'pairs have')} a value above 0, so the rest would "
-                "be picked among equals. Ask for fewer edges (a higher percentile or a number of "
-                "edges), or give a threshold."
+                "be an arbitrary choice among zeros. Request fewer edges (a higher percentile or a "
+                "smaller number of edges), or use a threshold."
             )
             raise InvalidGraphError(msg)
         order.sort()
@@ -131,10 +131,10 @@ class Keep:
 
 
 def _tidied(matrix: npt.ArrayLike) -> npt.ArrayLike:
-    """A float matrix without what its makers leave behind, before it is checked.
+    """Remove artefacts from a float matrix before it is checked.
 
-    The diagonal is never an edge (Fisher's z has infinities there), and single precision leaves
-    the two halves of a symmetric matrix different in the last digits.
+    The diagonal is never an edge (Fisher's z is infinite there), and in single precision the two
+    halves of a symmetric matrix may differ in the last digits.
     """
     array = np.array(matrix) if isinstance(matrix, np.ndarray) else np.asarray(matrix)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.dtype.kind != "f":
@@ -160,13 +160,13 @@ def upper_triangles(matrices: Sequence[npt.ArrayLike]) -> Matrix:
 def make_keep(
     percentile: float | None = None, threshold: float | None = None, edges: int | None = None
 ) -> Keep | None:
-    """The rule that was asked for, or None if none was."""
+    """The rule that was given, or None."""
     given = (percentile, threshold, edges)
     return None if all(x is None for x in given) else Keep(*given)
 
 
 def check_time_series(series: npt.ArrayLike, source: str) -> Matrix:
-    """A table of time points × regions fit for correlation, or what is wrong with it."""
+    """Check that a table of time points × regions is fit for correlation."""
     array = np.asarray(series, dtype=np.float64)
     if array.ndim != 2 or array.shape[0] < 3 or array.shape[1] < 2:
         msg = (
@@ -184,9 +184,9 @@ def check_time_series(series: npt.ArrayLike, source: str) -> Matrix:
     flat = np.flatnonzero(np.ptp(array, axis=0) == 0)
     if len(flat):
         msg = (
-            f"{source}: column {flat[0]}, counted from 0, never changes "
+            f"{source}: column {flat[0]}, counted from 0, is constant "
             f"({counted(len(flat), 'such column', 'such columns')}), so it has no correlation. "
-            "Drop these regions from every file and from the node table."
+            "Remove these regions from every file and from the node table."
         )
         raise InvalidGraphError(msg)
     return array
@@ -205,7 +205,7 @@ def connectivity(series: Sequence[npt.ArrayLike], measure: str = "pearson") -> l
         raise UnknownNameError("measure", measure, MEASURES)
     checked = [check_time_series(x, f"time series {i}") for i, x in enumerate(series)]
     if measure == "tangent" and len(checked) < 2:
-        msg = "The tangent measure compares subjects with their mean; give at least two."
+        msg = "The tangent measure compares subjects with their mean; pass at least two."
         raise InvalidParameterError(msg)
     try:
         from nilearn.connectome import ConnectivityMeasure
@@ -213,8 +213,8 @@ def connectivity(series: Sequence[npt.ArrayLike], measure: str = "pearson") -> l
         raise MissingExtraError("nilearn", "brain") from error
     from sklearn.covariance import EmpiricalCovariance, LedoitWolf
 
-    # Pearson's correlation is the plain one; the other two invert a covariance, which with few
-    # time points exists only when shrunk.
+    # Pearson's correlation is the empirical one; the other two invert a covariance, which with few
+    # time points is only possible after shrinkage.
     estimator: Any = EmpiricalCovariance() if measure == "pearson" else LedoitWolf()
     tool = ConnectivityMeasure(
         kind=MEASURES[measure], cov_estimator=estimator, standardize="zscore_sample"

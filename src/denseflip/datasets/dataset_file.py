@@ -1,6 +1,6 @@
 """One file per data set: a zip of plain arrays and a JSON header; see `docs/file-format.md`.
 
-The form is NumPy's ``.npz`` read with ``allow_pickle=False``: nothing in a file can run.
+The format is NumPy's ``.npz``, read with ``allow_pickle=False``: no code in a file can run.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FORMAT = "denseflip-dataset"
 VERSION = 1
 SUFFIX = ".dfd"
 _ARRAYS = ("header", "gaps", "offsets", "labels")
-_WEIGHTS = "weights"  # only in files of data sets that kept them
+_WEIGHTS = "weights"  # only in files of data sets with weights
 
 
 def write_dataset(dataset: Dataset, path: str | Path, *, force: bool = False) -> Path:
@@ -70,8 +70,7 @@ def read_dataset(path: str | Path) -> Dataset:
     Raises
     ------
     FileFormatError
-        If the file is missing, cut short, of another kind, of a newer version or contradicts
-        itself.
+        If the file is missing, truncated, of another kind, of a newer version or inconsistent.
     """
     source = Path(path)
     if not source.is_file():
@@ -106,7 +105,7 @@ def read_dataset(path: str | Path) -> Dataset:
 def _unreadable(source: Path, error: BaseException) -> FileFormatError:
     return FileFormatError(
         f"{source}: cannot be read as a denseflip data set ({type(error).__name__}: {error}). "
-        "It is cut short, damaged or of another kind; `denseflip data import` reads matrices, "
+        "It is truncated, damaged or of another kind; `denseflip data import` reads matrices, "
         "edge lists and time series."
     )
 
@@ -169,7 +168,7 @@ def _graph(gaps: npt.NDArray[Any], n: int, i: int) -> Graph:
     u, v = np.divmod(codes, max(n, 1))
     sorted_pairs = (u >= 0) & (u < v) & (v < n) & (u < n)
     if not sorted_pairs.all() or (codes[1:] <= codes[:-1]).any():
-        msg = f"Graph {i} holds edges that are no sorted pairs of the nodes 0..{n - 1}."
+        msg = f"Graph {i} holds edges that are not sorted pairs of the nodes 0..{n - 1}."
         raise DatasetError(msg)
     return Graph(n, codes)
 

@@ -1,4 +1,4 @@
-"""A data set as files that other tools read: written, and recognised when it is imported again."""
+"""Export a data set to files for other tools, and recognise such files on import."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _write_matrix(graph: Graph, nodes: Nodes, path: Path, delimiter: str) -> Non
 
 
 def _write_rows(handle: TextIO, rows: Iterable[Sequence[object]], delimiter: str = ",") -> None:
-    """Write rows of a table; one that would pass for a comment has its cells in quotes."""
+    """Write rows of a table; cells of a row that looks like a comment are quoted."""
     plain = csv.writer(handle, delimiter=delimiter, lineterminator="\n")
     quoted = csv.writer(handle, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
     for row in rows:
@@ -66,7 +66,7 @@ def _write_edges(graph: Graph, nodes: Nodes, path: Path) -> None:
 
 
 def _edge_words(nodes: Nodes) -> tuple[Sequence[str], str]:
-    """What edges call the nodes: their numbers, or their names where numbers name other nodes."""
+    """How edges name the nodes: by number, or by name if a node's name is another node's number."""
     numbers = [str(i) for i in range(nodes.n_nodes)]
     if all(nodes.names[i] == x for i, x in enumerate(numbers)) or not set(numbers) & set(
         nodes.names
@@ -75,9 +75,8 @@ def _edge_words(nodes: Nodes) -> tuple[Sequence[str], str]:
     odd = [name for name in nodes.names if not name or re.search(r"[\s,;\"]|^#", name)]
     if odd:
         msg = (
-            f"Some nodes are called by numbers that are not theirs, and {shown(odd[0])} cannot "
-            "stand in an edge list: who reads one could not tell which is meant. Choose another "
-            "format."
+            f"Some nodes have the numbers of other nodes as names, and {shown(odd[0])} cannot be "
+            "written in an edge list, so the nodes would be ambiguous. Choose another format."
         )
         raise DatasetError(msg, parameter="format")
     return nodes.names, "by name"
@@ -92,7 +91,7 @@ def _write_graphml(graph: Graph, nodes: Nodes, path: Path) -> None:
     nx.write_graphml_xml(out, path)
 
 
-#: Format name → file ending and writer of one graph.
+#: Format name → file ending, and the function that writes one graph.
 FORMATS: dict[str, tuple[str, Callable[[Graph, Nodes, Path], None]]] = {
     "csv": (".csv", _write_csv),
     "tsv": (".tsv", _write_tsv),
@@ -115,15 +114,15 @@ def export_dataset(
 
     The folder gets ``graphs/ID.ending``, ``labels.csv`` (with the columns of the subject table),
     ``nodes.csv`` and ``card.json``; with the format ``dfd`` a single data set file instead of
-    ``graphs/``. `import_folder` of this folder gives the same data set back, its graphs in the
-    order of their ids, but for the weights, which only ``dfd`` keeps.
+    ``graphs/``. `import_folder` of this folder returns the same data set with its graphs in the
+    order of their ids. Only ``dfd`` keeps the weights.
 
     Parameters
     ----------
-    dataset : what to write.
-    folder : where to.
+    dataset : the data set to write.
+    folder : the destination.
     format : ``csv``, ``tsv``, ``npy``, ``npz``, ``edges``, ``graphml`` or ``dfd``.
-    force : replace what is in the folder already.
+    force : whether to replace the existing content of the folder.
     on_file : called with each graph's id, for a progress bar.
 
     Raises
@@ -135,7 +134,7 @@ def export_dataset(
         raise UnknownNameError("format", format, (*FORMATS, "dfd"))
     target = check_new_folder(folder, force=force, error=DatasetError)
     target.parent.mkdir(parents=True, exist_ok=True)
-    # The folder appears whole or not at all: fill one beside it, then move its parts in.
+    # Write to a temporary folder first, so that the folder appears complete or not at all.
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as temporary:
         fresh = Path(temporary)
         _fill(dataset, fresh, format, on_file or (lambda _: None))
@@ -143,7 +142,7 @@ def export_dataset(
         for part in fresh.iterdir():
             old = target / part.name
             if old.is_symlink():
-                old.unlink()  # the link, not what it leads to
+                old.unlink()  # the link, not its target
             elif old.is_dir():
                 shutil.rmtree(old)
             part.replace(old)
@@ -180,30 +179,30 @@ def _fill(dataset: Dataset, folder: Path, format: str, on_file: Callable[[str], 
 
 
 def _cell(value: float | str | None) -> str:
-    """A value of the subject table as it is written."""
+    """A value of the subject table as written to a file."""
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() else repr(value)
     return "n/a" if value is None else value
 
 
 def _file_names(dataset: Dataset) -> list[str]:
-    """The ids, if all of them can be file names, also where A.csv and a.csv are one file."""
+    """The ids, if all are valid file names, also on systems where A.csv and a.csv are one file."""
     seen: dict[str, str] = {}
     for name in dataset.ids:
         check_file_name(name, "The id", error=DatasetError)
         first = seen.setdefault(name.casefold(), name)
         if first != name:
-            msg = f"The ids {first!r} and {name!r} would be one file on some systems; change one."
+            msg = f"The ids {first!r} and {name!r} are the same file on some systems; change one."
             raise DatasetError(msg)
     return list(dataset.ids)
 
 
-# ---- recognised again -------------------------------------------------------------------
+# ---- recognise on import ----------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Exported:
-    """What such a folder holds beside its graphs; None where a file is not there."""
+    """What an exported folder holds besides its graphs; None for a missing file."""
 
     graphs: Path
     labels: Path | None
@@ -214,7 +213,7 @@ class Exported:
 
 
 def find_exported(folder: Path) -> Exported | None:
-    """The parts of an exported folder, or None if the graphs of this folder lie in it directly."""
+    """The parts of an exported folder, or None if the graphs are directly in this folder."""
     graphs, labels, nodes = folder / GRAPHS, folder / LABELS, folder / NODES
     if not graphs.is_dir() or not graph_files(graphs):
         return None
@@ -236,7 +235,7 @@ def find_exported(folder: Path) -> Exported | None:
 
 
 def graph_files(folder: Path) -> list[Path]:
-    """The files of a folder whose ending is that of a graph file, in the order of their names."""
+    """The files of a folder with the ending of a graph file, sorted by name."""
     return [
         p
         for p in sorted(folder.iterdir())
@@ -245,7 +244,7 @@ def graph_files(folder: Path) -> list[Path]:
 
 
 def where_graphs_are(folder: Path, skip: Collection[Path] = ()) -> str:
-    """A hint at the sub-folders that hold graph files; empty if there are none."""
+    """A hint naming the sub-folders with graph files; empty if there are none."""
     inner = [
         p.name
         for p in sorted(folder.iterdir())
@@ -253,7 +252,7 @@ def where_graphs_are(folder: Path, skip: Collection[Path] = ()) -> str:
     ]
     if not inner:
         return ""
-    return f" There are some in its sub-folder {', '.join(inner[:3])}: give that folder."
+    return f" There are some in its sub-folder {', '.join(inner[:3])}: pass that folder."
 
 
 def _read_card(path: Path) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""Which files of a folder are graphs, what each is called, and which class its folder tells.
+"""Find the graph files of a folder, their ids, and the classes that sub-folders name.
 
-Files of a lab's own layout are found by their names, wherever below the folder they lie; any other
-graph files lie in the folder itself, or in one sub-folder per class.
+Files of a known layout are recognised by their names, anywhere below the folder. Other graph files
+must be in the folder itself, or in one sub-folder per class.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from denseflip.datasets.importers import file_importers, suffixes
 from denseflip.errors import DatasetError, InvalidParameterError
 
 _BIDS = re.compile(r"(sub-[A-Za-z0-9]+)(?:_.*)?")
-#: Files that lie beside graphs and are none: tables of participants, of parcels, of regressors.
+#: Files that are next to graphs but hold none: tables of participants, parcels or scans.
 _BESIDE = re.compile(r"(?i)participants\.tsv|.*_?dseg\.tsv|.*phenotypic.*\.csv|.*_scans\.tsv")
 _PEOPLE = ("participants.tsv", "participants.csv")
 
@@ -31,7 +31,7 @@ class Found:
     Attributes
     ----------
     paths : id → file.
-    classes : id → the class that its sub-folder names, where there is one sub-folder per class.
+    classes : id → the class that its sub-folder names, if there is one sub-folder per class.
     """
 
     paths: dict[str, Path]
@@ -47,18 +47,18 @@ def find_graphs(
     labelled: bool = False,
     stems: bool = False,
 ) -> Found:
-    """The graph files of the job's folder by id; sets its kind where names of files tell it.
+    """The graph files of the job's folder by id; sets the job's kind if file names show it.
 
     Parameters
     ----------
     job : the import; notes and problems are added to it.
-    skip : files that are none: the labels, the node table.
-    files : a pattern such as ``*task-rest*`` that the files' names, or their paths below the
-        folder, must match.
-    id_pattern : the regular expression that finds the id in a file's name: its group ``id``, its
+    skip : files that are not graphs: the labels, the node table.
+    files : a pattern such as ``*task-rest*`` that the file names, or their paths below the folder,
+        must match.
+    id_pattern : the regular expression that finds the id in a file name: its group ``id``, its
         first group, or all of it.
-    labelled : whether labels are given, so that sub-folders are no classes.
-    stems : whether ids are the names of files, whatever they look like.
+    labelled : whether labels are given, so that sub-folders are not classes.
+    stems : whether ids are always the file names.
     """
     layout = _layout_files(job, skip, files)
     if layout is not None:
@@ -86,7 +86,7 @@ def find_graphs(
 
 
 def people_table(folder: Path) -> Path | None:
-    """The table of participants that lies in a folder: BIDS' own, or ABIDE's phenotypes."""
+    """The table of participants in a folder: BIDS' own, or ABIDE's phenotypes."""
     for name in _PEOPLE:
         if (folder / name).is_file():
             return folder / name
@@ -104,7 +104,7 @@ def _layouts() -> dict[str, FileImporter]:
 def _layout_files(
     job: Import, skip: Collection[Path], files: str | None
 ) -> tuple[list[Path], FileImporter] | None:
-    """The files of the layout that the folder is in, or was said to be in; None if in none."""
+    """The files of the layout that was given or recognised; None if there is none."""
     layouts = _layouts()
     if job.kind not in ("auto", *layouts):
         return None
@@ -129,8 +129,8 @@ def _layout_files(
     first = next(iter(held))
     for name in list(held)[1:]:
         job.notes.append(
-            f"Also there and not taken: {len(held[name])} files of the kind {name} "
-            f"({layouts[name].summary}). To take these, say so (kind)."
+            f"Also found but not used: {len(held[name])} files of the kind {name} "
+            f"({layouts[name].summary}). To use these instead, set kind."
         )
     return held[first], layouts[first]
 
@@ -138,7 +138,7 @@ def _layout_files(
 def _none_of(
     job: Import, importer: FileImporter, every: Mapping[str, list[Path]], files: str | None
 ) -> str:
-    msg = f"{job.folder}: no files of the kind {importer.name} here ({importer.summary})."
+    msg = f"{job.folder}: no files of the kind {importer.name} found ({importer.summary})."
     if files is not None and importer.name in every:
         names = ", ".join(p.name for p in every[importer.name][:3])
         msg = f"{job.folder}: files={files!r} matches none of the {len(every[importer.name])} "
@@ -154,7 +154,7 @@ def _check_mixed(
     skip: Collection[Path],
     files: str | None,
 ) -> None:
-    """Say so, and which is which, if files of several layouts lie in one folder."""
+    """Raise if one folder holds files of several layouts, and list them."""
     families = dict.fromkeys(layouts[name].family for name in held)
     claimed = {p for paths in held.values() for p in paths}
     others = [
@@ -172,8 +172,8 @@ def _check_mixed(
         lines.append(f"none of these ({len(others)}): {_some(others)}")
     listed = "\n".join(f"  - {line}" for line in lines)
     msg = (
-        f"{job.folder}: files of several layouts lie here:\n{listed}\nSay which to take: the kind "
-        "(kind), or a pattern of their names (files)."
+        f"{job.folder}: files of several layouts found:\n{listed}\nChoose one by its kind (kind) "
+        "or by a pattern of file names (files)."
     )
     raise DatasetError(msg, parameter=("kind", "files"))
 
@@ -198,7 +198,7 @@ def _matching(folder: Path, paths: Sequence[Path], files: str | None) -> list[Pa
 def _plain_files(
     job: Import, skip: Collection[Path], files: str | None, labelled: bool
 ) -> list[Path]:
-    """The graph files of the folder itself, else of its sub-folders, if these are classes."""
+    """The graph files of the folder itself, else of its sub-folders, one per class."""
     beside = [] if labelled and files is None else [_BESIDE]
 
     def of(folder: Path) -> list[Path]:
@@ -217,7 +217,7 @@ def _plain_files(
             found = [p for d in inner for p in of(d)]
     if not found:
         msg = (
-            f"{job.folder}: no graph files here. Files are read that end in "
+            f"{job.folder}: no graph files found. Supported endings: "
             f"{', '.join(suffixes())}.{where_graphs_are(job.folder, skip)}"
         )
         raise DatasetError(msg)
@@ -229,7 +229,7 @@ def _plain_files(
 
 
 def _class_folders(folder: Path, paths: Sequence[Path]) -> list[str] | None:
-    """The sub-folder that each file lies in, if there are several and they are nobody's."""
+    """The sub-folder of each file, if there are several and they do not name subjects."""
     parts = [p.relative_to(folder).parts for p in paths]
     if any(len(part) < 2 or _BIDS.fullmatch(part[0]) for part in parts):
         return None
@@ -244,7 +244,7 @@ def _ids(
     id_pattern: str | None,
     stems: bool,
 ) -> list[str]:
-    """The id of each file: as asked, as its layout says, as BIDS says, else the file's name."""
+    """The id of each file: by the given pattern, the layout, BIDS, else the file name."""
     if id_pattern is not None:
         return _ids_by(job, paths, id_pattern)
     if pattern is not None:
@@ -265,7 +265,7 @@ def _ids_by(job: Import, paths: Sequence[Path], id_pattern: str) -> list[str]:
     try:
         wanted = re.compile(id_pattern)
     except re.error as error:
-        msg = f"id_pattern is no regular expression ({error}); got {id_pattern!r}."
+        msg = f"id_pattern must be a regular expression ({error}); got {id_pattern!r}."
         raise InvalidParameterError(msg, parameter="id_pattern") from error
     found = []
     lacking = []
@@ -286,7 +286,7 @@ def _ids_by(job: Import, paths: Sequence[Path], id_pattern: str) -> list[str]:
 
 
 def _two_files(key: str, paths: Sequence[Path], layout: bool) -> str:
-    """What to say of an id with several files, and of what sets them apart."""
+    """The message for an id with several files, with a pattern that tells them apart."""
     names = ", ".join(p.name for p in paths[:6]) + (" …" if len(paths) > 6 else "")
     number = "Two" if len(paths) == 2 else str(len(paths))
     text = f"{number} files for the graph {key!r}: {names}."
@@ -295,4 +295,4 @@ def _two_files(key: str, paths: Sequence[Path], layout: bool) -> str:
     words = Counter(word for p in paths for word in set(p.name.split("_")))
     apart = sorted(word for word, count in words.items() if count < len(paths))
     pattern = f"*{apart[0].partition('.')[0]}*" if apart else "*"
-    return f"{text} Choose among them by their names (files={pattern!r})."
+    return f"{text} Choose one of them by a pattern of file names (files={pattern!r})."

@@ -1,8 +1,8 @@
-"""A lab's own data: a folder of files and a table of labels become a data set.
+"""Import your own data: a folder of files and a table of labels become a data set.
 
-Everything that is wrong with a folder is told at once, each problem with its file's name; what was
-left out of the data set, and why, is in its report. Which files are graphs is the matter of
-`finding`, which column is which node that of `match`.
+All problems of a folder are reported at once, each with its file's name. The report says what was
+left out of the data set, and why. `find_files` finds the graph files, `node_matching` matches
+columns to nodes.
 """
 
 from __future__ import annotations
@@ -61,48 +61,48 @@ def import_folder(
     on_file: Callable[[str], None] | None = None,
     on_total: Callable[[int], None] | None = None,
 ) -> Dataset:
-    """Make a data set from a folder of matrices, time series, edge lists or GraphML files.
+    """Import a data set from a folder of matrices, time series, edge lists or GraphML files.
 
     Parameters
     ----------
     folder : one file per graph, in the folder or in one sub-folder per class; the output folder of
         XCP-D, QSIRecon, CONN and others (`denseflip.datasets.layouts`); a folder in the TU format;
-        one file that holds a stack of matrices; or a folder that `export_dataset` wrote (labels,
-        nodes, classes and card are then taken from it unless they are given).
-    labels : a table with a row per graph (its id is the file's name, with or without ending, or
+        one file that holds a stack of matrices; or a folder that `export_dataset` wrote (its
+        labels, nodes, classes and card are used unless others are given).
+    labels : a table with a row per graph (its id is the file name, with or without ending, or
         BIDS' ``sub-…``), or a mapping. Its other columns (age, site …) become the data set's
-        subject table. Without it: sub-folders, ``participants.tsv`` or ABIDE's phenotypes in the
-        folder, or what a TU folder or a stack brings.
+        subject table. By default: sub-folders, ``participants.tsv`` or ABIDE's phenotypes in the
+        folder, or the labels of a TU folder or a stack.
     nodes : a node table (`Nodes`, a CSV file with the column ``name`` and any of x, y, z and region
-        columns, or a BIDS ``dseg.tsv``). Headers of files are matched to it by name. Without it:
-        the names in the files, with regions from a ``dseg.tsv`` below the folder, or from
-        Schaefer's names.
-    kind : what the files hold; ``auto`` finds out.
+        columns, or a BIDS ``dseg.tsv``). File headers are matched to it by name. By default: the
+        names in the files, with regions from a ``dseg.tsv`` below the folder, or from Schaefer's
+        names.
+    kind : what the files hold; ``auto`` detects it.
     measure : how time series become matrices: ``pearson``, ``partial``, ``tangent``.
-    keep : which pairs of a weighted matrix become edges; default: percentile 90. A matrix of 0 and
-        1 is taken as it is.
-    classes : the classes in the order wanted (the first is class 0); some of them only, to leave
-        the others out; ``"1=autism"`` gives one another name.
+    keep : which pairs of a weighted matrix become edges; default: percentile 90. A 0/1 matrix is
+        used as it is.
+    classes : the order of the classes (the first is class 0); list only some of them to leave the
+        others out; ``"1=autism"`` renames one.
     name : name of the data set; default: the folder's.
-    variable : the array to take from .npz and .mat files that hold several.
+    variable : the array to read from .npz and .mat files that hold several.
     id_column, label_column : columns of the labels file.
-    weights : keep the matrices beside the graphs, for classifiers that want weights.
-    files : a pattern such as ``*task-rest*`` that names of files must match.
-    id_pattern : a regular expression that finds the id in a file's name (its first group).
-    skip_unmatched : leave out files without a label, labels without a file and missing classes,
+    weights : whether to keep the matrices with the graphs, for classifiers that use weights.
+    files : a pattern such as ``*task-rest*`` that file names must match.
+    id_pattern : a regular expression that finds the id in a file name (its first group).
+    skip_unmatched : leave out files without a label, labels without a file and missing classes
         instead of refusing them; the report lists them.
-    na : words that stand for a missing class; default: ``n/a``, ``na``, ``nan``, ``null``.
-    match : ``"position"`` if columns are in the order of the node table whatever the header says.
-    axis : of a stack, which axis counts the subjects, ``"first"`` or ``"last"``.
-    ignore_weights : take every edge that a GraphML file lists, whatever its weight.
-    allow_single : whether a class may have one graph only.
+    na : words that mean a missing class; default: ``n/a``, ``na``, ``nan``, ``null``.
+    match : ``"position"`` if columns are in the order of the node table, whatever the header says.
+    axis : for a stack, which axis counts the subjects, ``"first"`` or ``"last"``.
+    ignore_weights : whether to use every edge that a GraphML file lists, whatever its weight.
+    allow_single : whether a class may have only one graph.
     on_file : called with each file name, for a progress bar.
     on_total : called with the number of files before the first is read.
 
     Returns
     -------
-    The data set. What was left out, and how the rest was taken, is in its attribute ``import``
-    (`import_report` tells it); what `import_warnings` says is added to the caveats of its card.
+    The data set. Its attribute ``import`` records what was left out and how the rest was read
+    (see `import_report`); the warnings of `import_warnings` are added to the caveats of its card.
 
     Raises
     ------
@@ -123,8 +123,8 @@ def import_folder(
     whole = folder_importer(source, kind)
     if whole is None and source.is_file():
         msg = (
-            f"{source}: a single file, and no stack of matrices. Give the folder that the graphs "
-            "lie in, or an array n × n × subjects; read_graph reads one graph from one file."
+            f"{source}: a single file that is not a stack of matrices. Pass the folder with the "
+            "graphs, or an array n × n × subjects; read_graph reads one graph from one file."
         )
         raise DatasetError(msg)
     exported = find_exported(source) if whole is None and not folder_importer(source) else None
@@ -164,7 +164,7 @@ def import_folder(
         graphs = read_files(job, {key: p for key, p in paths.items() if key in given})
     check_sizes(job, {key: g.n_nodes for key, g in graphs.items()})
     if weights and not job.problems and not job.weights:
-        msg = f"{source}: no weights to keep (weights=True): {job.kind} files hold none."
+        msg = f"{source}: no weights to keep (weights=True): {job.kind} files have none."
         raise DatasetError(msg, parameter="weights")
     _raise_problems(job)
     if exported and classes is None and set(exported.class_names) == set(given.values()):
@@ -188,7 +188,7 @@ def import_folder(
 
 
 def import_warnings(dataset: Dataset) -> list[str]:
-    """What is odd about the graphs of a data set, though no error: those without an edge."""
+    """Unusual properties of a data set that are not errors: graphs without edges."""
     bare = [example.id for example in dataset if example.graph.n_edges == 0]
     if not bare:
         return []
@@ -200,12 +200,13 @@ def import_warnings(dataset: Dataset) -> list[str]:
 
 
 def import_report(dataset: Dataset) -> list[str]:
-    """What was taken, how, and what was left out and why, one line each."""
+    """What was imported, how, and what was left out and why, one line each."""
     report = dataset.attributes.get("import")
     if not isinstance(report, Mapping):
         return []
     counts = ", ".join(f"{name} {n}" for name, n in dataset.class_counts().items())
-    lines = [f"Taken: {counted(len(dataset), 'graph', 'graphs')} ({counts}), as {report['kind']}."]
+    n_graphs = counted(len(dataset), "graph", "graphs")
+    lines = [f"Imported: {n_graphs} ({counts}), as {report['kind']}."]
     lines += list(report.get("notes", ()))
     for why, what in dict(report.get("left_out", {})).items():
         more = f" and {len(what) - 20} more" if len(what) > 20 else ""
@@ -219,7 +220,7 @@ def import_report(dataset: Dataset) -> list[str]:
 
 
 class _Asked:
-    """What was asked about the labels."""
+    """The options for the labels."""
 
     def __init__(
         self,
@@ -234,17 +235,17 @@ class _Asked:
     def read(
         self, job: Import, labels: str | Path | Mapping[str, str] | None, ids: Sequence[str]
     ) -> Labels:
-        """The labels that were given, or that lie in the folder."""
+        """The labels that were given, or those in the folder."""
         if labels is None:
             labels = people_table(job.folder) if job.folder.is_dir() else None
             if labels is None:
                 msg = (
-                    f"{job.folder}: give a labels file, a table with a row per graph: id,label "
-                    "(BIDS' participants.tsv is one); or sort the files into one sub-folder per "
-                    "class."
+                    f"{job.folder}: labels are missing. Pass a labels file, a table with a row per "
+                    "graph: id,label (such as BIDS' participants.tsv); or sort the files into one "
+                    "sub-folder per class."
                 )
                 raise DatasetError(msg, parameter="labels")
-            job.notes.append(f"Classes are from {labels.name} in the folder.")
+            job.notes.append(f"Classes are read from {labels.name} in the folder.")
         if isinstance(labels, Mapping):
             return Labels({str(k): str(v) for k, v in labels.items()})
         found = read_labels(
@@ -256,8 +257,8 @@ class _Asked:
         )
         if found.columns is not None:
             job.notes.append(
-                f"Ids are the column {found.columns[0]!r} of {Path(labels).name}, classes the "
-                f"column {found.columns[1]!r}."
+                f"Ids are read from the column {found.columns[0]!r} of {Path(labels).name}, "
+                f"classes from the column {found.columns[1]!r}."
             )
         return found
 
@@ -268,7 +269,7 @@ def _labelled(
     paths: Mapping[str, Path],
     asked: _Asked,
 ) -> tuple[dict[str, str], dict[str, Path]]:
-    """The class of every file that has one; what does not meet is a problem, or is left out."""
+    """The class of every file that has one; the rest is a problem, or is left out."""
     found = asked.read(job, labels, [*paths, *(p.name for p in paths.values())])
     job.problems.extend(found.problems)
     match = match_ids([*found.classes, *found.missing], paths)
@@ -280,9 +281,9 @@ def _labelled(
     if not match and (found.classes or found.missing):
         first = [*found.classes, *found.missing][:3]
         msg = (
-            f"{job.folder}: no label is that of a file. The labels are called {', '.join(first)} …,"
-            f" the graphs {', '.join(list(paths)[:3])} …. Say how the id is found in a file's name "
-            "(id_pattern), or which column holds it (id_column)."
+            f"{job.folder}: no label matches a file. The ids of the labels are {', '.join(first)} …"
+            f", those of the graphs {', '.join(list(paths)[:3])} …. Set how the id is found in a "
+            "file name (id_pattern), or which column holds it (id_column)."
         )
         raise DatasetError(msg, parameter=("id_pattern", "id_column"))
     words = ", ".join(sorted(set(gone.values())))
@@ -290,7 +291,7 @@ def _labelled(
         ("Labels without a graph file", "labels without a graph file", lone),
         ("Graph files without a label", "graph files without a label", bare),
         (
-            f"Graphs whose class is missing ({words!r} is no class)",
+            f"Graphs whose class is missing ({words!r} is not a class)",
             f"their class is missing ({words})",
             list(gone),
         ),
@@ -305,14 +306,14 @@ def _labelled(
 def _chosen(
     job: Import, given: Mapping[str, str], classes: Sequence[str] | None
 ) -> tuple[dict[str, str], tuple[str, ...] | None]:
-    """The graphs of the classes that were asked for, and the order of these."""
+    """The graphs of the requested classes, and the order of the classes."""
     kept, order, others = choose_classes(given, classes)
-    job.leave_out("of classes that were not asked for", others)
+    job.leave_out("of classes that were not requested", others)
     return kept, order
 
 
 def _check_counts(job: Import, given: Mapping[str, str], allow_single: bool) -> None:
-    """Say at once, before any file is read, that nothing could be learned from these classes."""
+    """Report, before any file is read, that these classes cannot be learned."""
     counts = Counter(given.values())
     before = len(job.problems)
     if len(counts) == 1:
@@ -324,7 +325,7 @@ def _check_counts(job: Import, given: Mapping[str, str], allow_single: bool) -> 
         others = ",".join(c for c in counts if counts[c] > 1)
         mend = f"Leave it out (classes={others!r}), or allow it" if "," in others else "Allow it"
         job.problem(
-            f"A class with one graph can be neither learned nor judged: {listed}. {mend} "
+            f"A class with one graph can be neither learned nor evaluated: {listed}. {mend} "
             "(allow_single).",
             "classes",
             "allow_single",
@@ -340,7 +341,7 @@ def _raise_problems(job: Import) -> None:
         raise DatasetError(msg, parameter=dict.fromkeys(job.parameters))
 
 
-# ---- many graphs in one place -----------------------------------------------------------
+# ---- several graphs in one file ---------------------------------------------------------
 
 
 def _read_whole(
@@ -381,7 +382,7 @@ def _by_order(
     *,
     known: bool,
 ) -> tuple[list[str], dict[str, str]]:
-    """The classes of graphs that have no names: by id if the table knows any, else row by row."""
+    """The classes of graphs without names: by id if the table has any of them, else row by row."""
     found = asked.read(job, labels, ids)
     rows = [*found.classes, *found.missing]
     if known and match_ids(rows, {key: Path(key) for key in ids}):
@@ -393,10 +394,10 @@ def _by_order(
     if len(listed) != len(ids):
         msg = (
             f"{job.folder.name}: {len(ids)} graphs, but the labels have {len(listed)} rows. The "
-            "graphs of a stack have no names, so the rows must go with them one by one, in order."
+            "graphs of a stack have no names, so the labels must have one row per graph, in order."
         )
         raise DatasetError(msg, parameter="labels")
-    job.notes.append("The rows of the labels go with the graphs in their order.")
+    job.notes.append("The rows of the labels are matched to the graphs by their order.")
     job.subjects = dict(found.others)
     if found.missing and asked.skip_unmatched:
         words = ", ".join(sorted(set(found.missing.values())))
@@ -404,18 +405,18 @@ def _by_order(
     elif found.missing:
         words = ", ".join(sorted(set(found.missing.values())))
         job.problem(
-            f"Graphs whose class is missing ({words!r} is no class) ({len(found.missing)}): "
+            f"Graphs whose class is missing ({words!r} is not a class) ({len(found.missing)}): "
             f"{', '.join(found.missing)}.",
             "skip_unmatched",
         )
     return listed, dict(found.classes)
 
 
-# ---- the rest ---------------------------------------------------------------------------
+# ---- node table and card ----------------------------------------------------------------
 
 
 def _nodes(job: Import, *, given: bool) -> Nodes:
-    """The node table: as given, else the names of the files with the regions that can be had."""
+    """The node table: as given, else the names in the files with the regions that were found."""
     nodes = job.options.nodes
     if nodes is None or given:
         return nodes or Nodes(())
@@ -423,13 +424,13 @@ def _nodes(job: Import, *, given: bool) -> Nodes:
     path = find_dseg(job.folder, nodes.names, hints) if job.folder.is_dir() else None
     if path is None:
         return with_regions(nodes)
-    job.notes.append(f"Regions are from {path.name}.")
+    job.notes.append(f"Regions are read from {path.name}.")
     table = read_nodes(path).ordered(nodes.names)
     return table if nodes.coordinates is None else replace(table, coordinates=nodes.coordinates)
 
 
 def _entities(name: str) -> list[str]:
-    """The values of the BIDS entities ``atlas`` and ``seg`` of a file's name."""
+    """The values of the BIDS entities ``atlas`` and ``seg`` in a file name."""
     return [x.partition("-")[2] for x in name.split("_") if x.startswith(("seg-", "atlas-"))]
 
 

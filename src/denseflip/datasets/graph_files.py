@@ -1,6 +1,6 @@
-"""What files say: edge lists, GraphML, and matrices that become graphs.
+"""Read edge lists and GraphML files, and turn matrices into graphs.
 
-Tables of numbers are the matter of `tables`; which file is of which kind, that of `importers`.
+Tables of numbers are read in `number_tables`; `importers` recognises the kinds of files.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from denseflip.limits import PER_NODE, check_dense, check_size
 
 EDGE_LISTS = (".edgelist", ".edges", ".edge", ".el")
 GRAPHML = (".graphml", ".xml")
-_PER_TAG = 500  # bytes that a tag takes, read and made a node or an edge
-_LARGEST = 2**31  # a node's number; the code of a pair is then a whole number of 64 bits
+_PER_TAG = 500  # bytes of memory per tag, parsed and converted to a node or an edge
+_LARGEST = 2**31  # a node's number; the code of a pair then fits into 64 bits
 _LONGEST = 18  # digits of a node's number
 _EDGE_HEADERS = (["source", "target"], ["from", "to"], ["u", "v"], ["i", "j"], ["node", "node"])
 
 
 def says_edges(rows: list[list[str]]) -> bool:
-    """Whether a table's header, or names where pairs would be, make it an edge list."""
+    """Whether its header, or names in place of numbers, make a table an edge list."""
     if len(rows[0]) not in (2, 3):
         return False
     head = [x.lower().strip("_0123456789") for x in rows[0][:2]]
@@ -37,14 +37,14 @@ def says_edges(rows: list[list[str]]) -> bool:
 
 
 def graph_of_matrix(matrix: Matrix, keep: Keep | None, source: str) -> Graph:
-    """A 0/1 matrix as it is, a weighted one by the rule."""
+    """The graph of a matrix: a 0/1 matrix as it is, a weighted one by the rule."""
     if keep is not None and not is_binary(matrix):
         return keep.apply(matrix, source=source)
     return Graph.from_adjacency(matrix, source=source)
 
 
 def is_binary(matrix: Matrix) -> bool:
-    """Whether a matrix holds nothing but 0 and 1 (and so needs no rule)."""
+    """Whether a matrix holds only 0 and 1 (and so needs no rule)."""
     return bool(((matrix == 0) | (matrix == 1)).all()) and not np.diagonal(matrix).any()
 
 
@@ -57,8 +57,8 @@ def read_edges(
 ) -> Graph:
     """A graph from lines ``u v [weight]``; nodes by number from 0, or by name with a node table.
 
-    A list that gives every pair in both directions is accepted. Without a rule every listed pair
-    is an edge, whatever its weight.
+    A list with every pair in both directions is accepted. Without a rule every listed pair is an
+    edge, whatever its weight.
     """
     pairs, weights = edge_table(path, nodes)
     n = n_nodes if n_nodes is not None else (nodes.n_nodes if nodes else None)
@@ -79,7 +79,7 @@ def read_edges(
 
 
 def edge_table(path: Path, nodes: Nodes | None) -> tuple[Any, Any]:
-    """The pairs of an edge list, shape (k, 2), and their weights (1 where none is given)."""
+    """The pairs of an edge list, shape (k, 2), and their weights (1 by default)."""
     if path.suffix.lower() in BINARY:
         values = read_table(path).values
         at = list(range(1, len(values) + 1))
@@ -101,7 +101,7 @@ def edge_table(path: Path, nodes: Nodes | None) -> tuple[Any, Any]:
                 raise FileFormatError(msg)
         values = parse_table(named, path.name).values if named else np.empty((0, 2))
     if values.shape[1] not in (2, 3):
-        msg = f"{path.name}: an edge list has two or three columns (u, v, weight); "
+        msg = f"{path.name}: an edge list must have two or three columns (u, v, weight); "
         msg += f"got {values.shape[1]}."
         raise FileFormatError(msg)
     with np.errstate(invalid="ignore"):
@@ -116,7 +116,7 @@ def edge_table(path: Path, nodes: Nodes | None) -> tuple[Any, Any]:
 
 
 def edge_names(path: Path) -> list[str] | None:
-    """The names that an edge list speaks of, in order; None if it speaks of numbers."""
+    """The node names of an edge list, in order; None if it uses numbers."""
     if path.suffix.lower() in BINARY:
         return None
     rows = [row for _, row in read_lines(path, may_be_empty=True)]
@@ -156,7 +156,7 @@ def read_graphml(
 ) -> Graph:
     """A graph from GraphML; nodes by name with a node table, else numbers, else file order.
 
-    Weighted edges need a rule, as a weighted matrix does, unless weights are to be ignored.
+    Weighted edges need a rule, as a weighted matrix does, unless weights are ignored.
     """
     import networkx as nx
 
@@ -187,7 +187,7 @@ def read_graphml(
 
 
 def are_numbers(names: list[str]) -> bool:
-    """Whether all names are numbers, perhaps after an n; thousands of digits are no number here."""
+    """Whether all names are numbers, optionally after an n, with at most `_LONGEST` digits."""
     if not all(x.lstrip("n").isdecimal() and len(x) <= _LONGEST for x in names):
         return False
     return len({int(x.lstrip("n")) for x in names}) == len(names)  # 1, 01 and n1 are names
@@ -204,13 +204,13 @@ def _parse_graphml(path: Path) -> Any:
         return nx.read_graphml(io.BytesIO(content))
     except (TooLargeError, FileFormatError):
         raise
-    except Exception as error:  # the XML parser raises kinds of its own
+    except Exception as error:  # the XML parser raises its own exceptions
         msg = f"{path.name}: cannot be read as GraphML ({type(error).__name__}: {error!s:.200})."
         raise FileFormatError(msg) from error
 
 
 def _check_graphml(content: bytes, source: str) -> None:
-    """Say so where networkx would make nodes that the file does not list, or leave some out."""
+    """Raise if networkx would add nodes that the file does not list, or leave some out."""
     listed: set[str] = set()
     ends: dict[str, None] = {}
     wrong, graphs = "", 0
@@ -230,9 +230,9 @@ def _check_graphml(content: bytes, source: str) -> None:
             tag.clear()
     unlisted = next((x for x in ends if x not in listed), None)
     if graphs > 1:
-        wrong = f"it holds {graphs} graphs, and one is read"
+        wrong = f"it holds {graphs} graphs, but only one can be read"
     elif not wrong and unlisted is not None:
-        wrong = f"an edge leads to {shown(unlisted)}, which is no node of it"
+        wrong = f"an edge leads to {shown(unlisted)}, which is not one of its nodes"
     if wrong:
         msg = f"{source}: cannot be read as GraphML: {wrong}."
         raise FileFormatError(msg)

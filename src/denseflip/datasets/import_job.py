@@ -1,6 +1,6 @@
-"""What an import is made of: its options, a file to be recognised, the job, and its report.
+"""The parts of an import: its options, a file to be recognised, the job, and its report.
 
-The kinds of files and their registry are in `importers`, labs' own layouts in `layouts`.
+The kinds of files and their registry are in `importers`, layouts of other programs in `layouts`.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ T = TypeVar("T")
 DEFAULT_KEEP = Keep(percentile=90)
 TABLES = (*TEXT, *BINARY)
 CIFTI = (".pconn.nii", ".ptseries.nii")
-#: Names of files that belong to a lab's own layout; `table_importer` adds to it.
+#: Names of files that belong to a known layout; `table_importer` adds to it.
 PATTERNS: list[re.Pattern[str]] = []
 
 
 @dataclass
 class ReadOptions:
-    """What is known of a graph before its file is read.
+    """What is known about a graph before its file is read.
 
     Attributes
     ----------
     nodes : the node table of the data set it belongs to.
-    n_nodes : the number of nodes, where no table is given.
+    n_nodes : the number of nodes, if no table is given.
     keep : which pairs of a weighted matrix become edges.
     measure : how time series become a matrix.
-    variable : the array to take from a file that holds several.
+    variable : the array to read from a file that holds several.
     match : ``"name"`` if headers are matched to the node table by name, ``"position"`` if the
-        columns are known to be in its order, whatever the header says.
-    subset : whether a file may have more nodes than the table, which are then left out.
+        columns are in its order, whatever the header says.
+    subset : whether a file may have more nodes than the table; these are left out.
     ignore_weights : whether every edge that GraphML lists is an edge, whatever its weight.
-    axis : of a stack, the axis that counts the subjects: ``"first"``, ``"last"``, or None to find
-        out.
+    axis : for a stack, the axis that counts the subjects: ``"first"``, ``"last"``, or None to
+        detect it.
     """
 
     nodes: Nodes | None = None
@@ -57,12 +57,12 @@ class ReadOptions:
 
     @property
     def size(self) -> int | None:
-        """The number of nodes that the graph must have, if that is known."""
+        """The number of nodes that the graph must have, if it is known."""
         return self.nodes.n_nodes if self.nodes is not None else self.n_nodes
 
 
 def ending_of(path: Path) -> str:
-    """The ending of a file's name, in small letters; ``.pconn.nii`` and the like are one."""
+    """The ending of a file name, in lower case; ``.pconn.nii`` and the like are one ending."""
     name = path.name.lower()
     return next((x for x in CIFTI if name.endswith(x)), path.suffix.lower())
 
@@ -73,12 +73,12 @@ def stem_of(path: Path) -> str:
 
 
 class Look:
-    """A file that is to be recognised; its content is read once, when first asked for.
+    """A file to be recognised; its content is read once, on first access.
 
     Attributes
     ----------
-    claimed : whether the file's name is that of a lab's own layout, so that the plain kinds, which
-        look at shapes, leave it alone.
+    claimed : whether the file name belongs to a known layout, so that the plain kinds, which check
+        shapes, ignore the file.
     """
 
     def __init__(self, path: Path, variable: str | None = None) -> None:
@@ -110,21 +110,21 @@ class Look:
 
 @dataclass
 class Import:
-    """A folder on its way to a data set: what was asked, found, left out and found wrong.
+    """An import in progress: options, results, what was left out, and problems.
 
     Attributes
     ----------
-    folder : where the files lie.
+    folder : the folder with the files.
     kind : the importer's name, or ``auto`` until it is known.
-    options : what is known of the graphs; an importer adds what it finds out, such as node names.
+    options : what is known about the graphs; an importer adds what it finds, such as node names.
     on_file : called with each file name, once per file.
     on_total : called with the number of files, before the first of them.
     problems : sentences about what is wrong.
-    parameters : the parameters that would mend some of it.
-    subjects : id → column → value: what the labels file says of a graph beside its class.
+    parameters : the parameters that would fix some of the problems.
+    subjects : id → column → value: the other columns of the labels file.
     keep_weights, weights : whether the matrix of each graph is kept, and the matrices by id.
-    notes : sentences about what was found and how it was taken.
-    left_out : why → what was left out for that reason.
+    notes : sentences about what was found and how it was read.
+    left_out : reason → what was left out for that reason.
     """
 
     folder: Path
@@ -141,19 +141,19 @@ class Import:
     left_out: dict[str, list[str]] = field(default_factory=dict)
 
     def problem(self, text: str, *parameters: str) -> None:
-        """Add a problem, and the parameters that would mend it."""
+        """Add a problem, and the parameters that would fix it."""
         self.problems.append(text)
         self.parameters.extend(parameters)
 
     def leave_out(self, why: str, what: Sequence[str]) -> None:
-        """Add what is left out, and why, to the report."""
+        """Add to the report what is left out, and why."""
         if what:
             self.left_out.setdefault(why, []).extend(what)
 
     def attempt(
         self, read: Callable[[str, Path], T], paths: Mapping[str, Path], *, tell: bool = False
     ) -> dict[str, T]:
-        """Do something with every file; what fails becomes a problem."""
+        """Process every file; failures become problems."""
         done: dict[str, T] = {}
         for key, path in paths.items():
             if tell:
@@ -165,7 +165,7 @@ class Import:
         return done
 
     def report(self) -> dict[str, Any]:
-        """What was left out and how the rest was taken, JSON-ready."""
+        """What was left out and how the rest was read, JSON-ready."""
         return {
             "kind": self.kind,
             "notes": list(dict.fromkeys(self.notes)),
@@ -179,16 +179,16 @@ class FileImporter:
 
     Attributes
     ----------
-    name : what ``kind`` calls it.
-    summary : one line.
+    name : the value of ``kind``.
+    summary : one-line description.
     suffixes : endings of such files.
-    recognises : whether a file is of this kind; for one file at most one importer may say yes.
-    read : the graph of one file.
-    read_all : the graphs of many files, where they depend on one another (a shared number of
+    recognises : whether a file is of this kind; at most one importer may recognise a file.
+    read : reads the graph of one file.
+    read_all : reads the graphs of many files, if they depend on one another (a shared number of
         nodes, a measure over all subjects).
-    pattern : of a lab's own layout, the regular expression of its files' names, which may lie in
+    pattern : for a known layout, the regular expression of its file names, which may be in
         sub-folders; its group ``id`` is the id of the graph.
-    family : layouts that one program writes beside one another; the first of them is taken.
+    family : layouts that one program writes side by side; the first of them is used.
     """
 
     name: str
@@ -203,15 +203,15 @@ class FileImporter:
 
 @dataclass
 class Whole:
-    """What a folder, or a file, of many graphs holds.
+    """The content of a folder or file that holds many graphs.
 
     Attributes
     ----------
     graphs : its graphs, in order, or
-    tables : the matrices that are to become graphs.
-    labels : the class of each, if the files tell.
-    ids : the id of each, if the files tell.
-    by_order : whether the rows of a labels file go with the graphs by their order.
+    tables : the matrices that become graphs.
+    labels : the class of each, if the files have it.
+    ids : the id of each, if the files have it.
+    by_order : whether the rows of a labels file match the graphs by order.
     """
 
     graphs: list[Graph] | None = None
@@ -226,13 +226,13 @@ class Whole:
 
 @dataclass(frozen=True)
 class FolderImporter:
-    """A kind of folder, or of file, that holds many graphs.
+    """A kind of folder or file that holds many graphs.
 
     Attributes
     ----------
     name, summary : as for a file.
-    recognises : whether a folder, or the one file that was given, is of this kind.
-    read : what it holds.
+    recognises : whether a folder, or a single given file, is of this kind.
+    read : reads its content.
     """
 
     name: str

@@ -1,8 +1,8 @@
 """The kinds of files and folders that graphs are read from, and their registry.
 
 A new kind of file is one function that reads a graph from it and one `FileImporter` in
-`IMPORTERS`; a new kind of folder, one function and one `FolderImporter`. Layouts of labs, which are
-recognised by the names of their files, are in `layouts`.
+`IMPORTERS`; a new kind of folder, one function and one `FolderImporter`. Layouts of other programs,
+which are recognised by file name, are in `layouts`.
 """
 
 from __future__ import annotations
@@ -89,13 +89,13 @@ def _read_each(job: Import, paths: Mapping[str, Path]) -> dict[str, Graph]:
 
 
 def _all_edges(job: Import, paths: Mapping[str, Path]) -> dict[str, Graph]:
-    """Lists by name share the names of all; by number, the largest tells how many there are."""
+    """Lists by name share the union of all names; lists by number, the largest number."""
     if job.options.nodes is None:
         named = job.attempt(lambda _, p: edge_names(p), paths)
         names = dict.fromkeys(x for found in named.values() for x in found or ())
         if names:
             job.options.nodes = Nodes(tuple(names))
-            job.notes.append(f"The nodes are the {len(names)} names that the edge lists speak of.")
+            job.notes.append(f"The nodes are the {len(names)} names that occur in the edge lists.")
         else:
             ends = job.attempt(lambda _, p: int(edge_table(p, None)[0].max(initial=-1)), paths)
             paths = {key: paths[key] for key in ends}
@@ -104,11 +104,11 @@ def _all_edges(job: Import, paths: Mapping[str, Path]) -> dict[str, Graph]:
 
 
 def _all_graphml(job: Import, paths: Mapping[str, Path]) -> dict[str, Graph]:
-    """Take the node names of the first file that can be read; the others must have the same."""
+    """Use the node names of the first readable file; the others must have the same."""
     for path in paths.values() if job.options.nodes is None else ():
         try:
             names = graphml_names(path)
-        except Exception:  # told when the file itself is read
+        except Exception:  # reported when the file itself is read
             continue
         if not are_numbers(names):
             job.options.nodes = Nodes(tuple(names))
@@ -124,14 +124,14 @@ IMPORTERS: dict[str, FileImporter | FolderImporter] = {
     for importer in (
         table_importer(
             "matrix",
-            "an adjacency or weighted matrix, a row and a column per node",
+            "an adjacency or weighted matrix, one row and one column per node",
             TABLES,
             _table,
             recognises=lambda look: look.is_table and not look.lists_edges and look.is_square,
         ),
         table_importer(
             "timeseries",
-            "a time series per region: time points × regions",
+            "time series of regions: time points × regions",
             TABLES,
             _table,
             series=True,
@@ -139,7 +139,7 @@ IMPORTERS: dict[str, FileImporter | FolderImporter] = {
         ),
         FileImporter(
             "edges",
-            "a line per edge: u v, perhaps with a weight",
+            "an edge list, one edge per line: u v, optionally with a weight",
             (*TABLES, *EDGE_LISTS),
             lambda look: look.suffix in EDGE_LISTS or (look.is_table and look.lists_edges),
             _edges,
@@ -147,7 +147,7 @@ IMPORTERS: dict[str, FileImporter | FolderImporter] = {
         ),
         FileImporter(
             "graphml",
-            "GraphML, as NetworkX, igraph and Gephi write it",
+            "GraphML, as written by NetworkX, igraph and Gephi",
             GRAPHML,
             lambda look: look.suffix in GRAPHML,
             _graphml,
@@ -173,12 +173,12 @@ def file_importers() -> list[FileImporter]:
 
 
 def suffixes() -> tuple[str, ...]:
-    """The endings of all files that are read."""
+    """The endings of all supported files."""
     return tuple(dict.fromkeys(x for importer in file_importers() for x in importer.suffixes))
 
 
 def kinds() -> tuple[str, ...]:
-    """What ``kind`` may be, for a folder."""
+    """The values of ``kind`` for a folder."""
     return ("auto", *IMPORTERS)
 
 
@@ -192,7 +192,7 @@ def file_importer(kind: str) -> FileImporter:
 
 
 def folder_importer(folder: Path, kind: str = "auto") -> FolderImporter | None:
-    """The importer of this folder as a whole; None if its files are read one by one."""
+    """The importer of the folder as a whole; None if its files are read one by one."""
     if kind != "auto":
         found = IMPORTERS.get(kind)
         return found if isinstance(found, FolderImporter) else None
@@ -201,7 +201,7 @@ def folder_importer(folder: Path, kind: str = "auto") -> FolderImporter | None:
 
 
 def kind_of(path: str | Path, *, variable: str | None = None) -> str:
-    """What a file holds, by its name and shape: the name of the importer that recognises it."""
+    """The kind of a file, by its name and shape: the name of the importer that recognises it."""
     look = Look(Path(path), variable)
     for importer in file_importers():
         if importer.recognises(look):
@@ -225,20 +225,20 @@ def read_graph(
     Parameters
     ----------
     path : a matrix (.csv .tsv .txt .npy .npz .mat), an edge list (.edgelist .edges, or a table of
-        two or three columns), a .graphml file, or a file of a lab's own layout.
+        two or three columns), a .graphml file, or a file of a known layout.
     nodes : the node table of the data set the graph belongs to: sets the number of nodes and their
-        order, to which the header of a file is matched by name.
-    n_nodes : the number of nodes, where an edge list does not tell and no table is given.
+        order. File headers are matched to it by name.
+    n_nodes : the number of nodes, for an edge list without a node table.
     keep : which pairs of a weighted matrix become edges; without it only 0 and 1 are accepted.
     kind : ``auto``, or the name of a kind of file (`IMPORTERS`).
-    variable : the array to take from a .npz or .mat file that holds several.
-    subset : whether the file may have more nodes than the table: those of a data set that lacks
-        the nodes without data. They are left out.
+    variable : the array to read from a .npz or .mat file that holds several.
+    subset : whether the file may have more nodes than the table, because the data set left out
+        nodes without data. They are left out here too.
 
     Raises
     ------
     FileFormatError, InvalidGraphError
-        With the file's name and the place of the trouble in it.
+        With the file's name and the location of the problem.
     """
     source = Path(path)
     importer = None if kind == "auto" else file_importer(kind)
@@ -257,13 +257,13 @@ def read_graph(
 def _read(importer: FileImporter, path: Path, options: ReadOptions) -> Graph:
     graph = importer.read(path, options)
     if options.size is not None and graph.n_nodes != options.size:
-        msg = f"{path.name}: the graph has {graph.n_nodes} nodes; {options.size} are expected here."
+        msg = f"{path.name}: the graph has {graph.n_nodes} nodes; expected {options.size}."
         raise InvalidGraphError(msg)
     return graph
 
 
 def read_files(job: Import, paths: dict[str, Path]) -> dict[str, Graph]:
-    """Read the graph of every file, by id; what cannot be read is added to the job's problems."""
+    """Read the graph of every file, by id; unreadable files are added to the job's problems."""
     if job.kind == "auto":
         found = job.attempt(lambda _, p: kind_of(p, variable=job.options.variable), paths)
         counts = Counter(found.values())
@@ -279,9 +279,9 @@ def read_files(job: Import, paths: dict[str, Path]) -> dict[str, Graph]:
 
 
 def _odd_one(job: Import, path: Path, found: str) -> str:
-    """What to say of a file that does not look like the others."""
+    """The message for a file that differs from the others."""
     text = f"looks like {found}, most files like {job.kind}"
     if job.kind == "matrix" and found == "timeseries":
         rows, columns = read_table(path, variable=job.options.variable).values.shape
         text = f"not square: {rows} × {columns}, so it {text}"
-    return f"{path.name}: {text}. If that is wrong, say what they are (kind)."
+    return f"{path.name}: {text}. If that is wrong, set the kind of the files (kind)."

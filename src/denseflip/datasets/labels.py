@@ -1,4 +1,4 @@
-"""The labels file of a lab's own data: which graph belongs to which class."""
+"""The labels file of an import: which graph belongs to which class."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from denseflip.errors import FileFormatError, InvalidParameterError, UnknownName
 _ID_COLUMNS = ("id", "file", "filename", "file_name", "file_id", "graph", "subject", "subject_id",
                "sub_id", "participant_id", "participant", "name")  # fmt: skip
 _LABEL_COLUMNS = ("label", "class", "group", "diagnosis", "dx", "dx_group", "y", "target")
-#: Words that stand for a missing class; never a class of their own, unless ``na`` says otherwise.
+#: Words that mean a missing class; never a class themselves, unless ``na`` is set.
 NA = ("n/a", "na", "nan", "#n/a", "null")
 
 
 @dataclass(frozen=True)
 class Labels:
-    """Graph id → class, in the order of the file, and what is wrong with the file.
+    """Graph id → class, in the order of the file, and the problems of the file.
 
     Attributes
     ----------
     classes : id → class.
     problems : sentences.
-    others : id → the other columns of its row, by name; of a file with a header.
-    missing : id → what stands where its class should be, such as ``n/a``.
+    others : id → the other columns of its row, by name; only for a file with a header.
+    missing : id → the entry in place of its class, such as ``n/a``.
     rows : the ids of all rows that have one, in order.
-    columns : the columns that ids and classes were taken from, if the file has a header.
+    columns : the columns of ids and classes, if the file has a header.
     """
 
     classes: dict[str, str]
@@ -52,16 +52,16 @@ def read_labels(
     Parameters
     ----------
     path : the file. With a header, the columns are found by their usual names (``id``, ``file``,
-        ``subject`` …; ``label``, ``class``, ``group`` …); of several usual columns of ids, the
-        one that knows the most of ``ids``. Without a header the first two are taken.
-    ids : the ids that exist; a first row that names one of them is no header.
-    id_column, label_column : the columns to take, by name.
-    na : the words that stand for a missing class, whatever their case; default: `NA`.
+        ``subject`` …; ``label``, ``class``, ``group`` …); among several id columns, the one with
+        the most of ``ids``. Without a header the first two are used.
+    ids : the existing ids; a first row with one of them is not a header.
+    id_column, label_column : the columns to use, by name.
+    na : the words that mean a missing class, ignoring case; default: `NA`.
 
     Raises
     ------
     FileFormatError
-        If there is no such file, or none of several columns is known to hold the classes.
+        If the file does not exist, or the column of the classes is ambiguous.
     """
     source = Path(path)
     if not source.is_file():
@@ -77,7 +77,7 @@ def read_labels(
         label_at = _label_column(rows[0], label_column, id_at, source)
         for name in (rows[0][at] for at in (id_at, label_at) if at < len(rows[0])):
             if name and rows[0].count(name) > 1:
-                msg = f"{source}: two columns are called {shown(name)}; rename or remove one."
+                msg = f"{source}: two columns are named {shown(name)}; rename or remove one."
                 raise FileFormatError(msg)
         lines = lines[1:]
     else:
@@ -112,7 +112,7 @@ def read_labels(
 
 
 def _is_header(rows: Sequence[Sequence[str]], ids: set[str]) -> bool:
-    """Whether the first row names columns; a row with a known id or a class of others does not."""
+    """Whether the first row is a header; not if it has a known id or a class of other rows."""
     first = rows[0]
     if first[0] in ids or Path(first[0]).stem in ids:
         return False
@@ -146,7 +146,7 @@ def _label_column(header: Sequence[str], wanted: str | None, id_at: int, source:
     others = [i for i in range(len(header)) if i != id_at]
     if len(others) > 1:
         msg = (
-            f"{source.name}: which column holds the classes (label_column)? It has: "
+            f"{source.name}: the column with the classes is ambiguous; set label_column. Columns: "
             f"{', '.join(header[i] for i in others)}."
         )
         raise FileFormatError(msg, parameter="label_column")
@@ -160,7 +160,7 @@ def _named(header: Sequence[str], wanted: str, parameter: str) -> int:
 
 
 def plain_id(text: str) -> str:
-    """An id without what programs add to it: ``sub-``, capitals, zeros in front of a number.
+    """An id without common additions: ``sub-``, capitals, leading zeros of a number.
 
     >>> plain_id("sub-007"), plain_id("7"), plain_id("Pitt_0050003")
     ('7', '7', 'pitt_0050003')
@@ -170,9 +170,9 @@ def plain_id(text: str) -> str:
 
 
 def match_ids(given: Iterable[str], paths: Mapping[str, Path]) -> dict[str, str]:
-    """Label id → graph id: by the id, the file's name or stem, else by what `plain_id` leaves.
+    """Label id → graph id: by id, file name or stem, else by `plain_id`.
 
-    The last only where it is one graph and one label that it joins.
+    `plain_id` is used only if it joins exactly one graph and one label.
     """
     listed = list(given)
     exact = {name: key for key, p in paths.items() for name in (p.stem, p.name)}
@@ -191,7 +191,7 @@ def match_ids(given: Iterable[str], paths: Mapping[str, Path]) -> dict[str, str]
 def choose_classes(
     given: Mapping[str, str], wanted: Sequence[str] | None
 ) -> tuple[dict[str, str], tuple[str, ...] | None, list[str]]:
-    """Classes as asked for: in that order, some of them only, called otherwise (``1=autism``).
+    """Apply the requested classes: their order, a selection, and new names (``1=autism``).
 
     Returns the class of each graph that stays, the order, and the graphs that are left out.
     """
@@ -208,7 +208,7 @@ def choose_classes(
 
 
 def class_order(classes: Iterable[str], wanted: Sequence[str] | None = None) -> tuple[str, ...]:
-    """The class names in order: as asked, else numbers by size, else by the alphabet.
+    """The class names in order: as requested, else numbers by value, else alphabetically.
 
     >>> class_order(["10", "9", "9"])
     ('9', '10')

@@ -1,8 +1,8 @@
-"""Layouts of labs and programs: XCP-D, CIFTI, CONN, ABIDE, QSIRecon, and stacks of matrices.
+"""File layouts of other programs: XCP-D, CIFTI, CONN, ABIDE, QSIRecon, and stacks of matrices.
 
 A layout is one function that reads a table with its names, and one line in `LAYOUTS`. Files are
-recognised by their names, wherever below the folder they lie; the group ``id`` of the pattern is
-the id of the graph.
+recognised by their names, anywhere below the folder; the group ``id`` of the pattern is the id of
+the graph.
 
 References
 ----------
@@ -54,11 +54,11 @@ def _conn_array(arrays: Arrays, source: str, ndim: int) -> tuple[npt.NDArray[Any
     if values.shape[1] < n or (names and targets and targets[: len(names)] != names):
         msg = (
             f"{source}: the sources of Z are not the first of its targets (shape {values.shape}), "
-            "so no square matrix can be taken. Run CONN's ROI-to-ROI analysis over one set of ROIs."
+            "so there is no square matrix. Run CONN's ROI-to-ROI analysis over one set of ROIs."
         )
         raise FileFormatError(msg)
     square = values[:, :n].astype(np.float64)
-    square[np.arange(n), np.arange(n)] = 0.0  # CONN has no number for a region with itself
+    square[np.arange(n), np.arange(n)] = 0.0  # CONN stores no value for a region with itself
     return square, arrays
 
 
@@ -84,12 +84,12 @@ def _group_files(folder: Path) -> list[Path]:
 
 
 def _conn_group(job: Import) -> Whole:
-    """The file in which CONN keeps one condition of all subjects, in their order."""
+    """The file in which CONN stores one condition of all subjects, in order."""
     found = _group_files(job.folder)
     if len(found) != 1:
         listed = ", ".join(p.name for p in found) or "none"
-        msg = f"{job.folder}: one resultsROI_Condition….mat is needed; there are: {listed}. "
-        raise FileFormatError(msg + "Give the file itself instead of the folder.")
+        msg = f"{job.folder}: expected one resultsROI_Condition….mat; found: {listed}. "
+        raise FileFormatError(msg + "Pass the file itself instead of the folder.")
     path = found[0]
     values, arrays = _conn_array(read_arrays(path), path.name, 3)
     names, places = _conn_names(arrays, len(values))
@@ -106,7 +106,7 @@ def _conn_group(job: Import) -> Whole:
 
 
 def _qsirecon(path: Path, options: ReadOptions) -> NumberTable:
-    """One measure of one atlas; which one is a question if there are several."""
+    """One measure of one atlas; must be chosen if there are several."""
     arrays = read_arrays(path)
     measures = [
         name
@@ -118,8 +118,8 @@ def _qsirecon(path: Path, options: ReadOptions) -> NumberTable:
     chosen = chosen or [x for x in measures if wanted is not None and wanted in x]
     if len(chosen) != 1:
         listed = ", ".join(measures) or "none"
-        asked = "" if wanted is None else f" {wanted!r} fits {len(chosen)} of them."
-        msg = f"{path.name}: say which measure of which atlas to take (variable).{asked} "
+        asked = "" if wanted is None else f" {wanted!r} matches {len(chosen)} of them."
+        msg = f"{path.name}: choose one measure of one atlas (variable).{asked} "
         msg += f"It holds: {listed}."
         raise FileFormatError(msg, parameter="variable")
     values = arrays.numbers[chosen[0]]
@@ -132,7 +132,7 @@ def _qsirecon(path: Path, options: ReadOptions) -> NumberTable:
 
 
 def _stack_file(folder: Path) -> Path | None:
-    """The file that holds a stack: the one that was given, or the only binary one of a folder."""
+    """The file that holds a stack: the given file, or the only binary one of a folder."""
     if folder.is_file():
         return folder if folder.suffix.lower() in BINARY and _is_stack(folder) else None
     found = [p for p in sorted(folder.iterdir()) if p.suffix.lower() in BINARY and p.is_file()]
@@ -146,28 +146,28 @@ def _is_stack(path: Path) -> bool:
         if path.suffix.lower() == ".npy":
             return int(np.load(path, mmap_mode="r", allow_pickle=False).ndim) == 3
         return any(v.ndim == 3 for v in read_arrays(path).numbers.values())
-    except Exception:  # a damaged file is told when it is read
+    except Exception:  # a damaged file is reported when it is read
         return False
 
 
 def _stack(job: Import) -> Whole:
     path = _stack_file(job.folder)
     if path is None:
-        msg = f"{job.folder}: no stack of matrices here: one .npy, .npz or .mat file that holds an "
-        msg += "array with three axes, n × n × subjects or subjects × n × n."
+        msg = f"{job.folder}: no stack of matrices found: expected one .npy, .npz or .mat file "
+        msg += "with an array with three axes, n × n × subjects or subjects × n × n."
         raise FileFormatError(msg)
     arrays = read_arrays(path)
     name = arrays.choose(job.options.variable, path.name, ndim=3)
     array = arrays.numbers[name]
     if array.dtype.kind not in "biuf":
-        msg = f"{path.name}: a stack holds real numbers; got {array.dtype}."
+        msg = f"{path.name}: a stack must hold real numbers; got {array.dtype}."
         raise FileFormatError(msg)
     axis = _axis(array, job.options.axis, path.name)
     check_size(8.0 * array.size, f"{path.name}: its {array.shape} numbers")
     moved = np.moveaxis(array, -1, 0) if axis == "last" else array
     n = moved.shape[1]
     job.notes.append(
-        f"{path.name}: shape {array.shape}, taken as {len(moved)} matrices of {n} nodes (the "
+        f"{path.name}: shape {array.shape}, read as {len(moved)} matrices of {n} nodes (the "
         f"{axis} axis counts the subjects)."
     )
     names = next((arrays.texts[k] for k in ("names", "nodes") if k in arrays.texts), None)
@@ -180,7 +180,7 @@ def _stack(job: Import) -> Whole:
 
 
 def _column(arrays: Arrays, names: tuple[str, ...], count: int) -> list[str] | None:
-    """A list of that many texts or whole numbers that lies beside the stack."""
+    """A list with this many texts or whole numbers, stored next to the stack."""
     for name in names:
         if len(arrays.texts.get(name, ())) == count:
             return list(arrays.texts[name])
@@ -193,14 +193,14 @@ def _column(arrays: Arrays, names: tuple[str, ...], count: int) -> list[str] | N
 
 
 def _axis(array: npt.NDArray[Any], wanted: str | None, source: str) -> str:
-    """Which axis counts the subjects; asked about where shape and symmetry leave it open."""
+    """Which axis counts the subjects; raises if shape and symmetry do not decide it."""
     a, b, c = array.shape
     if wanted is not None and wanted not in _AXES:
         raise UnknownNameError("axis", wanted, _AXES, parameter="axis")
     fit = [axis for axis, square in (("first", b == c), ("last", a == b)) if square]
     if not fit:
-        msg = f"{source}: shape {array.shape} is no stack of square matrices: n × n × subjects or "
-        raise FileFormatError(msg + "subjects × n × n is expected.")
+        msg = f"{source}: shape {array.shape} is not a stack of square matrices; expected "
+        raise FileFormatError(msg + "n × n × subjects or subjects × n × n.")
     if wanted is not None:
         if wanted not in fit:
             msg = f"{source}: shape {array.shape}: the {wanted} axis cannot count the subjects, "
@@ -217,14 +217,14 @@ def _axis(array: npt.NDArray[Any], wanted: str | None, source: str) -> str:
         return fit[0]
     msg = (
         f"{source}: shape {array.shape} has as many subjects as nodes, so either the first or the "
-        "last axis may count the subjects. Say which (axis='first' or 'last')."
+        "last axis may count the subjects. Set axis='first' or axis='last'."
     )
     raise FileFormatError(msg, parameter="axis")
 
 
 _BIDS = r"(?P<id>sub-[A-Za-z0-9]+)(?:_.*)?"
 
-#: The layouts in the order in which they are taken where a program writes several of them.
+#: The layouts in order of preference, for programs that write several of them.
 LAYOUTS: tuple[FileImporter | FolderImporter, ...] = (
     table_importer(
         "xcpd",

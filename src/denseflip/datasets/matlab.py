@@ -1,8 +1,7 @@
 """MATLAB files (version 4, 5 to 7): arrays of numbers, lists of texts, lists of points.
 
-All of it is read here, byte by byte and with bounds, for SciPy's compiled reader can be crashed by
-a damaged file. Nothing else that a file may hold, an object or a function handle least of all, is
-ever opened.
+The parser is our own and checks all bounds, because a damaged file can crash SciPy's compiled
+reader. Nothing else in a file is ever opened, in particular no objects and no function handles.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ from denseflip.limits import PER_CELL, check_size
 _MATRIX, _PACKED = 14, 15
 _CELL, _CHAR, _SPARSE = 1, 4, 5
 _COMPLEX, _LOGICAL = 0x08, 0x02
-#: Classes of arrays that are numbers, and what they become; logical ones are bytes.
+#: Numeric array classes and their types; logical arrays are stored as bytes.
 _NUMBERS = {5: "f8", 6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13: "u4",
             14: "i8", 15: "u8"}  # fmt: skip
-#: Things that are no data; they are left alone and named if they are asked for.
+#: Classes that are not data; never opened, but named if they are requested.
 _CLOSED = {2: "a struct", 3: "an object", 16: "a function handle", 17: "an object"}
 _OPAQUE = 17  # has no shape
 _LONGEST = 64_000_000  # bytes of a list of names
-_AXES = 32  # of an array at most; the product of endless ones would take for ever
+_AXES = 32  # of an array at most; bounds the product of its sizes
 #: Types in which numbers are stored, whatever their class.
 _TYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8",
           13: "u8"}  # fmt: skip
@@ -42,14 +41,14 @@ Numbers = npt.NDArray[Any]
 
 @dataclass
 class MatFile:
-    """What a MATLAB file holds that is read here.
+    """The readable content of a MATLAB file.
 
     Attributes
     ----------
     arrays : name → numbers.
     texts : name → a list of names.
     points : name → a list of three numbers each, such as CONN's ``xyz``.
-    closed : name → what it is, of things that are never opened.
+    closed : name → what it is, for content that is never opened.
     """
 
     arrays: dict[str, Numbers] = field(default_factory=dict)
@@ -77,7 +76,7 @@ def load_mat(content: bytes, source: str) -> MatFile:
     except TooLargeError:
         raise
     except (struct.error, zlib.error, ValueError, IndexError, UnicodeError) as error:
-        msg = f"{source}: damaged, or no MATLAB file ({error!s:.80})."
+        msg = f"{source}: damaged, or not a MATLAB file ({error!s:.80})."
         raise FileFormatError(msg) from error
     return found
 
@@ -86,7 +85,7 @@ def load_mat(content: bytes, source: str) -> MatFile:
 
 
 def _matrices(data: bytes, order: str, source: str) -> Iterator[bytes]:
-    """The contents of the arrays of a file, unpacked; not of lists that are endless."""
+    """The content of the arrays of a file, unpacked; skips overlong lists."""
     total = 0.0
     for kind, body in _elements(data, order):
         if kind == _MATRIX:
@@ -100,7 +99,7 @@ def _matrices(data: bytes, order: str, source: str) -> Iterator[bytes]:
             piece = unpack.decompress(rest, 1 << 22)
             rest = unpack.unconsumed_tail
             if not piece and not rest and not unpack.eof:
-                msg = "it ends in the middle of what is packed"
+                msg = "it ends in the middle of compressed data"
                 raise ValueError(msg)
             size += len(piece)
             total += len(piece)
@@ -108,7 +107,7 @@ def _matrices(data: bytes, order: str, source: str) -> Iterator[bytes]:
             if size <= _LONGEST or _is_number(pieces[0], order):
                 pieces.append(piece)
         if sum(map(len, pieces)) < size:
-            continue  # a list longer than any list of names
+            continue  # too long for a list of names
         for inside, unpacked in _some(b"".join(pieces), order, 1):
             if inside == _MATRIX:
                 yield unpacked
@@ -120,7 +119,7 @@ def _is_number(start: bytes, order: str) -> bool:
 
 
 def _read_matrix(body: bytes, order: str, source: str, found: MatFile) -> None:
-    """Put what one array of a file holds where it belongs."""
+    """Add the content of one array to `found`."""
     parts = list(_some(body, order, 3))
     if len(parts) < 2 or len(parts[0][1]) < 4:
         return
@@ -136,7 +135,7 @@ def _read_matrix(body: bytes, order: str, source: str, found: MatFile) -> None:
     name = parts[2][1].decode("latin-1")
     shape = _shape(parts[1][1], order)
     if not name:
-        return  # where MATLAB keeps what its functions need
+        return  # where MATLAB stores data of its functions
     _check_new(name, found)
     if kind in _CLOSED:
         found.closed[name] = _CLOSED[kind]
@@ -158,11 +157,11 @@ def _read_matrix(body: bytes, order: str, source: str, found: MatFile) -> None:
     elif all(isinstance(x, tuple) and len(x) == 3 for x in items):
         found.points[name] = tuple((x[0], x[1], x[2]) for x in items)
     else:
-        found.closed[name] = "a cell of other things than texts"
+        found.closed[name] = "a cell with other content than texts"
 
 
 def _check_new(name: str, found: MatFile) -> None:
-    """Say so if there is a variable of that name already: which one is meant is not known."""
+    """Raise if there already is a variable of that name, which would be ambiguous."""
     if any(name in held for held in (found.arrays, found.texts, found.points, found.closed)):
         msg = f"two variables are called {name!r:.40}"
         raise ValueError(msg)
@@ -176,9 +175,9 @@ def _shape(data: bytes, order: str) -> list[int]:
 
 
 def _check_room(shape: list[int], name: str, source: str, found: MatFile) -> None:
-    """Say so if an array is too large, by itself or beside those that were read before it.
+    """Raise if an array is too large, alone or together with those read before it.
 
-    A few bytes can stand for a sparse array of any shape, and a small file for many of them.
+    A few bytes can describe a sparse array of any shape, and a small file can hold many of them.
     """
     before = float(sum(array.nbytes for array in found.arrays.values()))
     beside = ", and those before it," if before else ""
@@ -212,7 +211,7 @@ def _sparse(stored: list[tuple[int, bytes]], shape: list[int], order: str) -> Nu
         raise ValueError(msg)
     rows, begins, values = (_numbers(part, order) for part in stored)
     if rows.dtype.kind not in "iu" or begins.dtype.kind not in "iu":
-        msg = "places in a sparse array that are not whole numbers"
+        msg = "positions in a sparse array that are not whole numbers"
         raise ValueError(msg)
     counts: npt.NDArray[np.int64] = begins[1:].astype(np.int64) - begins[:-1].astype(np.int64)
     if len(begins) != shape[1] + 1 or begins[0] or (counts < 0).any():
@@ -220,7 +219,7 @@ def _sparse(stored: list[tuple[int, bytes]], shape: list[int], order: str) -> Nu
         raise ValueError(msg)
     rows, values = rows[: begins[-1]].astype(np.int64), values[: begins[-1]]
     if not len(rows) == len(values) == begins[-1] or (rows < 0).any() or (rows >= shape[0]).any():
-        msg = f"entries of a sparse array outside of its shape {shape}"
+        msg = f"entries of a sparse array outside its shape {shape}"
         raise ValueError(msg)
     dense = np.zeros(shape, dtype=values.dtype)
     dense[rows, np.repeat(np.arange(shape[1]), counts)] = values
@@ -228,7 +227,7 @@ def _sparse(stored: list[tuple[int, bytes]], shape: list[int], order: str) -> Nu
 
 
 def _read_old(content: bytes, source: str, found: MatFile) -> None:
-    """Version 4: a header of five numbers, a name, and the numbers, one array after the other."""
+    """Version 4: a header of five numbers, a name, and the numbers, one array after another."""
     at = 0
     while at < len(content) or not at:
         for order in "<>":
@@ -268,7 +267,7 @@ def _old_sparse(table: Numbers, name: str, source: str, found: MatFile) -> Numbe
     shape = table[-1, :2].astype(np.int64).tolist()
     at = table[:-1, :2].astype(np.int64) - 1
     if min(shape) < 0 or (at < 0).any() or (at >= shape).any():
-        msg = f"entries of a sparse array outside of its shape {shape}"
+        msg = f"entries of a sparse array outside its shape {shape}"
         raise ValueError(msg)
     _check_room(shape, name, source, found)
     dense = np.zeros(shape)
@@ -280,7 +279,7 @@ def _old_sparse(table: Numbers, name: str, source: str, found: MatFile) -> Numbe
 
 
 def _elements(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:
-    """The elements of a stream, type and content; all but packed ones fill eight bytes each."""
+    """The elements of a stream, type and content; all but packed ones are padded to eight bytes."""
     at = 0
     while at + 8 <= len(data):
         first, size = struct.unpack_from(f"{order}II", data, at)
@@ -337,7 +336,7 @@ def _characters(part: tuple[int, bytes], shape: list[int], order: str) -> list[s
     suffix = "" if code in ("latin-1", "utf-8") else ("-le" if order == "<" else "-be")
     text = data.decode(code + suffix, errors="replace")
     rows = shape[0] if shape else 0
-    if rows > len(text):  # a damaged size, which would be a long loop over nothing
+    if rows > len(text):  # a damaged size, which would cause a long empty loop
         msg = f"{rows} rows of {len(text)} characters"
         raise ValueError(msg)
     if rows <= 1:

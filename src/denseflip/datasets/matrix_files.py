@@ -1,4 +1,4 @@
-"""From tables to graphs, for every kind of file that holds a matrix or a time series."""
+"""Turn tables into graphs, for every kind of file that holds a matrix or a time series."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def table_importer(
     pattern: str | None = None,
     family: str = "",
 ) -> FileImporter:
-    """A kind of file that holds a matrix, or time series, of one graph.
+    """Register a kind of file that holds the matrix, or time series, of one graph.
 
     Parameters
     ----------
     name, summary, suffixes, recognises, pattern, family : as in `FileImporter`. With a pattern,
         files are recognised by their names.
-    table : reads the numbers and, if the file has any, the names of the nodes.
+    table : reads the numbers and, if the file has them, the names of the nodes.
     series : whether it is a time series (time points × nodes).
     """
     if pattern is not None:
@@ -90,7 +90,7 @@ def graphs_of_tables(
     *,
     series: bool = False,
 ) -> dict[str, Graph]:
-    """The graphs of many tables over one node set: matched by name, without what some lack."""
+    """The graphs of tables over one node set: matched by name, without nodes missing in some."""
     options = job.options
     matched = match_tables(job, tables, paths, series=series)
     values: Mapping[str, Matrix] = common_nodes(job, matched, paths, series=series)
@@ -114,7 +114,7 @@ def graphs_of_tables(
 
 
 def check_sizes(job: Import, sizes: Mapping[str, int]) -> None:
-    """All graphs must have as many nodes as the node table, or as most of them have."""
+    """Check that all graphs have the number of nodes of the node table, or of most graphs."""
     if not sizes:
         return
     nodes = job.options.nodes

@@ -1,4 +1,4 @@
-"""The embedded mouse connectomes: works with no network, on the first try."""
+"""The embedded mouse connectomes; no network is needed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def load_mice(task: str = DEFAULT_TASK, *, classes: Sequence[str] | None = None)
     """
     if classes is not None:
         if task != DEFAULT_TASK:
-            msg = f"Give task or classes, not both; got task={task!r}, classes={classes!r}."
+            msg = f"Pass task or classes, not both; got task={task!r}, classes={classes!r}."
             raise InvalidParameterError(msg)
         task = "-".join([classes] if isinstance(classes, str) else classes)
     if not isinstance(task, str):

@@ -1,7 +1,7 @@
-"""Names and missing parcels: which column of which file is which node.
+"""Match the columns of files to nodes, and handle parcels without data.
 
-Columns are brought into the order of the node table by name, never by position alone where there
-are names; nodes without data in some file are left out of all, and the report says which.
+If there are names, columns are matched to the node table by name, never by position alone. Nodes
+without data in some file are left out of all files, and the report lists them.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def in_order(
         listed = tell_difference(columns, names, f"the header of {source}", what)
         msg = f"{source}: its header does not match {what}: {listed}"
         if len(columns) == len(names):
-            msg += " If the columns are in that order all the same, say so (match='position')."
+            msg += " If the columns are in that order nevertheless, pass match='position'."
         raise FileFormatError(msg, parameter=("nodes", "match"))
     place = {name: i for i, name in enumerate(columns)}
     at = [place[name] for name in names]
@@ -61,7 +61,7 @@ def in_order(
 
 
 def rows_in_order(table: NumberTable, source: str) -> NumberTable:
-    """A matrix whose rows are named in another order than its columns, put right."""
+    """Reorder the rows of a matrix to match its columns, if both have names."""
     rows, columns = table.rows, table.columns
     if rows is None or columns is None or rows == columns or len(rows) != len(columns):
         return table
@@ -77,7 +77,7 @@ def rows_in_order(table: NumberTable, source: str) -> NumberTable:
 
 
 def _twice(names: Iterable[str]) -> str:
-    """The sentence about names that occur more than once."""
+    """A sentence about names that occur more than once."""
     try:
         Nodes(tuple(names))
     except InvalidNodesError as error:
@@ -86,7 +86,7 @@ def _twice(names: Iterable[str]) -> str:
 
 
 def are_counted(names: Iterable[str]) -> bool:
-    """Whether names are no names but 0, 1, 2 … or 1, 2, 3 …, as some programs write."""
+    """Whether names are just 0, 1, 2 … or 1, 2, 3 …, as some programs write."""
     listed = list(names)
     n = len(listed)
     return listed in ([str(i) for i in range(n)], [str(i + 1) for i in range(n)])
@@ -97,20 +97,20 @@ def match_tables(
 ) -> dict[str, NumberTable]:
     """All tables in one order of columns: that of the node table, else of the first header.
 
-    What does not match becomes a problem. Without a node table the header becomes one.
+    Mismatches become problems. Without a node table, the header becomes the node table.
     """
     options = job.options
     headed = {k: t.columns for k, t in tables.items() if t.columns is not None}
     if options.match == "position" or not headed:
         if headed and options.nodes is not None:
-            job.notes.append("Columns are taken in the order of the node table, as was asked.")
+            job.notes.append("Columns are read in the order of the node table, as requested.")
         return {k: replace(t, columns=None, rows=None) for k, t in tables.items()}
     if options.nodes is not None:
         options.nodes = _named_as(job, options.nodes, headed.values())
         names, what = options.nodes.names, "the node table"
         if all(map(are_counted, headed.values())) and not are_counted(names):
             job.notes.append(
-                "The headers count the columns; they are taken in the order of the node table."
+                "The headers are only numbers; columns are read in the order of the node table."
             )
             return {k: replace(t, columns=None, rows=None) for k, t in tables.items()}
     else:
@@ -126,7 +126,7 @@ def match_tables(
     bare = [paths[k].name for k in tables if k not in headed]
     if bare:
         job.notes.append(
-            f"{counted(len(bare), 'file has', 'files have')} no header; taken in the order of "
+            f"{counted(len(bare), 'file has', 'files have')} no header; read in the order of "
             f"{what}: {', '.join(bare[:5])}{' …' if len(bare) > 5 else ''}."
         )
 
@@ -138,20 +138,19 @@ def match_tables(
     moved = sum(c is not None and c != names for c in before)
     if moved and len(out) == len(tables):
         job.notes.append(
-            f"Columns of {counted(moved, 'file', 'files')} were brought into the order of "
-            f"{what}, by name."
+            f"Columns of {counted(moved, 'file', 'files')} were reordered to match {what}, by name."
         )
     return out
 
 
 def _named_as(job: Import, nodes: Nodes, headers: Iterable[tuple[str, ...]]) -> Nodes:
-    """The node table known by the column that the headers use: a code, an index, a short name."""
+    """The node table indexed by the column that the headers use: a code, an index, a short name."""
     found = {frozenset(h) for h in headers}
     if len(found) != 1 or set(nodes.names) == next(iter(found)):
         return nodes
     for column, values in nodes.regions.items():
         if len(set(values)) == len(values) and set(values) == next(iter(found)):
-            job.notes.append(f"The headers are those of the column {column!r} of the node table.")
+            job.notes.append(f"The headers match the column {column!r} of the node table.")
             rest = {k: v for k, v in nodes.regions.items() if k != column}
             return replace(nodes, names=values, regions={"name": nodes.names, **rest})
     return nodes
@@ -161,7 +160,7 @@ def _named_as(job: Import, nodes: Nodes, headers: Iterable[tuple[str, ...]]) -> 
 
 
 def without_data(values: Matrix, *, series: bool) -> npt.NDArray[np.bool_]:
-    """Which nodes a file knows nothing of: a row of NaN; of a series, NaN or nothing but one value.
+    """Nodes without data in a file: a row of NaN; in a time series, NaN or a constant column.
 
     >>> nan = float("nan")
     >>> without_data(np.array([[0, nan, 1], [nan, nan, nan], [1, nan, 0]]), series=False).tolist()
@@ -187,7 +186,7 @@ def common_nodes(
     values = {k: t.values for k, t in tables.items()}
     widths = {v.shape[1] for v in values.values()}
     if len(widths) != 1:
-        return values  # told by the check of sizes
+        return values  # reported by the check of sizes
     lost = {k: without_data(v, series=series) for k, v in values.items()}
     gone = np.logical_or.reduce(list(lost.values()))
     if not gone.any():
@@ -199,14 +198,14 @@ def common_nodes(
         listed = ", ".join(f"{paths[k].name} lacks {int(lost[k].sum())}" for k in worst)
         job.problem(
             f"Only {len(kept)} of {n} nodes have data in every file: {listed}. Leave these files "
-            "out: take them from the labels, and skip what has no label (skip_unmatched).",
+            "out: remove them from the labels, and set skip_unmatched.",
             "skip_unmatched",
         )
         return values
 
     def whole(key: str, path: Path) -> Matrix:
         matrix = values[key]
-        if not series:  # what else is wrong is told by the rows and columns of the file
+        if not series:  # other problems are reported by row and column of the file
             filled = matrix.copy()
             np.fill_diagonal(filled, 0.0)
             filled[lost[key]] = filled[:, lost[key]] = 0.0

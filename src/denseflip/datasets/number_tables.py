@@ -20,21 +20,21 @@ from denseflip.limits import PER_CELL, check_size, check_zip, open_zip
 
 TEXT = (".csv", ".tsv", ".txt", ".1d", ".dat")
 BINARY = (".npy", ".npz", ".mat")
-#: What stands in a table of numbers where one is missing, beside an empty cell and "nan".
+#: How tables write a missing number, besides an empty cell and "nan".
 NO_NUMBER = ("n/a", "na")
-_NAME = 60  # letters of an array's name in a message
+_NAME = 60  # characters of an array's name in a message
 _NEWER = " A MATLAB 7.3 file is not read; save it with '-v7' or as CSV."
 
 
 @dataclass(frozen=True)
 class NumberTable:
-    """A two-dimensional table of numbers, with the names and places that its file gives.
+    """A two-dimensional table of numbers, with the names and coordinates in its file.
 
     Attributes
     ----------
     values : the numbers.
     columns, rows : the names of its header and of its first column, if it has any.
-    points : a place (x, y, z) per column, if the file knows.
+    points : coordinates (x, y, z) per column, if the file has them.
     """
 
     values: npt.NDArray[np.float64]
@@ -46,13 +46,13 @@ class NumberTable:
 def read_table(path: str | Path, *, variable: str | None = None) -> NumberTable:
     """Read one table of numbers.
 
-    A first row or first column that holds names instead of numbers (most of its cells) is taken
-    as such. An empty cell becomes NaN, so that the check of the graph can name its place.
+    A first row or column in which most cells are names instead of numbers is read as names. An
+    empty cell becomes NaN, so that the check of the graph can report its position.
 
     Parameters
     ----------
     path : a .csv, .tsv, .txt, .1D, .dat, .npy, .npz or .mat file.
-    variable : the array to take from a .npz or .mat file that holds several.
+    variable : the array to read from a .npz or .mat file that holds several.
     """
     source = Path(path)
     suffix = source.suffix.lower()
@@ -73,7 +73,7 @@ def read_table(path: str | Path, *, variable: str | None = None) -> NumberTable:
 
 
 def read_rows(path: Path, *, may_be_empty: bool = False) -> list[list[str]]:
-    """The cells of a text table; ``#`` starts a comment line, the delimiter is found out."""
+    """The cells of a text table; ``#`` starts a comment line, the delimiter is detected."""
     return [row for _, row in read_lines(path, may_be_empty=may_be_empty)]
 
 
@@ -104,19 +104,19 @@ def read_lines(path: Path, *, may_be_empty: bool = False) -> list[tuple[int, lis
     check_size(len(text) + float(cells) * PER_CELL, f"{path.name}: its {cells} cells")
     if delimiter is None:
         return [(i, line.split()) for i, line in kept]
-    if delimiter == ";" and "." not in lines[-1]:  # 0,5;0,7: the decimal comma of some locales
+    if delimiter == ";" and "." not in lines[-1]:  # 0,5;0,7: decimal commas
         lines = [line.replace(",", ".") for line in lines]
     reader = csv.reader(lines, delimiter=delimiter)
     try:
         return [(numbers[reader.line_num - 1], [x.strip() for x in row]) for row in reader]
-    except csv.Error as error:  # a cell of 131,073 characters, for one
+    except csv.Error as error:  # for example a cell of 131,073 characters
         at = numbers[min(reader.line_num, len(numbers)) - 1]
         msg = f"{path.name}: line {at} cannot be read as a row of a table ({error})."
         raise FileFormatError(msg) from error
 
 
 def _commented_header(path: Path, width: int) -> tuple[str, ...] | None:
-    """The names of a header in which every name has a mark before it, as AFNI writes them."""
+    """The names of a header in which every name follows a comment mark, as AFNI writes them."""
     with path.open(encoding="utf-8-sig") as lines:
         for line in lines:
             cells = line.split()
@@ -128,11 +128,11 @@ def _commented_header(path: Path, width: int) -> tuple[str, ...] | None:
 
 
 def parse_table(rows: list[list[str]], source: str) -> NumberTable:
-    """Cells to numbers, with names in the first row or column set apart."""
+    """Cells to numbers, with names in the first row or column separated."""
     columns: tuple[str, ...] | None = None
     # A header above row names, even if both are numbers.
     corner = len(rows) > 1 and (rows[0][0] == "" or _is_numbered(rows[0]))
-    # Most of its cells must be words: one wrong cell makes no header.
+    # Most cells must be words: one invalid cell does not make a header.
     if corner or (len(rows) > 1 and _mostly_words(rows[0])):
         columns, rows = tuple(rows[0]), rows[1:]
     first, names = 0, None
@@ -157,13 +157,13 @@ def parse_table(rows: list[list[str]], source: str) -> NumberTable:
             if not is_number(x)
         )  # fmt: skip
         msg = f"{source}: row {r}, column {c}, counted from 0, holds {rows[r][first + c]!r}, "
-        msg += "which is no number."
+        msg += "which is not a number."
         raise FileFormatError(msg) from error
     return NumberTable(values, columns, names)
 
 
 def _is_numbered(row: list[str]) -> bool:
-    """Whether a first row is a word (above the names of rows) and the numbers of the columns."""
+    """Whether a first row is a word (above the row names) followed by column numbers."""
     rest = range(len(row) - 1)
     numbers = ([str(i) for i in rest], [str(i + 1) for i in rest])
     return len(row) > 2 and not is_number(row[0]) and row[1:] in numbers
@@ -174,21 +174,21 @@ def _mostly_words(cells: list[str]) -> bool:
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell holds a number, or nothing (which stands for a missing one)."""
+    """Whether a cell holds a number, or nothing (a missing number)."""
     if not cell or cell.lower() in NO_NUMBER:
         return True
     try:
         float(cell)
     except ValueError:
         return False
-    if "_" in cell:  # Python takes 1_2 for 12; here it is a name
+    if "_" in cell:  # Python parses 1_2 as 12; here it is a name
         return False
     return not re.fullmatch(r"[A-Za-z]+", cell) or cell.lower() in {"nan", "inf", "infinity"}
 
 
 @dataclass(frozen=True)
 class Arrays:
-    """What a .npy, .npz or .mat file holds: arrays of numbers, and lists of texts and of points."""
+    """The content of a .npy, .npz or .mat file: arrays of numbers, lists of texts and of points."""
 
     numbers: Mapping[str, npt.NDArray[Any]]
     texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -196,7 +196,7 @@ class Arrays:
     closed: Mapping[str, str] = field(default_factory=dict)
 
     def choose(self, variable: str | None, source: str, *, ndim: int = 2) -> str:
-        """The name of the array to take: the one that is asked for, else the only one."""
+        """The name of the array to read: the requested one, else the only one."""
         if variable is not None:
             if variable in self.closed:
                 msg = f"{source}: {variable!r} is {self.closed[variable]}; only arrays of numbers "
@@ -215,11 +215,11 @@ class Arrays:
         what = "table of numbers" if ndim == 2 else "stack of matrices"
         msg = f"{source}: expected one {what}; it holds {held}."
         if fit:
-            msg += " Say which one to take (variable)."
+            msg += " Choose one (variable)."
         raise FileFormatError(msg, parameter="variable" if fit else ())
 
     def names_of(self, chosen: str) -> tuple[str, ...] | None:
-        """The list of texts that names the columns of an array, if there is just one such list.
+        """The list of texts that names the columns of an array, if there is exactly one.
 
         QSIRecon's ``atlas_A_region_labels`` goes with ``atlas_A_…``; CONN's ``names`` with ``Z``.
         """
@@ -236,7 +236,7 @@ class Arrays:
 
 
 def _called(name: str) -> str:
-    """The name of an array for a message; a file may hold any."""
+    """The name of an array for a message, shortened and made printable."""
     return visible(name if len(name) <= _NAME else f"{name[: _NAME - 1]}…")
 
 
@@ -261,13 +261,13 @@ def read_arrays(path: Path) -> Arrays:
             hint = " It holds Python objects, which are never loaded; save plain numbers."
         msg = f"{path.name}: cannot be read as {suffix} ({error}).{hint}"
         raise FileFormatError(msg) from error
-    except Exception as error:  # damaged zip files raise kinds of their own
+    except Exception as error:  # damaged zip files raise various exceptions
         msg = f"{path.name}: cannot be read as {suffix} ({type(error).__name__}: {error})."
         raise FileFormatError(msg) from error
 
 
 def _load_numpy(path: Path) -> Arrays:
-    # NumPy would unpickle what is no array; allow_pickle=False makes it refuse instead.
+    # allow_pickle=False makes NumPy refuse objects instead of unpickling them.
     content = path.read_bytes()
     if content.startswith(b"PK"):
         with open_zip(content, path.name) as archive:

@@ -1,8 +1,8 @@
-"""Read the authors' pickles without running anything in them.
+"""Read the authors' pickles without running any code in them.
 
-A pickle is a small program. This reader lets it build dicts, lists, tuples, numbers and strings,
-and where it names networkx's Graph it gets an inert stand-in that only keeps the adjacency; every
-other name stops it at once, before anything is called.
+A pickle is a small program. This reader lets it build dicts, lists, tuples, numbers and strings.
+networkx's Graph is replaced by an inert class that only keeps the adjacency. Every other name
+raises at once, before anything is called.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from denseflip.graph import Graph
 
 
 class _Inert:
-    """Stands for a networkx object: keeps its state, does nothing."""
+    """Replaces a networkx object: keeps its state, does nothing."""
 
     def __init__(self) -> None:
         self.state: dict[str, Any] = {}
@@ -29,40 +29,40 @@ class _Inert:
 _ADMITTED = {
     ("networkx.classes.graph", "Graph"): _Inert,
     ("networkx.classes.reportviews", "NodeView"): _Inert,
-    ("builtins", "dict"): dict,  # networkx keeps it as the factory of its tables
+    ("builtins", "dict"): dict,  # networkx stores it as the factory of its tables
     ("__builtin__", "dict"): dict,
 }
 
 
 class _Reader(pickle.Unpickler):
-    """An unpickler that knows four names."""
+    """An unpickler that accepts four names."""
 
     def find_class(self, module: str, name: str) -> Any:
         try:
             return _ADMITTED[module, name]
         except KeyError:
-            msg = f"it asks for {module}.{name}"
+            msg = f"it refers to {module}.{name}"
             raise pickle.UnpicklingError(msg) from None
 
     def persistent_load(self, pid: Any) -> Any:
-        msg = f"it asks for the outside object {pid!r:.40}"
+        msg = f"it refers to the outside object {pid!r:.40}"
         raise pickle.UnpicklingError(msg)
 
 
 def read_plain(content: bytes, source: str) -> Any:
-    """The value of a pickle made of plain data and graphs, or a refusal.
+    """The value of a pickle of plain data and graphs.
 
     Raises
     ------
     FileFormatError
-        If the pickle asks for anything else, is cut short, or is no pickle.
+        If the pickle refers to anything else, is truncated, or is not a pickle.
     """
     try:
         return _Reader(io.BytesIO(content)).load()
     except pickle.UnpicklingError as error:
         msg = (
             f"{source}: refused: {error}. Only plain data and networkx graphs are read from a "
-            "pickle, since a pickle can run code; nothing in it was run."
+            "pickle, since a pickle can run code. No code in it was run."
         )
         raise FileFormatError(msg) from error
     except RecursionError as error:
@@ -71,7 +71,7 @@ def read_plain(content: bytes, source: str) -> Any:
     except Exception as error:  # a damaged pickle can fail in any way
         msg = (
             f"{source}: cannot be read as a pickle ({type(error).__name__}: {error}). "
-            "It is cut short or damaged; fetch it again."
+            "It is truncated or damaged; download it again."
         )
         raise FileFormatError(msg) from error
 
@@ -106,7 +106,7 @@ def _graph(inert: _Inert, source: str) -> Graph:
         edges.update((min(u, v), max(u, v)) for v in row)
         one_way = [v for v in row if u not in table.get(v, ())]
         if one_way:
-            msg = f"{source}: {u} lists {one_way[0]} as a neighbour but not the other way round."
+            msg = f"{source}: {u} lists {one_way[0]} as a neighbour but not vice versa."
             raise FileFormatError(msg)
     try:
         return Graph.from_edges(len(table), sorted(edges), source=source)

@@ -1,4 +1,4 @@
-"""The names a data set can be asked for by. A new one is one loader and one line in `_ENTRIES`."""
+"""Data sets by name. A new one is one loader and one line in `_ENTRIES`."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from denseflip.serialise import Serialisable
 
 @dataclass(frozen=True)
 class DatasetInfo(Serialisable, named="an entry of the list of data sets"):
-    """What `list_datasets` tells about one data set.
+    """One entry of `list_datasets`.
 
     Attributes
     ----------
-    name : what to ask for.
-    summary : one line.
+    name : the name to load it by.
+    summary : one-line description.
     origin : where it comes from: ``embedded``, ``generated``, ``local`` or ``download``.
-    offline : whether it can be loaded here and now without a network.
+    offline : whether it can currently be loaded without a network.
     n_graphs, n_nodes : sizes.
     variants : further forms of the name, such as ``mice:sex``.
     """
@@ -47,7 +47,7 @@ class _Entry:
     summary: str
     load: Callable[..., Dataset]
     sizes: tuple[int, int]
-    short: str = ""  # the option that a bare word after the colon stands for
+    short: str = ""  # the option that a bare word after the colon sets
     variants: tuple[str, ...] = ()
     fetch: Callable[..., Dataset] | None = None
     local: Callable[[], bool] = field(default=lambda: True)
@@ -75,14 +75,14 @@ def _brain_entry(name: str, summary: str) -> _Entry:
 
 _ENTRIES: dict[str, _Entry] = {
     "mice": _Entry(
-        "mouse connectomes (diffusion MRI): strain B6 or BTBR, the one without corpus callosum",
+        "mouse connectomes (diffusion MRI): strain B6 or BTBR, which lacks a corpus callosum",
         load_mice,
         (16, 332),
         short="task",
         variants=("mice:strain", "mice:sex", "mice:CAST-DBA2"),
     ),
     "synthetic": _Entry(
-        "made-up cohort over AAL-116 with one planted pair of regions: a known answer",
+        "synthetic cohort over AAL-116 with one planted pair of regions: a known answer",
         make_synthetic,
         (60, 116),
         short="effect",
@@ -97,7 +97,7 @@ _ENTRIES: dict[str, _Entry] = {
     "pek": _brain_entry("pek", "hyperactive-impulsive or control, 190 unnamed regions, sparse"),
     "kki": _brain_entry("kki", "female or male, 190 unnamed regions, very sparse"),
 }
-#: Words for data sets: no names of them, but taken into account where a name is not known.
+#: Synonyms of data sets: not accepted as names, but used for suggestions.
 DATASET_WORDS = {
     "mouse": "mice",
     "simulated": "synthetic",
@@ -114,7 +114,7 @@ DATASET_WORDS = {
 
 
 def list_datasets() -> list[DatasetInfo]:
-    """Every data set that has a name here; asks no network.
+    """All named data sets; uses no network.
 
     >>> [info.name for info in list_datasets()][:2]
     ['mice', 'synthetic']
@@ -131,21 +131,21 @@ def list_datasets() -> list[DatasetInfo]:
 
 
 def load_dataset(name: str | Path, **options: Any) -> Dataset:
-    """A data set by name, or from a file written by `Dataset.save`.
+    """Load a data set by name, or from a file written by `Dataset.save`.
 
     Parameters
     ----------
-    name : a name that `list_datasets` gives, possibly with options after a colon
-        (``"mice:sex"``, ``"synthetic:hypo,strength=2"``), or the path of a data set file.
-    options : what the data set's loader takes: ``task`` or ``classes`` for mice; see
+    name : a name from `list_datasets`, optionally with options after a colon (``"mice:sex"``,
+        ``"synthetic:hypo,strength=2"``), or the path of a data set file.
+    options : options of the data set's loader: ``task`` or ``classes`` for mice; see
         `make_synthetic` for synthetic.
 
     Raises
     ------
     UnknownNameError
-        For a name or an option that does not exist.
+        If the name or an option does not exist.
     DatasetError
-        If the data set has to be downloaded and cannot be; the message says what to do by hand.
+        If the data set cannot be downloaded; the message explains how to do it manually.
 
     Examples
     --------
@@ -173,12 +173,12 @@ def load_dataset(name: str | Path, **options: Any) -> Dataset:
 
 
 def fetch_dataset(name: str, *, progress: Progress | None = None) -> Dataset:
-    """Make sure a data set is on this machine, and return it.
+    """Download a data set if necessary, and return it.
 
     Parameters
     ----------
-    name : a name that `list_datasets` gives. Embedded and generated ones are there already.
-    progress : makes a progress bar for a file name (an object like tqdm's); silent without.
+    name : a name from `list_datasets`. Embedded and generated ones need no download.
+    progress : creates a progress bar for a file name (an object like tqdm's); silent by default.
     """
     check_name(name)
     entry = _ENTRIES[name]
@@ -186,7 +186,7 @@ def fetch_dataset(name: str, *, progress: Progress | None = None) -> Dataset:
 
 
 def check_name(name: str) -> None:
-    """Say so if a name stands for no data set."""
+    """Raise if there is no data set of this name."""
     if name not in _ENTRIES:
         raise UnknownNameError("data set", name, _ENTRIES, aliases=DATASET_WORDS)
 

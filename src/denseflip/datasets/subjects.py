@@ -1,7 +1,7 @@
 """The subject table of a data set: age, sex, site, motion …, one value per graph.
 
-A column is a tuple of numbers, or of texts if any of its values is no number; None is a missing
-value. The table is what `evaluate` takes its confounds from.
+A column is a tuple of numbers, or of texts if any of its values is not a number; None is a missing
+value. `evaluate` reads its confounds from this table.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from denseflip.errors import DatasetError, shown
 Value = float | str | None
 Column = tuple[Value, ...]
 
-#: What tables write where a value is missing, in small letters.
+#: How tables write a missing value, in lower case.
 MISSING = frozenset({"", "n/a", "na", "nan", "none", "null", "#n/a"})
 
 
 def column_of(values: Iterable[Any]) -> Column:
-    """Values as a column: all numbers, or all texts; what is missing becomes None.
+    """Values as a column: all numbers, or all texts; missing values become None.
 
     >>> column_of(["31", 28.5, "n/a"]), column_of(["F", "M", ""])
     ((31.0, 28.5, None), ('F', 'M', None))
@@ -42,7 +42,7 @@ def subject_table(
     ----------
     rows : id → column name → value; a graph without a row has no values.
     ids : the ids of the graphs.
-    leave_out : columns that are known otherwise: the id, the class.
+    leave_out : columns to leave out: the id, the class.
     """
     unwanted = set(leave_out)
     names = dict.fromkeys(name for row in rows.values() for name in row if name not in unwanted)
@@ -54,7 +54,7 @@ def subject_table(
 
 
 def check_subjects(table: Any, n_graphs: int, dataset: str) -> dict[str, Column]:
-    """The subject table of a data set with this many graphs, or what is wrong with it."""
+    """Check the subject table of a data set with this many graphs."""
     if not isinstance(table, Mapping):
         msg = (
             f"Data set {dataset!r}: subjects must be a mapping from a column's name to one value "
@@ -89,7 +89,7 @@ def _cell(value: Any) -> Any:
 
 
 def _number(cell: Any) -> float | None:
-    """The finite number that a value is, or None."""
+    """The value as a finite number, or None."""
     if isinstance(cell, bool):
         return None
     try:

@@ -1,4 +1,4 @@
-"""The figures of a data set at a glance."""
+"""The main figures of a data set."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from denseflip.serialise import Serialisable
 
 @dataclass(frozen=True)
 class DatasetSummary(Serialisable, named="the summary of a data set"):
-    """The figures of a data set at a glance.
+    """The main figures of a data set.
 
     Attributes
     ----------
-    name, n_graphs, n_nodes : which data set, and its size.
+    name, n_graphs, n_nodes : name and size of the data set.
     graphs_per_class : class name → number of graphs.
     edges_mean, edges_min, edges_max : edges per graph.
     density : mean edges over possible edges.
@@ -42,7 +42,7 @@ class DatasetSummary(Serialisable, named="the summary of a data set"):
 
 
 def summarise(dataset: Dataset) -> DatasetSummary:
-    """Count what `DatasetSummary` holds."""
+    """Compute the `DatasetSummary` of a data set."""
     edges = np.asarray([g.n_edges for g in dataset.graphs])
     degrees = np.stack([g.degrees() for g in dataset.graphs])
     if not degrees.size:  # graphs without nodes

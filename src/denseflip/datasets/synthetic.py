@@ -1,4 +1,4 @@
-"""A made-up cohort with a known answer: one planted pair of regions tells the classes apart."""
+"""A synthetic cohort with a known answer: the classes differ in one planted pair of regions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from denseflip.graph import Graph, Nodes
 from denseflip.limits import PER_GRAPH, check_size
 
 EFFECTS = ("hyper", "hypo")
-#: Where the scanners of different sites differ.
+#: The region in which sites differ.
 SITE_REGION = "Occipital Lobe"
 
 
@@ -37,29 +37,29 @@ def make_synthetic(
     weights: bool = False,
     seed: int = 0,
 ) -> Dataset:
-    """Make a cohort over the AAL-116 atlas with a planted difference between two classes.
+    """Generate a cohort over the AAL-116 atlas with a planted difference between two classes.
 
     Parameters
     ----------
     regions : the two regions whose connections differ; the same name twice means inside it.
     effect : ``hyper`` (class 1 has more edges there) or ``hypo`` (fewer).
-    strength : how far class 1 is shifted there, in standard deviations of the shared pattern; 0
-        plants nothing.
+    strength : shift of class 1 there, in standard deviations of the shared pattern; 0 plants
+        nothing.
     noise : standard deviation of each subject's own noise, in the same unit.
     n_per_class : subjects per class.
-    percentile : which share of pairs is left out; 90 gives 667 edges.
-    taxonomy : the taxonomy of the AAL table that ``regions`` are taken from; two may be crossed.
-    sites : how many sites the subjects come from, as the column ``site`` of the subject table (with
-        ``age``, ``sex`` and ``motion``, which differ by nothing but chance); 0 for no such table.
-    site_strength : how far the connections inside ``SITE_REGION`` differ from one site to the next.
+    percentile : percentage of pairs that are not edges; 90 gives 667 edges.
+    taxonomy : the taxonomy of the AAL table that ``regions`` belong to; two may be crossed.
+    sites : number of sites of the subjects, as the column ``site`` of the subject table (with
+        ``age``, ``sex`` and ``motion``, which differ only by chance); 0 for no such table.
+    site_strength : how much the connections inside ``SITE_REGION`` differ between sites.
     site_share : the share of the cases at the second half of the sites, and of the controls at the
-        first half: 0.5 is balanced, 1 lets the site tell the class.
-    weights : keep the matrices that the graphs were made of (`Dataset.weights`).
+        first half: 0.5 is balanced; with 1 the site determines the class.
+    weights : whether to keep the matrices that the graphs were made of (`Dataset.weights`).
     seed : the same seed gives the same cohort.
 
     Returns
     -------
-    A data set whose ``attributes["planted"]`` holds the truth.
+    A data set whose ``attributes["planted"]`` holds the planted regions and settings.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def make_synthetic(
     for name, value in numbers:
         number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
         if not number or not 0 <= value < math.inf:
-            msg = f"{name} must be a number, 0 or more; got {shown(value)}."
+            msg = f"{name} must be a number of at least 0; got {shown(value)}."
             raise InvalidParameterError(msg)
     needed = 2 * n_per_class * (PER_GRAPH + 8 * (667 + 6670 * bool(weights)))
     check_size(needed, f"A cohort of {shown(n_per_class)} per class")
@@ -92,7 +92,7 @@ def make_synthetic(
     shift = strength * (1.0 if effect == "hyper" else -1.0)
     keep = Keep(percentile=percentile)
     n = int(n_per_class)
-    # Subjects come from a generator of their own: without sites the cohort is what it always was.
+    # Subjects use a separate generator, so that a cohort without sites does not change.
     subjects, at = _subjects(n, sites, site_share, np.random.default_rng([seed, 3]))
     shared = site_strength * planted_pairs(nodes, (SITE_REGION, SITE_REGION), "lobe")
     graphs: list[Graph] = []
@@ -144,7 +144,7 @@ def make_synthetic(
 def _subjects(
     n: int, sites: int, share: float, rng: np.random.Generator
 ) -> tuple[dict[str, tuple[float | str | None, ...]], npt.NDArray[np.int64]]:
-    """The subject table of n controls and n cases, and the number of each one's site."""
+    """The subject table of n controls and n cases, and the number of each subject's site."""
     if not sites:
         return {}, np.zeros(2 * n, dtype=np.int64)
     first = max(1, sites // 2)
@@ -181,7 +181,7 @@ def planted_pairs(nodes: Nodes, regions: Sequence[str], taxonomy: str) -> npt.ND
 
 
 def shared_pattern(nodes: Nodes, rng: np.random.Generator) -> npt.NDArray[np.float64]:
-    """What all subjects have in common: mean 0 and standard deviation 1 over the pairs."""
+    """The pattern shared by all subjects: mean 0 and standard deviation 1 over the pairs."""
     places = np.asarray(nodes.coordinates)
     far = np.linalg.norm(places[:, None] - places[None, :], axis=-1)
     mirrored = np.linalg.norm(places[:, None] * (-1, 1, 1) - places[None, :], axis=-1)

@@ -1,6 +1,6 @@
 """Folders in the TU format: ``NAME_A.txt``, ``NAME_graph_indicator.txt``, and labels.
 
-See https://chrsmrrs.github.io/datasets/docs/format. Numbers of nodes and graphs start at 1 there.
+See https://chrsmrrs.github.io/datasets/docs/format. Nodes and graphs are numbered from 1 there.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from denseflip.datasets.number_tables import read_table
 from denseflip.errors import DatasetError, FileFormatError
 from denseflip.graph import Graph
 
-_LARGEST = 2**31  # of all numbers here; two of them multiply to a whole number of 64 bits
+_LARGEST = 2**31  # of all numbers here; the product of two fits into 64 bits
 
 
 def tu_name(folder: Path) -> str | None:
@@ -29,18 +29,18 @@ def tu_name(folder: Path) -> str | None:
 def read_tu(folder: str | Path) -> tuple[list[Graph], list[str] | None]:
     """The graphs of a TU folder and their labels (None if it has no labels file).
 
-    Graphs here share one node set. If the graphs have different sizes, the node labels say which
-    node each one is, provided no graph uses a label twice (brain data are stored so: a node is a
+    Graphs here share one node set. If the graphs have different sizes, the node labels identify
+    the nodes, provided no graph uses a label twice (brain data are stored like this: a node is a
     region, and regions without an edge are left out).
     """
     source = Path(folder)
     name = tu_name(source)
     if name is None:
-        msg = f"{source}: no TU data set here: NAME_A.txt and NAME_graph_indicator.txt are needed."
+        msg = f"{source}: no TU data set found: NAME_A.txt and NAME_graph_indicator.txt are needed."
         raise FileFormatError(msg)
     owner = _column(source / f"{name}_graph_indicator.txt") - 1
     if len(owner) == 0 or owner.min() < 0 or owner.max() >= len(owner):
-        msg = f"{name}_graph_indicator.txt: expected the number of a graph, from 1 on, per node."
+        msg = f"{name}_graph_indicator.txt: expected the number of a graph, from 1, for each node."
         raise FileFormatError(msg)
     pairs = _whole(read_table(source / f"{name}_A.txt").values, f"{name}_A.txt") - 1
     if pairs.shape[1] != 2 or (len(pairs) and not 0 <= pairs.min() <= pairs.max() < len(owner)):
@@ -85,7 +85,7 @@ def _whole(values: npt.NDArray[np.float64], source: str) -> npt.NDArray[np.int64
 def _places(
     source: Path, name: str, owner: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.int64], int]:
-    """For every node of the file its number in the shared node set, and the size of that set."""
+    """The number of every node of the file in the shared node set, and the size of that set."""
     sizes = np.bincount(owner)
     first = np.searchsorted(owner, np.arange(len(sizes)))
     if (np.diff(owner) < 0).any() or (sizes == 0).any():
@@ -105,6 +105,6 @@ def _places(
                 return labels - low, width - low
     msg = (
         f"{name}: the graphs have different sizes ({sizes.min()} to {sizes.max()} nodes), and no "
-        f"node labels that tell which node is which. Graphs here must share one node set."
+        f"node labels that identify the nodes. All graphs must share one node set."
     )
     raise DatasetError(msg)

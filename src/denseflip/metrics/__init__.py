@@ -1,8 +1,7 @@
 """Measures of explanations; `docs/metrics.md` explains every one of them.
 
-`MEASURES` holds one record per measure, each a callable on a `Case`. Those that a result does not
-know itself are functions of their own as well, in `quality` and
-`denseflip.search.claims.redraw_test`.
+`MEASURES` holds one record per measure, each a callable on a `Case`. Measures that a result does
+not compute itself are also functions, in `quality` and `denseflip.search.claims.redraw_test`.
 """
 
 from denseflip.metrics.case import Case, Planted
@@ -50,7 +49,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Measure:
-    """Measures that the result itself knows: ``metrics.distance(result)``."""
+    """Measures that the result itself holds: ``metrics.distance(result)``."""
     if name not in MEASURES:
         msg = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(msg)

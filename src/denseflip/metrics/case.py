@@ -1,4 +1,4 @@
-"""`Case`: one explanation with all there is to measure it with; what is shared is made once."""
+"""`Case`: one explanation with everything its measures need; shared values are computed once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from denseflip.search.claims import redraw_test as truth
 from denseflip.search.claims.claim import Claim
 from denseflip.search.claims.redraw import DRAWS
 
-NEEDS = {  # need → the field of a `Case` that meets it
+NEEDS = {  # need → the field of a `Case` that provides it
     "regions": "regions",
     "background": "background",
     "oracle": "session",
@@ -29,7 +29,7 @@ NEEDS = {  # need → the field of a `Case` that meets it
 
 
 class Told(Protocol):
-    """Whatever holds a sentence, such as a `Story`."""
+    """Anything that holds a sentence, such as a `Story`."""
 
     @property
     def statement(self) -> str:
@@ -39,7 +39,7 @@ class Told(Protocol):
 
 @dataclass(frozen=True)
 class Planted:
-    """The answer that a made-up data set holds: two regions (or one twice) of a taxonomy."""
+    """The known answer of a synthetic data set: two regions (or one twice) of a taxonomy."""
 
     taxonomy: str
     regions: tuple[str, str]
@@ -47,24 +47,24 @@ class Planted:
 
 @dataclass(frozen=True)
 class Case:
-    """One explanation, and what there is to measure it with.
+    """One explanation and the inputs of its measures.
 
     Attributes
     ----------
     result : the explanation, found or not.
     regions : the regions of the nodes.
-    background : the real graphs, each with the oracle's label.
-    session : the way to the oracle that was explained.
-    seeds : explanations of the same graph with other seeds, this one among them.
+    background : the real graphs, each with the classifier's label.
+    session : the session with the classifier that was explained.
+    seeds : explanations of the same graph with other seeds, including this one.
     robustness : perturbations per level of `robustness`; 0 for none.
-    minimality : whether to ask for every single edit if it is needed; otherwise ``minimal`` is
-        what the search has certified.
+    minimality : whether to test every single edit with a query; otherwise ``minimal`` is what the
+        search has certified.
     statement : whether to test the sentence.
-    draws : redraws of a test of truth as read; 0 for none.
-    nodes : the node table, for results that speak of other regions than ``regions``.
-    story : the result told, for the length of the sentence.
-    planted : the two regions that the classes were made to differ in.
-    constraints : the constraints of the search, where they have a mask or a predicate.
+    draws : number of redraws for the tests of truth as read; 0 for none.
+    nodes : the node table, for results that name other regions than ``regions``.
+    story : the story of the result, for the length of the sentence.
+    planted : the two regions in which the classes differ by construction.
+    constraints : the constraints of the search, if they have a mask or a predicate.
     """
 
     result: Counterfactual
@@ -82,12 +82,12 @@ class Case:
     constraints: Constraints | Mapping[str, Any] | None = None
 
     def missing(self, needs: Iterable[str]) -> list[str]:
-        """Which of these needs this case does not meet."""
+        """The needs that this case does not meet."""
         return [need for need in sorted(needs) if getattr(self, NEEDS[need]) is None]
 
     @cached_property
     def sentence(self) -> quality.SentenceTest | None:
-        """The test of the sentence, made once for all measures that look at it."""
+        """The test of the sentence, run once for all measures that use it."""
         if not self.statement or self.regions is None or self.session is None:
             return None
         return quality.verify_cells(
@@ -101,7 +101,7 @@ class Case:
 
     @cached_property
     def claim(self) -> Claim | None:
-        """What the shortest sentence says; None if nothing was found or sentences are left out."""
+        """What the shortest sentence claims; None if nothing was found or `statement` is False."""
         if not (self.statement and self.result.found and self.session is not None):
             return None
         return truth.claim_of(
@@ -131,7 +131,7 @@ class Case:
         return truth.Sides.of(self.result, self.background, self.claim.label)
 
     def as_read(self, reading: Reading | None = None) -> AsRead | None:
-        """The test of that sentence in a reading, by default in its own; each is made once."""
+        """The redraw test of the sentence in a reading, by default its own; each runs once."""
         claim = self.claim
         if claim is None or not self.draws:
             return None
@@ -154,7 +154,7 @@ class Case:
 
     @property
     def own_reading(self) -> Reading:
-        """The reading that the result itself claims, else the plain one."""
+        """The reading that the result claims, else ``any``."""
         stated = self.result.as_read
         return "any" if stated is None else stated.reading
 
@@ -162,8 +162,8 @@ class Case:
     def true_reading(self) -> Reading | None:
         """The reading in which the sentence is true: its own, or the first that holds; or None.
 
-        A result that claims none gets every reading tried, the plainest first. A list of pairs is
-        true as it stands.
+        If the result claims no reading, all are tried, the least specific first. A list of pairs is
+        always true as read.
         """
         if self.claim is None or not self.draws:
             return None

@@ -1,8 +1,8 @@
 """Every measure as one record: `MEASURES`. Columns, tables, documentation and tests follow from it.
 
-A measure is taken of a `Case`: one explanation, and whatever there is to judge it by. To add one,
-write its function and one line in `MEASURES`. The paper's own measures (§5.2 of the paper) are
-among them: flip rate, edit distance, calls.
+A measure is computed from a `Case`: one explanation with the inputs that measures need. To add
+one, write its function and one line in `MEASURES`. The paper's own measures (§5.2 of the paper)
+are among them: flip rate, edit distance, calls.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ Value = bool | int | float | None
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure of explanations. Calling it with a `Case` (or a bare result) gives the value.
+    """A measure of explanations. Call it with a `Case` (or a bare result) to get the value.
 
     Attributes
     ----------
     name : also the name of its column.
-    summary : what it is, in a line.
-    better : ``"low"``, ``"high"``, or empty where neither is.
-    needs : what a case must hold: of ``"regions"``, ``"background"``, ``"oracle"``, ``"seeds"``.
-    average : how many values become one: ``"median"``, or ``"mean"`` (for shares, and yes or no).
-    function : from a case to the value, or to None where there is none.
-    always : whether it is taken also of searches that found nothing.
+    summary : one-line description.
+    better : ``"low"``, ``"high"``, or empty if neither is better.
+    needs : required inputs, any of ``"regions"``, ``"background"``, ``"oracle"``, ``"seeds"``.
+    average : how values are averaged: ``"median"``, or ``"mean"`` (for shares and yes/no values).
+    function : computes the value from a case; returns None if there is no value.
+    always : whether it also applies to searches that found nothing.
 
     Examples
     --------
@@ -64,14 +64,14 @@ class Measure:
             raise InvalidParameterError(msg)
 
     def __call__(self, case: Case | Counterfactual) -> Value:
-        """The value; None where something it needs is missing or there is nothing to measure."""
+        """The value; None if an input is missing or there is nothing to measure."""
         case = case if isinstance(case, Case) else Case(case)
         if case.missing(self.needs) or not (self.always or case.result.found):
             return None
         return self.function(case)
 
     def typical(self, values: Iterable[Any]) -> float | None:
-        """One value for many, by `average`; None if there is no number among them."""
+        """The average of many values, by `average`; None if none of them is a number."""
         numbers = [float(v) for v in values if isinstance(v, (bool, int, float))]
         if not numbers:
             return None
@@ -82,7 +82,7 @@ class Measure:
 
 
 def _plain(name: str, summary: str, better: Literal["low", "high", ""] = "") -> Measure:
-    """A measure that the result itself knows by this name, found or not."""
+    """A measure that the result itself holds under this name, found or not."""
     of = attrgetter(name)
     return Measure(
         name, summary, better, frozenset(), "median", lambda case: of(case.result), always=True
@@ -155,12 +155,12 @@ _LIST = (
     ),
     _plain("distance", "changed pairs, |E △ E'|", "low"),
     _plain("relative_distance", "the paper's d%: changed pairs over |E ∪ E'|", "low"),
-    _plain("calls", "the paper's C: questions to the oracle, one by one", "low"),
-    _plain("search_calls", "questions up to the flip", "low"),
-    _plain("refine_calls", "questions of the refinement after it", "low"),
-    _plain("background_calls", "questions about the data set's graphs", "low"),
+    _plain("calls", "the paper's C: queries of the classifier, one per graph", "low"),
+    _plain("search_calls", "queries up to the flip", "low"),
+    _plain("refine_calls", "queries of the refinement after the flip", "low"),
+    _plain("background_calls", "queries about the graphs of the data set", "low"),
     _plain("amortised_calls", "calls once the labels of the data set are known", "low"),
-    _plain("distinct_calls", "different graphs asked about", "low"),
+    _plain("distinct_calls", "different graphs queried", "low"),
     _plain("iterations", "iterations of the method", "low"),
     Measure(
         "n_added",
@@ -180,7 +180,7 @@ _LIST = (
         lambda case: len(case.result.removed),
         always=True,
     ),
-    _plain("elapsed", "seconds that the search took", "low"),
+    _plain("elapsed", "seconds of the search", "low"),
     Measure("minimal", "no single edit can be undone", "high", frozenset(), "mean", _minimal),
     _regional("regions_touched", "regions with an end of at least one edit"),
     _regional("regions_to_cover", "fewest regions that hold 80 % of the edits"),
@@ -188,7 +188,7 @@ _LIST = (
     _regional("region_entropy", "entropy of the edits' ends over all regions, 0 to 1"),
     Measure(
         "density_drift",
-        "|E'| / |E|; near 1 is plain",
+        "|E'| / |E|; near 1: the density hardly changes",
         "",
         frozenset(),
         "median",
@@ -223,7 +223,7 @@ _LIST = (
     ),
     Measure(
         "statement_pairs",
-        "region pairs that the sentence has to name",
+        "region pairs that the sentence needs to name",
         "low",
         frozenset({"oracle", "regions"}),
         "median",
@@ -231,7 +231,7 @@ _LIST = (
     ),
     Measure(
         "as_read",
-        "share of redraws of the sentence that flip, as it says it is to be read",
+        "share of redraws of the sentence that flip, in the reading the sentence claims",
         "high",
         _ASKED,
         "mean",
@@ -295,7 +295,7 @@ _LIST = (
     ),
 )
 MEASURES: dict[str, Measure] = {measure.name: measure for measure in _LIST}
-#: Words for measures: no names of them, but taken into account where a name is not known.
+#: Synonyms of measures: not accepted as names, but used for suggestions.
 MEASURE_WORDS = {
     "edits": "distance",
     "edit_distance": "distance",
@@ -317,7 +317,7 @@ def flip_rate(results: Iterable[Counterfactual], label: Label | None = None) -> 
     Parameters
     ----------
     results : one result per graph.
-    label : count only graphs that the oracle put in this class.
+    label : count only graphs that the classifier assigns to this class.
     """
     chosen = [r.found for r in results if label is None or r.label_before == label]
     return sum(chosen) / len(chosen) if chosen else float("nan")
@@ -330,16 +330,16 @@ def measure(
 
     Parameters
     ----------
-    results : results, or cases where the measure needs more than a result.
+    results : results, or cases if the measure needs more than a result.
     name : the measure's name in `MEASURES`.
-    label : only of graphs that the oracle put in this class.
+    label : only graphs that the classifier assigns to this class.
 
     Raises
     ------
     UnknownNameError
         If there is no measure of that name.
     MissingInputError
-        If a case lacks what the measure needs.
+        If a case lacks an input that the measure needs.
     """
     if name not in MEASURES:
         raise UnknownNameError("measure", name, MEASURES, aliases=MEASURE_WORDS)
@@ -351,8 +351,8 @@ def measure(
         if lacking := case.missing(chosen.needs):
             fields = ", ".join(f"{NEEDS[need]}=…" for need in lacking)
             msg = (
-                f"The measure {name!r} needs {' and '.join(lacking)}: give Case(result, {fields}) "
-                "in place of the result."
+                f"The measure {name!r} needs {' and '.join(lacking)}: pass Case(result, {fields}) "
+                "instead of the result."
             )
             raise MissingInputError(msg)
         value = chosen(case)

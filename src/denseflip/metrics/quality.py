@@ -1,8 +1,8 @@
-"""What the dearer measures compute: whether an explanation is short to say, and to be believed.
+"""The costlier measures: how concise an explanation is, and how trustworthy.
 
-An edit joins two nodes and so touches one region twice or two regions once each; how concentrated
-the edits are is seen from them alone. Robustness, minimality and the test of a sentence ask the
-oracle, through a session.
+Concentration is computed from the edits alone: an edit joins two nodes, so it touches one region
+twice or two regions once each. Robustness, minimality and the test of a sentence query the
+classifier through a session.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from denseflip.oracles.session import open_session
 from denseflip.search.constraints.constrained_session import constrain, known_constraints_of
 from denseflip.search.core.sufficient_parts import fewest_parts
 
-SHARE = 0.8  # of the edits, that a cover holds
-_SMALL = 4096  # up to so many nodes a table of all pairs is small, and the quickest way
+SHARE = 0.8  # of the edits that a cover must hold
+_SMALL = 4096  # up to this many nodes, a table of all pairs is small and fastest
 
 
-# ---- is it short to say? --------------------------------------------------------------------
+# ---- conciseness ----------------------------------------------------------------------------
 
 
 def regions_touched(result: Counterfactual, regions: Taxonomy) -> int:
@@ -43,8 +43,8 @@ def regions_touched(result: Counterfactual, regions: Taxonomy) -> int:
 def regions_to_cover(result: Counterfactual, regions: Taxonomy, share: float = SHARE) -> int | None:
     """Smallest number of regions that hold this share of the edits; None without edits.
 
-    An edit is held if both its ends lie in the chosen regions. The smallest number is exact up to
-    eighteen touched regions; beyond, it may be a little too large (`cover_regions`).
+    An edit is held if both its ends lie in the chosen regions. The number is exact for up to
+    eighteen touched regions; beyond that it may be slightly too large (`cover_regions`).
     """
     return len(cover_regions(Cells(regions).tally(result.edits), share)) or None
 
@@ -60,7 +60,7 @@ def region_pairs_to_cover(
 
 
 def region_entropy(result: Counterfactual, regions: Taxonomy) -> float | None:
-    """Entropy of the edits' ends over all regions: 0 all in one, 1 evenly in all; None if none.
+    """Entropy of the edits' ends over all regions: 0 all in one, 1 evenly spread; None if no edits.
 
     With a single region in the taxonomy it is 0.
     """
@@ -75,7 +75,7 @@ def region_entropy(result: Counterfactual, regions: Taxonomy) -> float | None:
     return max(0.0, entropy)  # a single region gives -0.0
 
 
-# ---- can it be believed? --------------------------------------------------------------------
+# ---- trustworthiness ------------------------------------------------------------------------
 
 
 def density_drift(result: Counterfactual) -> float | None:
@@ -87,13 +87,13 @@ def density_drift(result: Counterfactual) -> float | None:
 def plausibility(result: Counterfactual, graphs: Iterable[Graph]) -> float | None:
     """Distance (d%) from the counterfactual to the nearest real graph of its class.
 
-    Small means that the counterfactual looks like something that was seen.
+    A small value means that the counterfactual resembles an observed graph.
 
     Parameters
     ----------
     result : the explanation.
-    graphs : the real graphs that the oracle puts in the counterfactual's class. With none there is
-        no answer: None.
+    graphs : the real graphs that the classifier assigns to the counterfactual's class. Without any
+        the result is None.
     """
     real = list(graphs)
     return float(_relative_distances(result.counterfactual, real).min()) if real else None
@@ -112,8 +112,8 @@ def robustness(
     Parameters
     ----------
     result : the explanation.
-    oracle : the oracle that was explained, or a session with it.
-    share : how many of all node pairs are flipped, for example 0.01; at least one pair is.
+    oracle : the classifier that was explained, or a session with it.
+    share : the share of all node pairs to flip, for example 0.01; at least one pair is flipped.
     repeats : number of perturbations.
     seed : the same seed gives the same perturbations.
     """
@@ -137,7 +137,7 @@ def seed_stability(results: Sequence[Counterfactual]) -> float | None:
     """Mean Jaccard similarity of the edits of one graph's explanations with different seeds.
 
     1 means the same edits every time. Only found counterfactuals count; with fewer than two of
-    them there is nothing to compare: None.
+    them the result is None.
     """
     edits = [set(r.edits.pairs) for r in results if r.found]
     if len(edits) < 2:
@@ -148,7 +148,7 @@ def seed_stability(results: Sequence[Counterfactual]) -> float | None:
 def is_minimal(result: Counterfactual, oracle: Oracle | BaseSession) -> bool:
     """Whether no single edit can be undone without losing the flip.
 
-    Takes the result's certificate if it has one, else asks the oracle one question per edit.
+    Uses the result's certificate if it has one; otherwise makes one query per edit.
     """
     if not result.found:
         return False
@@ -163,7 +163,7 @@ def is_minimal(result: Counterfactual, oracle: Oracle | BaseSession) -> bool:
 
 
 class SentenceTest(NamedTuple):
-    """Whether the region pairs that a sentence names flip the oracle, and how many it names."""
+    """Whether the region pairs that a sentence names flip the classifier, and how many they are."""
 
     verified: bool
     n_named: int
@@ -178,17 +178,17 @@ def verify_cells(
     background: Background | None = None,
     constraints: Constraints | Mapping[str, Any] | None = None,
 ) -> SentenceTest:
-    """Name as few region pairs as will do: the edits inside them flip the oracle.
+    """Find the fewest region pairs whose edits alone flip the classifier.
 
-    What a story tells in words, without the words.
+    This is the test behind a story's sentence, without the wording.
 
     Parameters
     ----------
-    result : what was found.
+    result : the explanation.
     regions : the regions of the nodes.
     session : the session to query through.
-    nodes, background : the node table and the data set, where the constraints refer to them.
-    constraints : the constraints of the search, where they have a mask or a predicate.
+    nodes, background : the node table and the data set, if the constraints refer to them.
+    constraints : the constraints of the search, if they have a mask or a predicate.
     """
     parts = Cells(regions).split(result.edits, fullest_first=True)
     bound = known_constraints_of(result, nodes, background, constraints)

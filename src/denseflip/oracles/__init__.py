@@ -1,1 +1,1 @@
-"""Oracles: the protocol, adapters for any classifier, and classifiers trained here."""
+"""Oracles: the protocol, adapters for any classifier, sessions and background graphs."""

@@ -1,4 +1,4 @@
-"""Turn a classifier of any make into an oracle."""
+"""Wrap a classifier of any kind as an oracle."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from denseflip.limits import max_size
 from denseflip.oracles.function_form import form_asked_for, form_known, keep_form
 from denseflip.oracles.protocol import ClassNames, Oracle, check_answers, name_classes
 
-# One graph in the form a callable wants to see it.
+# One graph in the form that a function takes.
 FORMS: dict[str, Callable[[Graph], Any]] = {
     "adjacency": lambda g: g.to_adjacency(),
     "networkx": lambda g: g.to_networkx(),
@@ -29,9 +29,9 @@ FORMS: dict[str, Callable[[Graph], Any]] = {
 }
 
 
-AUTO = "auto"  # the form is found out
+AUTO = "auto"  # detect the form
 INPUTS = (AUTO, *FORMS)
-_WORDS = {  # of a form: one graph, and several
+_WORDS = {  # each form in words: one graph, and several
     "adjacency": ("NumPy adjacency array of shape (n, n)", "NumPy array of shape (k, n, n)"),
     "networkx": ("networkx graph", "networkx graphs"),
     "sparse": ("SciPy sparse matrix", "SciPy sparse matrices"),
@@ -41,7 +41,7 @@ _WORDS = {  # of a form: one graph, and several
 
 @dataclass(frozen=True)
 class CallableOracle:
-    """A function as an oracle; made by `as_oracle`."""
+    """A function as an oracle; built by `as_oracle`."""
 
     function: Callable[[Any], Any]
     input: str = AUTO
@@ -50,7 +50,7 @@ class CallableOracle:
     class_names: Mapping[Label, str] | None = field(default=None, hash=False)
 
     def __post_init__(self) -> None:
-        # What is found out is no field: the oracle stays the same one.
+        # The detected form is not a field, so that equality and hash do not change.
         known = (self.input, "") if self.input != AUTO else form_known(self.function)
         self._settle(*known)
 
@@ -59,19 +59,19 @@ class CallableOracle:
 
     @property
     def form(self) -> str | None:
-        """The form in which the function is given a graph; None before it is found out."""
+        """The form in which the function receives a graph; None until it is detected."""
         form: str | None = self.__dict__["_form"]
         return form
 
     @property
     def input_note(self) -> str:
-        """How the form was found out, for the notes of a result; else empty."""
+        """How the form was detected, for the notes of a result; else empty."""
         how = self.__dict__["_how"]
-        return f"The classifier is given {self.given}: {how}." if how else ""
+        return f"The classifier receives {self.given}: {how}." if how else ""
 
     @property
     def given(self) -> str:
-        """What the function is given, in words, for messages."""
+        """What the function receives, in words, for messages."""
         one, many = _WORDS[self.form or "adjacency"]
         if not self.batch:
             return f"one {one}"
@@ -79,7 +79,7 @@ class CallableOracle:
 
     @property
     def wrapping_hint(self) -> str:
-        """How to say that it wants another form, as arguments of `as_oracle`, for messages."""
+        """Arguments of `as_oracle` that select another form, for messages."""
         if self.form not in (None, "adjacency"):
             return "function, input=…, batch=…"
         name = getattr(self.function, "__name__", "function")
@@ -98,7 +98,7 @@ class CallableOracle:
         return [*first, *check_answers(self.predict(graphs[n:]), len(graphs) - n)]
 
     def _ask_first(self, graphs: Sequence[Graph]) -> Any:
-        """The first call: an array, and if the error shows that it must be another form, that."""
+        """The first call: try an array, then the form that the error points to."""
         if not len(graphs):
             return self._ask("adjacency", graphs)
         array = stack_adjacency(graphs) if self.batch else graphs[0].to_adjacency()
@@ -111,8 +111,8 @@ class CallableOracle:
             try:
                 answers = self._ask(form, graphs)
             except Exception:
-                # An attribute that arrays lack settles it; an error of networkx may be about
-                # the graph, and then it is the first one that helps.
+                # A missing attribute identifies the form. An error of networkx may be about the
+                # graph instead; then the first error is more helpful.
                 if isinstance(error, AttributeError):
                     self._settle(form, how)
                     raise
@@ -140,35 +140,35 @@ class CallableOracle:
         return answers
 
     def _shown(self, form: str, graph: Graph) -> Any:
-        """One graph in this form, over names where they are known."""
+        """One graph in this form, with node names if they are known."""
         if self.names is not None and graph.names is None and form in ("networkx", "graph"):
             graph = graph.named(self.names)
         return FORMS[form](graph)
 
 
 def at_once(graphs: Sequence[Graph]) -> int:
-    """How many of the graphs fit into one array that is not too large; at least one."""
+    """How many of the graphs fit into one array within the size limit; at least one."""
     each = 8 * max((g.n_nodes for g in graphs), default=0) ** 2
     return max(1, max_size() // max(each, 1))
 
 
 # ---- kinds of models ------------------------------------------------------------------------
 
-#: Modules that register adapters when they are imported.
+#: Modules that register adapters on import.
 PLUG_INS = ("denseflip.oracles.neural", "denseflip.classifiers.estimators")
 
 
 @dataclass(frozen=True)
 class Adapter:
-    """One make of classifier that `as_oracle` takes.
+    """One kind of classifier that `as_oracle` accepts.
 
     Attributes
     ----------
-    name : what it is called in messages, for example ``"a torch module"``.
-    takes : the options of `as_oracle` that mean something for it.
-    matches : whether an object is of this make. Cheap: a library that is not imported yet cannot
-        have made it.
-    make : from the object, and all the options it takes by name, to the oracle.
+    name : its name in messages, for example ``"a torch module"``.
+    takes : the options of `as_oracle` that apply to it.
+    matches : whether an object is of this kind. Must be cheap: if the library is not imported yet,
+        the object cannot come from it.
+    make : builds the oracle from the object and the options in `takes`, passed by name.
     """
 
     name: str
@@ -181,13 +181,13 @@ _adapters: dict[str, Adapter] = {}
 
 
 def register_adapter(adapter: Adapter) -> Adapter:
-    """Add a make of classifier; one of the same name is replaced."""
+    """Register a kind of classifier; replaces one of the same name."""
     _adapters[adapter.name] = adapter
     return adapter
 
 
 def adapters() -> tuple[Adapter, ...]:
-    """All makes, in the order in which they are asked; functions come last."""
+    """All kinds in the order in which they are tried; functions come last."""
     for module in PLUG_INS:
         importlib.import_module(module)
     return tuple(sorted(_adapters.values(), key=lambda adapter: adapter is FUNCTIONS))
@@ -205,36 +205,36 @@ def as_oracle(
     max_batch: int | None = None,
     class_names: ClassNames | None = None,
 ) -> Oracle:
-    """Make an oracle of a classifier: a function, a scikit-learn estimator, a network.
+    """Wrap a classifier as an oracle: a function, a scikit-learn estimator or a network.
 
     Parameters
     ----------
-    model : a function that takes one graph and returns its label (with ``batch`` it takes several
-        and returns a sequence of labels); a fitted scikit-learn estimator or pipeline; a torch or
-        PyTorch Geometric module in evaluation mode; an ``onnxruntime.InferenceSession``. An oracle
-        stays as it is.
-    input : the form in which a function wants a graph: ``"adjacency"`` (a NumPy array of shape
+    model : a function that takes one graph and returns its label (with ``batch``: takes several
+        graphs and returns a sequence of labels); a fitted scikit-learn estimator or pipeline; a
+        torch or PyTorch Geometric module in evaluation mode; an ``onnxruntime.InferenceSession``.
+        An oracle is returned unchanged.
+    input : the form of graph that a function takes: ``"adjacency"`` (a NumPy array of shape
         (n, n); with ``batch`` one array of shape (k, n, n)), ``"networkx"``, ``"sparse"`` (SciPy
-        CSR) or ``"graph"`` (`Graph` itself). ``"auto"`` takes the annotation of its first
-        parameter, such as ``networkx.Graph``. Without one, the function gets an adjacency array;
-        if it asks this array for an attribute of another form, it gets that form from then on, and
-        the notes of the result say so. A network's inputs are known by their names.
-    batch : whether the function takes many graphs at once, which is faster where the classifier is.
-    features : what the model sees of each graph, made anew from every edited one. For an estimator:
-        ``"edges"``, ``"degrees"``, ``"spectral"``, ``"regions"``, ``"graphs"`` (the `Graph` objects
-        themselves) or a function that gives the row of one graph (``input`` and ``batch`` are
-        then those of this function). For a network, one row per node: ``"profile"`` (the row of
-        the adjacency matrix), ``"degree"``, ``"identity"``, ``"constant"`` (ones), a fixed array,
-        or a function of the adjacency array.
-    nodes : what the nodes are called, for a function that looks them up by name in a networkx
-        graph: a node table or a list. Graphs that come from networkx have their names anyway. For
+        CSR) or ``"graph"`` (`Graph` itself). ``"auto"`` uses the annotation of its first
+        parameter, such as ``networkx.Graph``. Without one, the function receives an adjacency
+        array; if it accesses an attribute of another form, it receives that form from then on,
+        and the notes of the result say so. The inputs of a network are matched by name.
+    batch : whether the function takes many graphs at once. Faster if the classifier is.
+    features : what the model receives of each graph, recomputed for every edited graph. For an
+        estimator: ``"edges"``, ``"degrees"``, ``"spectral"``, ``"regions"``, ``"graphs"`` (the
+        `Graph` objects themselves) or a function that returns the row of one graph (``input`` and
+        ``batch`` then describe this function). For a network, one row per node: ``"profile"``
+        (the row of the adjacency matrix), ``"degree"``, ``"identity"``, ``"constant"`` (ones), a
+        fixed array, or a function of the adjacency array.
+    nodes : node names, for a function that looks nodes up by name in a networkx graph: a node
+        table or a list. Graphs converted from networkx already have names. For
         ``features="regions"`` of an estimator, the node table.
-    output : what a network gives: ``"logits"``, ``"probabilities"``, ``"logit"`` or
-        ``"probability"`` (one number, of class 1), ``"labels"``, or a function from what it returns
-        to scores of shape (k, classes). By default seen from the first answers.
-    device : where a torch module answers: ``"cpu"``, ``"cuda"`` or ``"auto"``; by default where it
-        is.
-    max_batch : the most graphs that a network is given at once.
+    output : what a network returns: ``"logits"``, ``"probabilities"``, ``"logit"`` or
+        ``"probability"`` (one number, for class 1), ``"labels"``, or a function from the returned
+        value to scores of shape (k, classes). By default inferred from the first outputs.
+    device : where a torch module runs: ``"cpu"``, ``"cuda"`` or ``"auto"``; by default its current
+        device.
+    max_batch : the largest number of graphs passed to a network at once.
     class_names : name of each label: a mapping, or a sequence in the order of the classes.
 
     Examples
@@ -266,18 +266,18 @@ def as_oracle(
         f"with predict(graphs); got {type(model).__name__}."
     )
     if isinstance(model, str):
-        msg += f" Words are opened by open_oracle({shown(model)})."
+        msg += f" To open a classifier by name, use open_oracle({shown(model)})."
     raise InvalidParameterError(msg)
 
 
 def _refuse_others(adapter: Adapter, given: Mapping[str, Any]) -> None:
-    """Say which of the options that were given mean nothing for this make."""
+    """Raise if an option was given that does not apply to this kind."""
     usual = {"input": (AUTO, "adjacency"), "batch": (False,)}
     for name, value in given.items():
         idle = value in usual.get(name, ())
         if name not in adapter.takes and value is not None and not idle:
             others = [a.name for a in adapters() if name in a.takes]
-            msg = f"{name} is for {' and '.join(others)}; this is {adapter.name}. Leave it out."
+            msg = f"{name} applies to {' and '.join(others)}; this is {adapter.name}. Omit it."
             raise InvalidParameterError(msg, parameter=name)
 
 
@@ -306,7 +306,7 @@ FUNCTIONS = register_adapter(
 
 
 class NamedOracle:
-    """An oracle with names for its labels; all else is the oracle's own."""
+    """An oracle with names for its labels; everything else is passed through."""
 
     def __init__(self, oracle: Oracle, class_names: Mapping[Label, str] | None) -> None:
         self.oracle = oracle
@@ -318,7 +318,7 @@ class NamedOracle:
 
     @property
     def predict_edits(self) -> Callable[..., Any]:
-        """The oracle's answers about edits, if it gives any."""
+        """The oracle's answers for edits, if it has them."""
         offered: Callable[..., Any] = self.oracle.predict_edits  # type: ignore[attr-defined]
         return offered
 
@@ -329,7 +329,7 @@ class NamedOracle:
 
 
 def coerce_oracle(oracle: object) -> Oracle:
-    """Return an oracle as it is; wrap a bare function or model as `as_oracle` does."""
+    """Return an oracle unchanged; wrap a bare function or model with `as_oracle`."""
     if isinstance(oracle, Oracle):
         return oracle
     if callable(oracle):
@@ -341,7 +341,7 @@ def coerce_oracle(oracle: object) -> Oracle:
     raise InvalidParameterError(msg)
 
 
-# ---- by words -------------------------------------------------------------------------------
+# ---- by name --------------------------------------------------------------------------------
 
 
 def import_oracle(
@@ -349,10 +349,10 @@ def import_oracle(
 ) -> Oracle:
     """The oracle that ``module:name`` names: a function, a model, or an object with ``predict``.
 
-    The module is looked for in the current folder first: a script beside the user is what they
-    mean. ``input``, ``batch`` and ``nodes`` are those of `as_oracle`; its other options may stand
-    behind a question mark: ``module:name?features=degree&class_names=ill,well``. Features that
-    begin with a dot are those of that name in the module, a function or an array.
+    The current folder is searched first, so that a script next to the user is found. ``input``,
+    ``batch`` and ``nodes`` are those of `as_oracle`; its other options may follow a question mark:
+    ``module:name?features=degree&class_names=ill,well``. Features that begin with a dot name a
+    function or an array in the module.
     """
     place, _, query = text.partition("?")
     module_name = place.partition(":")[0]
@@ -376,12 +376,12 @@ def import_oracle(
 
 
 def import_value(text: str, what: str = "oracle") -> Any:
-    """What ``module:name`` names, the module looked for in the current folder first.
+    """The object that ``module:name`` names; the current folder is searched first.
 
     Parameters
     ----------
-    text : the words; what stands behind a question mark is left to others.
-    what : what it is meant to be, for messages.
+    text : the name; anything after a question mark is ignored here.
+    what : the kind of object expected, for messages.
     """
     module_name, _, path = text.partition("?")[0].partition(":")
     see_current_folder()
@@ -391,7 +391,7 @@ def import_value(text: str, what: str = "oracle") -> Any:
     except ImportError as error:
         msg = (
             f"{head}: cannot import the module {module_name!r} ({error}). "
-            "Give it as module:function, with the module in this folder or installed."
+            "Write it as module:function, with the module in this folder or installed."
         )
         raise InvalidParameterError(msg, parameter=what) from error
     except Exception as error:
@@ -407,9 +407,9 @@ def import_value(text: str, what: str = "oracle") -> Any:
 
 
 def _raised_at(error: Exception) -> str:
-    """File and line of an error of the user's code, in brackets; empty if they are not known."""
+    """File and line of an error in the user's code, in brackets; empty if unknown."""
     if isinstance(error, SyntaxError) and error.filename:
-        return ""  # its own words say where
+        return ""  # its own message says where
     frames = traceback.extract_tb(error.__traceback__)
     return f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
 
@@ -419,7 +419,7 @@ def _is_numbered(nodes: Nodes) -> bool:
 
 
 def _is_function(value: Any) -> bool:
-    """Whether `as_oracle` takes an object as a function."""
+    """Whether `as_oracle` treats an object as a function."""
     return next((a for a in adapters() if a.matches(value)), None) is FUNCTIONS
 
 
@@ -427,12 +427,12 @@ def _is_model(value: Any) -> bool:
     return any(adapter.matches(value) for adapter in adapters())
 
 
-#: Options of `as_oracle` that words can give.
+#: Options of `as_oracle` that can follow a question mark.
 WORD_OPTIONS = ("features", "output", "device", "max_batch", "class_names", "input", "batch")
 
 
 def parse_options(text: str, query: str, known: Sequence[str] = WORD_OPTIONS) -> dict[str, Any]:
-    """What stands behind the question mark of words, as options of `as_oracle`.
+    """The options after the question mark, as arguments of `as_oracle`.
 
     >>> parse_options("net:model", "features=degree&class_names=ill,well")
     {'features': 'degree', 'class_names': ['ill', 'well']}
@@ -441,7 +441,7 @@ def parse_options(text: str, query: str, known: Sequence[str] = WORD_OPTIONS) ->
     try:
         pairs = parse_qsl(query, strict_parsing=True, keep_blank_values=True) if query else []
     except ValueError as error:
-        msg = f"Oracle {text}: behind the question mark stand options as name=value&name=value."
+        msg = f"Oracle {text}: write options after the question mark as name=value&name=value."
         raise InvalidParameterError(msg) from error
     for name, value in pairs:
         if name not in known:

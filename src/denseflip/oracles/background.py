@@ -1,4 +1,4 @@
-"""`Background`: the graphs of a data set, what an oracle says of them, and what sets them apart."""
+"""`Background`: the graphs of a data set, their labels by an oracle, and how classes differ."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from denseflip.oracles.adapt import CallableOracle
 from denseflip.oracles.base_session import BaseSession
 from denseflip.oracles.protocol import Oracle
 
-_WEIGHTED = "The edges of {} of {} background graphs carry weights, which were ignored."
+_WEIGHTED = "The edges of {} of {} background graphs have weights, which were ignored."
 
 
 class Background:
-    """Graphs over one node set that a search may look at.
+    """Graphs over one node set that a search may compare with.
 
-    Keep one `Background` for all the graphs you explain: the oracle is asked about each of its
-    graphs once, and what its classes differ in is counted once, not once per explanation.
+    Share one `Background` among all the graphs you explain. Its graphs are then labelled once, and
+    the differences between its classes are counted once, instead of once per explanation.
 
     Attributes
     ----------
     graphs : the graphs.
-    note : what was ignored when they were converted, for the notes of a result; else empty.
+    note : what was ignored in the conversion, for the notes of a result; else empty.
     """
 
     def __init__(self, graphs: Iterable[Graph]) -> None:
@@ -61,7 +61,7 @@ class Background:
 
     @classmethod
     def of(cls, source: Any) -> Background:
-        """A background as it is; a data set's or a sequence's graphs wrapped."""
+        """Return a background unchanged; wrap the graphs of a data set or a sequence."""
         if isinstance(source, Background):
             return source
         return cls(getattr(source, "graphs", source))
@@ -88,7 +88,7 @@ class Background:
         return self._known[1]
 
     def contrast(self, current: Sequence[int], target: Sequence[int]) -> Contrast:
-        """`Contrast` between two sets of these graphs, given by their positions; kept."""
+        """`Contrast` between two sets of these graphs, given by their positions; cached."""
         key = (tuple(current), tuple(target))
         if key not in self._contrasts:
             if len(self._contrasts) >= _KEPT:
@@ -99,7 +99,7 @@ class Background:
         return self._contrasts[key]
 
     def frequencies(self, chosen: Sequence[int]) -> Frequencies:
-        """`Frequencies` of some of these graphs, given by their positions; kept."""
+        """`Frequencies` of some of these graphs, given by their positions; cached."""
         key = tuple(chosen)
         if key not in self._frequencies:
             if len(self._frequencies) >= _KEPT:
@@ -108,28 +108,26 @@ class Background:
         return self._frequencies[key]
 
 
-_KEPT = (
-    16  # contrasts, and frequencies, held: classes times classes of one oracle, and a little more
-)
+_KEPT = 16  # contrasts and frequencies kept: all pairs of classes of one oracle, and some more
 
 
 def _same(a: Oracle, b: Oracle) -> bool:
-    # A bare function is wrapped anew for every explanation; it is the function that counts. One
-    # that sees weights has a form for every graph that is explained; they agree on known graphs.
+    # A bare function is wrapped again for every explanation, so compare the functions. An oracle
+    # that sees weights has one form per explained graph; all forms agree on known graphs.
     a, b = getattr(a, "base", a), getattr(b, "base", b)
     return a is b or (isinstance(a, CallableOracle) and a == b)
 
 
 @dataclass(frozen=True)
 class Contrast:
-    """Frequency of each pair in one set of graphs less its frequency in another; 0 elsewhere.
+    """Frequency of each pair in one set of graphs minus its frequency in another; 0 elsewhere.
 
     Attributes
     ----------
     codes : the pairs that are not equally frequent in both, sorted.
-    values : their contrast times ``scale``: whole numbers, so that equal contrasts compare equal
-        and ties are settled by the pair, as they should be.
-    scale : what a contrast of 1 is in ``values``.
+    values : their contrast times ``scale``. Whole numbers, so that equal contrasts compare equal
+        and ties are broken by the pair.
+    scale : the value that stands for a contrast of 1.
     """
 
     codes: Codes
@@ -159,12 +157,12 @@ class Contrast:
 
 @dataclass(frozen=True)
 class Frequencies:
-    """The share of some graphs that join each pair; 0 elsewhere.
+    """The share of some graphs that contain each pair as an edge; 0 elsewhere.
 
     Attributes
     ----------
-    codes, counts : pairs joined in at least one of them, sorted, and in how many.
-    n_graphs : how many graphs there are.
+    codes, counts : pairs joined in at least one graph, sorted, and in how many.
+    n_graphs : number of graphs.
     """
 
     codes: Codes

@@ -1,7 +1,7 @@
-"""In which form a function wants its graphs, where the user did not say.
+"""Detect the form of graph that a function takes, if the user did not state it.
 
-The annotation of its first parameter decides. Without one the function is given an adjacency
-array; if it then asks that array for an attribute of another form, it is given that form.
+The annotation of its first parameter decides. Without one the function receives an adjacency
+array; if it then accesses an attribute of another form, it receives that form.
 """
 
 from __future__ import annotations
@@ -16,31 +16,31 @@ import numpy as np
 
 from denseflip.graph import Graph
 
-#: What was found out about a function: its form, and how, in words.
+#: What was detected for a function: its form, and how, in words.
 _found: WeakKeyDictionary[Any, tuple[str, str]] = WeakKeyDictionary()
 
 
 def form_known(function: Callable[[Any], Any]) -> tuple[str | None, str]:
-    """The form that a function wants, as far as it is known, and how it was found out.
+    """The form that a function takes, as far as it is known, and how it was detected.
 
-    The second is empty where nothing had to be found out.
+    The second is empty if nothing had to be detected.
     """
     try:
         return _found[function]
-    except (KeyError, TypeError):  # new, or no key for a dictionary
+    except (KeyError, TypeError):  # new, or not hashable
         return form_annotated(function), ""
 
 
 def keep_form(function: Callable[[Any], Any], form: str, how: str) -> None:
-    """Remember what was found out, so that the function is not tried again."""
+    """Remember the detected form, so that the function is not tried again."""
     try:
         _found[function] = (form, how)
-    except TypeError:  # an object that cannot be a key: whoever wraps it remembers
+    except TypeError:  # not hashable: the wrapper remembers it
         return
 
 
 def form_annotated(function: Callable[[Any], Any]) -> str | None:
-    """The form that the annotation of the first parameter names; None if it names none.
+    """The form that the annotation of the first parameter names; None if there is none.
 
     >>> def dense(a: np.ndarray) -> int: ...
     >>> form_annotated(dense), form_annotated(len)
@@ -50,9 +50,9 @@ def form_annotated(function: Callable[[Any], Any]) -> str | None:
     try:
         first = next(iter(inspect.signature(called).parameters))
         wanted = typing.get_type_hints(called).get(first)
-    except Exception:  # no signature, no parameter, names that mean nothing here
+    except Exception:  # no signature, no parameter, or unresolved names
         return None
-    kinds = [wanted, *typing.get_args(wanted)]  # of list[nx.Graph], too
+    kinds = [wanted, *typing.get_args(wanted)]  # covers list[nx.Graph]
     return next((form for kind in kinds if (form := _form_of(kind)) is not None), None)
 
 
@@ -71,16 +71,16 @@ def _form_of(kind: Any) -> str | None:
 
 
 def form_asked_for(error: Exception, array: Any) -> tuple[str | None, str]:
-    """The form that a function wants that was given an array and failed, and how that shows.
+    """The form that a function takes, inferred from its failure on an array, and the evidence.
 
     Parameters
     ----------
-    error : what it raised.
-    array : what it was given.
+    error : the error that the function raised.
+    array : the array that it received.
 
     Returns
     -------
-    The form, or None if the error does not show it; and what shows it.
+    The form, or None if the error does not show it; and the evidence in words.
     """
     import networkx as nx
 
@@ -89,8 +89,8 @@ def form_asked_for(error: Exception, array: Any) -> tuple[str | None, str]:
     if not isinstance(error, AttributeError) or not error.name:
         return None, ""
     if not isinstance(error.obj, np.ndarray) or not np.may_share_memory(error.obj, array):
-        return None, ""  # something else lacks the attribute
-    name, how = error.name, f"it asked for {error.name!r}, which an adjacency array lacks"
+        return None, ""  # the attribute was missing on another object
+    name, how = error.name, f"it accessed {error.name!r}, which an adjacency array lacks"
     if hasattr(nx.Graph, name):
         return "networkx", how
     if hasattr(Graph, name):

@@ -1,4 +1,4 @@
-"""What torch modules and ONNX models have in common as oracles, and how `as_oracle` knows them."""
+"""The common part of torch and ONNX oracles, and how `as_oracle` recognises them."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from denseflip.oracles.scores import (
 from denseflip.oracles.tensors import check_features, inputs_of, node_features, together
 
 MAX_BATCH = 256
-_TIE = 1e-4  # of the largest score: nearer to another label than this, a graph is asked alone
-_NOISE = 1e-5  # of the largest score: what asking again may change
-_BESIDE = 1e-3  # of the largest score: what graphs beside it may change
+_TIE = 1e-4  # of the largest score: with a smaller margin, a graph is evaluated again alone
+_NOISE = 1e-5  # of the largest score: tolerated difference of a repeated evaluation
+_BESIDE = 1e-3  # of the largest score: tolerated effect of other graphs in the batch
 
 
 class NetworkOracle(ABC):
-    """A network that gives scores, as an oracle. Its make is a matter of the subclass.
+    """A network that returns scores, as an oracle. Subclasses run the network.
 
-    The answer about a graph is that of the network asked about this graph alone: graphs are asked
-    in batches, and those whose scores are so close that the batch might have turned them are asked
-    once more by themselves. The first answer is asked for twice: a network that throws dice, or
-    mixes the graphs of a batch, is found out.
+    The answer for a graph is the network's output for this graph alone. Graphs are evaluated in
+    batches; those whose scores are so close that the batch could change the label are evaluated
+    again alone. The first graph is evaluated twice to detect networks that are not deterministic
+    or that mix the graphs of a batch.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class NetworkOracle(ABC):
     """
 
     who = "The network"
-    # What may be asked at once beside the limits of memory; a subclass may know of less.
+    # Largest batch within the memory limits; a subclass may lower it.
     _at_most: int | None = None
 
     def __init__(
@@ -67,7 +67,7 @@ class NetworkOracle(ABC):
             MAX_BATCH if max_batch is None else whole_number("max_batch", max_batch, minimum=1)
         )
         self.class_names = name_classes(class_names)
-        self._kind: str | None = None  # of its output, seen from the first answer
+        self._kind: str | None = None  # of the output, inferred from the first evaluation
         self._width = 0
 
     # ---- answers --------------------------------------------------------------------------
@@ -82,9 +82,9 @@ class NetworkOracle(ABC):
 
     @property
     def predict_proba(self) -> Callable[[Sequence[Graph]], npt.NDArray[np.float64]]:
-        """Probabilities per graph and class; missing if the network gives bare labels."""
+        """Probabilities per graph and class; missing if the network returns labels only."""
         if self.output == "labels" or self._kind == "labels":
-            msg = f"{self.who} gives labels, no probabilities."
+            msg = f"{self.who} returns labels, not probabilities."
             raise AttributeError(msg)
         return self._shares
 
@@ -97,14 +97,14 @@ class NetworkOracle(ABC):
 
     @property
     def classes(self) -> tuple[Label, ...] | None:
-        """The labels it can give; None as long as neither names nor an answer told their number."""
+        """The labels it can return; None until names or a first output give their number."""
         if self.class_names is not None:
             return tuple(self.class_names)
         return tuple(range(self._width)) if self._width else None
 
     @property
     def given(self) -> str:
-        """What the network is given, in words, for messages."""
+        """What the network receives, in words, for messages."""
         named = self.features if isinstance(self.features, str) else type(self._rows).__name__
         rows = "" if self._rows is None else f", node features {named!r}"
         return f"{', '.join(self.roles)}{rows}"
@@ -125,35 +125,35 @@ class NetworkOracle(ABC):
             for i in np.flatnonzero(close).tolist():
                 out[i] = self._run([graphs[i]])[0]
         if self._kind in ("probabilities", "probability"):
-            shares_of(out, self._kind, self.who)  # labels of what is no probability mean nothing
+            shares_of(out, self._kind, self.who)  # refuse labels from invalid probabilities
         return out
 
     def _run(self, graphs: Sequence[Graph]) -> npt.NDArray[Any]:
-        """Scores of graphs that are asked at once, checked."""
+        """Checked scores of one batch of graphs."""
         arrays = inputs_of(graphs, self.roles, self._rows)
         array = as_array(self._call(arrays, len(graphs)), self.output, self.who)
         kind = kind_of(array, len(graphs), self._kind or self.output, self.who)
         width = 2 if kind in ("logit", "probability") else array.shape[-1] * (array.ndim > 1)
         if self._kind is not None and width != self._width:
-            msg = f"{self.who} gave {width} scores for a graph, and {self._width} before."
+            msg = f"{self.who} returned {width} scores for a graph, but {self._width} before."
             raise OracleError(msg)
         return array
 
     @abstractmethod
     def _call(self, arrays: Mapping[str, npt.NDArray[Any]], n_graphs: int) -> Any:
-        """What the network returns of these inputs."""
+        """What the network returns for these inputs."""
 
-    # ---- the first look -------------------------------------------------------------------
+    # ---- first evaluation -----------------------------------------------------------------
 
     def _look_at(self, graph: Graph) -> None:
-        """Learn from one graph what the output is; find out dice and graphs that are mixed up."""
+        """Infer the kind of output from one graph; detect randomness and mixed graphs."""
         first = self._run([graph])
         kind = kind_of(first, 1, self.output, self.who)
         width = 2 if kind in ("logit", "probability") else first.shape[-1] * (first.ndim > 1)
         names = self.class_names
         if names is not None and width and len(names) != width:
             msg = (
-                f"class_names gives {len(names)} names ({', '.join(names.values())}), and "
+                f"class_names has {len(names)} names ({', '.join(names.values())}), but "
                 f"{self.who.lower()} has {width} classes. Give one name per class, in order."
             )
             raise InvalidParameterError(msg, parameter="class_names")
@@ -161,9 +161,10 @@ class NetworkOracle(ABC):
         moved = _gap(first, again)
         if moved > _NOISE * _size(first):
             msg = (
-                f"{self.who} is not deterministic: asked twice about the same graph, its scores "
-                f"differ by {moved:.3g}. A counterfactual of it means nothing: switch off dropout "
-                "outside of nn.Dropout (training=self.training), sampling and random features."
+                f"{self.who} is not deterministic: for the same graph, its scores differ by "
+                f"{moved:.3g} between two calls, so its counterfactuals are meaningless. Switch "
+                "off dropout outside nn.Dropout (training=self.training), sampling and random "
+                "features."
             )
             raise OracleError(msg)
         if together(self.roles) and self.max_batch > 1 and (self._at_most or 2) > 1:
@@ -173,8 +174,8 @@ class NetworkOracle(ABC):
             if moved > _BESIDE * _size(first):
                 msg = (
                     f"{self.who} mixes the graphs of a batch: a graph's scores differ by "
-                    f"{moved:.3g} beside another one. Pool by `batch`, not over all nodes, or have "
-                    "graphs asked one by one (max_batch=1)."
+                    f"{moved:.3g} when another graph is in the batch. Pool by `batch`, not over "
+                    "all nodes, or evaluate graphs one by one (max_batch=1)."
                 )
                 raise OracleError(msg, parameter="max_batch")
         self._kind, self._width = kind, width
@@ -190,16 +191,16 @@ def _gap(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float:
     return float(np.abs(np.asarray(a, np.float64) - np.asarray(b, np.float64)).max(initial=0))
 
 
-# ---- two networks that should be one --------------------------------------------------------
+# ---- compare two networks -------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far two networks agree.
+    """How well two networks agree.
 
     Attributes
     ----------
-    compared : graphs that both were asked about.
+    compared : number of graphs evaluated by both.
     labels : share of them with the same label.
     largest : largest difference of a probability.
     """
@@ -218,15 +219,15 @@ def compare_outputs(
     seed: int = 0,
     tolerance: float = 1e-3,
 ) -> Agreement:
-    """Ask an exported network and its original about the same graphs; raise if they differ.
+    """Compare an exported network with its original on the same graphs; raise if they differ.
 
     Parameters
     ----------
-    oracle, original : for example an ONNX file and the torch module that it was exported from.
-    graphs : some graphs. They and random edits of them are asked about.
-    n : how many graphs.
+    oracle, original : for example an ONNX file and the torch module it was exported from.
+    graphs : some graphs; the comparison uses them and random edits of them.
+    n : number of graphs.
     seed : of the random edits.
-    tolerance : the largest difference of a probability that passes.
+    tolerance : the largest accepted difference of a probability.
     """
     rng = np.random.default_rng(seed)
     asked = list(graphs[:n])
@@ -250,15 +251,15 @@ def compare_outputs(
     )
     if found.largest > tolerance or found.labels < 1:
         msg = (
-            f"The two networks disagree: of {found.compared} graphs {found.labels:.0%} get the "
+            f"The two networks disagree: {found.labels:.0%} of {found.compared} graphs get the "
             f"same label, and a probability differs by {found.largest:.3g} (up to {tolerance:g} "
-            "passes). Were they exported in evaluation mode and given the same features?"
+            "is accepted). Were they exported in evaluation mode and given the same features?"
         )
         raise OracleError(msg)
     return found
 
 
-# ---- how they are known ---------------------------------------------------------------------
+# ---- adapters -------------------------------------------------------------------------------
 
 
 def _is_module(model: Any) -> bool:

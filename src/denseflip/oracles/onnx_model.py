@@ -30,10 +30,10 @@ _TYPES = {
 
 
 class OnnxOracle(NetworkOracle):
-    """A model's highest score as the label of a graph; made by `as_oracle` or `open_oracle`.
+    """An ONNX model as a classifier: the highest score is the label of a graph.
 
-    Inputs are filled by their names, as those of a torch module are. An ONNX file holds a network
-    and nothing that runs when it is opened.
+    Built by `as_oracle` or `open_oracle`. Inputs are matched by name, as those of a torch module.
+    An ONNX file holds a network, and opening it runs no code.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class OnnxOracle(NetworkOracle):
     def _call(self, arrays: Mapping[str, npt.NDArray[Any]], n_graphs: int) -> Any:
         given = {name: a.astype(self._types[name], copy=False) for name, a in arrays.items()}
         lacking = 0 if self._fixed is None else self._fixed - n_graphs
-        if lacking > 0:  # a model of a fixed number of graphs gets the last one over and over
+        if lacking > 0:  # a fixed batch size is filled up with copies of the last graph
             given = {
                 name: np.concatenate((a, np.repeat(a[-1:], lacking, axis=0)))
                 for name, a in given.items()
@@ -91,18 +91,18 @@ class OnnxOracle(NetworkOracle):
             returned = self._session.run(None, given)
         except Exception as error:
             why = " ".join(said(error, 300).split())
-            msg = f"The ONNX model failed: {why} It was given {self.given}."
+            msg = f"The ONNX model failed: {why} It received {self.given}."
             raise OracleError(msg) from error
         if lacking > 0:
             returned = [part[:n_graphs] for part in returned]
         return returned
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the session, which cannot travel; it is opened again at the other end."""
+        """Everything but the session, which cannot be pickled; it is opened again on arrival."""
         state = dict(self.__dict__)
         del state["_session"]
         if self.source is None:
-            msg = "This ONNX session does not say what it was opened from: give the file's path."
+            msg = "The source of this ONNX session is not known. Pass the path of the file instead."
             raise InvalidParameterError(msg)
         return state
 
@@ -124,7 +124,7 @@ def _open(source: Path | bytes) -> Any:
         msg = f"There is no ONNX file {source}."
         raise InvalidParameterError(msg)
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1  # sums come out the same whatever else the machine does
+    options.intra_op_num_threads = 1  # for sums that do not depend on the machine's load
     options.log_severity_level = 4
     try:
         return onnxruntime.InferenceSession(
@@ -140,13 +140,13 @@ def _open(source: Path | bytes) -> Any:
 
 def _type_of(given: Any) -> Any:
     if given.type not in _TYPES:
-        msg = f"The ONNX model's input {given.name!r} is a {given.type}; denseflip gives numbers."
+        msg = f"The ONNX model's input {given.name!r} is a {given.type}; denseflip passes numbers."
         raise InvalidParameterError(msg)
     return _TYPES[given.type]
 
 
 def _fixed_batch(inputs: Any, roles: Mapping[str, str]) -> int | None:
-    """How many graphs the model takes, if that was fixed when it was exported."""
+    """The number of graphs per call, if it was fixed at export."""
     fixed: set[int] = set()
     for i in inputs:
         dimensions = [d for d in i.shape if isinstance(d, int)]
@@ -155,7 +155,7 @@ def _fixed_batch(inputs: Any, roles: Mapping[str, str]) -> int | None:
         elif roles[i.name] == "edge_index" and len(dimensions) > 1:
             msg = (
                 f"The ONNX model was exported for graphs with exactly {i.shape[1]} edges (both "
-                "ways); an edited graph has more or fewer. Export it with dynamic axes: "
+                "directions), but edits change the number of edges. Export it with dynamic axes: "
                 "dynamic_axes={'x': {0: 'nodes'}, 'edge_index': {1: 'edges'}, 'batch': {0: "
                 "'nodes'}}."
             )

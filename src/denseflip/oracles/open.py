@@ -1,7 +1,7 @@
-"""`open_oracle`: from words to an oracle, whatever kind of classifier the words mean.
+"""`open_oracle`: open a classifier by name, whatever its kind.
 
-Each kind is one small record in a registry. This module registers functions and models of the
-user, ONNX files and services. Later packages add theirs (trained files and presets, the paper's
+Each kind is one small record in a registry. This module registers the user's functions and models,
+ONNX files and services. Other packages register theirs (trained files and presets, the paper's
 classifier) in modules that are imported by name when the first oracle is opened.
 """
 
@@ -18,36 +18,36 @@ from denseflip.errors import FileFormatError, InvalidParameterError, UnknownName
 from denseflip.oracles.adapt import INPUTS, import_oracle
 from denseflip.oracles.protocol import Oracle
 
-#: Modules that register kinds when they are imported.
+#: Modules that register kinds on import.
 PLUG_INS = (
     "denseflip.classifiers.classifier_plugins",
     "denseflip.paper.paper_plugin",
 )
-#: Endings of files that run code when they are opened, in Python's own way of keeping things.
+#: Endings of Python's serialised files, which run code when they are opened.
 UNSAFE = (".pt", ".pth", ".pt2", ".ckpt", ".pkl", ".pickle", ".joblib", ".jit")
 
 
 class Opener(Protocol):
-    """Makes an oracle of words that its kind matched."""
+    """Builds an oracle from a text that its kind matched."""
 
     def __call__(self, text: str, *, dataset: Any, input: str, batch: bool) -> Oracle:
-        """The oracle; `dataset` is None where there is none."""
+        """The oracle; `dataset` is None if there is none."""
         ...
 
 
 @dataclass(frozen=True)
 class OracleKind:
-    """One kind of classifier that words can mean.
+    """One kind of classifier that can be opened by name.
 
     Attributes
     ----------
-    name : what the kind is called, for example ``"file"``.
-    summary : one line for people.
+    name : the name of the kind, for example ``"file"``.
+    summary : one-line description.
     words : how it is written: the names themselves, or one pattern such as ``module:function``.
-    example : words that open one, in a folder that holds what they name.
-    matches : whether words mean this kind. Cheap; nothing is opened.
-    open : makes the oracle.
-    aliases : other word → the one of ``words`` to suggest for it.
+    example : a text that opens one, in a folder that holds what it names.
+    matches : whether a text names this kind. Must be cheap; nothing is opened.
+    open : builds the oracle.
+    aliases : another name → the one of ``words`` to suggest for it.
     """
 
     name: str
@@ -63,16 +63,16 @@ _kinds: dict[str, OracleKind] = {}
 
 
 def register_oracle_kind(kind: OracleKind) -> OracleKind:
-    """Add a kind; one of the same name is an error."""
+    """Register a kind; an existing name is an error."""
     if kind.name in _kinds and _kinds[kind.name] is not kind:
-        msg = f"There is an oracle kind {kind.name!r} already ({_kinds[kind.name].summary})."
+        msg = f"There already is an oracle kind {kind.name!r} ({_kinds[kind.name].summary})."
         raise InvalidParameterError(msg)
     _kinds[kind.name] = kind
     return kind
 
 
 def oracle_kinds() -> tuple[OracleKind, ...]:
-    """All kinds, in the order in which they are asked whether words mean them.
+    """All kinds, in the order in which they are matched.
 
     A function comes last: any text with a colon looks like one.
     """
@@ -82,7 +82,7 @@ def oracle_kinds() -> tuple[OracleKind, ...]:
 
 
 def _import_if_there(module: str) -> None:
-    """Import a module; harmless if it does not exist, but its own failures are not hidden."""
+    """Import a module if it exists; errors raised inside it are not hidden."""
     try:
         importlib.import_module(module)
     except ModuleNotFoundError as error:
@@ -94,22 +94,22 @@ def _import_if_there(module: str) -> None:
 def open_oracle(
     text: str, *, dataset: Any = None, input: str = "auto", batch: bool = False
 ) -> Oracle:
-    """The oracle that words mean.
+    """Open the classifier that a text names.
 
     Parameters
     ----------
-    text : a file written by `denseflip train`, a ``module:function`` of your own (or a model, with
-        what it needs behind a question mark: ``module:model?features=degree``), an ONNX file
-        (``onnx:FILE``), a service (``https://…``), or the name of a classifier to be trained on
-        `dataset`, for example ``edges-svm``; `oracle_kinds` lists all.
-    dataset : the data set that a named classifier is trained on; a function that takes networkx
-        graphs gets them over its node names.
-    input, batch : how a function wants its graphs, as in `as_oracle`; for functions alone.
+    text : a file written by `denseflip train`; your own ``module:function`` (or a model, with its
+        options after a question mark: ``module:model?features=degree``); an ONNX file
+        (``onnx:FILE``); a service (``https://…``); or the name of a classifier to train on
+        `dataset`, for example ``edges-svm``. `oracle_kinds` lists all.
+    dataset : the data set that a named classifier is trained on. A function that takes networkx
+        graphs receives them with its node names.
+    input, batch : the form of graph that a function takes, as in `as_oracle`; for functions only.
 
     Raises
     ------
     UnknownNameError
-        If the words mean no kind of oracle; near names and all kinds are in the message.
+        If the text names no kind of oracle; the message lists similar names and all kinds.
     MissingInputError
         If the kind needs a data set and none is given.
 
@@ -122,8 +122,8 @@ def open_oracle(
     """
     if not isinstance(text, str):
         msg = (
-            f"open_oracle takes words, for example 'module:function' or 'study.dfo'; got "
-            f"{type(text).__name__}. An oracle or a function needs no opening: pass it as it is."
+            f"open_oracle takes a text, for example 'module:function' or 'study.dfo'; got "
+            f"{type(text).__name__}. Pass an oracle or a function directly, without open_oracle."
         )
         raise InvalidParameterError(msg)
     if input not in INPUTS:
@@ -132,12 +132,12 @@ def open_oracle(
 
 
 def kind_of(text: str) -> OracleKind:
-    """The kind of oracle that words mean; nothing is opened.
+    """The kind of oracle that a text names; nothing is opened.
 
     Raises
     ------
     UnknownNameError
-        If they mean none.
+        If it names none.
     """
     kinds = oracle_kinds()
     _refuse_unsafe(text)
@@ -146,22 +146,22 @@ def kind_of(text: str) -> OracleKind:
             return kind
     words = [word for kind in kinds for word in kind.words]
     if Path(text).is_file():
-        msg = f"{text}: a file that no kind of oracle reads. Known: {', '.join(words)}."
+        msg = f"{text}: not a file of a known kind of oracle. Known: {', '.join(words)}."
         raise FileFormatError(msg)
     aliases = {word: name for kind in kinds for word, name in kind.aliases.items()}
     raise UnknownNameError("oracle", text, words, aliases=aliases)
 
 
 def _refuse_unsafe(text: str) -> None:
-    """Raise if the words name a saved model that would run code of its maker's when opened."""
+    """Raise if the text names a saved model that would run its author's code when opened."""
     name = text.removeprefix("torch:")
     if name == text and not (Path(text).suffix.lower() in UNSAFE and Path(text).is_file()):
         return
     msg = (
-        f"{name}: a saved model like this is a program and may run any code of its maker's on this "
-        "machine, so denseflip opens none. Open it yourself, in a module that you "
-        "trust, say my_model.py: `model = Net(); model.load_state_dict(torch.load("
-        f"{Path(name).name!r}, weights_only=True)); model.eval()`, and name that: "
+        f"{name}: opening a saved model of this kind can run any code of its author, so "
+        "denseflip does not open it. Load it yourself in a module, say my_model.py: "
+        "`model = Net(); model.load_state_dict(torch.load("
+        f"{Path(name).name!r}, weights_only=True)); model.eval()`, and pass "
         "my_model:model?features=degree. Or export it to ONNX: onnx:model.onnx?features=degree."
     )
     raise FileFormatError(msg)
@@ -175,7 +175,7 @@ def _open_function(text: str, *, dataset: Any, input: str, batch: bool) -> Oracl
 FUNCTION = register_oracle_kind(
     OracleKind(
         name="function",
-        summary="a function, model or oracle of your own, in a module of this folder or installed",
+        summary="your own function, model or oracle, in a module of this folder or installed",
         words=("module:function", "module:model?features=NAME"),
         example="my_classifier:label",
         matches=lambda text: re.fullmatch(r"[^\s:/\\?]+:[\w.]*(\?.*)?", text) is not None,
@@ -205,7 +205,7 @@ def _open_service(text: str, *, dataset: Any, input: str, batch: bool) -> Oracle
 ONNX = register_oracle_kind(
     OracleKind(
         name="onnx",
-        summary="a network in an ONNX file; how its nodes are described behind the question mark",
+        summary="a network in an ONNX file; its node features follow the question mark",
         words=("onnx:FILE?features=NAME",),
         example="onnx:network.onnx?features=degree",
         matches=lambda text: text.startswith(_ONNX),
@@ -215,7 +215,7 @@ ONNX = register_oracle_kind(
 SERVICE = register_oracle_kind(
     OracleKind(
         name="service",
-        summary="a classifier behind HTTP; its token in the environment",
+        summary="a classifier behind HTTP; its token is read from the environment",
         words=("http://HOST/PATH", "https://HOST/PATH"),
         example="http://127.0.0.1:8765/predict",
         matches=lambda text: text.startswith(("http://", "https://")),

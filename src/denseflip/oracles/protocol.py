@@ -1,4 +1,4 @@
-"""What an oracle is: anything that gives each graph a label."""
+"""The oracle protocol: anything that gives each graph a label."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _PLAIN = (int, bool)
 
 
 class Answer(NamedTuple):
-    """What an oracle says of a graph.
+    """An oracle's answer for one graph.
 
     Attributes
     ----------
     label : the label.
-    confidence : the probability of that label, where the oracle gives one and was asked for it.
+    confidence : the probability of that label, if the oracle has one and it was requested.
     probabilities : the probability of every class by its label, likewise.
     """
 
@@ -34,17 +34,18 @@ class Answer(NamedTuple):
 
 @runtime_checkable
 class Oracle(Protocol):
-    """A black box that labels graphs.
+    """A classifier of graphs, used as a black box.
 
-    The one method takes several graphs so that a classifier can answer them in one go. Labels are
-    numbers or strings. The answer for a graph must not depend on when or beside what it is asked.
+    Its one method takes several graphs, so that a classifier can evaluate them together. Labels
+    are numbers or strings. The answer for a graph must not depend on when it is queried or on the
+    other graphs of the batch.
 
-    An oracle may offer more, and a `Session` makes use of it: ``predict_edits(base, edits)``, the
-    labels of ``base`` with the pairs of each array of codes flipped, without building a graph;
-    ``classes``, the labels that it knows; ``predict_proba(graphs)``, one row of probabilities per
-    graph in the order of ``classes``. One whose answer about an edited graph depends on which graph
-    was edited (it sees weights, say) offers ``about(graph, target)``, the oracle for edited forms
-    of that graph, and may show what it sees by ``edge_weights(graph)``.
+    An oracle may offer more, which a `Session` uses: ``predict_edits(base, edits)``, the labels of
+    ``base`` with the pairs of each array of codes flipped, without building a graph; ``classes``,
+    the labels that it knows; ``predict_proba(graphs)``, one row of probabilities per graph in the
+    order of ``classes``. An oracle whose answer for an edited graph depends on the graph that was
+    edited (because it uses weights, say) offers ``about(graph, target)``, the oracle for edited
+    versions of that graph, and may return the weights it uses by ``edge_weights(graph)``.
     """
 
     def predict(self, graphs: Sequence[Graph]) -> Sequence[Any]:
@@ -53,13 +54,13 @@ class Oracle(Protocol):
 
 
 def about_graph(oracle: Oracle, graph: Graph, target: Target = None) -> Oracle:
-    """The oracle to ask about edited forms of a graph: itself, unless it offers ``about``."""
+    """The oracle for edited versions of a graph: itself, unless it offers ``about``."""
     offered = getattr(oracle, "about", None)
     return oracle if offered is None else offered(graph, target)
 
 
 def clean_labels(answers: Any, n_graphs: int) -> list[Label]:
-    """Turn an oracle's answer into plain labels, or say what is wrong with it.
+    """Convert an oracle's answer to plain labels, or raise an error.
 
     NumPy and torch scalars become Python numbers; ``None``, NaN and the wrong number of labels
     are refused.
@@ -70,37 +71,39 @@ def clean_labels(answers: Any, n_graphs: int) -> list[Label]:
 def check_answers(answers: Any, n_graphs: int) -> Sequence[Any]:
     """An oracle's answer as a sequence of one item per graph, or an error."""
     if answers is None:
-        msg = f"The oracle returned None; expected {n_graphs} label(s), one per graph."
+        msg = f"The classifier returned None; expected {n_graphs} label(s), one per graph."
         raise OracleError(msg)
     kind = type(answers).__name__
     ordered = not _is_shuffled(answers)
     if hasattr(answers, "tolist"):
         answers = answers.tolist()
-    # What has keys gives these when it is listed, as a table of pandas gives its columns.
+    # Listing a mapping gives its keys, and listing a pandas table gives its columns.
     if not ordered or isinstance(answers, (Mapping, Set)) or hasattr(answers, "keys"):
         msg = (
-            f"The oracle returned a {kind}, {shown(answers)}, whose entries have no order that "
-            f"goes with the graphs; expected a sequence of {n_graphs} label(s), in the order of "
+            f"The classifier returned a {kind}, {shown(answers)}, whose entries are not in the "
+            f"order of the graphs; expected a sequence of {n_graphs} label(s), in the order of "
             "the graphs."
         )
         raise OracleError(msg)
     if isinstance(answers, (str, bytes, bytearray)) or not hasattr(answers, "__len__"):
-        msg = f"The oracle returned {shown(answers)}; expected a sequence of {n_graphs} label(s)."
+        msg = (
+            f"The classifier returned {shown(answers)}; expected a sequence of {n_graphs} label(s)."
+        )
         raise OracleError(msg)
     try:
         n_answers = len(answers)
         listed = list(answers) if n_answers == n_graphs else []
     except Exception as error:
-        msg = f"The oracle returned a {kind} that cannot be listed ({type(error).__name__})."
+        msg = f"The classifier returned a {kind} that cannot be listed ({type(error).__name__})."
         raise OracleError(msg) from error
     if n_answers != n_graphs:
-        msg = f"The oracle returned {n_answers} label(s) for {n_graphs} graph(s)."
+        msg = f"The classifier returned {n_answers} label(s) for {n_graphs} graph(s)."
         raise OracleError(msg)
     return listed
 
 
 def _is_shuffled(answers: Any) -> bool:
-    """Whether a series has the positions of the graphs for its index, in another order."""
+    """Whether a series has the positions of the graphs as its index, in another order."""
     index = getattr(answers, "index", None)
     if index is None or callable(index) or not hasattr(index, "tolist"):
         return False
@@ -108,7 +111,7 @@ def _is_shuffled(answers: Any) -> bool:
     places = list(range(len(listed)))
     try:
         return listed != places and sorted(listed) == places
-    except TypeError:  # names of several kinds
+    except TypeError:  # an index of mixed types
         return False
 
 
@@ -122,40 +125,40 @@ def clean_label(answer: Any) -> Label:
         try:
             answer = answer.item()
         except (ValueError, RuntimeError) as error:
-            msg = f"The oracle returned {shown(answer)} for one graph; expected one label."
+            msg = f"The classifier returned {shown(answer)} for one graph; expected one label."
             raise OracleError(msg) from error
     if answer is None or not isinstance(answer, (int, float, str)):
-        msg = f"The oracle returned {shown(answer)} as a label; a label is a number or a string."
+        msg = f"The classifier returned {shown(answer)} as a label; expected a number or a string."
         raise OracleError(msg)
     if isinstance(answer, int) and abs(answer) >= LARGEST:
-        msg = "The oracle returned a whole number of more than 100 digits as a label."
+        msg = "The classifier returned a whole number of more than 100 digits as a label."
         raise OracleError(msg)
     if isinstance(answer, float) and not math.isfinite(answer):
-        msg = f"The oracle returned {answer} as a label; a label must be a finite number."
+        msg = f"The classifier returned {answer} as a label; it must be a finite number."
         raise OracleError(msg)
     return visible(str(answer)) if isinstance(answer, str) else answer
 
 
 def clean_probabilities(rows: Any, n_graphs: int, classes: Sequence[Label]) -> list[Answer]:
-    """An oracle's probabilities as answers: the likeliest label and how likely it is."""
+    """Convert an oracle's probabilities to answers: the likeliest label and its probability."""
     answers = []
     for row in check_answers(rows, n_graphs):
         try:
-            if isinstance(row, (Mapping, Set, str)):  # the keys would pass for probabilities
+            if isinstance(row, (Mapping, Set, str)):  # its keys would pass for probabilities
                 raise TypeError
             values = [float(p) for p in row]
         except (TypeError, ValueError) as error:
             msg = (
-                f"The oracle gave {row!r:.60} for one graph; expected {len(classes)} "
+                f"The classifier returned {row!r:.60} for one graph; expected {len(classes)} "
                 "probabilities, one per class."
             )
             raise OracleError(msg) from error
         if len(values) != len(classes):
-            msg = f"The oracle gave {len(values)} probabilities for {len(classes)} classes."
+            msg = f"The classifier returned {len(values)} probabilities for {len(classes)} classes."
             raise OracleError(msg)
         if not all(-1e-9 <= p <= 1 + 1e-9 for p in values) or abs(sum(values) - 1) > 1e-3:
             msg = (
-                "An oracle's probabilities lie between 0 and 1 and sum to 1; got "
+                "The probabilities of a classifier must be between 0 and 1 and sum to 1; got "
                 f"{[round(p, 4) for p in values]!r:.80}."
             )
             raise OracleError(msg)
@@ -167,7 +170,7 @@ def clean_probabilities(rows: Any, n_graphs: int, classes: Sequence[Label]) -> l
 def name_classes(
     class_names: ClassNames | None, classes: Sequence[Label] | None = None
 ) -> dict[Label, str] | None:
-    """Label → name, of a mapping or of a sequence of names; None of None.
+    """Label → name, from a mapping or a sequence of names; None for None.
 
     Parameters
     ----------
@@ -185,7 +188,7 @@ def name_classes(
         named = {clean_label(label): text_of(name) for label, name in class_names.items()}
         strange = [] if classes is None else [x for x in named if x not in classes]
         if strange:
-            msg = f"class_names: {shown(strange[0])} is none of the classes {list(classes or ())}."
+            msg = f"class_names: {shown(strange[0])} is not a class; known: {list(classes or ())}."
             raise InvalidParameterError(msg, parameter="class_names")
     elif isinstance(class_names, (str, bytes)) or not isinstance(class_names, Sequence):
         msg = f"class_names must be a mapping or a sequence of names; got {shown(class_names)}."
@@ -194,7 +197,7 @@ def name_classes(
         labels = range(len(class_names)) if classes is None else classes
         if len(labels) != len(class_names):
             msg = (
-                f"class_names gives {len(class_names)} names, {shown(list(class_names))}, for "
+                f"class_names has {len(class_names)} names, {shown(list(class_names))}, for "
                 f"{len(labels)} classes, {shown(list(labels))}. Give one per class, in that order."
             )
             raise InvalidParameterError(msg, parameter="class_names")
@@ -206,24 +209,24 @@ def name_classes(
 
 
 def classes_of(oracle: Oracle) -> tuple[Label, ...]:
-    """The labels that the probabilities of an oracle are of, in their order."""
+    """The labels of the columns of an oracle's probabilities, in order."""
     classes = getattr(oracle, "classes", None)
     if not hasattr(oracle, "predict_proba") or classes is None:
         msg = (
-            "This oracle gives no confidence: it has no predict_proba(graphs) with one "
-            "probability per class, or does not name its classes. Take a classifier that does "
-            "(such as 'regions-logistic'), or leave out confidence= and take a method that needs "
-            "labels only."
+            "This classifier gives no confidence: it has no predict_proba(graphs) with one "
+            "probability per class, or does not name its classes. Use a classifier that does "
+            "(such as 'regions-logistic'), or omit confidence= and use a method that needs labels "
+            "only."
         )
         raise OracleError(msg)
     return tuple(clean_label(c) for c in classes)
 
 
 def predict_edits_of(oracle: Oracle) -> Callable[..., Any] | None:
-    """The oracle's answers about edits, if they are its own.
+    """The oracle's ``predict_edits``, if it belongs with its ``predict``.
 
-    A class that changes ``predict`` alone, or hands on everything else to another oracle, has
-    ``predict_edits`` from somebody who does not know of the change.
+    A class that overrides ``predict`` alone, or passes everything else on to another oracle,
+    inherits a ``predict_edits`` that does not match its ``predict``.
     """
     found = getattr(oracle, "predict_edits", None)
     for place in (getattr(oracle, "__dict__", {}), *map(vars, type(oracle).__mro__)):

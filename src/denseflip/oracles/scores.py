@@ -1,4 +1,4 @@
-"""What a network returns, read as scores, probabilities and labels."""
+"""Interpret the output of a network as scores, probabilities and labels."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from denseflip.errors import InvalidParameterError, OracleError, UnknownNameErro
 
 Scores = npt.NDArray[np.float64]
 
-#: What a network may give for a graph.
+#: What a network may return for a graph.
 OUTPUTS = ("logits", "probabilities", "logit", "probability", "labels")
-_SUM = 1e-3  # how far from 1 probabilities may sum
+_SUM = 1e-3  # tolerated deviation from 1 of a sum of probabilities
 _HALF = 0.5
 
 
 def check_output(output: Any) -> Any:
-    """The kind of output as given, or an error."""
+    """Check the kind of output."""
     if output is None or callable(output) or output in OUTPUTS:
         return output
     if isinstance(output, str):
@@ -28,7 +28,7 @@ def check_output(output: Any) -> Any:
 
 
 def as_array(returned: Any, output: Any, who: str) -> npt.NDArray[Any]:
-    """What a network returned as an array: by the user's function, if there is one."""
+    """The output of a network as an array, converted by the user's function if there is one."""
     if callable(output):
         returned = output(returned)
     if isinstance(returned, (tuple, list)) and len(returned) == 1:
@@ -37,7 +37,7 @@ def as_array(returned: Any, output: Any, who: str) -> npt.NDArray[Any]:
         kind = type(returned).__name__
         msg = (
             f"{who} returns a {kind} of {len(returned)}, and it is not clear which part is the "
-            "answer. Say so: output=lambda returned: returned[0]."
+            "answer. Select it: output=lambda returned: returned[0]."
         )
         raise OracleError(msg)
     if hasattr(returned, "detach"):
@@ -50,18 +50,18 @@ def as_array(returned: Any, output: Any, who: str) -> npt.NDArray[Any]:
         msg = f"{who} returns values of type {array.dtype}; expected numbers, a score per class."
         raise OracleError(msg)
     if array.dtype.kind == "f" and not np.isfinite(array).all():
-        msg = f"{who} returned {array[~np.isfinite(array)][0]}: a score must be a finite number."
+        msg = f"{who} returned {array[~np.isfinite(array)][0]}; a score must be a finite number."
         raise OracleError(msg)
     return array
 
 
 def kind_of(array: npt.NDArray[Any], n_graphs: int, output: Any, who: str) -> str:
-    """Which of `OUTPUTS` an answer is, from what was said and else from its looks."""
+    """Which of `OUTPUTS` an output is, as stated by the user or else inferred."""
     one = array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1)
     if array.ndim not in (1, 2) or len(array) != n_graphs:
         hint = ""
         if array.ndim and n_graphs and len(array) > n_graphs:
-            hint = " A classifier of nodes must pool its nodes into one answer per graph first."
+            hint = " A node classifier must first pool its nodes into one output per graph."
         msg = (
             f"{who} returned an array of shape {array.shape} for {n_graphs} graph(s); expected "
             f"({n_graphs}, classes), one row of scores per graph.{hint}"
@@ -71,8 +71,8 @@ def kind_of(array: npt.NDArray[Any], n_graphs: int, output: Any, who: str) -> st
         if one != (output in ("logit", "probability", "labels")):
             shape = "(k,) or (k, 1)" if not one else "(k, classes)"
             msg = (
-                f"{who} returned shape {array.shape}, which is not what output={output!r} means; "
-                f"that has the shape {'(k, classes)' if one else shape}."
+                f"{who} returned shape {array.shape}, which does not match output={output!r}; "
+                f"expected the shape {'(k, classes)' if one else shape}."
             )
             raise OracleError(msg)
         return output
@@ -80,8 +80,8 @@ def kind_of(array: npt.NDArray[Any], n_graphs: int, output: Any, who: str) -> st
         return "labels"
     if one:
         msg = (
-            f"{who} gives one number per graph ({array.ravel()[0]:.4g} for the first), and it is "
-            "not clear what it means. Say so: output='logit' (class 1 if above 0), 'probability' "
+            f"{who} returns one number per graph ({array.ravel()[0]:.4g} for the first), and its "
+            "meaning is not clear. State it: output='logit' (class 1 if above 0), 'probability' "
             "(of class 1) or 'labels'."
         )
         raise OracleError(msg, parameter="output")
@@ -95,7 +95,7 @@ def _look_like_shares(array: npt.NDArray[Any]) -> bool:
 
 
 def shares_of(array: npt.NDArray[Any], kind: str, who: str) -> Scores:
-    """Probabilities, shape (k, classes), of an answer of a kind; `labels` has none."""
+    """Probabilities, shape (k, classes), of an output of a kind other than `labels`."""
     values = np.asarray(array, dtype=np.float64)
     if kind in ("logit", "probability"):
         ones = values.reshape(len(values))
@@ -109,9 +109,9 @@ def shares_of(array: npt.NDArray[Any], kind: str, who: str) -> Scores:
         bad = np.flatnonzero(np.abs(sums - 1) > _SUM)
         if len(bad):
             msg = (
-                f"{who} gives probabilities that sum to {sums[bad[0]]:.4g}, not to 1 "
-                f"({[round(float(p), 4) for p in values[bad[0]]]!r:.80}). If these are no "
-                "probabilities say output='logits'; else end the model with a softmax."
+                f"{who} returns probabilities that sum to {sums[bad[0]]:.4g}, not to 1 "
+                f"({[round(float(p), 4) for p in values[bad[0]]]!r:.80}). If these are not "
+                "probabilities, pass output='logits'; otherwise end the model with a softmax."
             )
             raise OracleError(msg, parameter="output")
         return np.asarray(values / sums[:, None])
@@ -122,8 +122,9 @@ def _check_between(values: Scores, who: str) -> None:
     outside = values[(values < -1e-6) | (values > 1 + 1e-6)]
     if len(outside):
         msg = (
-            f"{who} gives {outside[0]:.4g} as a probability; one lies between 0 and 1. If these "
-            "are no probabilities say output='logits' (or 'logit', for one number per graph)."
+            f"{who} returns {outside[0]:.4g} as a probability; it must be between 0 and 1. If "
+            "these are not probabilities, pass output='logits' (or 'logit', for one number per "
+            "graph)."
         )
         raise OracleError(msg, parameter="output")
 
@@ -134,7 +135,7 @@ def _softmax(values: Scores) -> Scores:
 
 
 def margins(array: npt.NDArray[Any], kind: str) -> Scores:
-    """How far each answer is from another label, in the scores' own unit."""
+    """Distance of each output from another label, in the unit of the scores."""
     values = np.asarray(array, dtype=np.float64)
     if kind == "labels":
         return np.full(len(values), np.inf)
@@ -148,7 +149,7 @@ def margins(array: npt.NDArray[Any], kind: str) -> Scores:
 
 
 def positions(array: npt.NDArray[Any], kind: str) -> npt.NDArray[np.int64]:
-    """Position of the class of each answer; a label is its own position."""
+    """Position of the class of each output; a label is its own position."""
     if kind == "labels":
         return np.asarray(array.reshape(len(array)), dtype=np.int64)
     if kind in ("logit", "probability"):

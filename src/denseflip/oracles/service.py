@@ -1,11 +1,11 @@
 """A classifier behind HTTP as an oracle.
 
-One address, one kind of question. The body of a POST is
-``{"denseflip": 1, "graphs": [{"n_nodes": 3, "edges": [[0, 1]]}]}``, the answer
+There is one address and one kind of request. The body of a POST is
+``{"denseflip": 1, "graphs": [{"n_nodes": 3, "edges": [[0, 1]]}]}``, the response
 ``{"labels": ["ill"]}``, one label per graph in the order of the graphs. A service may add
-``"classes"``, the labels that it knows, ``"probabilities"``, one row per graph in their order, and
-``"class_names"``. The first question has no graphs: it shows that the service is there, and what it
-offers.
+``"classes"``, the labels that it knows, ``"probabilities"``, one row per graph in the order of
+``"classes"``, and ``"class_names"``. The first request has no graphs: it checks that the service
+is running, and what it offers.
 """
 
 from __future__ import annotations
@@ -41,34 +41,35 @@ from denseflip.oracles.protocol import (
 
 #: The environment variable that holds the service's token.
 TOKEN = "DENSEFLIP_TOKEN"
-#: The version of the question.
+#: The version of the request format.
 CONTRACT = 1
 
-_LARGEST = 64 * 2**20  # bytes of an answer
-_AGAIN = {408, 425, 429, 500, 502, 503, 504}  # statuses that may be gone the next time
+_LARGEST = 64 * 2**20  # bytes of a response
+_AGAIN = {408, 425, 429, 500, 502, 503, 504}  # statuses that may be temporary
 _LONGEST_PAUSE = 30.0
-_SHOWN = 160  # characters of a garbled answer
+_SHOWN = 160  # characters quoted of an invalid response
 
 
 class HttpOracle:
-    """A service that labels graphs; `open_oracle` makes one of its address.
+    """A service that labels graphs; `open_oracle` builds one from its address.
 
-    What cannot be had is asked for again after a pause that doubles: lost connections, time-outs,
-    and the statuses 408, 425, 429 and 5xx. What is wrong (another status, no JSON, the wrong number
-    of labels) is an error at once.
+    Temporary failures are retried after a pause that doubles each time: lost connections,
+    time-outs, and the statuses 408, 425, 429 and 5xx. Other failures (another status, no JSON, the
+    wrong number of labels) raise at once.
 
-    The token, if there is one, is taken from the environment (``DENSEFLIP_TOKEN``) when the first
-    question is sent, as ``Authorization: Bearer …``. It is in no message, file or worker's task.
+    The token, if there is one, is read from the environment (``DENSEFLIP_TOKEN``) when the first
+    request is sent, as ``Authorization: Bearer …``. It never appears in a message, a file or a
+    task of a worker.
 
     Parameters
     ----------
     url : the address, ``https://…`` or ``http://…``.
-    timeout : seconds for one answer, its last byte included.
-    retries : how often to ask again.
-    pause : seconds before the first time; then twice as many, and so on.
-    max_batch : the most graphs in one question.
-    class_names : as in `as_oracle`; by default what the service says.
-    plain_token : send the token over a connection that is not encrypted, to another machine.
+    timeout : seconds for one complete response.
+    retries : number of retries.
+    pause : seconds before the first retry; doubled for each further one.
+    max_batch : the largest number of graphs in one request.
+    class_names : as in `as_oracle`; by default the names that the service gives.
+    plain_token : whether to send the token to another machine over an unencrypted connection.
     """
 
     def __init__(
@@ -99,34 +100,34 @@ class HttpOracle:
 
     @cached_property
     def _offer(self) -> Mapping[str, Any]:
-        """What the service says of itself, when it is asked about no graph at all."""
+        """What the service offers: its response to a request without graphs."""
         answer = self._ask([])
         classes = answer.get("classes")
         if classes is not None and (not isinstance(classes, list) or not classes):
-            msg = f"{self._place} gives {classes!r:.60} as classes; expected a list of labels."
+            msg = f"{self._place} returned {classes!r:.60} as classes; expected a list of labels."
             raise OracleError(msg)
         return answer
 
     @property
     def classes(self) -> tuple[Label, ...] | None:
-        """The labels that it says it knows, or None."""
+        """The labels that the service lists, or None."""
         found = self._offer.get("classes")
         return None if found is None else tuple(clean_label(c) for c in found)
 
     @cached_property
     def class_names(self) -> Mapping[Label, str] | None:
-        """Label → name, as given here, else as the service has it."""
+        """Label → name, as given here, else as the service gives them."""
         names = self._names
         if names is None:
             names = self._offer.get("class_names")
-            if isinstance(names, Mapping):  # a key of JSON is always a text
+            if isinstance(names, Mapping):  # JSON keys are always strings
                 known = {str(c): c for c in self.classes or ()}
                 names = {known.get(str(k), k): v for k, v in names.items()}
         return name_classes(names, self.classes)
 
     @property
     def given(self) -> str:
-        """What the service is given, in words, for messages."""
+        """What the service receives, in words, for messages."""
         return "graphs as JSON, n_nodes and edges"
 
     # ---- answers --------------------------------------------------------------------------
@@ -159,8 +160,8 @@ class HttpOracle:
             for label, best in zip(labels, found, strict=True):
                 if label != best.label:
                     msg = (
-                        f"{self._place} contradicts itself: its label is {label!r}, its "
-                        f"likeliest class {best.label!r}."
+                        f"{self._place} contradicts itself: its label is {label!r}, but its most "
+                        f"probable class is {best.label!r}."
                     )
                     raise OracleError(msg)
             out.extend([float(p) for p in row] for row in rows)
@@ -174,7 +175,7 @@ class HttpOracle:
         found = answer.get(name)
         if not isinstance(found, list):
             msg = (
-                f"{self._place} answered without a list of {name!r} (it has: "
+                f"{self._place} returned no list of {name!r} (it returned: "
                 f"{', '.join(visible(str(k))[:30] for k in answer) or 'nothing'}). Expected "
                 f'{{"{name}": […]}}, one per graph.'
             )
@@ -183,16 +184,16 @@ class HttpOracle:
             one = "label" if name == "labels" else "row of probabilities"
             many = "labels" if name == "labels" else "rows of probabilities"
             msg = (
-                f"{self._place} gave {counted(len(found), one, many)} for "
-                f"{counted(n_graphs, 'graph', 'graphs')}. It must answer every graph, in order."
+                f"{self._place} returned {counted(len(found), one, many)} for "
+                f"{counted(n_graphs, 'graph', 'graphs')}. It must answer for every graph, in order."
             )
             raise OracleError(msg)
         return check_answers(found, n_graphs)
 
-    # ---- the wire -------------------------------------------------------------------------
+    # ---- requests -------------------------------------------------------------------------
 
     def _ask(self, graphs: Sequence[Graph]) -> Mapping[str, Any]:
-        """One question, asked again as long as it is worth it."""
+        """Send one request, with retries."""
         content = {
             "denseflip": CONTRACT,
             "graphs": [{"n_nodes": g.n_nodes, "edges": g.pairs.tolist()} for g in graphs],
@@ -207,9 +208,9 @@ class HttpOracle:
                 if last:
                     tries = counted(self.retries + 1, "time", "times")
                     msg = (
-                        f"{self._place} {failure}; asked {tries}, about "
-                        f"{counted(len(graphs), 'graph', 'graphs')}. Is it running and quick "
-                        f"enough? It has {self.timeout:g} s for an answer (timeout=…)."
+                        f"{self._place} {failure} (tried {tries}, with "
+                        f"{counted(len(graphs), 'graph', 'graphs')}). Is it running and fast "
+                        f"enough? The limit per response is {self.timeout:g} s (timeout=…)."
                     )
                     raise OracleError(msg, parameter="timeout") from None
                 time.sleep(min(max(wait, failure.pause), _LONGEST_PAUSE))
@@ -225,33 +226,31 @@ class HttpOracle:
                 for part in response.iter_bytes():
                     raw += part
                     if len(raw) > _LARGEST:
-                        msg = f"{self._place} answered with more than {_LARGEST // 2**20} MB."
+                        msg = f"{self._place} returned more than {_LARGEST // 2**20} MB."
                         raise OracleError(msg)
                     if time.monotonic() - started > self.timeout:
-                        raise _AgainError(f"did not answer within {self.timeout:g} s")
+                        raise _AgainError(f"did not respond within {self.timeout:g} s")
                 status, headers = response.status_code, response.headers
         except httpx.TimeoutException:
-            raise _AgainError(f"did not answer within {self.timeout:g} s") from None
+            raise _AgainError(f"did not respond within {self.timeout:g} s") from None
         except httpx.ConnectError as error:
             raise _AgainError(f"cannot be reached ({self._clean(said(error))})") from None
         except (httpx.TransportError, httpx.DecodingError) as error:
             why = self._clean(said(error))
-            raise _AgainError(f"broke off in the middle of an answer ({why})") from None
+            raise _AgainError(f"broke off in the middle of a response ({why})") from None
         if status in _AGAIN:
-            raise _AgainError(
-                f"answered with status {status}", _seconds(headers.get("retry-after"))
-            )
+            raise _AgainError(f"returned status {status}", _seconds(headers.get("retry-after")))
         if status != 200:
             raise OracleError(self._refusal(status, bytes(raw)))
         try:
             answer = json.loads(bytes(raw))
         except (ValueError, RecursionError):
             shown = self._clean(bytes(raw[:_SHOWN]).decode("utf-8", "replace"))
-            msg = f"{self._place} answered with what is no JSON: {shown!r}."
+            msg = f"{self._place} did not return JSON: {shown!r}."
             raise OracleError(msg) from None
         if not isinstance(answer, dict):
             kind = type(answer).__name__
-            msg = f'{self._place} answered with a {kind}; expected {{"labels": […]}}.'
+            msg = f'{self._place} returned a {kind}; expected {{"labels": […]}}.'
             raise OracleError(msg)
         return answer
 
@@ -259,24 +258,24 @@ class HttpOracle:
         shown = self._clean(raw[:_SHOWN].decode("utf-8", "replace"))
         hint = ""
         if status in (401, 403):
-            hint = f" Put its token into the environment variable {TOKEN}."
+            hint = f" Set the environment variable {TOKEN} to its token."
         elif 300 <= status < 400:
-            hint = " It wants another address; give that one (denseflip follows no redirects)."
+            hint = " It redirects to another address; use that one (redirects are not followed)."
         elif status in (404, 405):
-            hint = " Is this the address that takes questions (POST)?"
+            hint = " Does this address accept POST requests?"
         elif status == 413:
-            hint = " Ask about fewer graphs at once (max_batch=…)."
+            hint = " Send fewer graphs per request (max_batch=…)."
         said_so = f": {shown!r}" if shown.strip() else ""
-        return f"{self._place} answered with status {status}{said_so}.{hint}"
+        return f"{self._place} returned status {status}{said_so}.{hint}"
 
     def _clean(self, text: str) -> str:
-        """A text of somebody else's for a message: visible, and without the token."""
+        """A text from outside, made safe for a message: printable, and without the token."""
         token = os.environ.get(TOKEN, "").strip()
         return visible(text.replace(token, "…") if token else text)[: 2 * _SHOWN]
 
     @property
     def _place(self) -> str:
-        """The service in messages; what stands behind a question mark may be a secret."""
+        """The service in messages, without its query string, which may hold a secret."""
         return f"The service {self.url.partition('?')[0]}"
 
     @cached_property
@@ -285,12 +284,12 @@ class HttpOracle:
         token = os.environ.get(TOKEN, "").strip()
         if token:
             if not token.isascii() or not token.isprintable() or " " in token:
-                msg = f"{TOKEN} holds signs that no token has (blanks, breaks, letters with marks)."
+                msg = f"{TOKEN} must not contain spaces, line breaks or non-ASCII characters."
                 raise InvalidParameterError(msg)
             if not self.plain_token and not _is_safe(self.url):
                 msg = (
-                    f"{TOKEN} is set, and {self._place[4:]} is not encrypted: anybody on the way "
-                    "could read the token. Use https, unset the variable, or say plain_token=True."
+                    f"{TOKEN} is set, and {self._place[4:]} is not encrypted: the token could be "
+                    "read on the way. Use https, unset the variable, or pass plain_token=True."
                 )
                 raise InvalidParameterError(msg, parameter="plain_token")
             headers["Authorization"] = f"Bearer {token}"
@@ -299,7 +298,7 @@ class HttpOracle:
         return client
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the connection, which holds the token; a worker makes its own."""
+        """Everything but the connection, which holds the token; a worker opens its own."""
         return {k: v for k, v in self.__dict__.items() if k != "_client"}
 
     def __repr__(self) -> str:
@@ -307,9 +306,9 @@ class HttpOracle:
 
 
 def open_service(url: str, **options: Any) -> HttpOracle:
-    """The oracle of an address, after the service has shown that it is there."""
+    """Open the oracle of an address, and check that the service is running."""
     oracle = HttpOracle(url, **options)
-    oracle._offer  # noqa: B018 - asked here, so that a wrong address is an error at once
+    oracle._offer  # noqa: B018 - requested here, so that a wrong address fails at once
     return oracle
 
 
@@ -322,7 +321,7 @@ def _httpx() -> Any:
 
 
 class _AgainError(Exception):
-    """A failure that may be gone the next time."""
+    """A failure that may be temporary."""
 
     def __init__(self, words: str, pause: float = 0.0) -> None:
         super().__init__(words)
@@ -330,33 +329,33 @@ class _AgainError(Exception):
 
 
 def _seconds(text: str | None) -> float:
-    """How long a service asks to wait (its header Retry-After, if that is a number)."""
+    """Seconds that a service asks to wait (its header Retry-After, if that is a number)."""
     return float(text) if text is not None and text.strip().isdecimal() else 0.0
 
 
 def _checked(url: str) -> str:
-    """The address, or what is wrong with it."""
+    """Check an address."""
     parts = None
     try:
         parts = urlsplit(url)
         fine = parts.scheme in ("http", "https") and bool(parts.hostname)
-        parts.port  # noqa: B018 - a ValueError if it is none
+        parts.port  # noqa: B018 - raises ValueError if invalid
     except (ValueError, AttributeError, TypeError):
         fine = False
     if not fine or parts is None:
-        msg = f"A service's address is http://host/path or https://host/path; got {url!r:.60}."
+        msg = f"A service's address must be http://host/path or https://host/path; got {url!r:.60}."
         raise InvalidParameterError(msg)
     if parts.username or parts.password:
         msg = (
-            f"The address of {parts.hostname} holds a name or password, which would end up in "
-            f"files and messages. Take it out; a token goes into the environment variable {TOKEN}."
+            f"The address of {parts.hostname} holds a user name or password, which would appear in "
+            f"files and messages. Remove it; set the environment variable {TOKEN} to a token."
         )
         raise InvalidParameterError(msg)
     return url
 
 
 def _is_safe(url: str) -> bool:
-    """Whether a token sent there can be read by nobody on the way."""
+    """Whether a token sent there cannot be read on the way."""
     parts = urlsplit(url)
     if parts.scheme == "https" or parts.hostname == "localhost":
         return True

@@ -79,7 +79,7 @@ class Session(BaseSession):
         self.oracle = oracle
         self.on_event = on_event
         self._budget = None
-        if budget is not None:  # more than Python counts to is as good as none
+        if budget is not None:  # a budget beyond sys.maxsize means no limit
             self._budget = min(whole_number("budget", budget, minimum=1), sys.maxsize)
         self._deadline = None if time_limit is None else time.monotonic() + time_limit
         self._max_batch = whole_number("batch", max_batch, minimum=1)
@@ -89,7 +89,7 @@ class Session(BaseSession):
         self._answers: dict[int, Answer] = {}
         self._counted: set[int] = set()
         self._plain: dict[tuple[type, Any], Answer] = {}
-        self._walked = 0  # graphs evaluated for the search, queried or not; kept under a budget
+        self._walked = 0  # graphs evaluated for the search, queried or not; limited by the budget
         self._calls = 0
         self._background_calls = 0
         self.evaluations = 0
@@ -268,18 +268,18 @@ class Session(BaseSession):
             known = self._answers.get(graph.key)
             if known is not None and again != known.label:
                 msg = (
-                    f"The oracle is not deterministic: it labelled the same graph {known.label!r} "
-                    f"first and {again!r} when queried again. A counterfactual of such an oracle "
-                    "is meaningless. Fix its seed, or switch off dropout and other random parts."
+                    f"The classifier is not deterministic: it labelled the same graph "
+                    f"{known.label!r} first and {again!r} when queried again. Its counterfactuals "
+                    "are meaningless. Fix its seed, or switch off dropout and other random parts."
                 )
                 raise OracleError(msg)
 
     # ---- the oracle itself --------------------------------------------------------------
 
     def _prefetch_within_budget(self, graphs: Sequence[Graph]) -> None:
-        """Look ahead, but not after the time limit, and at no more graphs than the budget has.
+        """Look ahead, within the time limit and the budget.
 
-        Under a budget, graphs that were evaluated in vain are not replaced by others.
+        Under a budget, wasted evaluations are not replaced by others.
         """
         if self._budget is not None:
             known, spent = self._answers, max(self._calls, self._walked)
@@ -362,10 +362,11 @@ class Session(BaseSession):
             usual = "estimator, features=…" if rows else "function, input=…, batch=…"
             wrap = f"as_oracle({getattr(self.oracle, 'wrapping_hint', usual)})"
             msg = (
-                f"The oracle raised {type(error).__name__}: {error} (asked about {len(graphs)} "
-                f"graph(s) with {first.n_nodes} nodes; the first has {first.n_edges} edges). "
-                f"It was given {getattr(self.oracle, 'given', 'a list of denseflip Graphs')}; if "
-                f"it wants another form, wrap it: {wrap}."
+                f"The classifier raised {type(error).__name__}: {error} (queried with "
+                f"{len(graphs)} graph(s) with {first.n_nodes} nodes; the first has "
+                f"{first.n_edges} edges). "
+                f"It received {getattr(self.oracle, 'given', 'a list of denseflip Graphs')}; if "
+                f"it takes another form, wrap it: {wrap}."
             )
             raise OracleError(msg) from error
 

@@ -1,6 +1,6 @@
-"""Graphs as a network wants them: node features, edges both ways, which graph a node is of.
+"""Graphs as the inputs of a network: node features, edges in both directions, batch indices.
 
-Everything is NumPy and made anew from each edited graph; torch and ONNX take it from here.
+Everything is NumPy and computed from each edited graph; the torch and ONNX oracles use it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Array = npt.NDArray[Any]
 NodeFeatures = Callable[[Graph], Array]
 
 
-# ---- features of nodes ----------------------------------------------------------------------
+# ---- node features --------------------------------------------------------------------------
 
 
 def _profile(graph: Graph) -> Array:
@@ -48,7 +48,7 @@ def _constant(graph: Graph) -> Array:
     return np.ones((graph.n_nodes, 1), dtype=np.float32)
 
 
-#: Features of nodes by name: of one graph, one row per node.
+#: Node features by name: a function of one graph that returns one row per node.
 NODE_FEATURES: dict[str, NodeFeatures] = {
     "profile": _profile,
     "degree": _degree,
@@ -58,18 +58,18 @@ NODE_FEATURES: dict[str, NodeFeatures] = {
 
 
 class FixedFeatures:
-    """The same rows whatever the edges: ages of genes, coordinates of regions."""
+    """The same rows for every graph, whatever its edges: ages of genes, coordinates of regions."""
 
     def __init__(self, rows: Any) -> None:
         try:
             array = np.asarray(rows)
         except Exception as error:
-            msg = f"features: no array can be made of {type(rows).__name__} ({said(error)})."
+            msg = f"features: cannot convert {type(rows).__name__} to an array ({said(error)})."
             raise InvalidParameterError(msg, parameter="features") from error
         if array.ndim != 2 or array.dtype.kind not in "iufb":
             msg = (
-                f"features as an array have one row of numbers per node, shape (n, d); got shape "
-                f"{array.shape} of type {array.dtype}."
+                f"An array of features must have one row of numbers per node, shape (n, d); got "
+                f"shape {array.shape} of type {array.dtype}."
             )
             raise InvalidParameterError(msg, parameter="features")
         if not np.isfinite(array).all():
@@ -79,15 +79,15 @@ class FixedFeatures:
         self.rows = array.astype(np.float32)
 
     def __call__(self, graph: Graph) -> Array:
-        """The rows, if they are as many as the graph has nodes."""
+        """The rows, if there is one per node of the graph."""
         if len(self.rows) != graph.n_nodes:
-            msg = f"features has {len(self.rows)} rows, the graph {graph.n_nodes} nodes."
+            msg = f"features has {len(self.rows)} rows, but the graph has {graph.n_nodes} nodes."
             raise InvalidGraphError(msg)
         return self.rows
 
 
 class OwnFeatures:
-    """A function of the adjacency array, whose answer is checked every time."""
+    """The user's function of the adjacency array; its result is checked on every call."""
 
     def __init__(self, function: Callable[[Array], Any]) -> None:
         self.function = function
@@ -98,21 +98,21 @@ class OwnFeatures:
             rows = np.asarray(self.function(graph.to_adjacency()), dtype=np.float32)
         except Exception as error:
             msg = (
-                f"The function of features raised {said(error)}; it was given the NumPy adjacency "
+                f"The features function raised {said(error)}; it received the NumPy adjacency "
                 f"array of a graph with {graph.n_nodes} nodes."
             )
             raise OracleError(msg) from error
         if rows.ndim != 2 or len(rows) != graph.n_nodes or not np.isfinite(rows).all():
             msg = (
-                f"The function of features must give one row of finite numbers per node, shape "
-                f"({graph.n_nodes}, d); it gave shape {rows.shape}."
+                f"The features function must return one row of finite numbers per node, shape "
+                f"({graph.n_nodes}, d); it returned shape {rows.shape}."
             )
             raise OracleError(msg)
         return rows
 
 
 def node_features(features: Any) -> NodeFeatures | None:
-    """What `as_oracle` takes as features of a network, as a function of a graph; None of None."""
+    """The ``features`` of `as_oracle` for a network, as a function of a graph; None for None."""
     if features is None:
         return None
     if isinstance(features, str):
@@ -121,14 +121,14 @@ def node_features(features: Any) -> NodeFeatures | None:
         return NODE_FEATURES[features]
     if callable(features):
         return OwnFeatures(features)
-    if hasattr(features, "detach"):  # a tensor, wherever it is
+    if hasattr(features, "detach"):  # a tensor on any device
         features = features.detach().cpu().numpy()
     return FixedFeatures(features)
 
 
 # ---- inputs of a network --------------------------------------------------------------------
 
-#: What an input of this name is filled with.
+#: Recognised names of each input.
 ROLES: Mapping[str, tuple[str, ...]] = {
     "x": ("x", "feats", "node_features", "features", "h"),
     "edge_index": ("edge_index", "edges"),
@@ -141,12 +141,12 @@ _ROLE = {name: role for role, names in ROLES.items() for name in names}
 
 
 def roles_of(required: Sequence[str], optional: Sequence[str], where: str) -> dict[str, str]:
-    """Name of an input → what to fill it with.
+    """Name of each input → what to fill it with.
 
     Parameters
     ----------
     required, optional : names of the inputs; of the optional ones only ``batch`` is filled.
-    where : whose inputs they are, for messages.
+    where : the owner of the inputs, for messages.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def roles_of(required: Sequence[str], optional: Sequence[str], where: str) -> di
     """
     if len(required) == 1:
         role = _ROLE.get(required[0].lower())
-        if role in (None, "x"):  # a model of one array, whatever it is called
+        if role in (None, "x"):  # a single input may have any name
             return {required[0]: "x or adjacency"}
         if role in ("batch", "data"):
             return {required[0]: "data"}
@@ -165,8 +165,8 @@ def roles_of(required: Sequence[str], optional: Sequence[str], where: str) -> di
         if role is None:
             known = ", ".join(names[0] for names in ROLES.values())
             msg = (
-                f"{where} takes {', '.join(required)}, and denseflip does not know what {name!r} "
-                f"is. It fills inputs named {known}: wrap the model so that it takes these."
+                f"{where} takes {', '.join(required)}, and the input {name!r} is not recognised. "
+                f"Known names are {known}: wrap the model so that its inputs have these names."
             )
             raise InvalidParameterError(msg)
         out[name] = role
@@ -177,17 +177,17 @@ def roles_of(required: Sequence[str], optional: Sequence[str], where: str) -> di
 
 
 def needs_features(roles: Mapping[str, str]) -> bool:
-    """Whether a network with these inputs cannot be asked without node features."""
+    """Whether a network with these inputs requires node features."""
     return bool({"x", "data"} & set(roles.values()))
 
 
 def check_features(roles: Mapping[str, str], features: NodeFeatures | None) -> None:
-    """Say that features are missing, or that nobody would look at them."""
+    """Raise if features are missing, or given but unused."""
     if features is None and needs_features(roles):
         msg = (
-            "This network takes features of nodes, and none were said: give features="
+            "This network takes node features, and none are given. Pass features="
             f"{', '.join(map(repr, NODE_FEATURES))}, an array with one row per node, or a function "
-            "of the adjacency array. Take those that it was trained with."
+            "of the adjacency array. Use the features that it was trained with."
         )
         raise MissingInputError(msg, parameter="features")
     if features is not None and not {"x", "data", "x or adjacency"} & set(roles.values()):
@@ -201,7 +201,7 @@ def check_features(roles: Mapping[str, str], features: NodeFeatures | None) -> N
 def inputs_of(
     graphs: Sequence[Graph], roles: Mapping[str, str], features: NodeFeatures | None
 ) -> dict[str, Array]:
-    """The arrays that fill a network's inputs, by the inputs' names.
+    """The arrays for a network's inputs, by input name.
 
     Features are float32, indices int64; a stack of adjacencies is float32 of shape (k, n, n).
     """
@@ -212,9 +212,7 @@ def inputs_of(
         rows = [features(g) for g in graphs]
         widths = {r.shape[1] for r in rows}
         if len(widths) > 1:
-            msg = (
-                f"Features of nodes differ in length from graph to graph: {shown(sorted(widths))}."
-            )
+            msg = f"The number of node features differs between graphs: {shown(sorted(widths))}."
             raise OracleError(msg)
         made["x"] = np.concatenate(rows)
         if "x or adjacency" in wanted:
@@ -239,9 +237,9 @@ def inputs_of(
 
 
 def together(roles: Mapping[str, str]) -> bool:
-    """Whether several graphs can be asked about at once.
+    """Whether several graphs can be evaluated together.
 
-    A network that takes edges but is not told which node is of which graph would mix them up.
+    A network that takes edges but no batch index would mix the graphs up.
     """
     found = set(roles.values())
     return bool(found & {"batch", "data"}) or not found & {"edge_index", "x"}
@@ -250,5 +248,5 @@ def together(roles: Mapping[str, str]) -> bool:
 def _one_size(graphs: Sequence[Graph]) -> None:
     sizes = {g.n_nodes for g in graphs}
     if len(sizes) > 1:
-        msg = f"Graphs of {min(sizes)} to {max(sizes)} nodes do not fit into one array."
+        msg = f"Graphs with {min(sizes)} to {max(sizes)} nodes do not fit into one array."
         raise InvalidGraphError(msg)

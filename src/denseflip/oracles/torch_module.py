@@ -22,15 +22,15 @@ from denseflip.oracles.tensors import roles_of
 
 
 class TorchOracle(NetworkOracle):
-    """A module's highest score as the label of a graph; made by `as_oracle`.
+    """A torch module as a classifier: the highest score is the label; built by `as_oracle`.
 
-    The module is asked without gradients, in evaluation mode: one in training mode is refused, here
-    and at every question. Its inputs are filled by their names in ``forward``; see `as_oracle` for
-    the rest.
+    The module runs without gradients in evaluation mode. A module in training mode is refused,
+    here and at every query. Its inputs are matched by their names in ``forward``; see `as_oracle`
+    for the rest.
 
     Parameters
     ----------
-    module : the module. It is not changed; on another `device` a copy of it answers.
+    module : the module. It is not changed; on another `device` a copy of it is used.
     features, output, device, max_batch, class_names : as in `as_oracle`.
     """
 
@@ -78,7 +78,7 @@ class TorchOracle(NetworkOracle):
 
 
 def _inputs_of(module: Any) -> dict[str, str]:
-    """Name of a parameter of ``forward`` → what to fill it with."""
+    """Name of each parameter of ``forward`` → what to fill it with."""
     name = type(module).__name__
     try:
         parameters = list(inspect.signature(module.forward).parameters.values())
@@ -90,8 +90,8 @@ def _inputs_of(module: Any) -> dict[str, str]:
     required = [p.name for p in named if p.default is p.empty]
     if not required:
         msg = (
-            f"{name}.forward names no parameter that denseflip could fill. Wrap it in a module "
-            "with forward(self, x, edge_index, batch) that calls it."
+            f"{name}.forward has no parameter that denseflip can fill. Wrap it in a module with "
+            "forward(self, x, edge_index, batch) that calls it."
         )
         raise InvalidParameterError(msg)
     optional = [p.name for p in named if p.default is not p.empty]
@@ -104,18 +104,18 @@ def _check_mode(module: Any) -> None:
         which = "" if training[0] == "" else f" (its part {training[0]!r})"
         msg = (
             f"The module is in training mode{which}: dropout and batch normalisation would change "
-            "its answers from one question to the next. Call model.eval() first."
+            "its answers from one query to the next. Call model.eval() first."
         )
         raise OracleError(msg)
 
 
 def _check_memory(module: Any) -> None:
-    """A layer that keeps the first graph's edges would answer of that one for ever."""
+    """Refuse layers that cache the edges of the first graph and would ignore all others."""
     for name, part in module.named_modules():
         if getattr(part, "cached", False) is True:
             msg = (
                 f"The layer {name!r} has cached=True: it keeps the edges of the first graph it "
-                "sees, so edits would change nothing. Make it with cached=False."
+                "sees, so edits would have no effect. Create it with cached=False."
             )
             raise InvalidParameterError(msg)
 
@@ -139,12 +139,12 @@ def _moved(module: Any, device: str | None) -> Any:
     try:
         return copy.deepcopy(module).to(place)
     except (RuntimeError, AssertionError, NotImplementedError) as error:
-        msg = f"The device {device!r} cannot be used here: {said(error)}. Take device='cpu'."
+        msg = f"The device {device!r} cannot be used here: {said(error)}. Use device='cpu'."
         raise InvalidParameterError(msg, parameter="device") from error
 
 
 def _as_batch(given: Mapping[str, Any], n_graphs: int) -> Any:
-    """PyTorch Geometric's form of several graphs."""
+    """A batch of graphs as PyTorch Geometric's `Batch`."""
     import torch
 
     try:

@@ -1,10 +1,11 @@
-"""Classifiers that want the weighted matrix: how an edit of the graph becomes one of the weights.
+"""Classifiers of weighted matrices: how an edit of the graph changes the weights.
 
-A search adds and removes edges; a weighted classifier sees numbers. So an edited graph is handed to
-it as the subject's own matrix in which kept edges and absent ones keep their weight, a removed
-edge gets the weight that this pair typically has below the threshold, and an added one the weight
-that it typically has above it in the class that is wanted. Both stay on their side of the
-subject's own threshold, so thresholding the new matrix gives the edited graph.
+A search adds and removes edges, but a weighted classifier takes numbers. An edited graph is
+therefore passed to it as the subject's own matrix with new weights for the edits. Kept edges and
+kept non-edges keep their weight. A removed edge gets the weight that this pair typically has below
+the threshold, an added one the weight that it typically has above it in the target class. Both
+stay on their side of the subject's own threshold, so thresholding the new matrix gives the edited
+graph.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ from denseflip.limits import check_size
 from denseflip.oracles.protocol import ClassNames, check_answers, clean_labels, name_classes
 
 Rows = npt.NDArray[np.float64]
-#: The forms in which a model may want weights.
+#: The forms in which a model may take weights.
 INPUTS = ("rows", "matrices")
 
 
 def pair_places(codes: Codes, n_nodes: int) -> npt.NDArray[np.int64]:
-    """Where pairs stand in the upper triangle, row by row."""
+    """Positions of pairs in the upper triangle, row by row."""
     u = codes // max(n_nodes, 1)
     return np.asarray(codes - (u + 1) * (u + 2) // 2, dtype=np.int64)
 
@@ -47,12 +48,12 @@ def to_matrices(rows: Rows, n_nodes: int) -> Rows:
 
 
 class KnownWeights:
-    """The weights of the graphs of a data set, and what is typical of them.
+    """The weights of the graphs of a data set, and their typical values.
 
     Parameters
     ----------
     graphs, weights : the graphs, and a row of weights for each: the upper triangle, row by row.
-    ids : what the graphs are called, for messages.
+    ids : names of the graphs, for messages.
     """
 
     def __init__(self, graphs: Sequence[Graph], weights: Any, ids: Sequence[str] = ()) -> None:
@@ -71,8 +72,8 @@ class KnownWeights:
             j = self._place.setdefault(graph, i)
             if not np.array_equal(self.rows[i], self.rows[j]):
                 msg = (
-                    f"The graphs {names[j]} and {names[i]} are equal and their weights are not, so "
-                    "a question about the graph could mean either. Keep more edges."
+                    f"The graphs {names[j]} and {names[i]} are equal but their weights differ, so "
+                    "the weights of this graph are ambiguous. Keep more edges."
                 )
                 raise InvalidParameterError(msg, parameter="weights")
 
@@ -82,7 +83,7 @@ class KnownWeights:
         return self.graphs[0].n_nodes
 
     def row_of(self, graph: Graph) -> Rows | None:
-        """The weights of a graph of the data set; None of any other."""
+        """The weights of a graph of the data set; None for any other graph."""
         place = self._place.get(graph)
         return None if place is None else self.rows[place]
 
@@ -96,16 +97,16 @@ class KnownWeights:
 
     @cached_property
     def below(self) -> Rows:
-        """What each pair weighs where it is no edge: the median over the graphs.
+        """The weight of each pair where it is not an edge: the median over the graphs.
 
-        Of a pair that is always an edge: the median of all pairs that are none.
+        For a pair that is always an edge, the median of all pairs that are not.
         """
         return _medians(self.rows, ~self.joined)
 
     def above(self, chosen: npt.NDArray[np.bool_]) -> Rows:
-        """What each pair weighs where it is an edge: the median over the chosen graphs.
+        """The weight of each pair where it is an edge: the median over the chosen graphs.
 
-        Of a pair that none of them joins, the median over all graphs; of one that is never an
+        For a pair that none of them joins, the median over all graphs; for one that is never an
         edge, the median of all edges of the chosen ones.
         """
         if not chosen.any():
@@ -118,22 +119,22 @@ class KnownWeights:
 
 
 def _medians(rows: Rows, where: npt.NDArray[np.bool_]) -> Rows:
-    """The median of each column where it counts; of all that counts where nothing does."""
+    """The median of each column over the entries in `where`; the overall median if it has none."""
     whole = float(np.median(rows[where])) if where.any() else 0.0
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # columns where nothing counts
+        warnings.simplefilter("ignore", RuntimeWarning)  # columns without entries
         found = np.nanmedian(np.where(where, rows, np.nan), axis=0)
     return np.where(np.isnan(found), whole, found)
 
 
 @dataclass(frozen=True, eq=False)
 class Translation:
-    """From edits of one graph to its weights; `WeightedOracle.about` makes it.
+    """Maps edits of one graph to its weights; built by `WeightedOracle.about`.
 
     Attributes
     ----------
     graph, row : the original and its own weights.
-    low, high : what a pair weighs once it is removed, or added.
+    low, high : the weight of a pair after it is removed, or added.
     """
 
     graph: Graph
@@ -164,10 +165,10 @@ class Translation:
 
 
 class WeightedOracle:
-    """A classifier of weighted matrices, asked about graphs; `weighted_oracle` makes it.
+    """A classifier of weighted matrices as an oracle of graphs; built by `weighted_oracle`.
 
-    Graphs of the data set are asked about with their own weights. Any other graph is an edited one
-    of the graph that is being explained: `explain` and `describe` say which by `about`.
+    Graphs of the data set are evaluated with their own weights. Any other graph is an edited
+    version of the graph that is explained; `explain` and `describe` set that graph with `about`.
     """
 
     def __init__(
@@ -185,7 +186,7 @@ class WeightedOracle:
     ) -> None:
         self.model, self.known, self.input, self.batch = model, known, input, batch
         self.card, self.recipe, self.translation = dict(card or {}), recipe, translation
-        self.base = base or self  # the same classifier, of no graph in particular
+        self.base = base or self  # the same classifier, not bound to a graph
         own = getattr(model, "classes_", None)
         if own is not None:
             self.classes: tuple[Label, ...] = tuple(clean_labels(own, len(own)))
@@ -216,7 +217,7 @@ class WeightedOracle:
         return out
 
     def edge_weights(self, graph: Graph) -> Rows:
-        """The weights with which a graph is asked about: the upper triangle, row by row."""
+        """The weights with which a graph is evaluated: the upper triangle, row by row."""
         own = self.translation
         if own is not None and graph == own.graph:
             return own.row
@@ -225,8 +226,8 @@ class WeightedOracle:
             return row
         if own is None:
             msg = (
-                "The weights of this graph are not known: it is none of the data set. Say which "
-                "graph it is an edited one of: oracle.about(graph, weights=matrix)."
+                "The weights of this graph are not known: it is not in the data set. State which "
+                "graph it is an edited version of: oracle.about(graph, weights=matrix)."
             )
             raise MissingInputError(msg, parameter="weights")
         return own(graph)
@@ -235,19 +236,19 @@ class WeightedOracle:
 
     @cached_property
     def _labels(self) -> list[Label]:
-        """What the classifier says of the graphs of the data set."""
+        """The classifier's labels of the graphs of the data set."""
         ask = getattr(self.model, "predict", self.model)
         return clean_labels(self._ask(ask, self.known.rows), len(self.known.graphs))
 
     def about(self, graph: Graph, target: Target = None, *, weights: Any = None) -> WeightedOracle:
-        """The same classifier, ready for edited forms of one graph.
+        """The same classifier for edited versions of one graph.
 
         Parameters
         ----------
         graph : the graph that is explained.
-        target : the label wanted, or several; by default any other. An added edge weighs what it
-            typically weighs in graphs that the classifier gives such a label.
-        weights : the graph's matrix, if it is none of the data set.
+        target : the target label, or several; by default any other. An added edge gets its typical
+            weight in the graphs to which the classifier gives such a label.
+        weights : the graph's matrix, if the graph is not in the data set.
         """
         own = self.translation
         if weights is None and own is not None and own.graph == graph:
@@ -258,8 +259,8 @@ class WeightedOracle:
             found = self.known.row_of(graph)
             if found is None:
                 msg = (
-                    "This classifier sees weights, and those of the graph are not known: it is "
-                    "none of the data set. Give them: explain(graph, oracle.about(graph, "
+                    "This classifier uses weights, and those of the graph are not known: it is "
+                    "not in the data set. Pass them: explain(graph, oracle.about(graph, "
                     "weights=matrix))."
                 )
                 raise MissingInputError(msg, parameter="weights")
@@ -314,17 +315,17 @@ def weighted_oracle(
     batch: bool = True,
     class_names: ClassNames | None = None,
 ) -> WeightedOracle:
-    """Make an oracle of a classifier that wants the weighted matrix.
+    """Wrap a classifier of weighted matrices as an oracle.
 
     Parameters
     ----------
     model : a fitted scikit-learn estimator on rows of weights, or a function.
-    dataset : a data set that kept its weights (`Dataset.weights`).
-    input : the form in which the model wants weights: ``"rows"`` (an array of shape (k, pairs): the
+    dataset : a data set with weights (`Dataset.weights`).
+    input : the form in which the model takes weights: ``"rows"`` (an array of shape (k, pairs): the
         upper triangles, row by row; the default for an estimator) or ``"matrices"`` (shape
         (k, n, n); the default for a function).
-    batch : whether a function takes many at once; if not, it is given one row or matrix.
-    class_names : name of each label; by default the data set's, where labels are whole numbers.
+    batch : whether a function takes many at once; otherwise it receives one row or matrix.
+    class_names : name of each label; by default the data set's, if labels are whole numbers.
 
     Examples
     --------
@@ -356,11 +357,11 @@ def weighted_oracle(
 
 
 def known_weights(dataset: Any) -> KnownWeights:
-    """The weights of a data set, or an error if it kept none."""
+    """The weights of a data set; raises if it has none."""
     if getattr(dataset, "weights", None) is None:
         name = getattr(dataset, "name", "?")
         msg = (
-            f"Data set {name!r} kept no weights. Import it again with weights=True, or give "
+            f"Data set {name!r} has no weights. Import it again with weights=True, or pass "
             "Dataset(…, weights=rows)."
         )
         raise MissingInputError(msg, parameter="weights")

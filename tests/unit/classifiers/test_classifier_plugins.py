@@ -32,5 +32,5 @@ def test_a_file_is_known_by_its_name_or_by_what_is_inside(tmp_path):
     (tmp_path / "text").write_text("no zip")
     for name in ("other.zip", "text", "absent", "."):
         assert not FILE.matches(str(tmp_path / name))
-    with pytest.raises(FileFormatError, match="no kind of oracle reads"):
+    with pytest.raises(FileFormatError, match="not a file of a known kind of oracle"):
         open_oracle(str(other))

@@ -66,8 +66,8 @@ def test_site_carries_the_label_and_the_evaluation_says_so(confounded):
     assert confounded.level == "chance"
     assert confounded.beats_confounds is False
     assert "It does not beat its confounds" in confounded.verdict
-    assert confounded.verdict.startswith("Better than chance only where its confounds")
-    assert "cannot be told from its confounds" in confounded.warning
+    assert confounded.verdict.startswith("Better than chance only if its confounds")
+    assert "does no better than its confounds" in confounded.warning
 
 
 def test_a_real_difference_survives(clean):
@@ -196,7 +196,7 @@ def test_a_site_that_is_the_class():
     assert judged.plain_level == "better"
     assert judged.level == "chance"
     assert judged.confounds.leave_site_out is None
-    assert "graphs of one class alone are left to train on" in judged.verdict
+    assert "leaves only one class to train on" in judged.verdict
 
 
 # ---- bad input -------------------------------------------------------------------------------
@@ -224,7 +224,7 @@ def test_a_site_that_is_the_class():
             with_column(name=[f"s{i}" for i in range(40)]),
             "age,name",
             InvalidParameterError,
-            "take 40 numbers, and a training part has 32 graphs.*'name' alone takes 39",
+            "need 40 columns, but a training part has 32 graphs.*'name' alone needs 39",
         ),
         (CLEAN, " , ", InvalidParameterError, "names no column"),
         (CLEAN, 3, InvalidParameterError, "must be names of columns"),
@@ -247,5 +247,5 @@ def test_words_of_every_outcome():
     assert base.verdict("chance").startswith("It does not beat its confounds: ")
     strong = replace(base, alone=0.8)
     assert not strong.beats("better")
-    assert strong.verdict("better").startswith("It does not beat its confounds, which are as good")
-    assert "is not known, as it may have seen" in base.verdict("better", seen=True)
+    assert strong.verdict("better").startswith("It does not beat its confounds, which alone do")
+    assert "is unknown, as it may have seen" in base.verdict("better", seen=True)

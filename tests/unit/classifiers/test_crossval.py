@@ -63,7 +63,7 @@ def test_memory_is_not_skill():
     assert e.training_accuracy == 1
     assert e.training_f1 == 1
     assert e.level == "chance"
-    assert "100 % on the graphs it was trained on is memory, not skill" in e.warning
+    assert "100 % on the graphs it was trained on is memorisation" in e.warning
 
 
 def test_seeded_and_reported():

@@ -82,14 +82,18 @@ def test_labels_are_the_estimators_own_and_may_be_named():
 @pytest.mark.parametrize(
     ("options", "kind", "message"),
     [
-        ({}, MissingInputError, r"Say what LogisticRegression was fitted on: .*'edges'.*function"),
+        (
+            {},
+            MissingInputError,
+            r"State what LogisticRegression was fitted on: .*'edges'.*function",
+        ),
         (
             {"features": "degree"},
             UnknownNameError,
             r"'degree'. Did you mean 'degrees",
         ),
         ({"features": 3}, InvalidParameterError, "features must be one of spectral, edges"),
-        ({"features": "regions"}, MissingInputError, "Region features need to know"),
+        ({"features": "regions"}, MissingInputError, "Region features need the region"),
         (
             {"features": "degrees", "class_names": ["a"]},
             InvalidParameterError,
@@ -100,12 +104,12 @@ def test_labels_are_the_estimators_own_and_may_be_named():
         (
             {"features": "degrees", "class_names": {7: "a"}},
             InvalidParameterError,
-            "7 is none",
+            "7 is not a class",
         ),
         (
             {"features": "degrees", "device": "cpu"},
             InvalidParameterError,
-            "is for a torch mod",
+            "applies to a torch mod",
         ),
     ],
 )
@@ -123,14 +127,14 @@ def test_what_is_missing_or_odd_is_said(options, kind, message):
         (
             LinearRegression().fit(DEGREES, LABELS),
             InvalidParameterError,
-            "LinearRegression is a regressor: it gives numbers, not classes",
+            "LinearRegression is a regressor: it predicts numbers, not classes",
         ),
         (
             MultiOutputClassifier(LogisticRegression()).fit(
                 DEGREES, np.column_stack((LABELS, 1 - LABELS))
             ),
             InvalidParameterError,
-            "gives several labels at once",
+            "predicts several labels at once",
         ),
     ],
     ids=["bare", "pipeline", "regressor", "many outputs"],
@@ -142,7 +146,7 @@ def test_what_is_no_fitted_classifier_is_refused(estimator, kind, message):
 
 def test_rows_of_another_length_are_said():
     fitted = LogisticRegression().fit(DEGREES, LABELS)
-    with pytest.raises(InvalidGraphError, match=r"was fitted on 12 features; the edges"):
+    with pytest.raises(InvalidGraphError, match=r"was fitted on 12 features, but the edges"):
         as_oracle(fitted, features="edges").predict(GRAPHS)
     small = Graph.from_edges(5, [(0, 1)])
     with pytest.raises(InvalidGraphError, match=r"a graph with 5 nodes are 5"):
@@ -152,7 +156,7 @@ def test_rows_of_another_length_are_said():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (lambda a: 1 / 0, "The function of features raised ZeroDivisionError"),
+        (lambda a: 1 / 0, "The features function raised ZeroDivisionError"),
         (
             lambda a: a,
             r"rows of finite numbers, shape \(d,\) for a graph; for 24",
@@ -205,7 +209,7 @@ def test_an_estimator_is_opened_by_words(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     try:
-        with pytest.raises(MissingInputError, match="Say what LogisticRegression was fitted on"):
+        with pytest.raises(MissingInputError, match="State what LogisticRegression was fitted on"):
             open_oracle("own_fit:fitted")
         oracle = open_oracle("own_fit:fitted?features=regions", dataset=COHORT)
         assert oracle.predict(GRAPHS) == models._regions().predict(GRAPHS)

@@ -61,7 +61,7 @@ def test_levels(changes, level):
 def test_words():
     assert BASE.verdict == (
         "Better than chance: 80 % of held-out graphs are classified correctly (95 % interval 71 % "
-        "to 87 %, 100 graphs); always answering the largest class gives 50 %; permutation test "
+        "to 87 %, 100 graphs); always predicting the largest class gives 50 %; permutation test "
         "p = 0.01."
     )
     few = replace(BASE, permutations=5, p_value=1 / 6).verdict

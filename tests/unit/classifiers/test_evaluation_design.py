@@ -67,8 +67,10 @@ def test_what_it_may_have_seen_is_never_better():
     assert judged.accuracy == 1
     assert judged.level == "seen"
     assert not judged.better_than_chance
-    assert judged.verdict.startswith("Judged only on graphs that it may have seen: 100 % of the 40")
-    assert "could not be trained anew" in judged.warning
+    assert judged.verdict.startswith(
+        "Evaluated only on graphs that it may have seen: 100 % of the 40"
+    )
+    assert "could not be retrained" in judged.warning
     assert Evaluation.from_dict(judged.to_dict()) == judged
 
 
@@ -85,7 +87,7 @@ def test_the_page_and_the_badge_carry_it(tmp_path):
     story = describe(result, data.nodes, dense, evaluation=judged)
     assert story.badge.level == "none"
     assert story.badge.text.endswith("classifier judged on graphs it may have seen")
-    assert "may be memory" in story.footnotes[0]
+    assert "may have memorised" in story.footnotes[0]
     text = write_page(story, tmp_path / "p.html", interactive=False).read_text(encoding="utf-8")
     assert "accuracy, graphs it may have seen" in text
     assert "Graphs that it may have seen, by true class" in text
@@ -153,9 +155,9 @@ def test_answers_may_be_names():
 @pytest.mark.parametrize(
     ("oracle", "message"),
     [
-        (lambda a: "patient?", r"answers patient\?, and the classes .* are 0 \("),
-        (lambda a: 7, "answers 7, and the classes"),
-        (lambda a: 0.5, "answers 0.5, and the classes"),
+        (lambda a: "patient?", r"returns patient\?, but the classes .* are 0 \("),
+        (lambda a: 7, "returns 7, but the classes"),
+        (lambda a: 0.5, "returns 0.5, but the classes"),
     ],
 )
 def test_answers_that_are_no_class_are_told(oracle, message):
@@ -164,9 +166,9 @@ def test_answers_that_are_no_class_are_told(oracle, message):
 
 
 def test_what_does_not_go_together_is_told():
-    with pytest.raises(InvalidParameterError, match="features cannot be given with an oracle"):
+    with pytest.raises(InvalidParameterError, match="features cannot be combined with an oracle"):
         evaluate(COHORT, first_half, features="edges")
-    with pytest.raises(InvalidParameterError, match=r"one of oracle .* and preset"):
+    with pytest.raises(InvalidParameterError, match=r"oracle .* or preset"):
         evaluate(COHORT, "sf-knn", preset="edges-svm")
     with pytest.raises(InvalidParameterError, match="oracle must have a method"):
         evaluate(COHORT, 3)
@@ -179,7 +181,7 @@ def test_a_refit_that_fails_is_told():
         def refit(self, dataset):
             raise RuntimeError("no disk")
 
-    with pytest.raises(OracleError, match="could not be trained anew: RuntimeError: no disk"):
+    with pytest.raises(OracleError, match="could not be retrained: RuntimeError: no disk"):
         evaluate(NOISE, Broken.of(NOISE), **NUMBERS)
 
 

@@ -90,7 +90,7 @@ def test_bad_input_is_named():
         make_features("regions", Nodes.numbered(3))
     with pytest.raises(UnknownNameError, match="lobe"):
         make_features("regions", NODES, regions="lob")
-    with pytest.raises(InvalidParameterError, match="for the features 'regions'"):
+    with pytest.raises(InvalidParameterError, match="requires the features 'regions'"):
         make_features("edges", NODES, regions="lobe")
     with pytest.raises(FileFormatError, match="Not a description of features"):
         features_from_dict({"name": "spectral", "height": 3})

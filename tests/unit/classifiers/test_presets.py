@@ -60,9 +60,13 @@ def test_any_estimator_is_taken_as_it_is_and_the_given_one_stays_unfitted():
 def test_bad_input_is_named():
     with pytest.raises(UnknownNameError, match="Did you mean 'edges-svm'"):
         fit_oracle(COHORT, preset="edge-svm")
-    with pytest.raises(InvalidParameterError, match=r"'edges' is features.*write features='edges'"):
+    with pytest.raises(
+        InvalidParameterError, match=r"'edges' names features.*write features='edges'"
+    ):
         fit_oracle(COHORT, "edges", estimator=LogisticRegression())
-    with pytest.raises(InvalidParameterError, match="is features, not a preset: write features=…"):
+    with pytest.raises(
+        InvalidParameterError, match="names features, not a preset: write features=…"
+    ):
         fit_oracle(COHORT, SpectralFeatures())
     with pytest.raises(InvalidParameterError, match="taxonomy is called regions now"):
         fit_oracle(COHORT, "regions-logistic", taxonomy="lobe")

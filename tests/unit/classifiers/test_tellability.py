@@ -140,8 +140,8 @@ def test_of_equally_right_ones_the_one_that_can_be_told():
     name, reason = prefer([judged("dark", 0.8, 3), judged("clear", 0.76, 9)])
     assert name == "clear"
     assert reason == (
-        "The classifier to prefer is the one that is right and can be told: clear, right about 76 "
-        "% of held-out graphs, told in 9 of 10 (1 cell on the median)."
+        "Preferred classifier: clear. It is right about 76 % of held-out graphs, and 9 of 10 "
+        "decisions have a short sentence that is true as read (a median of 1 cell)."
     )
     assert prefer([judged("long", 0.8, 9, cells=4), judged("short", 0.8, 9)])[0] == "short"
     assert prefer([judged("wide", 0.8, 9, reading="typical"), judged("any", 0.8, 9)])[0] == "any"
@@ -154,6 +154,6 @@ def test_being_told_does_not_make_up_for_being_wrong():
     assert prefer([judged("right", 0.7, 0), judged("guess", 0.66, 10, p=0.5)])[0] == "right"
     name, reason = prefer([judged("guess", 0.55, 10)])
     assert name is None
-    assert "None is clearly better than chance" in reason
+    assert "No classifier is clearly better than chance" in reason
     with pytest.raises(InvalidParameterError, match="no classifier to choose from"):
         prefer([])

@@ -112,7 +112,7 @@ def test_the_folder_of_the_user_comes_first(
     with pytest.raises(HashMismatchError) as info:
         load_dataset("kki")
     text = str(info.value)
-    for part in ("expected SHA-256", "got SHA-256", "left as it is", "raw.githubusercontent.com"):
+    for part in ("expected SHA-256", "got SHA-256", "not changed", "raw.githubusercontent.com"):
         assert part in text
     assert [p.name for p in folder.iterdir()] == ["KKI_graphs.pkl"]
     monkeypatch.setenv("DENSEFLIP_DATA", str(tmp_path / "no"))

@@ -55,7 +55,7 @@ def test_zeros_are_not_made_edges() -> None:
     matrix = np.zeros((6, 6))
     matrix[0, 1] = matrix[1, 0] = 3
     with pytest.raises(
-        InvalidGraphError, match=r"m\.csv: 5 edges asked, but only 1 pair has a value"
+        InvalidGraphError, match=r"m\.csv: 5 edges requested, but only 1 pair has a value"
     ):
         Keep(edges=5).apply(matrix, source="m.csv")
 
@@ -128,7 +128,7 @@ def test_bad_time_series() -> None:
     flat[:, 2] = 1
     with pytest.raises(
         InvalidGraphError,
-        match=r"a\.csv: column 2, counted from 0, never changes \(1 such column\)",
+        match=r"a\.csv: column 2, counted from 0, is constant \(1 such column\)",
     ):
         check_time_series(flat, "a.csv")
     holes = good.copy()

@@ -161,7 +161,7 @@ def test_missing_things(cohort: tuple[Path, Path], tmp_path: Path) -> None:
     folder, labels = cohort
     with pytest.raises(DatasetError, match="no such folder"):
         import_folder(tmp_path / "nowhere", labels)
-    with pytest.raises(DatasetError, match="give a labels file"):
+    with pytest.raises(DatasetError, match="Pass a labels file"):
         import_folder(folder)
     with pytest.raises(FileFormatError, match="no such labels file"):
         import_folder(folder, tmp_path / "nolabels.csv")
@@ -170,9 +170,9 @@ def test_missing_things(cohort: tuple[Path, Path], tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="measure"):
         import_folder(folder, labels, measure="spearman")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(DatasetError, match="no graph files here"):
+    with pytest.raises(DatasetError, match="no graph files found"):
         import_folder(tmp_path / "empty", labels)
-    with pytest.raises(DatasetError, match=r"There are some in its sub-folder matrices: give"):
+    with pytest.raises(DatasetError, match=r"There are some in its sub-folder matrices: pass"):
         import_folder(tmp_path, labels)
 
 

@@ -82,7 +82,7 @@ def test_time_series_become_a_graph(tmp_path: Path) -> None:
 
 
 BAD = {
-    "text.csv": ("0,1\nx,0\n1,2\n", "row 0, column 0|time series|no number|names the node"),
+    "text.csv": ("0,1\nx,0\n1,2\n", "row 0, column 0|time series|not a number|names the node"),
     "hole.csv": ("0,1,0\n1,0,\n0,1,0\n", "nan at row 1, column 2"),
     "word.csv": ("0,1,0\n1,0,x\n0,1,0\n", "row 1, column 2, counted from 0, holds 'x'"),
     "top.csv": ("0,foo,0\n1,0,1\n0,1,0\n", "row 0, column 1, counted from 0, holds 'foo'"),
@@ -121,7 +121,7 @@ def test_unknown_node_name_has_a_hint(tmp_path: Path) -> None:
 
 def test_wrong_size_is_told(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", MATRIX)
-    with pytest.raises(InvalidGraphError, match=r"a\.npy: the graph has 3 nodes; 4 are expected"):
+    with pytest.raises(InvalidGraphError, match=r"a\.npy: the graph has 3 nodes; expected 4"):
         read_graph(tmp_path / "a.npy", n_nodes=4)
 
 
@@ -133,7 +133,7 @@ def test_directed_graphml_is_refused(tmp_path: Path) -> None:
 
 def test_several_arrays_need_a_choice(tmp_path: Path) -> None:
     np.savez(tmp_path / "two.npz", a=MATRIX, b=1 - MATRIX - np.eye(3))
-    with pytest.raises(FileFormatError, match=r"Say which one to take \(variable\)"):
+    with pytest.raises(FileFormatError, match=r"Choose one \(variable\)"):
         read_graph(tmp_path / "two.npz")
     assert read_graph(tmp_path / "two.npz", variable="b").edges() == [(0, 2)]
     with pytest.raises(FileFormatError, match=r"no array named 'c'\. It holds: a, b"):

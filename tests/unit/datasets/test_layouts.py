@@ -55,7 +55,7 @@ def test_a_shuffled_node_table_gives_the_right_regions(tmp_path):
         by_name = {frozenset((NAMES[u], NAMES[v])) for u, v in one.edges()}
         names = shuffled.names
         assert {frozenset((names[u], names[v])) for u, v in two.edges()} == by_name
-    text = "Columns of 6 files were brought into the order of the node table, by name."
+    text = "Columns of 6 files were reordered to match the node table, by name."
     assert text in import_report(turned)
     assert not any("by name" in line for line in import_report(straight))
 
@@ -73,7 +73,7 @@ def test_a_misspelt_roi_is_told_with_both_lists_and_the_nearest_name(tmp_path):
     assert "match='position'" in text
     taken = import_folder(folder, classes, nodes=wrong, match="position")
     assert taken.nodes == wrong
-    assert any("as was asked" in line for line in import_report(taken))
+    assert any("as requested" in line for line in import_report(taken))
 
 
 def test_rows_in_another_order_than_columns_are_put_right(tmp_path):
@@ -143,7 +143,7 @@ def test_regions_come_from_dseg(tmp_path):
     assert data.nodes.names == NAMES
     assert data.nodes.taxonomies == ("network_label", "hemisphere")
     assert data.nodes.regions["network_label"][-1] == "other"
-    assert "Regions are from atlas-Tiny_dseg.tsv." in import_report(data)
+    assert "Regions are read from atlas-Tiny_dseg.tsv." in import_report(data)
     path = folder / "atlases" / "atlas-Tiny" / "atlas-Tiny_dseg.tsv"
     given = import_folder(folder, classes, nodes=path)
     assert given.nodes.names == NAMES[::-1]  # the order of the table that was given
@@ -209,7 +209,10 @@ def test_participants_lie_in_the_folder(tmp_path):
     assert data.class_counts() == {"control": 3, "patient": 3}
     assert data.ids == tuple(classes)
     assert data.subjects["age"] == tuple(float(20 + i) for i in range(6))
-    text = "Ids are the column 'participant_id' of participants.tsv, classes the column 'group'."
+    text = (
+        "Ids are read from the column 'participant_id' of participants.tsv, classes from the "
+        "column 'group'."
+    )
     assert text in import_report(data)
 
 
@@ -217,7 +220,7 @@ def test_which_column_holds_the_classes_is_a_question(tmp_path):
     folder, classes, _ = written(tmp_path)
     path = folder / "participants.tsv"
     labs.participants(path, classes, column="arm")
-    with pytest.raises(FileFormatError, match=r"which column.*It has: age, sex, arm"):
+    with pytest.raises(FileFormatError, match=r"ambiguous.*Columns: age, sex, arm"):
         import_folder(folder)
     assert import_folder(folder, label_column="arm").class_names == ("control", "patient")
 
@@ -226,7 +229,7 @@ def test_na_is_missing_and_no_class(tmp_path):
     folder, classes, _ = written(tmp_path)
     path = tmp_path / "participants.tsv"
     labs.participants(path, {**classes, "sub-02": "n/a", "sub-05": "N/A"})
-    message = r"class is missing \('N/A, n/a' is no class\) \(2\): sub-02, sub-05"
+    message = r"class is missing \('N/A, n/a' is not a class\) \(2\): sub-02, sub-05"
     with pytest.raises(DatasetError, match=message) as info:
         import_folder(folder, path)
     assert "skip_unmatched" in info.value.parameters
@@ -234,7 +237,7 @@ def test_na_is_missing_and_no_class(tmp_path):
     assert data.class_names == ("control", "patient")
     assert "Left out, their class is missing (N/A, n/a) (2): sub-02, sub-05." in import_report(data)
     labs.participants(path, {**classes, "sub-02": "-9999"})
-    with pytest.raises(DatasetError, match=r"\('-9999' is no class\)"):
+    with pytest.raises(DatasetError, match=r"\('-9999' is not a class\)"):
         import_folder(folder, path, na=["-9999"])
     labs.participants(path, {k: "n/a" if c == "patient" else c for k, c in classes.items()})
     assert import_folder(folder, path, na=[""]).class_names == ("control", "n/a")
@@ -250,7 +253,7 @@ def test_an_unmatched_participant_is_told_or_left_out(tmp_path):
     assert len(data) == 6
     assert "Left out, labels without a graph file (1): sub-99." in import_report(data)
     labs.participants(path, {"sub-70": "a", "sub-71": "b"})
-    with pytest.raises(DatasetError, match=r"no label is that of a file.*id_pattern"):
+    with pytest.raises(DatasetError, match=r"no label matches a file.*id_pattern"):
         import_folder(folder, path, skip_unmatched=True)
 
 
@@ -275,7 +278,7 @@ def test_ids_by_pattern_and_files_by_name(tmp_path):
         import_folder(folder, given, id_pattern=r"scan_(\d+)")
     with pytest.raises(DatasetError, match=r"files='\*run3\*' matches none of 12 files"):
         import_folder(folder, given, files="*run3*")
-    with pytest.raises(InvalidParameterError, match="no regular expression"):
+    with pytest.raises(InvalidParameterError, match="must be a regular expression"):
         import_folder(folder, given, id_pattern="(")
     with pytest.raises(DatasetError, match=r"finds no id in 12 of 12 files"):
         import_folder(folder, {f"scan_01_run{i}": "ab"[i - 1] for i in (1, 2)}, id_pattern="x(.)",
@@ -310,11 +313,13 @@ def test_one_folder_per_class(tmp_path):
 def test_classes_are_chosen_ordered_and_renamed(tmp_path):
     folder, classes, _ = written(tmp_path, n=8)
     given = {**dict.fromkeys(classes, "1"), "sub-01": "2", "sub-02": "2", "sub-03": "3"}
-    with pytest.raises(DatasetError, match=r"neither learned nor judged: '3' \(sub-03\)\. Leave"):
+    with pytest.raises(
+        DatasetError, match=r"neither learned nor evaluated: '3' \(sub-03\)\. Leave"
+    ):
         import_folder(folder, given)
     data = import_folder(folder, given, classes=("2=autism", "1=control"))
     assert data.class_counts() == {"autism": 2, "control": 5}
-    assert "Left out, of classes that were not asked for (1): sub-03." in import_report(data)
+    assert "Left out, of classes that were not requested (1): sub-03." in import_report(data)
     assert import_folder(folder, given, allow_single=True).class_names == ("1", "2", "3")
 
 
@@ -332,7 +337,7 @@ def test_a_whole_xcpd_folder(tmp_path):
     labs.participants(folder / "participants.tsv", classes)
     found = import_folder(folder)
     assert found.attributes["import"]["kind"] == "xcpd"
-    assert any("not taken: 6 files of the kind xcpd-timeseries" in x for x in import_report(found))
+    assert any("not used: 6 files of the kind xcpd-timeseries" in x for x in import_report(found))
     assert import_folder(folder, kind="xcpd-timeseries").graphs != found.graphs
     with pytest.raises(DatasetError, match=r"no files of the kind conn.*6 of the kind xcpd"):
         import_folder(folder, kind="conn")
@@ -375,17 +380,19 @@ def test_conn_of_all_subjects_by_id_and_by_order(tmp_path):
     people = import_folder(folder, path)
     assert people.graphs == found.graphs
     assert people.ids[0] == "sub-x0"
-    assert "The rows of the labels go with the graphs in their order." in import_report(people)
+    assert "The rows of the labels are matched to the graphs by their order." in import_report(
+        people
+    )
 
 
 def test_qsirecon_asks_which_measure(tmp_path):
     folder, classes, _ = written(tmp_path, "qsirecon", several=True)
-    message = r"which measure of which atlas.*atlas_Tiny_radius2_count_connectivity, atlas_Tiny_"
+    message = r"one measure of one atlas.*atlas_Tiny_radius2_count_connectivity, atlas_Tiny_"
     with pytest.raises(DatasetError, match=message):
         import_folder(folder, classes)
     found = import_folder(folder, classes, variable="count")
     assert found.nodes.names == NAMES
-    with pytest.raises(DatasetError, match=r"'radius2' fits 2 of them"):
+    with pytest.raises(DatasetError, match=r"'radius2' matches 2 of them"):
         import_folder(folder, classes, variable="radius2")
 
 
@@ -396,7 +403,7 @@ def test_abide_and_its_phenotypes(tmp_path):
     data = import_folder(folder, classes=("2=control", "1=autism"), skip_unmatched=True)
     assert data.class_counts() == {"control": 3, "autism": 3}
     assert "Left out, labels without a graph file (1): no_filename." in import_report(data)
-    assert any("Ids are the column 'FILE_ID'" in line for line in import_report(data))
+    assert any("Ids are read from the column 'FILE_ID'" in line for line in import_report(data))
 
 
 def test_dense_cifti_is_refused_with_the_remedy(tmp_path):
@@ -440,7 +447,9 @@ def test_an_ambiguous_stack_is_asked_about(tmp_path):
                                            (2, 0, 1)))  # fmt: skip
     labels = dict(zip("abcd", "xyxy", strict=True))
     np.save(tmp_path / "s.npy", full)
-    with pytest.raises(FileFormatError, match=r"as many subjects as nodes.*axis='first' or 'last'"):
+    with pytest.raises(
+        FileFormatError, match=r"as many subjects as nodes.*axis='first' or axis='last'"
+    ):
         import_folder(tmp_path / "s.npy", labels)
     assert len(import_folder(tmp_path / "s.npy", labels, axis="first")) == 4
     with pytest.raises(UnknownNameError, match="axis"):
@@ -451,7 +460,7 @@ def test_an_ambiguous_stack_is_asked_about(tmp_path):
     with pytest.raises(InvalidParameterError, match="the first axis cannot count"):
         import_folder(tmp_path / "s.npy", labels, axis="first")
     np.save(tmp_path / "s.npy", rng.standard_normal((3, 4, 5)))
-    with pytest.raises(FileFormatError, match=r"shape \(3, 4, 5\) is no stack of square"):
+    with pytest.raises(FileFormatError, match=r"shape \(3, 4, 5\) is not a stack of square"):
         import_folder(tmp_path / "s.npy", labels)
 
 
@@ -462,7 +471,7 @@ def test_a_stack_needs_as_many_rows_as_graphs(tmp_path):
     with pytest.raises(DatasetError, match=r"6 graphs, but the labels have 5 rows"):
         import_folder(tmp_path, classes)
     np.save(tmp_path / "lab.npy", np.eye(5))
-    with pytest.raises(DatasetError, match=r"a single file, and no stack"):
+    with pytest.raises(DatasetError, match=r"a single file that is not a stack"):
         import_folder(tmp_path / "lab.npy", classes)
 
 
@@ -473,7 +482,7 @@ def test_matlab_objects_are_never_opened(tmp_path):
     held = {"fc": np.eye(4)[::-1], "info": {"a": 1}, "nested": labs._cells([labs._cells(["x"])])}
     scipy.io.savemat(tmp_path / "a.mat", held)
     assert read_graph(tmp_path / "a.mat").n_nodes == 4
-    for name, what in (("info", "a struct"), ("nested", "a cell of other things")):
+    for name, what in (("info", "a struct"), ("nested", "a cell with other content")):
         with pytest.raises(FileFormatError, match=rf"'{name}' is {what}.*only arrays of numbers"):
             read_graph(tmp_path / "a.mat", variable=name)
     scipy.io.savemat(tmp_path / "b.mat", {"info": {"a": 1}})

@@ -123,10 +123,10 @@ def harmed(content: bytes, at: bytes, new: bytes) -> bytes:
         (harmed(WHOLE, struct.pack("<ii", 4, 5), struct.pack("<ii", 4, 6)), "20 numbers for"),
         (harmed(WHOLE, struct.pack("<ii", 4, 5), struct.pack("<ii", -4, 5)), "shape"),
         (harmed(WHOLE, struct.pack("<II", 9, 160), struct.pack("<II", 77, 160)), "type 77"),
-        (harmed(SPARSE, struct.pack("<ii", 6, 4), struct.pack("<ii", 2, 4)), "outside of"),
+        (harmed(SPARSE, struct.pack("<ii", 6, 4), struct.pack("<ii", 2, 4)), "outside its"),
         (harmed(SPARSE, struct.pack("<ii", 6, 4), struct.pack("<ii", 6, 3)), "columns of"),
         (saved({"x": TABLE}, format="4")[:-8], "cut off"),
-        (struct.pack("<5i", 2, 1, 3, 0, 2) + b"x\0" + struct.pack("<3d", -1, 5, 0), "outside of"),
+        (struct.pack("<5i", 2, 1, 3, 0, 2) + b"x\0" + struct.pack("<3d", -1, 5, 0), "outside its"),
         (struct.pack("<5i", 2, 1, 2, 0, 2) + b"x\0" + struct.pack("<2d", 3, 5), "sparse array"),
         (WHOLE[:128] + struct.pack("<II", 15, 9) + zlib.compress(b"x")[:4] + b"\1" * 5, "damaged"),
     ],
@@ -134,7 +134,7 @@ def harmed(content: bytes, at: bytes, new: bytes) -> bytes:
 def test_what_is_damaged_is_said_to_be(content, said):
     with pytest.raises(FileFormatError, match=said) as caught:
         load_mat(content, "a.mat")
-    assert str(caught.value).startswith("a.mat: damaged, or no MATLAB file (")
+    assert str(caught.value).startswith("a.mat: damaged, or not a MATLAB file (")
 
 
 def test_sizes_are_checked_before_anything_is_made():

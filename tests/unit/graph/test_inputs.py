@@ -185,11 +185,11 @@ def test_weights_of_the_background_are_noted_too():
     plain = nx.Graph(list(club.edges))
     result = explain(plain, lambda a: int(a[0, 1]), "dat", background=[other, club, plain])
     assert result.removed == ((0, 1),)
-    note = "The edges of 2 of 3 background graphs carry weights, which were ignored."
+    note = "The edges of 2 of 3 background graphs have weights, which were ignored."
     assert result.notes.count(note) == 1
     named = nx.relabel_nodes(other, str)
     again = explain(nx.relabel_nodes(plain, str), lambda a: int(a[0, 1]), "dat", background=[named])
-    assert "The edges of 1 of 1 background graphs carry weights, which were ignored." in again.notes
+    assert "The edges of 1 of 1 background graphs have weights, which were ignored." in again.notes
 
 
 @pytest.mark.parametrize("weight", [0, -0.5, float("nan"), float("inf"), "strong", None])

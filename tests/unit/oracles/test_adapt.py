@@ -184,7 +184,7 @@ def test_networkx_functions_explain_a_networkx_graph_and_a_note_says_so(transiti
     expected = explain(club, as_oracle(classify, input="networkx"), "edg", seed=1)
     assert (result.edits, result.calls) == (expected.edits, expected.calls)
     [note] = [note for note in result.notes if "networkx graph:" in note]
-    assert note.startswith("The classifier is given one networkx graph: it asked for 'is_")
+    assert note.startswith("The classifier receives one networkx graph: it accessed 'is_")
     assert note in explain(club, classify, "edg", seed=1).notes
     assert note not in expected.notes
 
@@ -272,7 +272,7 @@ def test_other_errors_are_told_at_once_and_name_the_call_that_helps(broken):
     function, seen = counting(broken)
     with pytest.raises(OracleError, match=r'as_oracle\(ask, input="networkx"\)') as caught:
         explain(path(4), function, "edg")
-    assert "It was given one NumPy adjacency array of shape (n, n)" in str(caught.value)
+    assert "It received one NumPy adjacency array of shape (n, n)" in str(caught.value)
     assert seen == [np.ndarray]
 
 
@@ -283,7 +283,7 @@ def test_a_function_that_fails_on_networkx_graphs_too_is_told_of_these():
 
     with pytest.raises(OracleError, match="ValueError: no model") as caught:
         explain(path(4), classify, "edg")
-    assert "It was given one networkx graph" in str(caught.value)
+    assert "It received one networkx graph" in str(caught.value)
 
 
 def test_an_error_of_networkx_about_the_graph_is_not_taken_for_the_wrong_form():

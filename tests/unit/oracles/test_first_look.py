@@ -90,9 +90,9 @@ def test_another_number_of_scores_later_is_an_error():
     network = Network()
     network.predict([path(3)])
     network.width = 3
-    with pytest.raises(OracleError, match="gave 3 scores for a graph, and 2 before"):
+    with pytest.raises(OracleError, match="returned 3 scores for a graph, but 2 before"):
         network.predict([path(3)])
-    with pytest.raises(InvalidParameterError, match=r"gives 3 names.*has 2 classes"):
+    with pytest.raises(InvalidParameterError, match=r"has 3 names.*has 2 classes"):
         Network(class_names=("a", "b", "c")).predict([path(3)])
 
 
@@ -114,7 +114,7 @@ def test_two_networks_that_agree_and_two_that_do_not():
     assert all(g not in graphs for g in seen[2:])  # edits of them
     distances = [g.distance(graphs[i % 2]) for i, g in enumerate(seen)]
     assert max(distances) <= 2
-    with pytest.raises(OracleError, match="disagree: of 7 graphs 100% get the same label"):
+    with pytest.raises(OracleError, match="disagree: 100% of 7 graphs get the same label"):
         compare_outputs(Network(), Network(edge=3.01), graphs, n=7)
     assert compare_outputs(Network(), Network(edge=3.01), graphs, n=7, tolerance=0.01).labels == 1
     with pytest.raises(OracleError, match="get the same label"):
@@ -135,7 +135,7 @@ def test_one_probability_per_graph_is_that_of_the_second_class():
     assert positions(np.array([-1.0, 0.0, 0.5]), "logit").tolist() == [0, 0, 1]
     assert positions(np.array([[3], [0]]), "labels").tolist() == [3, 0]
     for wrong in (-0.01, 1.01):
-        with pytest.raises(OracleError, match="as a probability; one lies between 0 and 1"):
+        with pytest.raises(OracleError, match="as a probability; it must be between 0 and 1"):
             shares_of(np.array([0.5, wrong]), "probability", "It")
 
 
@@ -157,5 +157,5 @@ def test_bare_labels_have_no_classes_and_no_probabilities():
     assert network.predict([path(3), path(5), complete(5)]) == [0, 1, 1]
     assert network.predict([path(6)]) == [1]
     assert network.classes is None
-    with pytest.raises(AttributeError, match="gives labels, no probabilities"):
+    with pytest.raises(AttributeError, match="returns labels, not probabilities"):
         network.predict_proba([path(3)])

@@ -75,7 +75,7 @@ def test_inputs_are_known_by_their_names():
     assert roles_of(["x", "adj"], [], "M") == {"x": "x", "adj": "adjacency"}
     assert roles_of(["anything"], [], "M") == {"anything": "x or adjacency"}
     assert roles_of(["data"], [], "M") == {"data": "data"}
-    with pytest.raises(InvalidParameterError, match=r"M takes x, pos, .*does not know what 'pos'"):
+    with pytest.raises(InvalidParameterError, match=r"M takes x, pos, .*'pos' is not recognised"):
         roles_of(["x", "pos"], [], "M")
 
 
@@ -102,11 +102,11 @@ def test_features_that_are_none_are_refused(features, kind, message):
 def test_features_for_other_graphs_are_refused():
     fixed = node_features(np.zeros((4, 2)))
     assert fixed is not None
-    with pytest.raises(InvalidGraphError, match="features has 4 rows, the graph 3 nodes"):
+    with pytest.raises(InvalidGraphError, match="features has 4 rows, but the graph has 3 nodes"):
         fixed(PATH)
     for wrong, message in (
-        (lambda a: a[0], r"shape \(3, d\); it gave shape \(3,\)"),
-        (lambda a: a[:2], r"it gave shape \(2, 3\)"),
+        (lambda a: a[0], r"shape \(3, d\); it returned shape \(3,\)"),
+        (lambda a: a[:2], r"it returned shape \(2, 3\)"),
         (lambda a: 1 / 0, "raised ZeroDivisionError"),
     ):
         own = node_features(wrong)
@@ -136,18 +136,26 @@ def test_outputs_are_read_by_their_looks_or_as_they_are_said_to_be():
     ("returned", "output", "message"),
     [
         (np.array([[0.3, 0.3]]), "probabilities", r"probabilities that sum to 0.6, not to 1"),
-        (np.array([[1.3, -0.3]]), "probabilities", r"gives 1.3 as a probability"),
-        (np.array([7.0]), "probability", r"gives 7 as a probability.*output='logits'"),
-        (np.array([[np.nan, 1]]), None, r"returned nan: a score must be a finite number"),
+        (np.array([[1.3, -0.3]]), "probabilities", r"returns 1.3 as a probability"),
+        (np.array([7.0]), "probability", r"returns 7 as a probability.*output='logits'"),
+        (np.array([[np.nan, 1]]), None, r"returned nan; a score must be a finite number"),
         (np.array([0.3]), None, r"one number per graph \(0.3 for the first\).*output='logit'"),
-        (np.zeros((9, 2)), None, r"shape \(9, 2\) for 1 graph.*A classifier of nodes must pool"),
+        (np.zeros((9, 2)), None, r"shape \(9, 2\) for 1 graph.*A node classifier must first pool"),
         (np.zeros((1, 2, 2)), None, r"shape \(1, 2, 2\) for 1 graph\(s\); expected \(1, classes\)"),
         (np.float64(3.0), None, r"shape \(\) for 1 graph"),
         ((np.zeros((1, 2)), np.zeros(3)), None, r"returns a tuple of 2.*output=lambda"),
         ({"logits": 1}, None, r"returns a dict of 1, and it is not clear"),
         (np.array([["a", "b"]]), None, r"values of type <U1; expected numbers"),
-        (np.zeros((1, 2)), "logit", r"returned shape \(1, 2\), which is not what output='logit'"),
-        (np.zeros((1, 1)), "logits", r"returned shape \(1, 1\), which is not what output='logits'"),
+        (
+            np.zeros((1, 2)),
+            "logit",
+            r"returned shape \(1, 2\), which does not match output='logit'",
+        ),
+        (
+            np.zeros((1, 1)),
+            "logits",
+            r"returned shape \(1, 1\), which does not match output='logits'",
+        ),
     ],
 )
 def test_what_cannot_be_an_answer_is_refused(returned, output, message):
@@ -216,7 +224,7 @@ def test_a_module_that_throws_dice_is_found_out_at_the_first_question(torch, net
             return super().forward(x, edge_index, batch)
 
     oracle = as_oracle(Dropping().eval(), features="degree")
-    with pytest.raises(OracleError, match=r"is not deterministic: asked twice .*dropout outside"):
+    with pytest.raises(OracleError, match=r"is not deterministic: for the same .*dropout outside"):
         explain(GRAPHS[0], oracle, "edg")
 
 
@@ -253,7 +261,7 @@ def test_a_classifier_of_nodes_is_told_to_pool(torch):
         def forward(self, x, edge_index, batch):
             return torch.cat((x, -x), 1)
 
-    with pytest.raises(OracleError, match="must pool its nodes into one answer per graph"):
+    with pytest.raises(OracleError, match="must first pool its nodes into one output per graph"):
         as_oracle(Nodes().eval(), features="degree").predict(GRAPHS[:1])
 
 
@@ -275,11 +283,11 @@ def test_layers_that_remember_the_first_graph_are_refused(torch):
 
 def test_what_is_missing_or_odd_is_said(torch, networks):
     network = networks.Sage().eval()
-    with pytest.raises(MissingInputError, match=r"takes features of nodes.*'profile', 'degree'"):
+    with pytest.raises(MissingInputError, match=r"takes node features.*'profile', 'degree'"):
         as_oracle(network)
     with pytest.raises(InvalidParameterError, match=r"has no input for them: it takes adjacency"):
         as_oracle(networks.Dense(12).eval(), features="degree")
-    with pytest.raises(InvalidParameterError, match="names no parameter that denseflip could fill"):
+    with pytest.raises(InvalidParameterError, match="has no parameter that denseflip can fill"):
         as_oracle(type("Open", (torch.nn.Module,), {"forward": lambda self, *args: 0})().eval())
     with pytest.raises(UnknownNameError, match=r"Unknown output 'logts'. Did you mean 'logits'"):
         as_oracle(network, features="degree", output="logts")
@@ -289,7 +297,7 @@ def test_what_is_missing_or_odd_is_said(torch, networks):
         as_oracle(network, features="degree", device="gpu")
     with pytest.raises(InvalidParameterError, match="max_batch must be a whole number, at least 1"):
         as_oracle(network, features="degree", max_batch=0)
-    with pytest.raises(InvalidParameterError, match=r"class_names gives 3 names \(a, b, c\), and"):
+    with pytest.raises(InvalidParameterError, match=r"class_names has 3 names \(a, b, c\), but"):
         as_oracle(network, features="degree", class_names=["a", "b", "c"]).predict(GRAPHS[:1])
     with pytest.raises(InvalidParameterError, match="nodes is for a scikit-learn est"):
         as_oracle(network, features="degree", nodes=["a"])
@@ -368,10 +376,14 @@ def test_a_module_is_opened_by_words(folder):
 @pytest.mark.parametrize(
     ("words", "kind", "message"),
     [
-        ("own_net:model", MissingInputError, "takes features of nodes"),
+        ("own_net:model", MissingInputError, "takes node features"),
         ("own_net:raw?features=degree", OracleError, "in training mode"),
         ("own_net:model?feature=degree", UnknownNameError, "'feature'. Did you mean 'features'"),
-        ("own_net:model?features", InvalidParameterError, "options as name=value&name=value"),
+        (
+            "own_net:model?features",
+            InvalidParameterError,
+            "options after the question mark as name=value&name=value",
+        ),
         (
             "own_net:model?features=.row",
             UnknownNameError,
@@ -390,7 +402,7 @@ def test_a_saved_program_is_not_opened(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     (tmp_path / name).write_bytes(b"\x80\x04cos\nsystem\n(S'touch ran'\ntR.")
     for words in (name, f"torch:{name}"):
-        with pytest.raises(FileFormatError, match=r"may run any code.*weights_only=True.*onnx:"):
+        with pytest.raises(FileFormatError, match=r"can run any code.*weights_only=True.*onnx:"):
             open_oracle(words)
     assert not (tmp_path / "ran").exists()
 
@@ -413,7 +425,9 @@ def test_an_export_that_adds_up_wrongly_is_found_out(networks, tmp_path):
     network.adds_badly = True
     exported = open_oracle(f"onnx:{networks.export(network, tmp_path / 'n.onnx')}?features=degree")
     original = as_oracle(network, features="degree")
-    with pytest.raises(OracleError, match=r"The two networks disagree: of 100 graphs .*evaluation"):
+    with pytest.raises(
+        OracleError, match=r"The two networks disagree: 100% of 100 graphs .*evaluation"
+    ):
         compare_outputs(exported, original, GRAPHS)  # type: ignore[arg-type]
     with pytest.raises(InvalidParameterError, match="at least one graph"):
         compare_outputs(exported, original, [])  # type: ignore[arg-type]
@@ -470,7 +484,7 @@ def test_a_session_is_taken_too(tmp_path):
     path = write_onnx(tmp_path / "n.onnx", ["k", 12, 12])
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     assert as_oracle(session).predict(GRAPHS) == open_oracle(f"onnx:{path}").predict(GRAPHS)
-    with pytest.raises(InvalidParameterError, match="device is for a torch module; this"):
+    with pytest.raises(InvalidParameterError, match="device applies to a torch module; this"):
         as_oracle(session, device="cpu")
 
 
@@ -497,7 +511,7 @@ def test_files_that_are_no_models_say_so(tmp_path):
     with pytest.raises(InvalidParameterError, match=r"'words' is a tensor\(string\); dense"):
         open_oracle(f"onnx:{texts}")
     other = Graph.from_edges(5, [(0, 1)])
-    with pytest.raises(OracleError, match=r"The ONNX model failed: .*It was given adjacency"):
+    with pytest.raises(OracleError, match=r"The ONNX model failed: .*It received adjacency"):
         open_oracle(f"onnx:{write_onnx(tmp_path / 'n.onnx', ['k', 12, 12])}").predict([other])
 
 
@@ -535,5 +549,5 @@ def test_graphs_of_two_sizes_do_not_fit_into_one_array(features):
     roles = {"input": "x or adjacency"}
     alike = inputs_of([path(4), path(4)], roles, made)["input"]
     assert alike.shape[:2] == (2, 4)
-    with pytest.raises(InvalidGraphError, match="Graphs of 4 to 5 nodes do not fit"):
+    with pytest.raises(InvalidGraphError, match="Graphs with 4 to 5 nodes do not fit"):
         inputs_of([path(4), path(5)], roles, made)

@@ -49,7 +49,9 @@ def test_words_that_mean_nothing_name_near_ones_and_all_kinds():
 
 
 def test_bad_input_is_named(folder):
-    with pytest.raises(InvalidParameterError, match=r"open_oracle takes words.*got builtin_functi"):
+    with pytest.raises(
+        InvalidParameterError, match=r"open_oracle takes a text.*got builtin_functi"
+    ):
         open_oracle(len)
     with pytest.raises(UnknownNameError, match="Unknown oracle input 'adj'"):
         open_oracle("own_words:label", input="adj")
@@ -57,7 +59,7 @@ def test_bad_input_is_named(folder):
         open_oracle("absent_words:label")
     with pytest.raises(UnknownNameError, match="Did you mean 'label'"):
         open_oracle("own_words:labl")
-    with pytest.raises(FileFormatError, match="a file that no kind of oracle reads"):
+    with pytest.raises(FileFormatError, match="not a file of a known kind of oracle"):
         open_oracle("own_words.py")
     with pytest.raises(FileFormatError, match="no such file"):
         open_oracle("absent.dfo")
@@ -82,7 +84,9 @@ def test_a_kind_is_one_record_and_comes_before_functions(own_registry):
     assert open_oracle("odd:1").predict([path(4)]) == [4]
     assert oracle_kinds()[-1].name == "function"
     twin = OracleKind("odd", "other words", (), "", str.isdecimal, constant)
-    with pytest.raises(InvalidParameterError, match=r"kind 'odd' already \(odd words\)"):
+    with pytest.raises(
+        InvalidParameterError, match=r"already is an oracle kind 'odd' \(odd words\)"
+    ):
         register_oracle_kind(twin)
 
 

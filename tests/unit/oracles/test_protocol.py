@@ -43,8 +43,8 @@ def test_a_label_becomes_a_plain_value(answer, label):
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (None, "None as a label; a label is a number or a string"),
-        (float("nan"), "nan as a label; a label must be a finite number"),
+        (None, "None as a label; expected a number or a string"),
+        (float("nan"), "nan as a label; it must be a finite number"),
         (np.float64("-inf"), "-inf as a label"),
         ([1], r"\[1\] as a label"),
         (b"x", "as a label"),
@@ -100,7 +100,7 @@ def test_one_number_is_no_row_of_probabilities(row):
     "row", [(-0.4, 0.7, 0.7), (1.2, 0.0, -0.2), (0.2, 0.2, 0.2), (0.5, 0.5, 0.01), (2.0, 0.0, 0.0)]
 )
 def test_probabilities_lie_between_0_and_1_and_sum_to_1(row):
-    with pytest.raises(OracleError, match="lie between 0 and 1 and sum to 1"):
+    with pytest.raises(OracleError, match="be between 0 and 1 and sum to 1"):
         clean_probabilities([row], 1, (0, 1, 2))
 
 

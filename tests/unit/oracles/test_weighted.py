@@ -148,9 +148,9 @@ def test_an_added_edge_weighs_what_it_does_in_the_class_that_is_wanted():
 def test_a_graph_of_nobody_needs_its_weights(fitted):
     matrix = to_matrices(COHORT.weights[:1] * 0.99, 116)[0]
     graph = Keep(percentile=95).apply(matrix)
-    with pytest.raises(MissingInputError, match=r"Give them: explain\(graph, oracle.about"):
+    with pytest.raises(MissingInputError, match=r"Pass them: explain\(graph, oracle.about"):
         explain(graph, fitted, "con", background=COHORT.graphs)
-    with pytest.raises(MissingInputError, match="none of the data set"):
+    with pytest.raises(MissingInputError, match="not in the data set"):
         fitted.predict([graph])
     result = explain(
         graph, fitted.about(graph, weights=matrix), nodes=COHORT.nodes, background=COHORT.graphs
@@ -231,14 +231,14 @@ def test_an_estimator_of_ones_own(fitted):
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: weighted_oracle(second, PLAIN), MissingInputError, "kept no weights"),
+        (lambda: weighted_oracle(second, PLAIN), MissingInputError, "has no weights"),
         (lambda: weighted_oracle(3, TOY), InvalidParameterError, "a fitted estimator or"),
         (lambda: weighted_oracle(second, TOY, input="row"), UnknownNameError, "mean 'rows'"),
         (lambda: KnownWeights(GRAPHS, ROWS[:, :2]), InvalidParameterError, r"shape \(4, 3\)"),
         (
             lambda: KnownWeights([GRAPHS[0]] * 2, ROWS[:2], ["x", "y"]),
             InvalidParameterError,
-            "graphs x and y are equal and their weights are not",
+            "graphs x and y are equal but their weights differ",
         ),
         (
             lambda: weighted_oracle(second, TOY).about(GRAPHS[0], weights=np.zeros((4, 4))),
@@ -248,7 +248,7 @@ def test_an_estimator_of_ones_own(fitted):
         (
             lambda: WeightRows(KnownWeights(GRAPHS, ROWS)).transform([Graph.from_edges(3, [])]),
             InvalidParameterError,
-            "none of the data set",
+            "not in the data set",
         ),
     ],
 )  # fmt: skip

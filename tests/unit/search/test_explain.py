@@ -154,7 +154,7 @@ BAD = [
     (
         {"oracle": raises(ZeroDivisionError("division by zero"))},
         OracleError,
-        r"The oracle raised ZeroDivisionError: division by zero \(asked about 1 graph\(s\) with 4",
+        r"The classifier raised ZeroDivisionError: division by zero \(queried with 1 graph\(s\) ",
     ),
     ({"oracle": Answers([1, 2])}, OracleError, r"returned 2 label\(s\) for 1 graph\(s\)"),
     ({"oracle": Answers([])}, OracleError, r"returned 0 label\(s\) for 1 graph\(s\)"),
@@ -183,7 +183,7 @@ BAD = [
     ({"target": [[1]]}, InvalidParameterError, r"target must be a label.*got \[1\]"),
     ({"target": []}, InvalidParameterError, "target is empty"),
     ({"confidence": 1.2}, InvalidParameterError, "above 0 and at most 1; got 1.2"),
-    ({"confidence": 0.8}, OracleError, "gives no confidence.*leave out confidence="),
+    ({"confidence": 0.8}, OracleError, "gives no confidence.*omit confidence="),
     ({"constraints": 3}, InvalidParameterError, "constraints must be Constraints.*int"),
     (
         {"constraints": {"frozen": 1}},
