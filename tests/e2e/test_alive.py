@@ -63,7 +63,7 @@ def test_the_page_says_what_the_classifier_says(visit, tmp_path, preset):
     page = seen.page
     page.wait_for_selector("#whatif .wi-verdict strong")
     check(page, oracle, subject)  # it begins with the explanation
-    page.click(".wi-tools >> text=As it is")
+    page.click(".wi-tools >> text=Original")
     assert page.evaluate("denseflipWhatIf.panel.answer.added") == 0
     page.select_option("[aria-label='first region']", label="Front")
     page.select_option("[aria-label='second region']", label="Back")
@@ -170,7 +170,7 @@ def test_what_was_frozen_is_not_drawn(visit, tmp_path):
     )
     page = visit(path).page
     page.wait_for_selector("#whatif .wi-verdict strong")
-    page.click(".wi-tools >> text=As it is")
+    page.click(".wi-tools >> text=Original")
     page.select_option("[aria-label='first region']", label="Front")
     page.select_option("[aria-label='second region']", label="Back")
     page.click(".wi-add")

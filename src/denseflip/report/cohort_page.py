@@ -208,7 +208,7 @@ def _facts(cohort: Cohort) -> Iterator[Fact]:
         within = f" (labels permuted within {', '.join(cohort.held)})" if cohort.held else ""
         yield Fact("confounds", f"{', '.join(settings.confounds)}{within}")
     yield Fact("seed", str(settings.seed))
-    yield Fact("questions", f"{cohort.questions:,}")
+    yield Fact("queries", f"{cohort.questions:,}")
 
 
 def _p(p: float | None) -> str:

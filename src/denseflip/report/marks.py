@@ -42,7 +42,7 @@ def tiles_of(story: Story) -> tuple[Fact, ...]:
     tiles = [
         Fact("edges removed" if r.found else "removed at the end", f"{len(r.removed):,}"),
         Fact("edges added" if r.found else "added at the end", f"{len(r.added):,}"),
-        Fact("relative edit distance", f"{100 * r.relative_distance:.1f} %"),
+        Fact("edits, of the edges of either graph", f"{100 * r.relative_distance:.1f} %"),
         Fact("queries to the classifier", f"{r.calls:,}"),
     ]
     if story.as_read is not None and story.as_read.draws and not story.only_choice:

@@ -395,7 +395,7 @@ def _settings(story: Story) -> tuple[Fact, ...]:
     lines += setting_rows(r.parameters)
     asked = f"{r.search_calls:,} in the search, {r.refine_calls:,} in the refinement"
     lines += [
-        Fact("questions", asked),
+        Fact("queries", asked),
         Fact("iterations", f"{r.iterations:,}"),
         Fact("time", f"{r.elapsed:.2f} s"),
     ]
