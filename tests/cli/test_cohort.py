@@ -169,7 +169,7 @@ def test_terms_and_confounds_on_the_command_line(capsys: pytest.CaptureFixture[s
     terms = ["--only", "add", "--freeze", "X x X", "--confounds", "site"]
     assert run(app, [*words, *terms, "--out", "out"]) == 0
     said = capsys.readouterr().out
-    assert "on these terms only: leaving X x X as it is; by additions only." in said
+    assert "was constrained: leaving X x X as it is; by additions only." in said
     assert "Labels were permuted within site only." in said
     found = json.loads(Path("out/cohort.json").read_text(encoding="utf-8"))
     changes = [n for p in found["observed"]["patients"] for n in p["changes"].values()]

@@ -32,7 +32,7 @@ def test_what_is_more_than_chance_is_named_with_direction_amount_and_p() -> None
         "In 18 of 20 graphs the decision depends on connections between X and Y: more of them "
         "indicate B" in (found.statement)
     )
-    assert "p = 0.05, family-wise, 19 permutations" in found.statement
+    assert "p = 0.05, family-wise, 19 label permutations" in found.statement
     assert "each by a classifier that has not seen it" in found.statement
     assert "flips 4 of the 5 correctly classified A graphs (95 % confidence" in found.statement
     assert "neither the choice nor the classifier had seen them" in found.statement
@@ -53,7 +53,7 @@ def test_no_more_than_chance_names_nothing() -> None:
     assert found.verdict == "nothing"
     assert found.named == ()
     assert "No region pair is used more often than expected by chance (p > " in found.statement
-    assert "in 9 of 20, p = 0.1" in found.statement
+    assert "in 9 of 20 graphs, p = 0.1" in found.statement
 
 
 def test_without_permutations_there_are_no_p_values_and_it_is_said() -> None:
@@ -80,7 +80,7 @@ def test_discovery_rate_as_an_option() -> None:
     assert f"for a single region pair {2 * len(CELLS) / 400:.2g}" in found.statement
     few = found_cohort(correction="bh")  # 12 figures and 19 permutations
     assert few.verdict == "nothing"
-    assert "too few to name one alone: its adjusted p could not be below 0.6" in few.statement
+    assert "too few to name a single region pair: its adjusted p cannot be below 0.6" in few.statement
     with pytest.raises(UnknownNameError, match="correction"):
         found_cohort(correction="bonferroni")
 
@@ -147,7 +147,7 @@ def test_a_half_that_found_no_change_is_told() -> None:
     assert "none was found" not in found.statement
     nobody = (replace(found.shared[0], halves=(half, replace(empty, of=0, counted=()))),)
     said = replace(found, shared=nobody).statement
-    assert "(from one half; the other's classifier calls none of its own A)" in said
+    assert "(from one half; the other half's classifier labels none of it A)" in said
     assert "flips 4 of the 5" in said
 
 

@@ -136,7 +136,7 @@ def test_a_classifier_as_it_is_has_coverage_but_no_p_values() -> None:
     assert not found.refitted
     assert "cannot be retrained, so there are no p-values" in found.statement
     assert found.shared[0].coverage is not None
-    assert "the classifier may have" in found.statement
+    assert "but possibly to train the classifier" in found.statement
 
 
 def test_an_estimator_is_trained_anew() -> None:
