@@ -204,13 +204,13 @@ def _same_refined(rates: dict[str, float]) -> bool:
 
 CLAIMS = (
     Claim(
-        "DAT and DAT+BW need the most queries (median C)",
+        "DAT and DAT+BW ask the oracle most often (median C)",
         CALLS,
         ("edg", "tri", "cli", "dat", "dat+bw"),
         _order("C", ".4g", ("edg", "tri", "cli", "rcli", "rcli+bw"), ("dat", "dat+bw")),
     ),
     Claim(
-        "DAT+BW needs slightly more queries than DAT (median C, at most twice)",
+        "DAT+BW asks slightly more than DAT (median C, at most twice)",
         CALLS,
         ("dat", "dat+bw"),
         lambda f: (

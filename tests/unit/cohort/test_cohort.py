@@ -80,7 +80,9 @@ def test_discovery_rate_as_an_option() -> None:
     assert f"for a single region pair {2 * len(CELLS) / 400:.2g}" in found.statement
     few = found_cohort(correction="bh")  # 12 figures and 19 permutations
     assert few.verdict == "nothing"
-    assert "too few to name a single region pair: its adjusted p cannot be below 0.6" in few.statement
+    assert (
+        "too few to name a single region pair: its adjusted p cannot be below 0.6" in few.statement
+    )
     with pytest.raises(UnknownNameError, match="correction"):
         found_cohort(correction="bonferroni")
 

@@ -23,8 +23,8 @@ def test_an_unknown_name_suggests_a_known_one() -> None:
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"subject": ""}, "subject must be a word or a few; got ''"),
-        ({"inside": "a, b"}, "inside may hold no comma"),
+        ({"subject": ""}, "subject must be a non-empty text; got ''"),
+        ({"inside": "a, b"}, "inside must not contain commas"),
         ({"across": "“x”"}, "across may hold no"),
         ({"unit": 3}, "unit must be a word"),
         ({"less": "more"}, "less, more and mixed must differ"),
