@@ -131,7 +131,7 @@ def test_what_is_left_out_of_a_picture_is_said() -> None:
 
     shown = said(plot_cohort_matrix)
     assert "The 30 most used of 57 regions." in shown
-    assert "14 of 57 regions" in said(plot_cohort_matrix, narrow=True)
+    assert "14 most used of 57 regions" in said(plot_cohort_matrix, narrow=True)
     assert "300 of 320 graphs, evenly spread." in said(plot_cohort_patients)
     named = {x for row in found.named for x in row.name.split(" – ")}
     assert all(name in shown for name in named)
@@ -142,4 +142,4 @@ def test_a_page_of_very_many_lists_the_first_and_says_so() -> None:
     assert table.title == "The first 1,000 of 1,200 explained graphs"
     assert len(table.rows) == 1000
     assert "patients.tsv" in table.notes[0]
-    assert _patient_table(wide_cohort(["L", "R"])).title == "All graphs explained"
+    assert _patient_table(wide_cohort(["L", "R"])).title == "All explained graphs"
