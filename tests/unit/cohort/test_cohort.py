@@ -33,9 +33,9 @@ def test_what_is_more_than_chance_is_named_with_direction_amount_and_p() -> None
         "indicate B" in (found.statement)
     )
     assert "p = 0.05, family-wise, 19 label permutations" in found.statement
-    assert "each by a classifier that has not seen it" in found.statement
+    assert "each with a classifier that was not trained on it" in found.statement
     assert "flips 4 of the 5 correctly classified A graphs (95 % confidence" in found.statement
-    assert "neither the choice nor the classifier had seen them" in found.statement
+    assert "used neither to choose the change nor to train" in found.statement
 
 
 def test_at_chance_nothing_is_said_but_that() -> None:

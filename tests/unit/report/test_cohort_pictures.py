@@ -132,7 +132,7 @@ def test_what_is_left_out_of_a_picture_is_said() -> None:
     shown = said(plot_cohort_matrix)
     assert "The 30 most used of 57 regions." in shown
     assert "14 most used of 57 regions" in said(plot_cohort_matrix, narrow=True)
-    assert "300 of 320 graphs, evenly spread." in said(plot_cohort_patients)
+    assert "300 of 320 graphs, evenly sampled." in said(plot_cohort_patients)
     named = {x for row in found.named for x in row.name.split(" – ")}
     assert all(name in shown for name in named)
 
