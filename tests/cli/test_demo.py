@@ -27,7 +27,7 @@ def test_one_mouse_under_each_classifier_then_by_every_method(
     assert noise == ""
     assert "sf-knn is taken" in said  # as accurate as the other, and named first
     assert said.count("Mouse sub-54811 is classified as BTBR. If ") == 2
-    assert said.count("true as read; told in regions") == 2
+    assert said.count("true as read; in terms of regions") == 2
     rows = json.loads((out / "result.json").read_text())
     assert [row["method"] for row in rows] == ["auto", "tri", "dat"]
     page = (out / "report.html").read_text()

@@ -63,7 +63,7 @@ def test_the_page_says_what_the_classifier_says(visit, tmp_path, preset):
     page = seen.page
     page.wait_for_selector("#whatif .wi-verdict strong")
     check(page, oracle, subject)  # it begins with the explanation
-    page.click(".wi-tools >> text=As it is")
+    page.click(".wi-tools >> text=Original")
     assert page.evaluate("denseflipWhatIf.panel.answer.added") == 0
     page.select_option("[aria-label='first region']", label="Front")
     page.select_option("[aria-label='second region']", label="Back")
@@ -112,7 +112,8 @@ def test_the_panel_opens_with_the_claim_of_the_sentence(
     page.wait_for_selector("#whatif .wi-verdict strong")
     # The number is that of the sentence's test, and the first choice the explanation itself.
     assert page.locator("#whatif").get_attribute("data-flips") == f"{test.flips}/{test.draws}"
-    said = f"{test.flips} of {test.draws} choices of as many connections change the answer"
+    said = f"{test.flips} of {test.draws} random choices of the same number of "
+    said += "connections flip the answer"
     assert f"{said}, as tested for the sentence" in page.inner_text("#whatif")
     assert f"{test.flips} of {test.draws} random choices" in page.inner_text("body")
     assert page.inner_text(".wi-label strong") == story.class_name(story.claim.label)
@@ -170,7 +171,7 @@ def test_what_was_frozen_is_not_drawn(visit, tmp_path):
     )
     page = visit(path).page
     page.wait_for_selector("#whatif .wi-verdict strong")
-    page.click(".wi-tools >> text=As it is")
+    page.click(".wi-tools >> text=Original")
     page.select_option("[aria-label='first region']", label="Front")
     page.select_option("[aria-label='second region']", label="Back")
     page.click(".wi-add")

@@ -77,7 +77,7 @@ def test_every_tab_of_an_explanation(desk, scheme):
         page.wait_for_timeout(200)
         found[tab] = serious(page)
     page.click(".wi-save")  # one's own counterfactuals, side by side
-    page.click(".wi-tools >> text=As it is")
+    page.click(".wi-tools >> text=Original")
     page.click(".wi-save")
     assert page.locator(".wi-saved tbody tr").count() == 2
     found["own"] = serious(page)

@@ -213,7 +213,7 @@ def test_nodes_without_regions_have_no_region_switches(visit, tmp_path):
     )
     seen = visit(target, width=360, height=700)
     seen.page.wait_for_selector("#view[data-removed='1'][data-added='1']")
-    assert seen.page.locator("legend").all_inner_texts() == ["Show", "Save the picture"]
+    assert seen.page.locator("legend").all_inner_texts() == ["Show", "Save the figure"]
     assert len(seen.page.evaluate(f"{PICTURE}.labels")) == 8  # all of them are named
     assert seen.sideways() <= 0
     seen.quiet()

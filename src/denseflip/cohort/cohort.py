@@ -1,4 +1,4 @@
-"""`Cohort`: what the explanations of a group have in common, with its p-values and its coverage."""
+"""`Cohort`: what the explanations of a group have in common, with p-values and coverage."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ Verdict = Literal["named", "nothing", "chance", "confounded", "untested"]
 
 
 def gate(evaluation: Evaluation | None) -> Literal["", "chance", "confounded"]:
-    """Why nothing may be said about the groups; empty if something may.
+    """Return why no conclusions about the groups are allowed; empty if they are.
 
-    Of a classifier at chance, and of one that was judged beside its confounds and does not beat
-    them on graphs that it has not seen.
+    They are not allowed for a classifier at chance, nor for one that does not beat its confounds
+    on unseen graphs.
     """
     if evaluation is None:
         return ""
@@ -49,18 +49,18 @@ def gate(evaluation: Evaluation | None) -> Literal["", "chance", "confounded"]:
 
 
 class CellRow(NamedTuple):
-    """What is known of one cell and direction.
+    """The results of one cell and direction.
 
     Attributes
     ----------
     cell, name : its number and its regions.
-    direction : ``"more"`` or ``"fewer"`` connections speak for the class that is spoken of.
-    patients : in how many patients the change found uses it.
-    share : of those explained.
+    direction : whether ``"more"`` or ``"fewer"`` connections indicate the reference class.
+    patients : number of patients whose change uses it.
+    share : their share of the explained patients.
     amount : connections changed there, median over those patients; 0 if there are none.
-    p : adjusted p-value of ``patients``; None where there are no permutations.
-    difference : how the groups' densities differ, Student's t; above 0 if the class has more.
-    p_difference : its p-value, adjusted in the same way; of both directions together.
+    p : adjusted p-value of ``patients``; None without permutations.
+    difference : Student's t of the groups' densities; above 0 if the class has more.
+    p_difference : its p-value, adjusted in the same way, over both directions.
     """
 
     cell: int
@@ -76,30 +76,30 @@ class CellRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Cohort:
-    """What a group's explanations have in common; `explain_cohort` makes it.
+    """What the explanations of a group have in common; the result of `explain_cohort`.
 
     Attributes
     ----------
-    dataset, class_counts : the data, and its patients per class.
-    oracle : the classifier in words.
-    refitted : whether it could be trained anew; if not, there are no p-values, and whether a
-        patient was seen in its training is not known.
-    evaluation : its honest accuracy; None where nothing is known of it.
-    settings : how it was done.
-    taxonomy, cell_names, cell_sizes : whose cells, what they are called, pairs in each.
-    spoken : the class that "more" and "fewer" speak for.
-    observed : what was found under the true labels.
+    dataset, class_counts : name of the data set, and its patients per class.
+    oracle : name of the classifier.
+    refitted : whether it could be retrained; if not, there are no p-values, and patients may have
+        been part of its training data.
+    evaluation : its held-out accuracy; None if unknown.
+    settings : how the cohort was analysed.
+    taxonomy, cell_names, cell_sizes : the taxonomy, its cells, and the number of pairs in each.
+    spoken : the reference class, which "more" and "fewer" indicate.
+    observed : the result under the true labels.
     permutations, level, correction : of the test.
     p_more, p_fewer : adjusted p-values by cell; None without permutations.
-    p_difference : the same of the groups' densities.
-    null_largest : the largest recurrence anywhere, one per permutation.
+    p_difference : the same for the groups' densities.
+    null_largest : the largest count of any cell, one per permutation.
     densities : mean density of each class by cell.
     shared : the shared changes, away from each class.
-    agreement : rank correlation of what the classifier goes by with what the groups differ in.
+    agreement : rank correlation between what the classifier uses and how the groups differ.
     null_agreement : its median under permuted labels.
-    questions : asked of classifiers, all together.
-    noun, units : what patients and connections are called.
-    notes : how it was done, sentence by sentence.
+    questions : total number of queries.
+    noun, units : the words for patients and connections.
+    notes : notes on the analysis, one sentence each.
     held : the confounds within which labels were permuted.
     """
 
@@ -132,7 +132,7 @@ class Cohort:
     notes: tuple[str, ...] = field(default=())
     held: tuple[str, ...] = ()
 
-    # ---- what is said ---------------------------------------------------------------------
+    # ---- results ----------------------------------------------------------------------------
 
     @property
     def class_names(self) -> tuple[str, ...]:
@@ -141,10 +141,10 @@ class Cohort:
 
     @property
     def verdict(self) -> Verdict:
-        """``named``, ``nothing``; ``chance`` if the classifier is, ``untested`` without p-values.
+        """``named`` if a cell is significant, else ``nothing``; or why there is no test.
 
-        ``confounded`` if it does not beat its confounds. Without p-values nothing is called more
-        than chance would give.
+        ``chance``: the classifier is at chance. ``confounded``: it does not beat its confounds.
+        ``untested``: there are no p-values.
         """
         if closed := gate(self.evaluation):
             return closed
@@ -154,20 +154,20 @@ class Cohort:
 
     @property
     def rows(self) -> tuple[CellRow, ...]:
-        """Every cell and direction that a patient uses or the groups differ in; most used first."""
+        """Every cell and direction that a patient's change uses; most used first."""
         found = [row for row in self._all_rows() if row.patients]
         return tuple(sorted(found, key=lambda row: (-row.patients, row.cell, row.direction)))
 
     @property
     def named(self) -> tuple[CellRow, ...]:
-        """Cells used in more patients than chance would give; none where that may not be said."""
+        """Cells used more often than expected by chance; none if no conclusions are allowed."""
         if self.p_more is None or gate(self.evaluation):
             return ()
         return tuple(row for row in self.rows if row.p is not None and row.p <= self.level)
 
     @property
     def differing(self) -> tuple[CellRow, ...]:
-        """Cells whose density differs between the groups, the clearest first."""
+        """Cells whose density differs significantly between the groups, largest first."""
         found = [
             row
             for row in self._all_rows()
@@ -179,12 +179,12 @@ class Cohort:
 
     @property
     def smallest_p(self) -> float | None:
-        """The smallest p-value that was possible; None without permutations."""
+        """The smallest possible p-value; None without permutations."""
         return smallest_p(self.permutations) if self.permutations else None
 
     @property
     def statement(self) -> str:
-        """The whole in a few sentences, the classifier's honest accuracy first."""
+        """The result in a few sentences, starting with the classifier's held-out accuracy."""
         return " ".join(self.sentences)
 
     @property
@@ -194,7 +194,7 @@ class Cohort:
 
     @property
     def words(self) -> Words:
-        """What patients, connections and classes are called."""
+        """The words for patients, connections and classes."""
         return Words(self.noun, self.units, self.class_names)
 
     def _all_rows(self) -> list[CellRow]:
@@ -233,7 +233,7 @@ class Cohort:
     # ---- forms ----------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON-ready form; `from_dict` gives back an equal cohort."""
+        """Plain JSON-ready form; `from_dict` restores an equal cohort."""
         data = {name: getattr(self, name) for name in self.__dataclass_fields__}
         data["format"] = FORMAT
         data["evaluation"] = None if self.evaluation is None else self.evaluation.to_dict()
@@ -268,7 +268,7 @@ class Cohort:
             given["shared"] = tuple(SharedChange.from_dict(part) for part in data["shared"])
             given["densities"] = {k: tuple(v) for k, v in data["densities"].items()}
             found = cls(**{**given, **plain_fields(cls, data)})
-            found.to_dict(), repr(found)  # what cannot be told is no cohort
+            found.to_dict(), repr(found)  # raises if its values do not form a cohort
             return found
 
     def __eq__(self, other: object) -> bool:
@@ -278,17 +278,17 @@ class Cohort:
         return hash((self.dataset, self.oracle, self.permutations, self.questions))
 
     def to_json(self) -> str:
-        """All of it as JSON text."""
+        """The whole cohort as JSON text."""
         return json.dumps(self.to_dict(), indent=1, ensure_ascii=False)
 
     def to_tsv(self) -> str:
-        """The cells as a table: tabs between columns, a header, one line per cell and direction."""
+        """The cells as a tab-separated table: a header, then one line per cell and direction."""
         lines = ["\t".join(CellRow._fields)]
         lines += ["\t".join(_plain(value) for value in row) for row in self.rows]
         return "\n".join(lines) + "\n"
 
     def patients_tsv(self) -> str:
-        """The patients explained as a table: class, answer, change, whether it counts."""
+        """The explained patients as a table: class, answer, change, whether it counts."""
         lines = ["id\tclass\tanswer\tright\tcounts\tchange\tquestions"]
         for patient in self.observed.patients:
             change = "; ".join(
@@ -307,7 +307,7 @@ class Cohort:
         return "\n".join(lines) + "\n"
 
     def write(self, path: str | Path, *, force: bool = False) -> Path:
-        """Write the cells (``.tsv``) or everything (``.json``); gives the path."""
+        """Write the cells (``.tsv``) or everything (``.json``), and return the path."""
         target = Path(path)
         forms = {".tsv": self.to_tsv, ".json": self.to_json}
         if target.suffix.lower() not in forms:
@@ -326,21 +326,21 @@ class Cohort:
 
     def _repr_html_(self) -> str:
         """Statement and table for notebooks."""
-        said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self.sentences)
+        text = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self.sentences)
         cells = [
             [row.name, row.direction, str(row.patients), f"{row.amount:g}", p_words(row.p)]
             for row in self.rows[:12]
         ]
-        head = ["cell", f"speaks for {self.class_names[self.spoken]}", self.noun, "median", "p"]
+        head = ["cell", f"indicates {self.class_names[self.spoken]}", self.noun, "median", "p"]
         table = "".join(
             "<tr>" + "".join(f"<{tag}>{html.escape(x)}</{tag}>" for x in line) + "</tr>"
             for tag, line in (("th", head), *(("td", line) for line in cells))
         )
-        return f"<div>{said}<table>{table}</table></div>"
+        return f"<div>{text}<table>{table}</table></div>"
 
 
 def p_words(p: float | None) -> str:
-    """A p-value as it is written."""
+    """Format a p-value."""
     return "–" if p is None else f"{p:.3f}"
 
 
@@ -349,10 +349,10 @@ def _plain(value: Any) -> str:
         return "n/a"
     if isinstance(value, float):
         return f"{value:.6g}"
-    return " ".join(str(value).split())  # no tab of a name ends a column
+    return " ".join(str(value).split())  # a tab in a name must not end a column
 
 
-# ---- from figures to a cohort ---------------------------------------------------------------
+# ---- assembly -------------------------------------------------------------------------------
 
 
 def assemble(
@@ -370,7 +370,7 @@ def assemble(
     questions: int,
     notes: Sequence[str] = (),
 ) -> Cohort:
-    """Put the figures of all labellings together."""
+    """Combine the counts of all labellings into a cohort."""
     if correction not in CORRECTIONS:
         raise UnknownNameError("correction", str(correction), CORRECTIONS, parameter="correction")
     cells, n = cells_of(dataset, settings), len(observed.more)
@@ -421,7 +421,7 @@ def assemble(
 
 
 def signed(labelling: Labelling) -> Any:
-    """Patients for "more" less patients for "fewer", by cell."""
+    """Patients with "more" minus patients with "fewer", by cell."""
     return labelling.more - labelling.fewer
 
 

@@ -1,4 +1,4 @@
-"""The classifiers of a cohort: trained again for each labelling, or used as they are."""
+"""The classifiers of a cohort: retrained for each labelling, or used as they are."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class Untrained:
 def spec_of(
     oracle: Any, features: Any, input: str, batch: bool, *, lasting: bool
 ) -> tuple[OracleSpec, bool]:
-    """The oracle's spec, and whether it is trained anew for each labelling."""
+    """The oracle's spec, and whether it is retrained for each labelling."""
     if oracle is None and features is None:
         oracle = DEFAULT_ORACLE
     if isinstance(oracle, (str, Path)):
         if features is not None:
-            msg = f"features are for an estimator; {str(oracle)!r} has its own."
+            msg = f"features applies only to an estimator; {str(oracle)!r} has its own features."
             raise InvalidParameterError(msg, parameter="features")
         spec = oracle_of_words(str(oracle), input=input, batch=batch)
         return spec, spec.kind == "preset"
@@ -54,21 +54,21 @@ def spec_of(
 
 
 def check_sendable(spec: OracleSpec, engine: str, workers: int) -> None:
-    """Say so before any work if an object cannot be sent to where the work is done."""
+    """Raise an error before any work if an object cannot be sent to other processes."""
     if spec.given is None or (workers == 1 and engine not in {"processes", "dask"}):
         return
     try:
         pickle_anything(spec.given)
-    except Exception as error:  # whatever an object says when it is pickled
+    except Exception as error:  # pickling may raise anything
         msg = (
             f"oracle: {spec.name} cannot be sent to other processes ({said(error, 120)}). Give it "
-            "by words (module:function, a file), or work in this process (jobs=1)."
+            "as module:function or as a file, or use a single process (jobs=1)."
         )
         raise InvalidParameterError(msg, parameter="jobs") from error
 
 
 def fit_of(spec: OracleSpec) -> Fit:
-    """What trains the classifier of a spec on a data set."""
+    """A function that trains the classifier of a spec on a data set."""
     if isinstance(spec.given, Untrained):
         from denseflip.classifiers.presets import fit_oracle
 
@@ -78,13 +78,15 @@ def fit_of(spec: OracleSpec) -> Fit:
 
 
 def check_answers(spec: OracleSpec, dataset: Dataset) -> None:
-    """Say so if a classifier puts everybody in one class: there is nobody to lead anywhere."""
+    """Raise an error if a classifier assigns all graphs to one class, or has other classes."""
     session = Session(load_oracle_of(spec, dataset))
     named = class_names_of(session.oracle)
     for place, known in enumerate(dataset.class_names):
         if named.get(place, known) in set(dataset.class_names) - {known}:
-            msg = f"{spec.name} calls {named[place]!r} what the data set calls {known!r}."
-            raise DatasetError(f"{msg} Let both count their classes alike.", parameter="oracle")
+            msg = f"{spec.name} names a class {named[place]!r} that the data set names {known!r}."
+            raise DatasetError(
+                f"{msg} Both must list the same classes in the same order.", parameter="oracle"
+            )
     labels = {answer.label for answer in session.query_all(dataset.graphs)}
     if len(labels) == 1:
         (only,) = labels
@@ -92,16 +94,16 @@ def check_answers(spec: OracleSpec, dataset: Dataset) -> None:
         if isinstance(only, int) and 0 <= only < dataset.n_classes:
             name = dataset.class_names[only]
         msg = (
-            f"{spec.name} puts all {len(dataset)} patients of data set {dataset.name!r} in the "
-            f"class {name!r}: there is no decision to explain. Check what the classifier wants "
-            "to be given, or train one on this data set."
+            f"{spec.name} assigns all {len(dataset)} patients of data set {dataset.name!r} to the "
+            f"class {name!r}: there is no decision to explain. Check the input format of the "
+            "classifier, or train one on this data set."
         )
         raise DatasetError(msg, parameter="oracle")
     if not labels & set(range(dataset.n_classes)):
         answers = ", ".join(sorted(map(repr, labels))[:5])
         msg = (
             f"{spec.name} answers {answers}, but the labels of data set {dataset.name!r} are 0 to "
-            f"{dataset.n_classes - 1} ({', '.join(dataset.class_names)}): who is rightly "
-            "classified cannot be told."
+            f"{dataset.n_classes - 1} ({', '.join(dataset.class_names)}), so correct answers "
+            "cannot be recognised."
         )
         raise DatasetError(msg, parameter="oracle")

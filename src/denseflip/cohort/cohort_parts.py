@@ -1,7 +1,7 @@
 """The parts of a cohort: the spec of each, its work, and reading its record from a store.
 
-A part is the evaluation of the classifier, one labelling, or the shared change. The store may have
-been changed since it was written, or may come from somebody else, so what is read is checked.
+A part is the evaluation of the classifier, one labelling, or the shared change. A store may have
+been modified or may come from somebody else, so records are checked when they are read.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _REPEATS, _SHUFFLES = 10, 200  # of the evaluation
 
 @cache
 def cohort_code() -> str:
-    """Digest of the files of this package that decide the numbers."""
+    """Digest of the files of this package that determine the results."""
     h = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):
-        if path.name not in {"cohort.py", "words.py"}:  # these only show them
+        if path.name not in {"cohort.py", "words.py"}:  # these only display results
             h.update(path.name.encode() + b"\0" + path.read_bytes())
     return h.hexdigest()[:16]
 
@@ -52,12 +52,12 @@ class CohortSpec(Spec):
 
     Attributes
     ----------
-    settings : how the cohort is looked at.
-    part : ``judge`` (the honest accuracy), ``labels`` (a labelling) or ``shared`` (the change).
-    number : of the labelling; 0 is the true one.
-    refit : whether the classifier is trained anew for each.
-    subjects : digest of the columns that are confounds, which a data set's own leaves out.
-    code : digest of the source files that decide it beside those of every result.
+    settings : how the cohort is analysed.
+    part : ``judge`` (held-out accuracy), ``labels`` (a labelling) or ``shared`` (the change).
+    number : number of the labelling; 0 is the true one.
+    refit : whether the classifier is retrained for each.
+    subjects : digest of the confound columns, which the data set's own digest leaves out.
+    code : digest of the source files that determine it, besides those of every result.
     """
 
     data: DataSpec
@@ -96,7 +96,10 @@ class CohortSpec(Spec):
     def work(self, on_event: Listener | None = None) -> Record:
         """Evaluate the classifier, run one labelling, or find the shared change."""
         if self.code != cohort_code():
-            msg = "This worker has other code for cohorts. Install the same denseflip everywhere."
+            msg = (
+                "This worker has a different version of the cohort code. Install the same version "
+                "of denseflip on all machines."
+            )
             raise EngineError(msg)
         started = time.perf_counter()
         dataset = _dataset(self.data, self.subjects)
@@ -127,7 +130,7 @@ def _dataset(spec: DataSpec, subjects: str) -> Dataset:
 
 
 def _judge(spec: OracleSpec, dataset: Dataset, settings: CohortSettings) -> Evaluation | None:
-    """The honest accuracy: judged here if it can be trained, else what its card says."""
+    """The held-out accuracy: evaluated here if it can be trained, else read from its card."""
     numbers: dict[str, Any] = {
         "folds": settings.folds,
         "repeats": _REPEATS,
@@ -144,7 +147,7 @@ def _judge(spec: OracleSpec, dataset: Dataset, settings: CohortSettings) -> Eval
         given = spec.given
         return evaluate(dataset, estimator=given.estimator, features=given.features, **numbers)
     ready = load_oracle_of(spec, dataset)
-    if settings.confounds:  # which its card knows nothing of, or of others
+    if settings.confounds:  # its card does not cover these confounds
         from denseflip.classifiers.crossval import evaluate
 
         return evaluate(dataset, ready, **numbers)
@@ -156,7 +159,7 @@ def _judge(spec: OracleSpec, dataset: Dataset, settings: CohortSettings) -> Eval
 
 
 def read_judged(result: Mapping[str, Any], folder: Path) -> Evaluation | None:
-    """The honest accuracy, if the classifier could be judged."""
+    """The held-out accuracy, if the classifier could be evaluated."""
     with _told(folder):
         judged = result["evaluation"]
         return None if judged is None else Evaluation.from_dict(judged)
@@ -165,7 +168,7 @@ def read_judged(result: Mapping[str, Any], folder: Path) -> Evaluation | None:
 def read_labellings(
     results: Sequence[Mapping[str, Any]], dataset: Dataset, n_cells: int, folder: Path
 ) -> list[Labelling]:
-    """What was counted under each labelling, over as many cells and for patients of this data."""
+    """The counts under each labelling, checked against the cells and patients of this data."""
     with _told(folder):
         found = [Labelling.from_dict(result) for result in results]
         everybody = set(dataset.ids)
@@ -183,7 +186,7 @@ def read_labellings(
 def read_shared(
     result: Mapping[str, Any], dataset: Dataset, n_cells: int, folder: Path
 ) -> tuple[list[SharedChange], int]:
-    """What was chosen on either half, for patients of this data, and the questions that it took."""
+    """The changes chosen on each half, checked against this data, and their number of queries."""
     with _told(folder):
         found = [SharedChange.from_dict(part) for part in result["shared"]]
         for change in found:
@@ -207,7 +210,7 @@ def _told(folder: Path) -> Iterator[None]:
             yield
     except FileFormatError as error:
         msg = (
-            f"{folder}: what it keeps is no longer what was written. {error} Delete the folder, or "
-            "use another, and run again."
+            f"{folder}: its content was modified. {error} Delete the folder or use another, and "
+            "run again."
         )
         raise StoreError(msg, parameter="folder") from error

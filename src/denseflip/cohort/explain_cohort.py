@@ -1,8 +1,8 @@
 """Run a cohort: every labelling is a spec for the engines and a record of the store.
 
-One worker trains and explains a labelling (the true one, or a permutation) as a whole and returns a
-few hundred numbers. A run that was interrupted continues from the labellings that are done, on any
-engine, with the same result.
+One worker trains and explains a whole labelling (the true one, or a permutation) and returns a few
+hundred numbers. An interrupted run continues from the finished labellings, on any engine, with the
+same result.
 """
 
 from __future__ import annotations
@@ -46,23 +46,23 @@ from denseflip.runs.sources import (
     load_oracle_of,
 )
 
-_PILOT = 4  # patients explained for an estimate
-_PER_PERSON = 16  # questions of the shared change, per cell and patient: two directions, 8 levels
+_PILOT = 4  # patients explained for the estimate
+_PER_PERSON = 16  # queries of the shared change per cell and patient: two directions, 8 levels
 
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a cohort will cost, measured on a few patients.
+    """Estimated cost of a cohort, measured on a few patients.
 
     Attributes
     ----------
-    labellings : the true labels and the permutations.
-    patients : explained under each.
-    questions : asked of classifiers, about.
-    seconds : of one worker, about.
-    workers : how many share them.
+    labellings : number of labellings: the true labels and the permutations.
+    patients : number of patients explained under each.
+    questions : approximate number of queries.
+    seconds : approximate time for one worker.
+    workers : number of workers.
     """
 
     labellings: int
@@ -73,7 +73,7 @@ class Estimate:
 
     @property
     def wall(self) -> float:
-        """Seconds until it is done, about."""
+        """Approximate seconds until it is done."""
         return self.seconds / max(1, self.workers)
 
     def __str__(self) -> str:
@@ -81,7 +81,7 @@ class Estimate:
         time_words = f"{minutes:.0f} min" if minutes >= 2 else f"{max(1, round(self.wall))} s"
         return (
             f"{self.labellings} labellings of {self.patients} patients each: about "
-            f"{self.questions:,} questions and {time_words} on {self.workers} "
+            f"{self.questions:,} queries and {time_words} on {self.workers} "
             f"worker{'' if self.workers == 1 else 's'}."
         )
 
@@ -118,50 +118,51 @@ def explain_cohort(
     progress: Progress | None = None,
     confirm: Callable[[Estimate], bool] | None = None,
 ) -> Cohort:
-    """Say what the explanations of a whole group have in common, and whether that is chance.
+    """Find what the explanations of a whole group have in common, and test it against chance.
 
-    The classifier is judged first, on patients it has not seen; if it is at chance, that is all
-    that is said. Else every patient is explained by a classifier that has not seen it, and it is
-    counted in how many rightly classified patients each pair of regions is what decides. Then the
-    labels are permuted, classifiers trained anew and everybody explained again, many times: a p is
-    the share of permutations in which *any* pair of regions does as well (Westfall and Young).
-    Last, one change for all is chosen on one half and tried on the other.
+    The classifier is evaluated first, on patients that it was not trained on; if it is at chance,
+    nothing else is reported. Otherwise every patient is explained with a classifier that was not
+    trained on it, and for each region pair the correctly classified patients whose decision
+    depends on it are counted. Then the labels are permuted many times, and each time classifiers
+    are retrained and all patients explained again: a p-value is the share of permutations in
+    which *any* region pair reaches the same count (Westfall and Young). Finally, one shared
+    change is chosen on one half and tested on the other.
 
     Parameters
     ----------
-    dataset : the data set, its name or its file. Two classes, or name one (`group`).
-    oracle : words as `open_oracle` takes them; ``regions-logistic`` by default. The name of a
-        preset, or an untrained scikit-learn estimator, is trained anew for every labelling.
-        Anything else (a file, a function, an oracle) is taken as it is: then there are no
-        p-values, and patients may be explained by a classifier that was trained on them.
+    dataset : the data set, its name or its file. It needs two classes, or choose one (`group`).
+    oracle : a name as in `open_oracle`; ``regions-logistic`` by default. A preset, by name, or an
+        untrained scikit-learn estimator is retrained for every labelling. Anything else (a file, a
+        function, an oracle) is used as it is: then there are no p-values, and patients may be
+        explained with a classifier that was trained on them.
     group : the class whose patients are explained; both of two by default.
     regions : the taxonomy to count in; the node table's first by default.
-    permutations : of the labels; 0 for no p-values.
-    level : what counts as more than chance.
+    permutations : number of label permutations; 0 for no p-values.
+    level : the significance level.
     correction : ``"max"``, family-wise, or ``"bh"``, the false discovery rate.
-    patients : explain at most so many under each labelling, drawn anew for each; the true labels
-        are treated like all others, so the p-values stay valid.
+    patients : maximum number of patients to explain under each labelling, drawn for each; the true
+        labels are treated like all others, so the p-values stay valid.
     method : the search, the same for all labellings: ``"scan"``, or the name of any method.
     folds, max_cells, cover, seed : see `CohortSettings`.
-    constraints : what may change, as in `explain`; the same for everybody and every labelling,
-        and for the shared change. See `CohortSettings` for what a cohort does not take.
-    confounds, site : columns of the subject table, as in `evaluate`: the classifier must beat
-        them, else nothing is said about the groups. Labels are permuted within the site and within
-        every other confound that is no number or has two values; other numbers the p-values do not
-        hold, and the statement says so.
-    features : what an estimator sees, as in `fit_oracle`.
-    input, batch : how a ``module:function`` wants its graphs, as in `as_oracle`.
-    engine, jobs, scheduler : where the work is done; the figures are the same everywhere.
-    store : a folder that keeps what is done: the same call goes on from there.
+    constraints : what may change, as in `explain`; the same for every patient, every labelling and
+        the shared change. See `CohortSettings` for those that a cohort refuses.
+    confounds, site : columns of the subject table, as in `evaluate`: if the classifier does not
+        beat them, no conclusions about the groups are drawn. Labels are permuted within the site
+        and within every other confound that is not numeric or has two values. The p-values do not
+        account for other numeric confounds; the statement says so.
+    features : the features of an estimator, as in `fit_oracle`.
+    input, batch : the graph format of a ``module:function``, as in `as_oracle`.
+    engine, jobs, scheduler : where the work is done; the results are the same everywhere.
+    store : a folder for finished parts; the same call continues from there.
     progress : called with (done, total), in labellings; by default a notebook shows a bar.
-    confirm : called with the `Estimate` before the labellings are begun; False ends it with a
-        result that knows the accuracy alone.
+    confirm : called with the `Estimate` before the labellings start; if it returns False, the
+        result contains only the accuracy.
 
     Raises
     ------
     DatasetError
-        If a class has too few patients for two halves, or all are in one class, or the classifier
-        puts all of them in one.
+        If a class has too few patients for two halves, if all are in one class, or if the
+        classifier assigns all of them to one class.
     InvalidParameterError
         If there are too few permutations for the level, or too many classes to compare.
     MissingInputError
@@ -205,8 +206,8 @@ def explain_cohort(
             if outcome.failures:
                 first = outcome.failures[0]
                 msg = (
-                    f"{len(outcome.failures)} of {outcome.total} parts of the cohort failed, the "
-                    f"first with: {first.message} What is done is kept; run again to go on."
+                    f"{len(outcome.failures)} of {outcome.total} parts of the cohort failed. First "
+                    f"error: {first.message} Finished parts are kept; run again to continue."
                 )
                 raise EngineError(msg)
             return {s.id: outcome.records[s.id]["result"] for s in specs}
@@ -230,7 +231,7 @@ def explain_cohort(
             told = estimate_cohort(loaded, spec, settings, refit, len(left), workers=workers)
             if not confirm(told):
                 return _nothing(
-                    loaded, settings, facts, ("Nobody was explained: it was declined.",)
+                    loaded, settings, facts, ("The run was declined; no patient was explained.",)
                 )
         results = run([true, change, *null], progress)
         fits = (loaded, len(cells_of(loaded, settings)), kept.folder)
@@ -257,7 +258,7 @@ def estimate_cohort(
     *,
     workers: int = 1,
 ) -> Estimate:
-    """Explain a few patients, and say what so many labellings will cost."""
+    """Explain a few patients and estimate the cost of all labellings."""
     spent = {"fit": 0.0, "fits": 0}
     made: Any = fit_of(oracle) if refit else load_oracle_of(oracle, dataset)
 
@@ -289,7 +290,7 @@ def estimate_cohort(
 def _nothing(
     dataset: Dataset, settings: CohortSettings, facts: dict[str, Any], notes: Sequence[str]
 ) -> Cohort:
-    """A cohort of which nothing is known but the classifier's accuracy."""
+    """A cohort that contains only the classifier's accuracy."""
     import numpy as np
 
     none = np.zeros(len(cells_of(dataset, settings)), dtype=np.int64)
@@ -302,33 +303,35 @@ def _nothing(
 def _notes(
     settings: CohortSettings, dataset: Dataset, refit: bool, permutations: int
 ) -> tuple[str, ...]:
-    notes = [f"The search of the test is {settings.method}, the same for true and permuted labels."]
+    notes = [f"The test uses the search {settings.method} for both true and permuted labels."]
     group = group_of(dataset, settings)
     total = len(dataset) if group is None else dataset.labels.count(group)
     if settings.patients is not None and settings.patients < total:
         notes.append(
-            f"Under each labelling {settings.patients} of {total} were drawn to be explained; the "
-            "shared change is of all."
+            f"{settings.patients} of {total} patients were drawn and explained under each "
+            "labelling; the shared change uses all."
         )
     if refit:
         notes.append(
-            f"Classifiers were trained on {settings.folds - 1} of {settings.folds} parts of the "
-            "cohort and explained the rest: nobody is explained by one that saw them."
+            f"Classifiers were trained on {settings.folds - 1} of {settings.folds} folds of the "
+            "cohort and used to explain the rest: no patient is explained with a classifier that "
+            "was trained on it."
         )
     if permutations:
         notes.append(
-            "The p-values say how often labels that mean nothing do as well; where some pairs of "
-            "regions do differ, that of another is not proof that it does so by itself."
+            "A p-value is the share of random labellings with at least the same count. If some "
+            "region pairs do differ, the p-value of another pair is no proof that it differs by "
+            "itself."
         )
     return tuple(notes)
 
 
 def _columns(confounds: Any) -> tuple[str, ...]:
-    """Names of columns, of a list or of a text with commas."""
+    """Names of columns, from a list or a comma-separated string."""
     try:
         given = confounds.split(",") if isinstance(confounds, str) else list(confounds or ())
     except TypeError as error:
-        msg = f"confounds must be names of columns, for example ['age', 'site']; got {confounds!r}."
+        msg = f"confounds must be column names, for example ['age', 'site']; got {confounds!r}."
         raise InvalidParameterError(msg, parameter="confounds") from error
     return tuple(str(name).strip() for name in given)
 

@@ -1,8 +1,8 @@
 """One labelling of a cohort, true or permuted: train, explain, count by cell.
 
-The cohort is dealt into folds. For each fold a classifier is trained on the others, so every
-patient is explained by one that has not seen it, and only patients whom that one puts in their own
-class count: why a wrong answer was given is no news about the group.
+The cohort is split into folds. For each fold a classifier is trained on the others, so every
+patient is explained with a classifier that was not trained on it. Only correctly classified
+patients count: the reason for a wrong answer says nothing about the group.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ SCAN = "scan"
 MAX_CELLS = 5  # of an explanation and of the shared change
 LEAST = 4  # patients of a class: two for each half
 _NOT_HERE = {
-    "max_cells": "it is a parameter of its own (max_cells), for the shared change as well.",
-    "predicate": "a function cannot be written down beside the figures. Take the others.",
-    "allowed": "an array cannot be written down beside the figures. Name what must stay (freeze), "
-    "or take allow_seen.",
+    "max_cells": "use the parameter max_cells, which also applies to the shared change.",
+    "predicate": "a function cannot be stored with the results. Use the other constraints.",
+    "allowed": "an array cannot be stored with the results. Use freeze to name what must stay, "
+    "or allow_seen.",
 }
 Fit = Callable[[Dataset], Oracle]
 Ints = npt.NDArray[np.int64]
@@ -54,23 +54,23 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class CohortSettings:
-    """How a cohort is looked at.
+    """How a cohort is analysed.
 
     Attributes
     ----------
     regions : the taxonomy whose cells are counted; None for the node table's first.
     group : the class whose patients are explained; None for both classes of two.
     method : ``"scan"`` (see `Scan`), or any method by name; the same for all labellings.
-    patients : at most so many are explained per labelling, drawn anew for each; None for all.
-    folds : parts of the cohort; at most as many as the smallest class has patients.
-    max_cells : the most cells that an explanation or a shared change may name.
-    cover : the share of the choosing half that a shared change is to flip.
-    seed : decides permutations, folds, draws and redraws.
-    constraints : what may change and what a changed graph must be like, as `Constraints` take it;
-        the same for everybody and every labelling. Only what can be written down: no ``predicate``
-        and no ``allowed``; ``allow_seen`` goes by the whole cohort.
-    confounds, site : columns of the subject table. Labels are permuted within what `held_by` says,
-        and the classifier is judged with regard to all.
+    patients : maximum number of patients explained per labelling, drawn for each; None for all.
+    folds : parts of the cohort; at most the number of patients of the smallest class.
+    max_cells : maximum number of cells in an explanation or a shared change.
+    cover : the share of the choosing half that a shared change must flip.
+    seed : of permutations, folds, draws and redraws.
+    constraints : what may change and what a changed graph must be like, as in `Constraints`; the
+        same for every patient and labelling. ``predicate`` and ``allowed`` cannot be stored and
+        are refused; ``allow_seen`` refers to the whole cohort.
+    confounds, site : columns of the subject table. Labels are permuted within the strata of
+        `held_by`, and the classifier is evaluated against all of them.
     """
 
     regions: str | None = None
@@ -96,11 +96,11 @@ class CohortSettings:
             msg = f"cover must be a share above 0 and at most 1; got {shown(self.cover)}."
             raise InvalidParameterError(msg, parameter="cover")
         if self.method != SCAN:
-            make_method(self.method)  # an unknown name is told here
+            make_method(self.method)  # raises on an unknown name
         terms = Constraints.of(self.constraints)
         for name, instead in _NOT_HERE.items():
             if getattr(terms, name) is not None:
-                msg = f"A cohort does not take the constraint {name}: {instead}"
+                msg = f"The constraint {name} is not available for a cohort: {instead}"
                 raise InvalidParameterError(msg, parameter="constraints")
         object.__setattr__(self, "constraints", terms.given if terms else {})
         object.__setattr__(self, "confounds", tuple(self.confounds))
@@ -112,15 +112,15 @@ class CohortSettings:
 
 @dataclass(frozen=True)
 class Patient:
-    """What was found for one patient under the true labels.
+    """The result of one patient under the true labels.
 
     Attributes
     ----------
-    id, label : whose graph, and its true class.
-    answer : the class that a classifier which has not seen it gives it.
+    id, label : of the graph; the label is the true class.
+    answer : the class that a classifier not trained on it gives it.
     changes : cell number → connections added less removed, of the counterfactual found.
-    true_as_read : whether the change was seen to hold for redraws.
-    questions : how many were asked.
+    true_as_read : whether redraws of the change flip, too.
+    questions : number of queries.
     """
 
     id: str
@@ -133,12 +133,12 @@ class Patient:
 
     @property
     def right(self) -> bool:
-        """Whether the classifier puts it in its own class."""
+        """Whether it is classified correctly."""
         return self.answer == self.label
 
     @property
     def told(self) -> bool:
-        """Whether it counts: rightly classified, and a change found that holds in redraws."""
+        """Whether it counts: classified correctly, with a change found that holds in redraws."""
         return self.right and self.true_as_read and bool(self.changes)
 
     def to_dict(self) -> dict[str, Any]:
@@ -156,17 +156,17 @@ class Patient:
 
 @dataclass(frozen=True)
 class Labelling:
-    """The figures of one labelling.
+    """The counts of one labelling.
 
     Attributes
     ----------
-    more, fewer : by cell: in how many patients more connections there speak for the class that is
-        spoken of (`spoken_of`), or fewer do. Where they would have to be added for the answer to
-        become that class, or removed for it to cease, more speak for it.
-    difference : by cell: how the densities of the groups differ, as `group_difference` gives it.
-    explained, right, told : patients explained, rightly classified, and counted.
-    questions : questions asked, background labels not among them.
-    patients : what was found for each.
+    more, fewer : by cell: number of patients in which more connections there, or fewer, indicate
+        the reference class (`spoken_of`). More indicate it if adding them changes the answer to
+        that class, or removing them changes the answer from it.
+    difference : by cell: how the densities of the groups differ, from `group_difference`.
+    explained, right, told : patients explained, correctly classified, and counted.
+    questions : number of queries, without those for background labels.
+    patients : the result of each patient.
     """
 
     more: Ints
@@ -179,7 +179,7 @@ class Labelling:
     patients: tuple[Patient, ...] = field(default=(), repr=False)
 
     def to_dict(self, *, patients: bool = False) -> dict[str, Any]:
-        """Plain JSON-ready form; of permuted labels nobody asks for the patients."""
+        """Plain JSON-ready form; patients are left out for permuted labels."""
         listed = [p.to_dict() for p in self.patients] if patients else []
         return {
             "more": self.more.tolist(),
@@ -195,7 +195,7 @@ class Labelling:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Labelling:
         """Inverse of `to_dict`."""
-        with parsing("what was counted in a cohort"):
+        with parsing("the counts of a cohort"):
             return cls(
                 **plain_fields(cls, data),
                 more=_by_cell(data["more"], np.int64),
@@ -208,7 +208,7 @@ class Labelling:
 def _by_cell(values: Any, kind: type) -> npt.NDArray[Any]:
     found: npt.NDArray[Any] = np.asarray(values, dtype=kind)
     if found.ndim != 1:
-        msg = "a number by cell is expected"
+        msg = "expected one number per cell"
         raise ValueError(msg)
     return found
 
@@ -217,16 +217,16 @@ def _by_cell(values: Any, kind: type) -> npt.NDArray[Any]:
 
 
 def cells_of(dataset: Dataset, settings: CohortSettings) -> Cells:
-    """The cells that are counted; an error if there are none to speak of."""
+    """The cells that are counted; an error if there are too few."""
     taxonomy = dataset.nodes.taxonomy(settings.regions)
     if wrong := unsuitable(taxonomy):
-        msg = f"{wrong} Name another taxonomy."
+        msg = f"{wrong} Choose another taxonomy."
         raise InvalidParameterError(msg, parameter="regions")
     return Cells(taxonomy)
 
 
 def group_of(dataset: Dataset, settings: CohortSettings) -> int | None:
-    """The label of the class named, or None for both classes of two."""
+    """The label of the given class, or None for both classes of two."""
     if settings.group is not None:
         names = dataset.class_names
         if settings.group not in names:
@@ -235,9 +235,9 @@ def group_of(dataset: Dataset, settings: CohortSettings) -> int | None:
     present = [name for name, count in dataset.class_counts().items() if count]
     if len(present) > 2:
         msg = (
-            f"Data set {dataset.name!r} has {len(present)} classes ({', '.join(present)}). What "
-            "leads from each to any other has no common direction: name the class to explain "
-            f"(group={present[0]!r}), or take a data set of two."
+            f"Data set {dataset.name!r} has {len(present)} classes ({', '.join(present)}). Changes "
+            "between more than two classes have no common direction: choose the class to explain "
+            f"(group={present[0]!r}), or use a data set with two classes."
         )
         raise InvalidParameterError(msg, parameter="group")
     return None
@@ -251,7 +251,7 @@ def check_cohort(dataset: Dataset, settings: CohortSettings) -> CohortSettings:
     if len(counts) < 2:
         msg = (
             f"All {len(dataset)} graphs of data set {dataset.name!r} are of one class "
-            f"({next(iter(counts), 'none')!r}); a cohort is about what sets two groups apart."
+            f"({next(iter(counts), 'none')!r}); a cohort compares two groups."
         )
         raise DatasetError(msg)
     few = {name: count for name, count in counts.items() if count < LEAST}
@@ -259,7 +259,7 @@ def check_cohort(dataset: Dataset, settings: CohortSettings) -> CohortSettings:
         listed = ", ".join(f"{name!r} has {count}" for name, count in few.items())
         msg = (
             f"Too few patients in data set {dataset.name!r} for two halves: every class needs at "
-            f"least {LEAST}, but {listed}. Add graphs of that class, or leave it out."
+            f"least {LEAST}, but {listed}. Add graphs of that class, or remove the class."
         )
         raise DatasetError(msg)
     settings = replace(settings, folds=min(settings.folds, *counts.values()))
@@ -281,7 +281,7 @@ def check_cohort(dataset: Dataset, settings: CohortSettings) -> CohortSettings:
 
 
 def check_labellings(dataset: Dataset, settings: CohortSettings, level: float) -> None:
-    """Say so if there are too few ways to permute the labels for a p-value at the level."""
+    """Raise an error if the labels have too few permutations for the significance level."""
     held, strata = held_by(dataset, settings)
     labels = dataset.label_array()
     ways = 1
@@ -295,18 +295,18 @@ def check_labellings(dataset: Dataset, settings: CohortSettings, level: float) -
     within = f" within {' and '.join(held)}" if held else ""
     advice = "name fewer confounds" if held else "add graphs"
     msg = (
-        f"The labels of data set {dataset.name!r} can be permuted{within} in {ways:,} "
-        f"way{'s' * (ways != 1)} only, so no p-value could be as small as {level:g}: {advice}, "
-        "take a larger level, or ask for no p-values (permutations=0)."
+        f"The labels of data set {dataset.name!r} can be permuted{within} in only {ways:,} "
+        f"way{'s' * (ways != 1)}, so no p-value could be as small as {level:g}: {advice}, "
+        "use a larger level, or run without p-values (permutations=0)."
     )
     raise InvalidParameterError(msg, parameter=("confounds", "level") if held else "level")
 
 
 def terms_of(dataset: Dataset, settings: CohortSettings) -> Constraints | None:
-    """The constraints that every graph is bound to; None if there are none.
+    """Bind the constraints to the nodes of the data set; None if there are none.
 
-    Which pairs enough of the data set has is counted once, over the whole cohort and without
-    regard to classes: the same for every labelling, fold and half.
+    The pairs of ``allow_seen`` are counted once, over the whole cohort and regardless of class, so
+    they are the same for every labelling, fold and half.
     """
     given = dict(settings.constraints)
     if not given:
@@ -323,10 +323,10 @@ def terms_of(dataset: Dataset, settings: CohortSettings) -> Constraints | None:
 
 
 def held_by(dataset: Dataset, settings: CohortSettings) -> tuple[tuple[str, ...], Ints]:
-    """Which confounds a permutation of the labels leaves as they are, and the strata that makes.
+    """The confounds that permutations of the labels preserve, and the resulting strata.
 
-    The site, and every confound that is not a number or has two values: labels change places
-    within its values only.
+    These are the site and every confound that is not numeric or has two values: labels are
+    permuted only within its values.
     """
     table, n = dataset.subjects, len(dataset)
     held = tuple(
@@ -347,7 +347,7 @@ def held_by(dataset: Dataset, settings: CohortSettings) -> tuple[tuple[str, ...]
 def permuted(dataset: Dataset, number: int, seed: int, strata: Ints | None = None) -> Dataset:
     """The data set with its labels permuted; number 0 is the data set as it is.
 
-    With strata, labels change places within each of them only.
+    With strata, labels are permuted only within each of them.
     """
     if not number:
         return dataset
@@ -370,9 +370,9 @@ def run_labelling(
     Parameters
     ----------
     dataset : the cohort with its true labels.
-    settings : of `check_cohort`.
-    fit : trains a classifier on a data set; or a classifier as it is, which is then asked about
-        everybody whether it has seen them or not.
+    settings : as returned by `check_cohort`.
+    fit : trains a classifier on a data set; or a fixed classifier, which is then used for all
+        patients, including those that it was trained on.
     number : 0 for the true labels, else the number of the permutation.
     """
     labelled = permuted(dataset, number, settings.seed, held_by(dataset, settings)[1])
@@ -435,7 +435,7 @@ def _patient(
 ) -> Patient:
     changes: dict[int, int] = {}
     read, asked = result.as_read, result.calls
-    if result.found and read is None:  # a search of pairs: what its shortest sentence says
+    if result.found and read is None:  # a search over pairs: use the claim of its shortest sentence
         session = Session(oracle)
         claim = claim_of(
             result, session, cells.taxonomy, nodes=dataset.nodes, constraints=constraints
@@ -464,7 +464,7 @@ def _patient(
 
 
 def count_changes(patients: Sequence[Patient], n_cells: int, spoken: int) -> tuple[Ints, Ints]:
-    """In how many patients each cell is changed, by direction; see `Labelling`."""
+    """Number of patients in which each cell is changed, by direction; see `Labelling`."""
     more, fewer = np.zeros(n_cells, dtype=np.int64), np.zeros(n_cells, dtype=np.int64)
     for patient in patients:
         if not patient.told:
@@ -477,7 +477,7 @@ def count_changes(patients: Sequence[Patient], n_cells: int, spoken: int) -> tup
 
 
 def spoken_of(dataset: Dataset, settings: CohortSettings) -> int:
-    """The class that the figures speak of: the one named, or the second of two."""
+    """The reference class of the counts: the given one, or the second of two."""
     group = group_of(dataset, settings)
     return group if group is not None else int(dataset.label_array().max())
 
@@ -490,7 +490,7 @@ def _folds(labels: Ints, folds: int, rng: np.random.Generator) -> Ints:
 
 
 def _chosen(labels: Ints, group: int | None, most: int | None, rng: np.random.Generator) -> Ints:
-    """Positions of those who are explained: all, or so many of them drawn evenly by class."""
+    """Positions of the patients to explain: all, or a sample drawn evenly by class."""
     members = np.flatnonzero(labels == group) if group is not None else np.arange(len(labels))
     if most is None or most >= len(members):
         return members

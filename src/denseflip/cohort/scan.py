@@ -1,9 +1,8 @@
-"""`Scan`: the quick search of the cohort's test, the same for true and for permuted labels.
+"""`Scan`: the fast search of the cohort's test, the same for true and for permuted labels.
 
-Which one pair of regions would have to change least for the classifier to change its mind? "Least"
-is in standard deviations of the cohort, whoever belongs to which class: what varies much between
-people anyway may change much. Where no pair of regions is enough by itself, `brief` looks for a
-few.
+It finds the one region pair that needs the smallest change to flip the classifier. Changes are
+measured in standard deviations over the cohort, regardless of class: a region pair that varies much
+between people may change much. If no region pair suffices alone, `brief` searches for a few.
 """
 
 from __future__ import annotations
@@ -27,24 +26,24 @@ from denseflip.search.core.probing import Probe, gallop
 from denseflip.search.core.problem import BACKGROUND, REGIONS, Problem, StopSearch, Walk
 from denseflip.search.methods.brief import Brief, too_large, unsuitable
 
-DRAWS = 5  # redraws of a claim, all of which must flip
+DRAWS = 5  # redraws of a claim; all must flip
 _LOWEST, _STEP, _LEVELS = 0.25, math.sqrt(2), 18  # standard deviations, 0.25 to 90
-_RUNNERS = 4  # places that compete at the lowest level
-_GROWTH, _TRIES = 1.2, 8  # a claim that fails its redraws gets so much more, so often
+_RUNNERS = 4  # candidate places at the lowest level
+_GROWTH, _TRIES = 1.2, 8  # growth of a claim that fails its redraws, and number of attempts
 
 
 @dataclass(frozen=True)
 class Scan(Conversation):
-    """Looks for the one cell whose smallest change, in standard deviations, flips the label.
+    """Finds the one cell that flips the label with the smallest change, in standard deviations.
 
-    The background should be the graphs that the classifier was trained on: their spread is the
-    unit, and `brief` learns from them where it is called.
+    The background should be the graphs that the classifier was trained on: their standard
+    deviation is the unit, and `brief` learns from them if it is called.
 
     Parameters
     ----------
     regions : the taxonomy; None for the node table's first.
-    max_cells : the most cells that a sentence may name, where one is not enough.
-    spreads : of `spreads_of`, where they are known already; else they are counted.
+    max_cells : maximum number of cells in a sentence, if one is not enough.
+    spreads : the result of `spreads_of`, if already known; else it is computed.
     """
 
     regions: str | None = None
@@ -57,7 +56,7 @@ class Scan(Conversation):
         return frozenset({REGIONS, BACKGROUND})
 
     def __call__(self, problem: Problem, session: BaseSession) -> Walk:
-        """Search; what is found flips in all of five redraws, or is true as `brief` says."""
+        """Search; the result flips in all of five redraws, or is true as `brief` defines it."""
         taxonomy = problem.taxonomy(self.regions, "scan")
         if wrong := too_large(problem) or unsuitable(taxonomy):
             problem.note(wrong)
@@ -73,7 +72,7 @@ class Scan(Conversation):
         found = _Single(probe, places, repeats, spreads, most).search()
         if found is None:
             if self.max_cells == 1:
-                problem.note("No pair of regions is enough by itself.")
+                problem.note("No single region pair is enough.")
                 raise StopSearch
             return Brief(regions=taxonomy.name, max_cells=self.max_cells)(problem, session)
         codes = repeats.codes((found,))
@@ -88,7 +87,7 @@ class Scan(Conversation):
 
 
 class _Single:
-    """The moves of single cells, each cell both ways, and the least of them that flips."""
+    """The changes of single cells, in both directions, and the smallest of them that flips."""
 
     def __init__(
         self,
@@ -109,17 +108,17 @@ class _Single:
                     self.moves.append((unit, adding, room, spread))
 
     def amount(self, i: int, deviations: float) -> Amount:
-        """So many standard deviations of a move, as far as there is room."""
+        """The amount for a number of standard deviations, limited to the pairs available."""
         unit, adding, room, spread = self.moves[i]
         pairs = max(1, round(deviations * spread))
         return _amount(unit, adding, min(room, pairs))
 
     def size(self, amount: Amount, i: int) -> float:
-        """An amount in standard deviations."""
+        """The amount in standard deviations."""
         return amount.total / self.moves[i][3]
 
     def search(self) -> Amount | None:
-        """The amount that flips, or None if no cell does by itself."""
+        """The smallest amount that flips, or None if no single cell does."""
         full = [_amount(unit, adding, room) for unit, adding, room, _ in self.moves]
         able = [i for i, yes in enumerate(self._flips([(a,) for a in full])) if yes]
         if not able:
@@ -132,7 +131,7 @@ class _Single:
             return bool(flipped[level])
 
         level = gallop(_LEVELS, any_flips, start=4)
-        if level is None:  # labels that come and go: only the whole room flips
+        if level is None:  # the label is not monotone: only the largest amount flips
             runners = [(full[i], i) for i in able]
         else:
             low = _deviations(level - 1) if level > 1 else 0.0
@@ -165,7 +164,7 @@ class _Single:
         return _amount(unit, adding, large)
 
     def _steady(self, amount: Amount, i: int) -> Amount | None:
-        """The amount, raised until all of the redraws flip."""
+        """The amount, raised until all redraws flip."""
         unit, adding, room, _ = self.moves[i]
         for _ in range(_TRIES):
             if self.repeats.holds((amount,), self.probe):
@@ -178,7 +177,7 @@ class _Single:
 
 
 def most_pairs(terms: BoundConstraints) -> int | None:
-    """The most pairs that may be added, or removed, in one place by itself; None for any number."""
+    """Maximum number of pairs to add, or remove, in a single place; None for no limit."""
     given, n_edges = terms.constraints, terms.graph.n_edges
     bounds = [] if given.max_edits is None else [given.max_edits]
     if given.keep_density is not None:
@@ -187,9 +186,10 @@ def most_pairs(terms: BoundConstraints) -> int | None:
 
 
 def spreads_of(cells: Cells, graphs: tuple[Graph, ...]) -> npt.NDArray[np.float64]:
-    """Standard deviation of the number of edges in each cell that holds a pair, at least one edge.
+    """Standard deviation of the number of edges in each cell that holds a pair; at least one edge.
 
-    Labels play no part. One edge more or less is never much, however alike a few graphs are.
+    It does not depend on labels. The lower limit keeps a change of one edge small, even if a few
+    graphs are very similar.
     """
     counts = np.stack([cells.count(graph) for graph in graphs])[:, cells.sizes > 0]
     spreads: npt.NDArray[np.float64] = np.sqrt(counts.var(axis=0) + 1.0)

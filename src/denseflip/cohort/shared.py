@@ -1,9 +1,10 @@
-"""The shared change: one change that flips many, chosen on one half and counted on the other.
+"""The shared change: one change that flips many, chosen on one half and tested on the other.
 
-A change is a few cells with an amount each, never particular connections: for every patient it is
-drawn anew among the connections that the patient has or lacks there, and it flips a patient only if
-nine of ten draws do. The classifier is trained on the choosing half alone (where it can be
-trained), so neither it nor the choice has seen those who are counted. Then the halves swap.
+A change is a few cells with an amount each, never particular connections. For every patient the
+connections are redrawn among those that the patient has or lacks there, and the change flips a
+patient only if nine of ten redraws do. The classifier is trained on the choosing half alone (if it
+can be trained), so neither it nor the choice has seen the patients of the test. Then the halves
+are swapped.
 """
 
 from __future__ import annotations
@@ -31,25 +32,25 @@ from denseflip.search.claims.redraw import Redraw, Repeats
 from denseflip.search.constraints.bound_constraints import bind_constraints
 from denseflip.search.core.probing import boundary, certify, gallop, lexmin
 
-READINGS: tuple[Reading, ...] = ("any", "typical")  # the truest first
-DRAWS, LEAST = 20, 18  # redraws of a patient's verdict, and how many must flip
+READINGS: tuple[Reading, ...] = ("any", "typical")  # strongest claim first
+DRAWS, LEAST = 20, 18  # redraws per patient, and how many must flip
 _CHECKS = 3  # redraws while choosing
 _LEVELS = tuple(0.25 * 2 ** (k / 2) for k in range(18))  # standard deviations
 
 
 @dataclass(frozen=True)
 class HalfChange:
-    """A change chosen on one half and counted on the other.
+    """A change chosen on one half and tested on the other.
 
     Attributes
     ----------
     amounts : cell number → connections added (or, below 0, removed).
     reading : which connections are drawn: ``"any"`` of the cell, or those ``"typical"`` of the
         class that it leads to (for removals, untypical); see `AsRead`.
-    reached, of : patients of the choosing half that it flips, of how many.
-    flipped, counted : ids of the other half that it flips, and of all that were counted: rightly
-        classified patients of the class that it leads away from.
-    members : how many patients of that class the other half has.
+    reached, of : number of patients of the choosing half that it flips, out of how many.
+    flipped, counted : ids of the other half that it flips, and of all that it was tested on:
+        correctly classified patients of the class that it leads away from.
+    members : number of patients of that class in the other half.
     """
 
     amounts: Mapping[int, int]
@@ -76,7 +77,7 @@ class HalfChange:
                 for key in ("flipped", "counted")
             }
             if not set(listed["flipped"]) <= set(listed["counted"]):
-                msg = "somebody is flipped who was not counted"
+                msg = "a flipped patient is not among those counted"
                 raise ValueError(msg)
             said = typed(data, "reading", str)
             return cls(**plain_fields(cls, data), amounts=amounts, reading=said, **listed)
@@ -84,14 +85,14 @@ class HalfChange:
 
 @dataclass(frozen=True)
 class SharedChange:
-    """One direction: what was chosen on either half, and whom it flips on the other.
+    """One direction: the change chosen on each half, and the patients of the other that it flips.
 
     Attributes
     ----------
     source : the class that it leads away from.
-    halves : the two choices, or fewer where a half had nobody to choose on.
-    unseen : whether those counted were seen neither by the classifier nor by the choice; False
-        where the classifier could not be trained anew.
+    halves : the two changes, or fewer if a half has no patients to choose on.
+    unseen : whether the patients counted were used neither to train the classifier nor to choose
+        the change; False if the classifier could not be retrained.
 
     Examples
     --------
@@ -107,27 +108,27 @@ class SharedChange:
 
     @property
     def flipped(self) -> int:
-        """Patients flipped by a change that was chosen without them."""
+        """Number of patients flipped by a change that was chosen without them."""
         return sum(len(half.flipped) for half in self.halves)
 
     @property
     def counted(self) -> int:
-        """Patients it was tried on."""
+        """Number of patients that it was tested on."""
         return sum(len(half.counted) for half in self.halves)
 
     @property
     def members(self) -> int:
-        """Patients of the class, rightly classified or not."""
+        """Number of patients of the class, correctly classified or not."""
         return sum(half.members for half in self.halves)
 
     @property
     def coverage(self) -> float | None:
-        """Share of the counted that is flipped; None if nobody was counted."""
+        """Share of the counted patients that is flipped; None if none was counted."""
         return self.flipped / self.counted if self.counted else None
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Wilson's 95 % interval of the coverage, patients taken as independent."""
+        """Wilson's 95 % confidence interval of the coverage, for independent patients."""
         return (
             wilson_interval(self.flipped / self.counted, self.counted) if self.counted else (0, 1)
         )
@@ -139,7 +140,7 @@ class SharedChange:
         return len(chosen) == 2 and bool(chosen[0]) and chosen[0] == chosen[1]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON-ready form, with the figures worked out."""
+        """Plain JSON-ready form, including the derived numbers."""
         return {
             "source": self.source,
             "halves": [half.to_dict() for half in self.halves],
@@ -161,7 +162,7 @@ class SharedChange:
 def find_shared(
     dataset: Dataset, settings: CohortSettings, fit: Fit | Oracle
 ) -> tuple[tuple[SharedChange, ...], int]:
-    """The shared change away from each class (or the class named), and the questions it took."""
+    """Find the shared change away from each class (or one), and count its queries."""
     cells, group = cells_of(dataset, settings), group_of(dataset, settings)
     terms = terms_of(dataset, settings)
     labels = dataset.label_array()
@@ -225,7 +226,7 @@ def find_shared(
 
 
 def _order(dataset: Dataset, away: Any, cells: Cells) -> list[tuple[int, bool]]:
-    """Cells by how clearly the groups differ there, with the direction of the other group."""
+    """Sort cells by how much the groups differ there, with the direction of the other group."""
     densities = np.stack([cells.densities(graph) for graph in dataset.graphs])
     apart = group_difference(densities, away)
     return [(int(c), bool(apart[c] > 0)) for c in cells.order(apart) if apart[c]]
@@ -239,14 +240,14 @@ def _halves(labels: Any, rng: np.random.Generator) -> Any:
 
 
 def _recognised(dataset: Dataset, source: int, session: Session) -> list[int]:
-    """Positions of the patients of a class that the classifier puts there."""
+    """Positions of the patients of a class that the classifier assigns to it."""
     members = [i for i, label in enumerate(dataset.labels) if label == source]
     answers = session.query_all([dataset.graphs[i] for i in members])
     return [i for i, a in zip(members, answers, strict=True) if a.label == source]
 
 
 class _Person:
-    """One patient's graph, and what flips it."""
+    """One patient's graph, and tests of which claims flip it."""
 
     def __init__(
         self, redraw: Redraw, label: int, session: Session, rng: np.random.Generator
@@ -257,12 +258,12 @@ class _Person:
         self.repeats = Repeats(redraw, rng, draws=_CHECKS, misses=0)
 
     def room(self, unit: Place, *, adding: bool) -> int:
-        """How many pairs of a place may be added, or removed, in this graph."""
+        """Number of pairs of a place that may be added, or removed, in this graph."""
         room = self.redraw.room(unit, adding=adding)
         return room if self.most is None else min(room, self.most)
 
     def fitted(self, claim: Amounts) -> Amounts:
-        """The claim as far as there is room in this graph."""
+        """The claim, with amounts limited to the pairs that this graph has or lacks."""
         out = []
         for unit, added, removed in claim:
             added = min(added, self.room(unit, adding=True)) if added else 0
@@ -272,15 +273,15 @@ class _Person:
         return tuple(out)
 
     def flips(self, claims: Sequence[Amounts], which: int = 0) -> list[bool]:
-        """Whether one of the redraws of each claim flips."""
+        """Whether one redraw of each claim flips."""
         return self._ask([self.repeats.codes(self.fitted(claim), which) for claim in claims])
 
     def steady(self, claim: Amounts) -> bool:
-        """Whether all of a few redraws flip."""
+        """Whether all of a few redraws of the claim flip."""
         return all(self.flips([claim], which)[0] for which in range(_CHECKS))
 
     def verdict(self, claim: Amounts) -> bool:
-        """Whether nine of ten fresh redraws flip."""
+        """Whether nine of ten new redraws flip."""
         mine = self.fitted(claim)
         draws = 1 if self.redraw.fixed(mine) else DRAWS
         flipped = self._ask([self.redraw.draw(mine, self.rng) for _ in range(draws)])
@@ -293,13 +294,13 @@ class _Person:
         return [ok and next(answers).label != self.label for ok in may]
 
     def _allows(self, graph: Graph) -> bool:
-        """Whether the user's terms hold; what they forbid is not asked about and flips nobody."""
+        """Whether the constraints hold; other graphs are not queried and count as not flipped."""
         terms = self.terms
         return terms is None or not (terms.forbids(graph) or terms.too_large(graph))
 
 
 class _Chooser:
-    """Chooses the fewest cells, and then the least amounts, that flip enough of some patients."""
+    """Chooses the fewest cells, then the smallest amounts, that flip enough of the patients."""
 
     def __init__(
         self,
@@ -324,7 +325,7 @@ class _Chooser:
         self.order = [place[key] for key in order if key in place]
 
     def choose(self) -> Amounts:
-        """The change; empty if nothing flips anybody."""
+        """The change; empty if no change flips any patient."""
         claim = self._single() or self._several()
         self.reached = sum(person.steady(claim) for person in self.people) if claim else 0
         return claim
@@ -339,11 +340,11 @@ class _Chooser:
         return Amount(cell, size, 0) if adding else Amount(cell, 0, size)
 
     def _counts(self, claims: Sequence[Amounts]) -> Any:
-        """How many people each claim flips, one redraw each."""
+        """Number of patients that each claim flips, one redraw each."""
         return np.sum([person.flips(claims) for person in self.people], axis=0)
 
     def _single(self) -> Amounts:
-        """One cell, at the lowest level at which it flips enough; the least in deviations."""
+        """The cell that flips enough patients with the fewest standard deviations."""
         counts = self._counts([(self._full(i),) for i in range(len(self.moves))])
         able = [i for i in range(len(self.moves)) if counts[i] >= self.goal]
         if not able:
@@ -371,7 +372,7 @@ class _Chooser:
         return best[1] if best else ()
 
     def _several(self) -> Amounts:
-        """Cells at their most, one after the other, each the one that flips most people more."""
+        """Add cells greedily at their largest amount, each time the one that flips the most."""
         chosen: Amounts = ()
         reached = 0
         while len(chosen) < self.settings.max_cells and reached < self.goal:
@@ -391,7 +392,7 @@ class _Chooser:
         if not reached:
             return ()
         goal, self.goal = self.goal, min(self.goal, reached)
-        for i in range(len(chosen)):  # least amounts, one place after the other
+        for i in range(len(chosen)):  # minimise the amounts, one place after the other
 
             def with_less(share: float, i: int = i, now: Amounts = chosen) -> Amounts:
                 return (*now[:i], self._scaled(now[i], share), *now[i + 1 :])
@@ -403,7 +404,7 @@ class _Chooser:
         return chosen
 
     def _together(self) -> Amounts:
-        """Where no cell flips anybody alone: few of those in which the groups differ most."""
+        """If no cell flips a patient alone: a few cells in which the groups differ most."""
 
         def enough(some: Sequence[int]) -> bool:
             return self._enough(tuple(self._full(i) for i in some))
@@ -415,7 +416,7 @@ class _Chooser:
         return () if chosen is None else tuple(self._full(i) for i in certify(chosen, enough))
 
     def _scaled(self, amount: Amount, factor: float) -> Amount:
-        """The amount multiplied, as far as anybody has room; nothing falls to 0."""
+        """The scaled amounts, limited to what some patient can change; never 0."""
 
         def side(n: int, adding: bool) -> int:
             if not n:
@@ -429,7 +430,7 @@ class _Chooser:
         return bool(self._counts([claim])[0] >= self.goal)
 
     def _raised(self, claim: Amounts) -> Amounts:
-        """The claim, raised until enough people flip in all of a few redraws; else empty."""
+        """The claim, raised until enough patients flip in all of a few redraws; else empty."""
         for _ in range(8):
             if sum(person.steady(claim) for person in self.people) >= self.goal:
                 return claim
@@ -441,7 +442,7 @@ class _Chooser:
 
 
 def _bisect(low: float, high: float, enough: Any) -> float:
-    """A number in (low, high] that is enough, close to one that is not."""
+    """Bisect for a number in (low, high] that suffices, close to one that does not."""
     for _ in range(6):
         middle = (low + high) / 2
         if enough(middle):

@@ -1,8 +1,8 @@
-"""The statistics of a cohort: permutation p-values, family-wise and by discovery rate, differences.
+"""Statistics of a cohort: permutation p-values (family-wise, FDR) and group differences.
 
-All take what was observed and the same figures under permuted labels, one row per permutation. The
+All take the observed values and the same values under permuted labels, one row per permutation. The
 observed labelling counts as one of the permutations, so no p-value is below 1 / (permutations + 1)
-and each is valid for any number of them.
+and each is valid for any number of permutations.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import numpy.typing as npt
 from denseflip.errors import InvalidParameterError
 
 Floats = npt.NDArray[np.float64]
-_TIE = 1e-9  # sums carry rounding; a tie must count as one
-_LEAST_ERROR = 1e-6  # so that a tie of groups without variation is seen as one, too
+_TIE = 1e-9  # rounding errors of sums must not break a tie
+_LEAST_ERROR = 1e-6  # ties between groups without variation must be ties, too
 
 
 def smallest_p(permutations: int) -> float:
-    """The smallest p-value that so many permutations can give.
+    """Return the smallest p-value that this number of permutations can give.
 
     >>> smallest_p(199)
     0.005
@@ -29,7 +29,7 @@ def smallest_p(permutations: int) -> float:
 
 
 def check_permutations(permutations: int, level: float) -> None:
-    """Say so if no p-value could be as small as the level asked for."""
+    """Raise an error if there are too few permutations for the significance level."""
     if isinstance(level, bool) or not isinstance(level, (int, float)) or not 0 < level < 1:
         msg = f"level must be a number between 0 and 1; got {level!r}."
         raise InvalidParameterError(msg, parameter="level")
@@ -37,14 +37,14 @@ def check_permutations(permutations: int, level: float) -> None:
         needed = math.ceil(1 / level - _TIE) - 1
         msg = (
             f"{permutations} permutations cannot give a p-value below "
-            f"{smallest_p(permutations):.3g}, so nothing could be named at the level {level:g}. "
-            f"Ask for at least {needed}, or for none (permutations=0): then there are no p-values."
+            f"{smallest_p(permutations):.3g}, so nothing could be significant at level {level:g}. "
+            f"Use at least {needed}, or permutations=0 to run without p-values."
         )
         raise InvalidParameterError(msg, parameter=("permutations", "level"))
 
 
 def single_p(observed: npt.ArrayLike, null: npt.ArrayLike) -> Floats:
-    """p of each figure by itself: how often permuted labels give as much at the same place.
+    """Return the uncorrected p-value of each value, from the permutations at the same position.
 
     >>> single_p([5, 1], [[0, 1], [1, 0], [5, 2]]).tolist()
     [0.5, 0.75]
@@ -55,10 +55,10 @@ def single_p(observed: npt.ArrayLike, null: npt.ArrayLike) -> Floats:
 
 
 def max_p(observed: npt.ArrayLike, null: npt.ArrayLike) -> Floats:
-    """p of each figure against the largest anywhere under permuted labels.
+    """Return the p-value of each value against the maximum over all positions per permutation.
 
-    Westfall and Young's single-step maximum: where labels mean nothing, the chance that *any*
-    figure gets a p of at most α is at most α.
+    Westfall and Young's single-step maximum: if the labels are random, the probability that *any*
+    value gets a p-value of at most α is at most α.
 
     >>> max_p([5, 1], [[0, 1], [1, 0], [5, 2]]).tolist()
     [0.5, 1.0]
@@ -70,10 +70,10 @@ def max_p(observed: npt.ArrayLike, null: npt.ArrayLike) -> Floats:
 
 
 def benjamini_hochberg(p: npt.ArrayLike) -> Floats:
-    """p-values adjusted for the expected share of false names among the named ones.
+    """Adjust p-values for the false discovery rate.
 
-    Benjamini and Hochberg (1995). What is named at an adjusted value of at most α keeps that share
-    below α where the figures are independent or rise and fall together.
+    Benjamini and Hochberg (1995). Rejecting at an adjusted value of at most α keeps the false
+    discovery rate below α if the values are independent or positively dependent.
 
     >>> benjamini_hochberg([0.01, 0.04, 0.03, 0.5]).round(4).tolist()
     [0.04, 0.0533, 0.0533, 0.5]
@@ -88,10 +88,10 @@ def benjamini_hochberg(p: npt.ArrayLike) -> Floats:
 
 
 def group_difference(values: Floats, inside: npt.NDArray[np.bool_]) -> Floats:
-    """Difference of two groups' means over their pooled standard error, column by column.
+    """Return Student's t of the rows inside against the others, column by column.
 
-    Student's t of the rows inside against the others; 0 for a column without variation. Where the
-    groups are each of one value and apart, it is very large, not infinite.
+    It is 0 for a column without variation. If both groups are constant but different, it is very
+    large, not infinite.
 
     >>> group_difference(np.array([[1.0], [3.0], [5.0], [7.0]]), np.array([0, 0, 1, 1], bool))
     array([2.82842712])
@@ -107,7 +107,7 @@ def group_difference(values: Floats, inside: npt.NDArray[np.bool_]) -> Floats:
 
 
 def rank_correlation(a: npt.ArrayLike, b: npt.ArrayLike) -> float | None:
-    """Spearman's rank correlation, ties at their mean rank; None where one side is constant.
+    """Return Spearman's rank correlation, with mean ranks for ties; None if one side is constant.
 
     >>> rank_correlation([1, 2, 3], [10, 20, 15])
     0.5

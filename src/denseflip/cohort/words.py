@@ -1,4 +1,4 @@
-"""The sentences about a group. They say no more than was tested."""
+"""The sentences about a group. They state only what was tested."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LISTED = 5  # cells named in a sentence
 
 
 class Words(NamedTuple):
-    """What patients, connections and classes are called."""
+    """The words for patients, connections and classes."""
 
     noun: str
     units: str
@@ -33,7 +33,7 @@ def place_words(name: str, units: str) -> str:
 
 
 def statement(cohort: Cohort) -> tuple[str, ...]:
-    """What can be said of a group, sentence by sentence."""
+    """Return the statement about a group, sentence by sentence."""
     return tuple(_sentences(cohort))
 
 
@@ -41,23 +41,27 @@ def _sentences(cohort: Cohort) -> Iterator[str]:
     yield _accuracy(cohort)
     if cohort.verdict == "chance":
         yield (
-            "So nothing is said about the groups: what would change the answers of a classifier "
-            "that guesses is no news about them."
+            "No conclusions about the groups are drawn: what changes the answers of a classifier "
+            "at chance level says nothing about them."
         )
         return
     if cohort.verdict == "confounded":
         assert cohort.evaluation is not None
         assert cohort.evaluation.confounds is not None
         yield (
-            "So nothing is said about the groups: what would change its answers may be a trace of "
-            f"{_and(cohort.evaluation.confounds.columns)} and not of what sets the groups apart."
+            "No conclusions about the groups are drawn: what changes its answers may reflect "
+            f"{_and(cohort.evaluation.confounds.columns)} instead of a difference between the "
+            "groups."
         )
         return
     if cohort.evaluation is not None and cohort.evaluation.level == "unclear":
-        yield "The evidence that it has learnt anything is weak; read what follows as hypotheses."
+        yield (
+            "There is only weak evidence that the classifier is better than chance; treat the "
+            "following as hypotheses."
+        )
     yield _who(cohort)
     if terms := constraints_in_words(cohort.settings.constraints):
-        yield f"Changes were looked for on these terms only: {'; '.join(terms)}."
+        yield f"The search for changes was constrained: {'; '.join(terms)}."
     if cohort.verdict == "named":
         for row in cohort.named[:_LISTED]:
             yield _named(cohort, row)
@@ -77,11 +81,11 @@ def _sentences(cohort: Cohort) -> Iterator[str]:
 def _accuracy(cohort: Cohort) -> str:
     if cohort.evaluation is None:
         return (
-            f"How good {cohort.oracle} is on {cohort.noun} it has not seen is not known: it came "
-            "trained, and nobody judged it here."
+            f"The accuracy of {cohort.oracle} on unseen {cohort.noun} is not known: it was already "
+            "trained and has not been evaluated here."
         )
-    judged = cohort.evaluation.dataset
-    where = f" on {judged}" if judged == cohort.dataset else f", judged on {judged}, not here"
+    data = cohort.evaluation.dataset
+    where = f" on {data}" if data == cohort.dataset else f", evaluated on {data}, not on this data"
     return f"{cohort.oracle}{where}: {cohort.evaluation.verdict}"
 
 
@@ -89,29 +93,29 @@ def _who(cohort: Cohort) -> str:
     seen = cohort.observed
     total = sum(cohort.class_counts.values())
     by = (
-        "each by a classifier that has not seen it"
+        "each with a classifier that was not trained on it"
         if cohort.refitted
-        else "by the classifier as it is, which may have been trained on them"
+        else "with the given classifier, which may have been trained on them"
     )
     whose = ""
     if cohort.settings.group is not None:
         whose, total = f"{cohort.settings.group} ", cohort.class_counts[cohort.settings.group]
-    chosen = " (the redraws that it was chosen by)" if cohort.settings.method == "scan" else ""
+    chosen = " (these redraws also selected it)" if cohort.settings.method == "scan" else ""
     return (
         f"{seen.explained} of {total} {whose}{cohort.noun} were explained, {by}; {seen.right} are "
-        f"rightly classified, and for {seen.told} of these a change was found that holds for other "
-        f"{cohort.units} of the same places, too{chosen}."
+        f"classified correctly. For {seen.told} of these a change was found that also flips the "
+        f"classifier with other {cohort.units} in the same places{chosen}."
     )
 
 
 def _confounds(cohort: Cohort) -> str:
-    """What the p-values hold of the confounds, and what not."""
+    """Say which confounds the p-values account for, and which they do not."""
     left = [name for name in cohort.settings.confounds if name not in cohort.held]
     parts = [f"Labels were permuted within {_and(cohort.held)} only."] if cohort.held else []
     if left:
         parts.append(
-            f"The p-values do not hold {_and(left)}: a pair of regions that follows "
-            f"{'it' if len(left) == 1 else 'them'} and not the classes could be named."
+            f"The p-values do not account for {_and(left)}: a region pair may be named because it "
+            f"depends on {'it' if len(left) == 1 else 'them'} and not on the classes."
         )
     return " ".join(parts)
 
@@ -124,32 +128,35 @@ def _and(names: Sequence[str]) -> str:
 def _named(cohort: Cohort, row: CellRow) -> str:
     spoken = cohort.class_names[cohort.spoken]
     kind = "family-wise" if cohort.correction == "max" else "false discovery rate"
-    least = f"{cohort.smallest_p:.2g} the smallest possible"
+    least = f"smallest possible p {cohort.smallest_p:.2g}"
     if cohort.correction == "bh" and cohort.smallest_p is not None:
         alone = min(1.0, 2 * len(cohort.cell_names) * cohort.smallest_p)
-        least = f"one alone could not be below {alone:.2g}"
+        least = f"smallest possible p for a single region pair {alone:.2g}"
     return (
-        f"In {row.patients} of {cohort.observed.explained} the decision turns on "
-        f"{place_words(row.name, cohort.units)}: {row.direction} of them speak for {spoken} "
-        f"(a change of {row.amount:g} on the median; p = {row.p:.3g}, {kind}, "
-        f"{cohort.permutations} permutations of the labels, {least})."
+        f"In {row.patients} of {cohort.observed.explained} {cohort.noun} the decision depends on "
+        f"{place_words(row.name, cohort.units)}: {row.direction} of them indicate {spoken} "
+        f"(median change {row.amount:g}; p = {row.p:.3g}, {kind}, "
+        f"{cohort.permutations} label permutations, {least})."
     )
 
 
 def _nothing(cohort: Cohort) -> str:
     text = (
-        f"Of no pair of regions is it shown that it is used in more {cohort.noun} than chance "
-        f"would give (level {cohort.level:g}, {cohort.permutations} permutations of the labels"
+        "No region pair is used more often than expected by chance "
+        f"(p > {cohort.level:g}, {cohort.permutations} label permutations"
     )
     if cohort.correction == "bh" and cohort.smallest_p is not None:
         alone = 2 * len(cohort.cell_names) * cohort.smallest_p
         if alone > cohort.level:
-            text += f", too few to name one alone: its adjusted p could not be below {alone:.2g}"
+            text += (
+                ", too few to name a single region pair: its adjusted p cannot be below "
+                f"{alone:.2g}"
+            )
     if cohort.rows:
         top = cohort.rows[0]
         text += (
-            f"; the most used, {place_words(top.name, cohort.units)}, in {top.patients} of "
-            f"{cohort.observed.explained}, p = {top.p:.3g}"
+            f"; most used: {place_words(top.name, cohort.units)}, in {top.patients} of "
+            f"{cohort.observed.explained} {cohort.noun}, p = {top.p:.3g}"
         )
     return f"{text})."
 
@@ -157,55 +164,57 @@ def _nothing(cohort: Cohort) -> str:
 def _untested(cohort: Cohort) -> Iterator[str]:
     if not cohort.refitted:
         yield (
-            "The classifier cannot be trained anew, so there are no p-values: whether this is more "
-            "than chance would give cannot be said."
+            "The classifier cannot be retrained, so there are no p-values: the results cannot be "
+            "compared with chance."
         )
     else:
-        yield "No permutations were asked for, so there are no p-values."
+        yield "No permutations were requested, so there are no p-values."
     if cohort.rows:
         top = cohort.rows[0]
         yield (
             f"Most used: {place_words(top.name, cohort.units)}, in {top.patients} of "
-            f"{cohort.observed.explained}."
+            f"{cohort.observed.explained} {cohort.noun}."
         )
 
 
 def shared_words(cohort: Cohort, change: SharedChange) -> str:
-    """What one change does to those who were not used to find it."""
+    """Describe how many held-out patients one shared change flips."""
     source = cohort.class_names[change.source]
     if not any(half.amounts for half in change.halves):
         return (
-            f"No change of at most {cohort.settings.max_cells} pairs of regions that flips "
-            f"{source} {cohort.noun} together was found."
+            f"No shared change of at most {cohort.settings.max_cells} region pairs that flips "
+            f"{source} {cohort.noun} was found."
         )
-    said = [
+    changes = [
         change_words(cohort, half.amounts, half.reading) for half in change.halves if half.amounts
     ]
-    said = list(dict.fromkeys(said))
+    changes = list(dict.fromkeys(changes))
     chosen = (
-        said[0] if len(said) == 1 else f"{said[0]} (from one half) or {said[1]} (from the other)"
+        changes[0]
+        if len(changes) == 1
+        else f"{changes[0]} (from one half) or {changes[1]} (from the other)"
     )
     for half in change.halves:
         if not half.amounts and half.of:
-            chosen += " (from one half; from the other none was found, which flips nobody)"
+            chosen += " (from one half; on the other half no change was found)"
         elif not half.amounts:
-            chosen += f" (from one half; the other's classifier calls none of its own {source})"
+            chosen += f" (from one half; the other half's classifier labels none of it {source})"
     low, high = change.interval
     seen = (
-        "neither the choice nor the classifier had seen them"
+        "used neither to choose the change nor to train the classifier"
         if change.unseen
-        else "the choice had not seen them; the classifier may have"
+        else "not used to choose the change, but possibly to train the classifier"
     )
     return (
-        f"One change for all, {chosen}, chosen on one half of the {cohort.noun} and tried on the "
-        f"other, then the halves swapped, flips {change.flipped} of the {change.counted} rightly "
-        f"classified {source} {cohort.noun} (95 % interval {100 * low:.0f} to {100 * high:.0f} %; "
-        f"{seen})."
+        f"One shared change, {chosen}, flips {change.flipped} of the {change.counted} correctly "
+        f"classified {source} {cohort.noun} (95 % confidence interval {100 * low:.0f} to "
+        f"{100 * high:.0f} %; {seen}). It was chosen on one half of the {cohort.noun} and tested "
+        "on the other, then with the halves swapped."
     )
 
 
 def change_words(cohort: Cohort, amounts: object, reading: str) -> str:
-    """A change in words: ``36 more connections between A and B``."""
+    """Describe a change: ``36 more connections between A and B``."""
     typical = " typical of the other class" if reading == "typical" else ""
     parts = []
     assert isinstance(amounts, dict)
@@ -226,14 +235,14 @@ def _beside(cohort: Cohort) -> Iterator[str]:
                 for row in clear[:3]
             )
             rest = f"; {len(clear) - 3} others" if len(clear) > 3 else ""
-            yield f"The groups themselves differ in the density of {listed}{rest}."
+            yield f"The densities of the groups differ significantly in {listed}{rest}."
         else:
-            yield "The groups themselves differ clearly in the density of no pair of regions."
+            yield "The densities of the groups differ significantly in no region pair."
     if cohort.agreement is not None:
         text = (
-            "What the classifier goes by agrees with what the groups differ in to "
-            f"{cohort.agreement:.2f} (rank correlation over all pairs of regions"
+            "The rank correlation between what the classifier uses and how the groups differ is "
+            f"{cohort.agreement:.2f} over all region pairs"
         )
         if cohort.null_agreement is not None:
-            text += f"; under permuted labels {cohort.null_agreement:.2f} on the median"
-        yield f"{text})."
+            text += f" (median under permuted labels: {cohort.null_agreement:.2f})"
+        yield f"{text}."

@@ -1,1 +1,1 @@
-"""Everything that only the reproduction of the paper needs: its runs, quirks included."""
+"""Code used only to reproduce the paper, including the quirks of its published runs."""

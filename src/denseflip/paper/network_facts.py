@@ -1,4 +1,4 @@
-"""What the networks of a data set are like, for what the paper says of its data sets."""
+"""Properties of the networks of a data set, for the paper's claims about its data sets."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from denseflip.graph.density import NeighbourSets, count_triangles
 
 @dataclass(frozen=True)
 class Networks:
-    """The graphs of one data set; shares are in percent, means over the graphs."""
+    """The graphs of one data set; shares are in percent, averaged over the graphs."""
 
     graphs: Sequence[Graph]
 
     @cached_property
     def in_triangles(self) -> float:
-        """Of the nodes, those in a triangle."""
+        """Share of nodes in a triangle."""
         return self._mean(lambda g: (int((count_triangles(g) > 0).sum()), g.n_nodes))
 
     @cached_property
     def closed(self) -> float:
-        """Of the paths of two edges, those whose ends are joined: transitivity."""
+        """Transitivity: share of paths of two edges whose ends are joined."""
         return self._mean(_closed)
 
     @cached_property
     def edges(self) -> float:
-        """Of the maximal cliques of at least two nodes, those of two."""
+        """Share of maximal cliques of at least two nodes that are single edges."""
         return self._mean(_edges)
 
     def _mean(self, count: Callable[[Graph], tuple[int, int]]) -> float:
-        """The mean share, over the graphs that have anything to count."""
+        """The mean share over the graphs with a non-zero denominator."""
         counted = [count(graph) for graph in self.graphs]
         return statistics.fmean(100 * part / whole for part, whole in counted if whole)
 

@@ -1,7 +1,7 @@
-"""What the paper says in words of its comparison, each claim checked against our results.
+"""The paper's verbal claims about its comparison, each checked against our results.
 
-Where the paper's word is no number ("comparable", "slightly"), what it is taken to mean stands in
-the table. What it says of the patients of its figures is in `patients`.
+If a claim is not numeric ("comparable", "slightly"), the table states our interpretation. Claims
+about the patients of its figures are in `patients`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Held = tuple[bool, str]
 
 @dataclass(frozen=True)
 class Figures:
-    """Results to judge by: medians over found counterfactuals, flip rates, and networks."""
+    """Results for the checks: medians over found counterfactuals, flip rates, and networks."""
 
     rows: Sequence[Row]
     networks: Mapping[str, Networks] = field(default_factory=dict)
@@ -34,18 +34,18 @@ class Figures:
         return there.issuperset(methods)
 
     def run(self, methods: Sequence[str]) -> list[str]:
-        """Those of the methods that there are results of."""
+        """The methods that have results."""
         return [m for m in methods if self.has(m)]
 
     def found(self, methods: Sequence[str], column: str = "found") -> list[str]:
-        """Those of the methods that found a counterfactual, with a value of a column."""
+        """The methods that found a counterfactual and have a value in the column."""
         there = {r["method"] for r in self.rows if r["found"] and r[column] is not None}
         return [m for m in methods if m in there]
 
     def median(self, method: str, column: str) -> float:
-        """The median of a column over what a method found; infinite if there is none.
+        """The median of a column over found counterfactuals; infinite if there are none.
 
-        The column ``step`` is the number of edges changed at each iteration.
+        The column ``step`` is the number of edges changed per iteration.
         """
         values = [
             _value(r, column)
@@ -55,16 +55,16 @@ class Figures:
         return statistics.median(values) if values else float("inf")
 
     def mean(self, method: str, column: str) -> float:
-        """The mean of a share over what a method found, in percent."""
+        """The mean of a share over found counterfactuals, in percent."""
         values = [r[column] for r in self.rows if r["method"] == method and r["found"]]
         return 100 * statistics.fmean(v for v in values if v is not None)
 
     def taken(self, method: str) -> float:
-        """Which share of a method's median d% the backward search takes, in percent."""
+        """By how many percent the backward search reduces a method's median d%."""
         return 100 * (1 - self.median(f"{method}+bw", "d") / self.median(method, "d"))
 
     def rate(self, method: str) -> float:
-        """Flip rate in percent, both classes together."""
+        """Flip rate in percent, over both classes."""
         found = [bool(r["found"]) for r in self.rows if r["method"] == method]
         return 100 * sum(found) / len(found)
 
@@ -83,16 +83,16 @@ class Claim:
 
     Attributes
     ----------
-    text : what it says, and what that is taken to mean.
-    where : the place in the paper.
-    methods : of which results are needed; what is no rate needs counterfactuals of them.
-        Empty for what is about the networks themselves.
-    check : whether it holds, and our figures in words.
-    only : the data sets that it is about; all if empty.
-    but : those that it is not about.
-    whole : whether it is about all data sets together.
-    rate : whether it is about flip rates, which methods that found nothing have as well.
-    column : a measure that it needs, and that may not have been taken.
+    text : the claim and our interpretation.
+    where : its section in the paper.
+    methods : methods whose results it needs; unless it concerns rates, they must have found
+        counterfactuals. Empty for claims about the networks.
+    check : returns whether it holds, and our numbers in words.
+    only : the data sets that it concerns; all if empty.
+    but : the data sets that it excludes.
+    whole : whether it concerns all data sets together.
+    rate : whether it concerns flip rates, which exist even for methods that found nothing.
+    column : a measure that it needs, which may be missing.
     """
 
     text: str
@@ -113,7 +113,7 @@ def _listed(figures: Figures, methods: Sequence[str], column: str, digits: str) 
 def _order(
     column: str, digits: str, low: Sequence[str], high: Sequence[str]
 ) -> Callable[[Figures], Held]:
-    """That every median of some methods is at most every one of others, of those that found any."""
+    """Check that every median of some methods is at most every median of others."""
 
     def check(figures: Figures) -> Held:
         less, more = figures.found(low), figures.found(high)
@@ -126,7 +126,7 @@ def _order(
 
 
 def _near(column: str, a: str, b: str, factor: float) -> Callable[[Figures], Held]:
-    """That two medians differ by at most a factor."""
+    """Check that two medians differ by at most a factor."""
 
     def check(figures: Figures) -> Held:
         x, y = figures.median(a, column), figures.median(b, column)
@@ -137,7 +137,7 @@ def _near(column: str, a: str, b: str, factor: float) -> Callable[[Figures], Hel
 
 
 def _within(column: str, methods: Sequence[str], by: float) -> Callable[[Figures], Held]:
-    """That medians are one, but for a share."""
+    """Check that medians are one, up to a share."""
 
     def check(figures: Figures) -> Held:
         ran = figures.found(methods)
@@ -150,7 +150,7 @@ def _within(column: str, methods: Sequence[str], by: float) -> Callable[[Figures
 def _rates(
     methods: Sequence[str], held: Callable[[dict[str, float]], bool]
 ) -> Callable[[Figures], Held]:
-    """That flip rates, of those methods that were run, are as they are said to be."""
+    """Check a condition on the flip rates of the methods that were run."""
 
     def check(figures: Figures) -> Held:
         rates = {m: figures.rate(m) for m in figures.run(methods)}
@@ -163,7 +163,7 @@ def _rates(
 def _shares(
     figure: Callable[[Figures, str], float], less: str, more: str
 ) -> Callable[[Figures], Held]:
-    """That a share of one method is below that of another."""
+    """Check that a share of one method is below that of another."""
 
     def check(figures: Figures) -> Held:
         a, b = figure(figures, less), figure(figures, more)
@@ -173,7 +173,7 @@ def _shares(
 
 
 def _less_seen(column: str) -> Callable[[Figures], Held]:
-    """That the sparsest networks have less of something than all others."""
+    """Check that a share is lower in the sparsest networks than in all others."""
 
     def check(figures: Figures) -> Held:
         every = {name: getattr(of, column) for name, of in figures.networks.items()}
@@ -394,7 +394,7 @@ CLAIMS = (
 
 @dataclass(frozen=True)
 class Judged:
-    """One claim, judged by one data set (or by all together)."""
+    """One claim, checked on one data set (or on all together)."""
 
     claim: Claim
     data: str
@@ -407,10 +407,10 @@ def judge_claims(
     datasets: Sequence[str],
     networks: Mapping[str, Networks] | None = None,
 ) -> list[Judged]:
-    """Every claim, data set by data set, wherever the methods that it is about were run.
+    """Check every claim on every data set for which its methods were run.
 
-    Where one of them found nothing there is no median of it, and only flip rates can be judged.
-    What is said of the networks themselves is judged where they are given.
+    A method that found nothing has no median, so only claims about flip rates can be checked.
+    Claims about the networks are checked if networks are given.
     """
     judged = []
     known = networks or {}
@@ -439,7 +439,7 @@ def claims_tables(
     datasets: Sequence[str],
     networks: Mapping[str, Networks] | None = None,
 ) -> list[Table]:
-    """The claims of the comparison: one line each, and data set by data set with our figures."""
+    """The claims of the comparison: one line each, and by data set with our numbers."""
     judged = judge_claims(rows, datasets, networks)
     if not judged:
         return []
@@ -453,22 +453,22 @@ def claims_tables(
         short.append((claim.text, claim.where, f"{held} of {len(members)}", failed or None))
     everywhere = sum(all(j.holds for j in members) for members in by_claim.values())
     note = (
-        f"{everywhere} of {len(by_claim)} claims hold wherever they can be judged; data set by "
-        f"data set, {sum(j.holds for j in judged)} of {len(judged)} hold."
+        f"{everywhere} of {len(by_claim)} claims hold on every data set on which they can be "
+        f"checked; counted by data set, {sum(j.holds for j in judged)} of {len(judged)} hold."
     )
     listed = tuple((j.claim.text, j.claim.where, j.data, j.holds, j.words) for j in judged)
     return [
         Table(
             "claims",
-            "What the paper says of its comparison, and in how many data sets it holds for our "
+            "The paper's claims about its comparison, and on how many data sets they hold for our "
             "results",
-            ("claim", "where", "holds", "where it does not, our figures"),
+            ("claim", "where", "holds", "our numbers where it does not"),
             tuple(short),
             (note,),
         ),
         Table(
             "claims-by-data",
-            "What the paper says of its comparison, data set by data set, with our figures",
+            "The paper's claims about its comparison, by data set, with our numbers",
             ("claim", "where", "data", "holds", "ours"),
             listed,
         ),

@@ -32,15 +32,15 @@ def plot_distributions(
 ) -> Any:
     """Box plots of d% (linear) and C (on a log scale) per method and class, as in the supplement.
 
-    Boxes run from the first to the third quartile, whiskers to the last value within 1.5 boxes.
-    ``narrow`` sets one below the other, for a phone.
+    Boxes span the first to the third quartile, whiskers reach the last value within 1.5 boxes.
+    ``narrow`` stacks them for a phone.
     """
     need("matplotlib")
     of_data = [r for r in rows if r["data"] == data]
     shown = [m for m in methods if any(r["method"] == m for r in of_data)]
     with style():
         figure = new_figure(NARROW, 5.6) if narrow else new_figure(9.0, 3.6)
-        for panel, (column, label) in enumerate((("d", "d%"), ("C", "C (questions)"))):
+        for panel, (column, label) in enumerate((("d", "d%"), ("C", "C (queries)"))):
             axes = figure.add_subplot(*((2, 1) if narrow else (1, 2)), panel + 1)
             for k in (0, 1):
                 _boxes(axes, [r for r in of_data if r["label_before"] == k], shown, column, k)
@@ -63,7 +63,7 @@ def plot_distributions(
 
 
 def _boxes(axes: Any, rows: Sequence[Row], methods: Sequence[str], column: str, k: int) -> None:
-    """The boxes of one class, beside those of the other."""
+    """Draw the boxes of one class next to those of the other."""
     values = [[float(r[column]) for r in rows if r["method"] == m and r["found"]] for m in methods]
     boxes = [(i, box_statistics(v)) for i, v in enumerate(values) if v]
     if boxes:
@@ -80,7 +80,7 @@ def _boxes(axes: Any, rows: Sequence[Row], methods: Sequence[str], column: str, 
 
 
 def box_statistics(values: Sequence[float]) -> dict[str, Any]:
-    """What a box plot draws: quartiles, whiskers within 1.5 boxes, and what lies beyond."""
+    """The values of a box plot: quartiles, whiskers within 1.5 boxes, and outliers."""
     array = np.sort(np.asarray(values, dtype=float))
     q1, med, q3 = np.percentile(array, (25, 50, 75)).tolist()
     reach = 1.5 * (q3 - q1)
@@ -92,7 +92,7 @@ def box_statistics(values: Sequence[float]) -> dict[str, Any]:
 
 
 def patient_stories(plan: PaperPlan, records: Mapping[str, Record]) -> dict[str, dict[str, Story]]:
-    """The patients of the paper's figures: name → method → story, the sentence tested."""
+    """The patients of the paper's figures: name → method → story with a tested sentence."""
     from denseflip.experiments.worker import get_context
 
     out: dict[str, dict[str, Story]] = {}
@@ -121,7 +121,7 @@ def patient_stories(plan: PaperPlan, records: Mapping[str, Record]) -> dict[str,
 
 
 def patient_classes(plan: PaperPlan) -> dict[str, str]:
-    """The class that its data set has for each patient of the paper's figures."""
+    """The true class of each patient of the paper's figures."""
     found = {}
     for source in plan.sources:
         index, dataset = PATIENTS.get(source.spec.name), source.dataset
@@ -132,7 +132,7 @@ def patient_classes(plan: PaperPlan) -> dict[str, str]:
 
 
 def patient_table(stories: Mapping[str, Mapping[str, Story]]) -> Table:
-    """What each method says about the paper's patients."""
+    """The sentence of each method about the paper's patients."""
     rows = [
         (
             patient,
@@ -148,7 +148,7 @@ def patient_table(stories: Mapping[str, Mapping[str, Story]]) -> Table:
         for method, story in by_method.items()
     ]
     columns = ("patient", "method", "status", "REM", "ADD", "d%", "verified", "sentence")
-    title = "The patients of the paper's figures: what each method changes, and says"
+    title = "The patients of the paper's figures: changes and sentence of each method"
     return Table("patients", title, columns, tuple(rows))
 
 
@@ -157,7 +157,7 @@ def plot_patient(
 ) -> Any:
     """All methods side by side, bars divided by the size of the lobes.
 
-    Three in a row, or four where the last would else stand in a row by itself.
+    Three per row, or four if the last row would otherwise have a single figure.
     """
     columns = COLUMNS + 1 if len(stories) % COLUMNS == 1 else COLUMNS
     return plot_comparison(

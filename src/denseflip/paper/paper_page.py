@@ -1,6 +1,6 @@
-"""Write what `denseflip paper` gives: tables, figures and one HTML page.
+"""Write the output of `denseflip paper`: tables, figures and one HTML page.
 
-The same results give the same bytes in every file but ``run.json``, which holds the times.
+The same results give the same bytes in every file except ``run.json``, which contains the times.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from denseflip.story.story import Story
 SENTENCES = (
     FLIPS,
     Shown("d", "d%"),
-    Shown("C", "C (questions)", log=True),
+    Shown("C", "C (queries)", log=True),
     Shown("cells", "cells"),
     Shown("words", "words", log=True),
     Shown("as_read", "true as read", share=True),
@@ -43,9 +43,9 @@ SENTENCES = (
 def write_paper(
     plan: PaperPlan, outcome: Outcome, folder: Path, *, figures: bool = True
 ) -> list[str]:
-    """Write all files of the paper's reproduction; returns remarks for the user.
+    """Write all files of the reproduction, and return remarks for the user.
 
-    Without matplotlib or nilearn the pictures are left out, and a remark says so.
+    Without matplotlib or nilearn the figures are omitted, and a remark says so.
     """
     folder.mkdir(parents=True, exist_ok=True)
     rows = paper_rows(plan, outcome.records)
@@ -60,15 +60,15 @@ def write_paper(
         try:
             pictures = _pictures(plan, rows, stories, folder / "figures")
         except MissingExtraError as error:
-            remarks.append(f"The pictures were left out. {error}")
+            remarks.append(f"The figures were omitted. {error}")
     for table in tables:
         table.write(folder)
     write_rows(rows, folder)
     missing = len(plan.specs) - sum(s.id in outcome.records for s in plan.specs)
     part = [name.upper() for name in plan.partial]
     intro = [
-        f"Profile {plan.profile}, denseflip {__version__}. Each cell shows ours and, in brackets, "
-        "the printed value; D1 … D13 name the decision that explains a difference "
+        f"Profile {plan.profile}, denseflip {__version__}. Each cell shows our value and, in "
+        "brackets, the printed value; D1 … D13 refer to the decision that explains a difference "
         "(docs/decisions).",
         *left_out(plan.runs.skipped, str.upper),
         *([f"Only some graphs were explained of: {', '.join(part)}."] if part else []),
@@ -76,7 +76,7 @@ def write_paper(
         *remarks,
         *([HOW_TO_READ] if pictures and _told(rows) else []),
     ]
-    title = "Counterfactual Explanations through the Lenses of Density: the paper's tables again"
+    title = "Counterfactual Explanations through the Lenses of Density: reproduction"
     write_index(folder / "index.html", title, intro, tables, pictures)
     write_times(outcome, folder)
     return remarks
@@ -113,8 +113,8 @@ def _patient(patient: str, told: Mapping[str, Story], folder: Path) -> Picture:
     caption = (
         f"The counterfactual that each method finds for patient {index} of {data}, on the glass "
         "brain: connections to remove in red, to add in blue, their numbers (REM, ADD) above. "
-        "Bars (on a wide screen): which share of the changed ends lies in each lobe, divided by "
-        "the number of its regions of interest."
+        "Bars (on a wide screen): share of changed edge ends in each lobe, divided by the number "
+        "of its regions of interest."
     )
     alt = f"Glass brains and bars of patient {index} of {data}. {said}."
     return Picture(f"Patient {index} of {data}", page_figure(drawn, alt, caption))
@@ -131,9 +131,9 @@ def _distribution(source: Source, plan: PaperPlan, rows: Sequence[Row], folder: 
     ]
     caption = (
         f"{name.upper()}: how far the counterfactuals of each method are from the originals (d%, "
-        "the symmetric difference) and how often it asked the classifier (C, on a logarithmic "
-        f"axis). Blue: predicted {zero}, red: predicted {one}. Boxes from the first to the third "
-        "quartile, whiskers to the last value within 1.5 boxes."
+        "the symmetric difference) and its number of queries (C, on a logarithmic axis). Blue: "
+        f"predicted {zero}, red: predicted {one}. Boxes span the first to the third quartile, "
+        "whiskers reach the last value within 1.5 boxes."
     )
     of_data = Figures([r for r in rows if r["data"] == name])
     medians = "; ".join(

@@ -1,4 +1,4 @@
-"""The kind of oracle that the paper brings: its own classifier, by the name ``published``."""
+"""The oracle kind of the paper: its own classifier, named ``published``."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def _open(text: str, *, dataset: Any, input: str, batch: bool) -> Oracle:
 
     if dataset is None:
         msg = (
-            f"The classifier {text!r} (the paper's) must be trained on a data set, and none is "
-            "given (dataset=…)."
+            f"The classifier {text!r} of the paper must be trained on a data set. Pass one "
+            "(dataset=…)."
         )
         raise MissingInputError(msg, parameter="dataset")
     return published_oracle(dataset)

@@ -1,6 +1,6 @@
 """The profile ``published``, registered for experiments: its methods, its reading, its classifier.
 
-`denseflip.runs.sources` imports this module when it meets a name that it does not know.
+`denseflip.runs.sources` imports this module when it meets an unknown name.
 """
 
 from __future__ import annotations

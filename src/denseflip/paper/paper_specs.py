@@ -1,4 +1,4 @@
-"""What `denseflip paper` runs: the paper's experiments as specs (tables: `paper_tables`)."""
+"""The experiments of `denseflip paper` as specs (for the tables see `paper_tables`)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PROFILES = (PUBLISHED, "text")
 
 @dataclass
 class PaperPlan:
-    """What `denseflip paper` runs.
+    """The plan of `denseflip paper`.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class PaperPlan:
     sources : the data sets.
     methods : names of the methods.
     runs : the explanations, and the cells left out.
-    classifiers : one judgement per data set.
+    classifiers : one evaluation per data set.
     """
 
     profile: str
@@ -57,15 +57,15 @@ def plan_paper(
     repeats: int = 10,
     permutations: int = 200,
 ) -> PaperPlan:
-    """What to run for a profile.
+    """Plan the runs of a profile.
 
     Parameters
     ----------
-    profile : ``published`` (what was really run) or ``text`` (what the paper says).
+    profile : ``published`` (what was actually run) or ``text`` (what the paper says).
     datasets, methods : those of the paper by default.
-    limit : explain only so many graphs of each data set, the first ones.
-    measures : which further measures are taken.
-    repeats, permutations : of the honest evaluation.
+    limit : maximum number of graphs per data set; the first ones are explained.
+    measures : additional measures to compute.
+    repeats, permutations : of the held-out evaluation.
     """
     if profile not in PROFILES:
         raise UnknownNameError("profile", profile, PROFILES)

@@ -1,6 +1,6 @@
-"""The records of the paper's experiments as its tables, each cell with the printed value beside.
+"""The tables of the paper from our records, with the printed values for comparison.
 
-Table 1, Table 2, the distributions behind the figures, and our further measures.
+Table 1, Table 2, the distributions of the figures, and additional measures.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _MEASURES = (
 
 
 def paper_tables(plan: PaperPlan, records: Mapping[str, Record]) -> list[Table]:
-    """Every table of the paper, from the records there are, and what its sentences are worth."""
+    """All tables of the paper from the available records, and the tests of its sentences."""
     rows = paper_rows(plan, records)
     further = group_table(
         rows,
@@ -89,7 +89,7 @@ def paper_rows(plan: PaperPlan, records: Mapping[str, Record]) -> list[Row]:
 
 
 def table_1(plan: PaperPlan, records: Mapping[str, Record]) -> Table:
-    """Sizes, ACC and F1 with the printed values, and the honest accuracy."""
+    """Sizes, ACC and F1 with the printed values, and the held-out accuracy."""
     rows, notes = [], []
     columns = ("Dataset", "|G|", "second class", "|V|", "avg |E|", "ACC", "F1")
     counts = "predicted first/second"
@@ -131,18 +131,18 @@ def table_1(plan: PaperPlan, records: Mapping[str, Record]) -> Table:
 
 
 def _classes(plan: PaperPlan) -> str:
-    """What the first and the second class of every data set are called."""
+    """The names of the first and the second class of every data set."""
     named = (f"{s.spec.name.upper()}: {'/'.join(s.dataset.class_names[:2])}" for s in plan.sources)
     return f"Classes: {'; '.join(named)}."
 
 
 def _as_printed(figure: float) -> str:
-    """A figure of Table 1 as the paper prints it: shares with two places."""
+    """A value of Table 1 as printed: shares with two decimals."""
     return f"{figure:.2f}" if isinstance(figure, float) else str(figure)
 
 
 def _differs(ours: float, theirs: float) -> bool:
-    """Whether the printed figure is neither ours rounded nor ours cut short."""
+    """Whether the printed value is neither ours rounded nor ours truncated."""
     digits = 100 if isinstance(theirs, float) else 1
     scaled, printed = ours * digits, round(theirs * digits)
     return printed not in {round(scaled), math.floor(scaled + 1e-9), math.floor(scaled + 0.5)}
@@ -200,9 +200,9 @@ def table_2(plan: PaperPlan, rows: Sequence[Row]) -> Table:
             line.append(f"{text} [{theirs}]" + (f" {reason}" if reason else ""))
         body.append(tuple(line))
     title = (
-        f"Table 2, profile {plan.profile}: flip rate in percent, first class/second class as "
-        "predicted, ours [printed] and the decision that explains a difference. ADHD and ADHDM are "
-        "swapped back (D13)."
+        f"Table 2, profile {plan.profile}: flip rate in percent by predicted class (first/second), "
+        "ours [printed], and the decision that explains a difference. ADHD and ADHDM are swapped "
+        "back (D13)."
     )
     notes = [_classes(plan)]
     if plan.partial:
@@ -213,7 +213,7 @@ def table_2(plan: PaperPlan, rows: Sequence[Row]) -> Table:
 
 
 def differences(plan: PaperPlan, rows: Sequence[Row]) -> Table:
-    """Every cell of Table 2 by itself: counts, rates, the printed rate and the reason."""
+    """Table 2 cell by cell: counts, rates, the printed rate and the reason."""
     body = []
     for (name, method, label), (found, total) in flip_cells(plan, rows).items():
         printed = printed_flip_rate(name, method, label)
@@ -246,7 +246,7 @@ def differences(plan: PaperPlan, rows: Sequence[Row]) -> Table:
 
 
 def _sums(body: Sequence[tuple[Any, ...]]) -> tuple[str, ...]:
-    """How far a method is from the paper in all: the sum of absolute differences in points."""
+    """The sum of absolute differences from the paper per method, in points."""
     totals: dict[str, float] = {}
     for row in body:
         if row[7] is not None and "+" not in row[1]:
@@ -256,7 +256,7 @@ def _sums(body: Sequence[tuple[Any, ...]]) -> tuple[str, ...]:
 
 
 def _why(plan: PaperPlan, name: str, method: str) -> Reason:
-    """Why a cell differs; where only some graphs were explained, that alone may be why."""
+    """Why a cell differs; if only some graphs were explained, that alone may be the reason."""
     return SOME_GRAPHS if name in plan.partial else flip_reason(name, method, plan.profile)
 
 
@@ -269,7 +269,7 @@ def _percent(rate: float) -> str:
 
 
 def _same_rate(cell: tuple[int, int] | None, printed: int | None) -> bool:
-    """Whether no other number of graphs comes nearer to the printed rate."""
+    """Whether no other number of graphs is closer to the printed rate."""
     if printed is None or cell is None:
         return True
     found, total = cell
@@ -280,7 +280,7 @@ def _same_rate(cell: tuple[int, int] | None, printed: int | None) -> bool:
 
 
 def distributions(plan: PaperPlan, rows: Sequence[Row]) -> Table:
-    """Quartiles of d% and C per data set, method and class, beside the supplement's."""
+    """Quartiles of d% and C per data set, method and class, with those of the supplement."""
     groups: dict[tuple[str, str, int], list[Row]] = {}
     for row in rows:
         if row["found"]:
@@ -321,7 +321,7 @@ def _at(plan: PaperPlan, name: str) -> int:
 
 
 def _class_name(plan: PaperPlan, name: str, label: int) -> str:
-    """What a class of a data set is called."""
+    """The name of a class of a data set."""
     names = plan.sources[_at(plan, name)].dataset.class_names
     return names[label] if 0 <= label < len(names) else str(label)
 

@@ -1,8 +1,7 @@
-"""What the paper says of the three patients of its figures, each claim checked against ours.
+"""The paper's claims about the three patients of its figures, each checked against our results.
 
 Shares are those of its bars: ends of changed edges in a lobe, divided by the number of its regions
-of interest. Where a word is no number ("mainly", "simpler"), what it is taken to mean stands in
-the claim.
+of interest. If a claim is not numeric ("mainly", "simpler"), it states our interpretation.
 """
 
 from __future__ import annotations
@@ -53,17 +52,17 @@ class Lobes:
         return f"{kind}: {said or 'nothing'}"
 
     def number(self, kind: str) -> int:
-        """In how many lobes edges are removed, or added."""
+        """Number of lobes in which edges are removed, or added."""
         return sum(x > 0 for x in getattr(self, kind).values())
 
     @property
     def touched(self) -> int:
-        """How many lobes are changed."""
+        """Number of changed lobes."""
         return sum(self.removed[r] + self.added[r] > 0 for r in self.removed)
 
     @property
     def both(self) -> list[float]:
-        """The mean of the removed and the added share of every lobe, of the kinds there are."""
+        """The mean of the removed and the added share of every lobe."""
         kinds = [s for s in (self.removed, self.added) if sum(s.values()) > 0]
         return [sum(s[r] for s in kinds) / max(len(kinds), 1) for r in self.removed]
 
@@ -76,13 +75,13 @@ class Lobes:
 
 @dataclass(frozen=True)
 class Patient:
-    """One patient: what each method changes, and the class that the data set has for it."""
+    """One patient: the changes of each method, and the true class."""
 
     methods: Mapping[str, Lobes]
     truth: str | None = None
 
     def some(self, names: Sequence[str]) -> dict[str, Lobes]:
-        """Those of the methods that were run and found something."""
+        """The methods that were run and found a counterfactual."""
         return {
             m: self.methods[m]
             for m in names
@@ -101,11 +100,11 @@ class PatientClaim:
 
     Attributes
     ----------
-    patient : of which figure.
-    where : the place in the paper.
-    methods : of which counterfactuals are needed; none for a claim about the patient's classes.
-    text : what is said, and what that is taken to mean.
-    check : whether it holds, and our figures in words.
+    patient : the patient of the figure.
+    where : its section in the paper.
+    methods : methods whose counterfactuals it needs; none for a claim about the patient's classes.
+    text : the claim and our interpretation.
+    check : returns whether it holds, and our numbers in words.
     """
 
     patient: str
@@ -123,17 +122,17 @@ def _one(method: str, check: Check) -> PatientCheck:
 
 
 def _top(kind: str, *names: str) -> Check:
-    """That these lobes have the largest shares, in this order."""
+    """Check that these lobes have the largest shares, in this order."""
     return lambda lobes: (lobes.top(kind, len(names)) == names, lobes.words(kind))
 
 
 def _among(kind: str, *names: str) -> Check:
-    """That these lobes have the largest shares, in any order."""
+    """Check that these lobes have the largest shares, in any order."""
     return lambda lobes: (set(lobes.top(kind, len(names))) == set(names), lobes.words(kind))
 
 
 def _share(kind: str, name: str, least: float = 99.99) -> Check:
-    """That a lobe has at least this share; all of it by default."""
+    """Check that a lobe has at least this share; all of it by default."""
     return lambda lobes: (getattr(lobes, kind)[name] >= least, lobes.words(kind))
 
 
@@ -166,7 +165,7 @@ def _edges(removed: int, added: int) -> Check:
 
 
 def _classes(before: str, after: str) -> Check:
-    """Which class the classifier gives to the patient, and which to the counterfactual."""
+    """Check the class of the patient and that of the counterfactual."""
 
     def check(lobes: Lobes) -> Held:
         names, result = lobes.story.class_names, lobes.story.result
@@ -177,7 +176,7 @@ def _classes(before: str, after: str) -> Check:
 
 
 def _joined(*names: str) -> Check:
-    """That most added edges have both ends in these lobes."""
+    """Check that most added edges have both ends in these lobes."""
 
     def check(lobes: Lobes) -> Held:
         scene = lobes.scene
@@ -198,7 +197,7 @@ def _right(patient: Patient) -> Held:
 
 
 def _differ(methods: Sequence[str]) -> PatientCheck:
-    """That no two methods remove most and add most in the same lobes."""
+    """Check that no two methods remove most and add most in the same lobes."""
 
     def check(patient: Patient) -> Held:
         main = {
@@ -228,7 +227,7 @@ def _most_complex(name: str, methods: Sequence[str]) -> PatientCheck:
 
 
 def _fewer(simple: Sequence[str], others: Sequence[str], kind: str = "") -> PatientCheck:
-    """That each of some methods changes fewer lobes than each of others."""
+    """Check that each of some methods changes fewer lobes than each of others."""
 
     def check(patient: Patient) -> Held:
         every = patient.some((*simple, *others))
@@ -243,7 +242,7 @@ def _fewer(simple: Sequence[str], others: Sequence[str], kind: str = "") -> Pati
 
 
 def _concentrated(methods: Sequence[str]) -> PatientCheck:
-    """That two lobes hold more than half of the changes of each."""
+    """Check that two lobes contain more than half of the changes of each method."""
 
     def check(patient: Patient) -> Held:
         held = {m: sum(sorted(o.both)[-2:]) for m, o in patient.some(methods).items()}
@@ -254,7 +253,7 @@ def _concentrated(methods: Sequence[str]) -> PatientCheck:
 
 
 def _alike(a: str, b: str) -> PatientCheck:
-    """That two methods remove most, and add most, in the same lobes."""
+    """Check that two methods remove most, and add most, in the same lobes."""
 
     def check(patient: Patient) -> Held:
         one, other = patient.methods[a], patient.methods[b]
@@ -360,12 +359,12 @@ PATIENT_CLAIMS: tuple[PatientClaim, ...] = (
 def patient_claims(
     stories: Mapping[str, Mapping[str, Story]], truth: Mapping[str, str] | None = None
 ) -> Table:
-    """Every claim about the patients of the figures, with our shares.
+    """Check every claim about the patients of the figures.
 
     Parameters
     ----------
     stories : patient → method → story.
-    truth : patient → the class that the data set has for it.
+    truth : patient → true class.
     """
     body: list[tuple[str, str, str, str, bool, str]] = []
     known = {
@@ -388,7 +387,7 @@ def patient_claims(
     held = sum(row[4] for row in body)
     return Table(
         "patient-claims",
-        "What the paper says of its patients, and whether it holds; shares are of changed ends, "
+        "The paper's claims about its patients, and whether they hold; shares are of changed ends, "
         "divided by the number of regions of interest in a lobe, as in its bars",
         ("patient", "method", "claim", "where", "holds", "ours"),
         tuple(body),

@@ -1,4 +1,4 @@
-"""What the paper prints, and which decision explains where we differ.
+"""The printed values of the paper, and the decisions that explain differences.
 
 The numbers are those of C. Abrate, G. Preti, F. Bonchi, "Counterfactual Explanations for Graph
 Classification Through the Lenses of Density" (xAI 2023): Table 1, Table 2 and the box plots of its
@@ -52,7 +52,7 @@ _FLIPS = {
 def printed_flip_rate(data: str, method: str, label: int) -> int | None:
     """Flip rate in percent of Table 2; None if it prints none.
 
-    The refined methods flip where the plain ones do, as its caption says.
+    Refined methods have the flip rates of the plain ones, as its caption says.
     """
     base = method.split("+")[0]
     if base not in _FLIPS or data not in DATASETS or label not in (0, 1):
@@ -88,7 +88,7 @@ def _three(values: tuple[float | None, ...]) -> Quartiles:
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a cell differs: the decisions, and what they come to."""
+    """Why a cell differs: the decisions, and their effect."""
 
     decisions: str
     text: str
@@ -103,7 +103,7 @@ _LOST_CODE = "our reading; the authors' clique search is not among their files"
 
 
 def table_1_reason(data: str, column: str, profile: str) -> Reason:
-    """Why a figure of Table 1 differs."""
+    """Why a value of Table 1 differs."""
     if data == "bip" and column in {"mean_edges", "accuracy", "f1"}:
         return _BIP_FILE
     if column == "mean_edges":

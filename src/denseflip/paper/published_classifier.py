@@ -1,6 +1,6 @@
-"""The classifier behind the paper's printed numbers, quirks included (decision D11).
+"""The classifier behind the paper's printed numbers, including its quirks (decision D11).
 
-Only for reproducing its tables and figures: it was chosen on the data it was judged by.
+Use it only to reproduce the tables and figures: it was selected on its own test data.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ _TAKE = 2  # the third best fold
 
 @dataclass(frozen=True)
 class PublishedFit:
-    """The published classifier of one data set and how it came about.
+    """The published classifier of one data set and its selection.
 
     Attributes
     ----------
     oracle : the classifier.
     n_neighbors : its k.
-    fold_accuracies : each fold's best accuracy on its own test part, sorted, descending.
-    accuracy, f1 : on all graphs, training ones included, as Table 1 prints them.
-    predicted : how many graphs of the data set it puts in class 0 and in class 1.
+    fold_accuracies : each fold's best accuracy on its own test part, in descending order.
+    accuracy, f1 : on all graphs, including training graphs, as printed in Table 1.
+    predicted : number of graphs predicted as class 0 and as class 1.
     """
 
     oracle: FittedOracle
@@ -56,11 +56,11 @@ def published_oracle(dataset: Dataset) -> FittedOracle:
 
 
 def fit_published(dataset: Dataset) -> PublishedFit:
-    """Train the paper's classifier as its printed numbers show it was trained.
+    """Train the paper's classifier in the way that reproduces its printed numbers.
 
-    Rows are shuffled by class, then together; in each of five folds the k = 1 … 29 with the
-    highest accuracy on the fold's *test* part is taken (the first of equals), the folds are sorted
-    by that accuracy, and the third one's classifier is the result.
+    Rows are shuffled by class, then together. In each of five folds the k from 1 to 29 with the
+    highest accuracy on the fold's *test* part is chosen (the first of ties). The folds are sorted
+    by that accuracy, and the classifier of the third is the result.
     """
     labels = dataset.label_array()
     _check(dataset, labels)
@@ -72,7 +72,7 @@ def fit_published(dataset: Dataset) -> PublishedFit:
     folds: list[tuple[float, int, npt.NDArray[np.int64]]] = []
     for train, test in _published_folds(len(x)):
         right = recipe.answers(distances, y, train, test, recipe.grid) == y[test]
-        best = int(right.sum(axis=1).argmax())  # the first of equals
+        best = int(right.sum(axis=1).argmax())  # the first of ties
         folds.append((float(right[best].mean()), recipe.grid[best], train))
     folds.sort(key=lambda fold: -fold[0])
     _, k, train = folds[_TAKE]
@@ -95,8 +95,8 @@ def fit_published(dataset: Dataset) -> PublishedFit:
         "chosen": {"n_neighbors": k},
         "training": {"accuracy": accuracy, "f1": f1},
         "caveats": [
-            "Chosen on the data it is judged by, to reproduce printed numbers. "
-            "Evaluate honestly before believing it."
+            "Selected on its own test data, to reproduce printed numbers. "
+            "Evaluate it on held-out graphs before you trust it."
         ],
     }
     return PublishedFit(
@@ -120,10 +120,10 @@ def evaluate_published(
     site: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Evaluation:
-    """The published classifier judged both ways.
+    """Evaluate the published classifier in both ways.
 
-    The honest figures are those of its features and neighbours with k selected inside the training
-    part; the training figures are those of the published classifier itself, as Table 1 has them.
+    The held-out results are those of its features and neighbours with k selected inside the
+    training part; the training results are those of the published classifier, as in Table 1.
     """
     fitted = fit_published(dataset)
     judged = evaluate(
@@ -147,7 +147,7 @@ def evaluate_published(
 
 
 def _published_order(labels: npt.NDArray[np.int64]) -> list[int]:
-    """Row order after the shuffles; it decides which of equally near neighbours votes."""
+    """Row order after the shuffles; it decides which of equidistant neighbours votes."""
     rng = random.Random(_SEED)
     zero, one = np.flatnonzero(labels == 0).tolist(), np.flatnonzero(labels == 1).tolist()
     rng.shuffle(zero)
@@ -160,7 +160,7 @@ def _published_order(labels: npt.NDArray[np.int64]) -> list[int]:
 def _published_folds(
     n_rows: int,
 ) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
-    """Train and test rows of each fold, as scikit-learn's shuffled ``KFold`` deals them."""
+    """Train and test rows of each fold, as in scikit-learn's shuffled ``KFold``."""
     rows = np.arange(n_rows)
     np.random.RandomState(_SEED).shuffle(rows)
     for part in np.array_split(rows, _FOLDS):
@@ -171,8 +171,8 @@ def _check(dataset: Dataset, labels: npt.NDArray[np.int64]) -> None:
     classes = sorted(set(labels.tolist()))
     if classes != [0, 1]:
         msg = (
-            f"The published classifier knows two classes, 0 and 1; data set {dataset.name!r} has "
-            f"the classes {classes}. Use fit_oracle(dataset) for it."
+            f"The published classifier needs the two classes 0 and 1; data set {dataset.name!r} "
+            f"has the classes {classes}. Use fit_oracle(dataset) for it."
         )
         raise DatasetError(msg)
     if len(labels) < 2 * _FOLDS:

@@ -1,10 +1,10 @@
-"""The search methods as the paper's printed numbers show they were run, quirks included.
+"""The search methods in the form that reproduces the paper's printed numbers, with their quirks.
 
-Only for reproducing its tables and figures. Every method here is a composition of the library's
-blocks, or small blocks and streams of its own; the clique searches are our reading, since the
-authors' own file is missing. The orders in which pairs come are in
-`denseflip.paper.published_orders`, the classifier in `denseflip.paper.published_classifier`; what
-was found about each reading is in the page "Reproduction" of the documentation.
+Use them only to reproduce the tables and figures. Every method is composed of the library's blocks
+or of small blocks and streams defined here; the clique searches are our reconstruction, because the
+authors' file is missing. The orders of pairs are in `denseflip.paper.published_orders`, the
+classifier is in `denseflip.paper.published_classifier`. The page "Reproduction" of the
+documentation gives the evidence.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ def published_distance(a: Graph, b: Graph) -> float:
 
 @dataclass(frozen=True)
 class PublishedSwaps(Stream):
-    """EDG with the authors' lists: self-loops are among the removals, and remove nothing (D10)."""
+    """EDG with the authors' lists: removals include self-loops, which remove nothing (D10)."""
 
     max_iterations: int = 2000
 
     def __call__(self, problem: Problem) -> Iterator[Step]:
-        """Yield one swap per iteration; where a loop would go, only the addition."""
+        """Yield one swap per iteration; only the addition if the removal is a self-loop."""
         removals, additions = looped_swaps(problem)
         swaps = zip(removals, additions, strict=False)
         for i, (gone, new) in enumerate(islice(swaps, self.max_iterations), start=1):
@@ -85,7 +85,7 @@ class PublishedTriangles(Stream):
 
 @dataclass(frozen=True)
 class PublishedClosest(Conversation):
-    """DAT with the authors' distance: self-loops counted, rounded, ties to the lowest index."""
+    """DAT with the authors' distance: with self-loops, rounded, ties to the lowest index."""
 
     needs: ClassVar[frozenset[str]] = frozenset({BACKGROUND})
 
@@ -105,7 +105,7 @@ class PublishedRegionRank:
     """RCLI's ranking: lobes by density, densest first; inside a lobe, nodes by triangles.
 
     A loop at every node counts among a lobe's edges and among its pairs (D8, D10). Equally dense
-    lobes come in the order of `LOBES`, others behind them in the order of the node table.
+    lobes come in the order of `LOBES`, then others in the order of the node table.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({REGIONS})
@@ -121,7 +121,7 @@ class PublishedRegionRank:
 
 
 def looped_densities(graph: Graph, regions: Taxonomy) -> npt.NDArray[np.float64]:
-    """Edges and loops inside each region over the pairs and loops that it could hold."""
+    """Density of each region: its edges and loops over its possible pairs and loops."""
     cells = Cells(regions)
     sizes = cells.region_sizes
     held = cells.count(graph)[cells.within] + sizes
@@ -136,8 +136,8 @@ def looped_densities(graph: Graph, regions: Taxonomy) -> npt.NDArray[np.float64]
 class PublishedSparsify:
     """`CliqueSparsify`, except that a node without edges is a clique by itself.
 
-    The library passes such a node over. In the published runs every node carried a self-loop, so
-    an iteration was spent on it: nothing is removed, yet a pair may be added.
+    The library skips such a node. In the published runs every node had a self-loop, so an iteration
+    was spent on it: nothing is removed, but a pair may be added.
     """
 
     ask: Ask
@@ -158,10 +158,10 @@ class PublishedSparsify:
 class PublishedDensify:
     """CLI's densify: one clique per iteration, whatever it adds.
 
-    Its size m is the smallest with m(m-1)/2 at least the edges removed plus k (k nodes had the
-    removed clique). Nodes within two hops of the given one in the current graph come first, then
-    all others; among each by how often they were in removed cliques, then by harmonic centrality
-    in the original, lowest first, then by index.
+    Its size m is the smallest with m(m-1)/2 at least the number of removed edges plus k (the size
+    of the removed clique). Nodes within two hops of the given one in the current graph come first,
+    then all others; both are sorted by how often they were in removed cliques, then by harmonic
+    centrality in the original, lowest first, then by index.
     """
 
     def __call__(self, state: State, node: int) -> Iterator[Step]:
@@ -174,12 +174,12 @@ class PublishedDensify:
 
 @dataclass(frozen=True)
 class PublishedRegionDensify:
-    """RCLI's densify: a clique that grows node by node, with a question after each size.
+    """RCLI's densify: a clique that grows node by node, with a query after each size.
 
-    All nodes in order of how often they were in removed cliques, then of harmonic centrality in
-    the original, then of index, the given node last. The first k of them are joined (k nodes had
-    the removed clique), then k + 1, and so on up to k + ``slack``; a size that by itself adds as
-    many edges as were removed is the last. Nothing happens where nothing was really removed.
+    All nodes are sorted by how often they were in removed cliques, then by harmonic centrality in
+    the original, then by index, the given node last. The first k of them are joined (k is the size
+    of the removed clique), then k + 1, and so on up to k + ``slack``. It stops at a size that adds
+    as many edges as were removed. It adds nothing if no edge was removed.
     """
 
     slack: int = 10
@@ -210,13 +210,13 @@ def _join(state: State, nodes: list[int]) -> Step:
 
 @dataclass(frozen=True)
 class HalfOfTheNodes(Stream):
-    """A `DCS` with as many iterations as half the nodes: no node is taken twice."""
+    """A `DCS` with half as many iterations as nodes, so that no node is used twice."""
 
     search: DCS
 
     @property
     def needs(self) -> frozenset[str]:
-        """What the search needs."""
+        """The requirements of the search."""
         return self.search.needs
 
     def __call__(self, problem: Problem) -> Iterator[Step]:
@@ -230,9 +230,9 @@ class HalfOfTheNodes(Stream):
 
 @dataclass(frozen=True)
 class PublishedRegionCliques(Conversation):
-    """RCLI: the question after a removal is asked and counted, but its answer is not heeded (D7).
+    """RCLI: the query after a removal is counted, but its answer is ignored (D7).
 
-    To ask and not to listen is no quirk of a stream, so this is a conversation round one.
+    A stream cannot ignore an answer, so this is a conversation that wraps one.
     """
 
     search: HalfOfTheNodes = HalfOfTheNodes(
@@ -246,7 +246,7 @@ class PublishedRegionCliques(Conversation):
 
     @property
     def needs(self) -> frozenset[str]:
-        """What the search needs."""
+        """The requirements of the search."""
         return self.search.needs
 
     def __call__(self, problem: Problem, session: BaseSession) -> Walk:
@@ -257,10 +257,10 @@ class PublishedRegionCliques(Conversation):
 
 @dataclass(frozen=True)
 class PublishedEdgeBackward:
-    """RCLI+BW: undo pairs one by one, rarest ends first, up to the first that loses the flip.
+    """RCLI+BW: undo pairs one by one, rarest ends first, until an undo loses the flip.
 
-    As `EdgeBackwardRefine`, but equally rare pairs come in the order of the authors' set, and the
-    last pair left is tried too, though undoing it can only give the original back.
+    Like `EdgeBackwardRefine`, but ties are in the order of the authors' set, and the last remaining
+    pair is tried, too, although undoing it restores the original.
     """
 
     def __call__(self, candidate: Candidate) -> None:
@@ -301,12 +301,12 @@ PUBLISHED: dict[str, _Published] = {
 
 
 def published_method(name: str, graph: Any = None, nodes: Any = None) -> Method:
-    """The paper's method of this name, to be given to `explain`.
+    """Return the paper's method of this name, for `explain`.
 
     Parameters
     ----------
     name : one of `PUBLISHED`: edg, tri, cli, rcli, rcli+bw, dat, dat+bw.
-    graph, nodes : not needed; whatever a method must know of them it looks up in the problem.
+    graph, nodes : ignored; methods take them from the problem.
 
     Raises
     ------
@@ -321,12 +321,12 @@ def published_method(name: str, graph: Any = None, nodes: Any = None) -> Method:
 
 
 def published_measures(result: Counterfactual) -> dict[str, Any]:
-    """What the paper prints and plots of one result: flipped or not, d% and C.
+    """The values of one result that the paper prints and plots: flipped or not, d% and C.
 
-    C is what the supplement draws: of TRI the iterations less one (never below 1, since the axis
-    is logarithmic), of EDG the iterations, of the others the questions, the original's own among
-    them; DAT+BW has three less, and RCLI+BW asks about the counterfactual once more before it
-    goes back.
+    C is as in the supplement: for TRI the iterations minus one (at least 1, because the axis is
+    logarithmic), for EDG the iterations, for the others the queries, including that of the
+    original. DAT+BW has three fewer, and RCLI+BW one more, for the counterfactual before the
+    backward search.
     """
     calls = result.calls
     if result.method == "tri":

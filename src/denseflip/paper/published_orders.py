@@ -1,10 +1,10 @@
-"""Orders in which the published runs met node pairs (decision D10).
+"""The orders of node pairs in the published runs (decision D10).
 
-They are facts about the authors' environment, not part of any method. Their graphs carried a
-self-loop at every node, since the embedding library adds them in place, and the same library
-re-seeded Python's generator with 42 at every question. Before a shuffle the pairs came out of a
-Python set, so the order is that of a set in their Python 3.9. `HashTable` reproduces it whatever
-Python runs this: later versions fill the gaps that removals leave, and so order differently.
+They are properties of the authors' environment, not part of any method. Their graphs had a
+self-loop at every node, because the embedding library adds them in place, and the same library
+re-seeded Python's generator with 42 at every query. Before a shuffle the pairs came from a Python
+set, so the order is that of a set in their Python 3.9. `HashTable` reproduces it on any Python:
+later versions fill the gaps left by removals, which changes the order.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from denseflip.search.core.problem import Problem
 from denseflip.search.core.refinement import Candidate
 
 SEED = 42
-_SMALLEST = 8  # places of a new table
-_NEIGHBOURS = 9  # places looked at behind the first before the search jumps
+_SMALLEST = 8  # slots of a new table
+_NEIGHBOURS = 9  # slots probed after the first before the probe jumps
 _SHIFT = 5  # bits of the hash that each jump uses up
 _WORD = (1 << 64) - 1
 
@@ -26,8 +26,8 @@ _WORD = (1 << 64) - 1
 class HashTable:
     """Pairs in the order in which CPython 3.9 iterates over a set of them.
 
-    An open-addressing table: a pair goes to the first empty place from its hash on; a removed
-    pair leaves a mark that is never used again; the table grows when three fifths are taken.
+    An open-addressing table: a pair goes to the first empty slot from its hash on; a removed pair
+    leaves a mark that is never reused; the table grows when three fifths are in use.
 
     >>> list(HashTable([(0, 1), (2, 2), (1, 3)])) == list({(0, 1), (2, 2), (1, 3)})
     True
@@ -47,7 +47,7 @@ class HashTable:
         return (pair for pair in self._places if pair is not None)
 
     def add(self, pair: Pair) -> None:
-        """Put a pair in, unless it is there."""
+        """Add a pair, unless it is present."""
         place, found = self._find(pair)
         if found:
             return
@@ -57,7 +57,7 @@ class HashTable:
             self._grow(self._size * 4)
 
     def discard(self, pair: Pair) -> bool:
-        """Take a pair out; say whether it was there."""
+        """Remove a pair; return whether it was present."""
         place, found = self._find(pair)
         if found:
             self._places[place] = None
@@ -66,7 +66,7 @@ class HashTable:
         return found
 
     def copy(self) -> HashTable:
-        """An equal table, which need not have as many places."""
+        """An equal table, possibly with another number of slots."""
         other = HashTable()
         if self._size * 5 >= (_SMALLEST - 1) * 3:
             other._grow(self._size * 2)
@@ -87,7 +87,7 @@ class HashTable:
         return out
 
     def _find(self, pair: Pair) -> tuple[int, bool]:
-        """Where the pair is, or the empty place where it belongs."""
+        """The slot of the pair, or the empty slot for it."""
         last = len(self._places) - 1
         rest = hash(pair) & _WORD
         start = rest & last
@@ -127,10 +127,10 @@ def unjoined(graph: Graph) -> list[Pair]:
 
 
 def looped_swaps(problem: Problem) -> tuple[list[Pair], list[Pair]]:
-    """Removals, self-loops among them, and additions of the published EDG.
+    """Removals, including self-loops, and additions of the published EDG.
 
-    Both lists are shuffled by one generator, seeded with 42 for every graph. A set from which
-    nothing was removed is iterated over in the same order by every CPython, so a set serves.
+    Both lists are shuffled by one generator, seeded with 42 for every graph. Every CPython iterates
+    over a set without removals in the same order, so a plain set is enough.
     """
     rng = random.Random(SEED)
     removals = list(set(looped_edges(problem.graph)))

@@ -1,7 +1,7 @@
-"""Showing a story: static pictures (`plot_`), interactive ones (`view_`), and a page to send.
+"""Figures and pages of a story: static (`plot_`), interactive (`view_`), and HTML pages.
 
-Nothing here knows a search or a classifier: everything is drawn from a `Story` or a `Cohort`.
-Names are loaded when they are first used: who only writes a table needs no picture.
+This package does not depend on searches or classifiers: it draws a `Story` or a `Cohort`. Names are
+loaded when they are first used, so writing a table does not import matplotlib.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The human brain: a glass one seen from the side, from behind and from above, and its surface.
+"""The human brain: glass-brain views from the side, the back and the top, and its surface.
 
-The surface is for interactive pictures. The meshes that nilearn ships show the cortex alone, and
-the cerebellar nodes of an atlas would hang outside them; ours is whole and comes with the package
-(see ``data/README.md`` for its source).
+The surface is for interactive figures. The meshes of nilearn cover only the cortex, so cerebellar
+nodes would lie outside; ours covers the whole brain and comes with the package (see
+``data/README.md`` for its source).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LETTER = 3.1  # mm, the width of a letter of a node's name
 
 
 def check_views(views: str) -> str:
-    """The views of a glass brain: x from the side, y from the back, z from above."""
+    """Check the views of a glass brain: x (side), y (back), z (top)."""
     if not views or any(v not in AXES for v in views) or len(set(views)) != len(views):
         msg = (
             f"views must be one or more of x (side), y (back), z (top), each once, "
@@ -40,7 +40,7 @@ def check_views(views: str) -> str:
 
 
 def views_rows(views: str, *, narrow: bool) -> list[str]:
-    """Which views stand side by side: all, or on a narrow picture the first on a row of its own.
+    """Group the views into rows: one row, or two if the figure is narrow.
 
     >>> views_rows("xyz", narrow=False), views_rows("xyz", narrow=True)
     (['xyz'], ['z', 'xy'])
@@ -52,23 +52,23 @@ def views_rows(views: str, *, narrow: bool) -> list[str]:
 
 
 def views_aspect(views: str, *, narrow: bool = False) -> float:
-    """Height over width of the views."""
+    """Aspect ratio of the views: height over width."""
     return sum(_HEIGHT / _across(row) for row in views_rows(views, narrow=narrow))
 
 
 def _across(row: str) -> float:
-    """Width of a row in millimetres; a single view has room for names at both sides."""
+    """Width of a row in millimetres; a single view leaves space for names at both sides."""
     return sum(_EXTENT[v][1] - _EXTENT[v][0] for v in row)
 
 
 def draw_glass(ax: Any, scene: Scene, *, views: str, labels: bool, narrow: bool = False) -> None:
-    """Draw the edits on a glass brain, the views side by side inside ``ax``; if narrow, stacked."""
+    """Draw the edits on a glass brain inside ``ax``, views side by side, or stacked if narrow."""
     from matplotlib.patches import PathPatch
 
     ax.set_axis_off()
     assert scene.points is not None
     rows = views_rows(views, narrow=narrow)
-    wide = rows[0]  # names are written where there is room for them
+    wide = rows[0]  # names are written in the first row
     named = max(wide, key=lambda v: _room(scene, v)) if labels and len(scene.touched) else ""
     for view, place in _places(rows):
         low, high = _EXTENT[view]
@@ -96,7 +96,7 @@ def draw_glass(ax: Any, scene: Scene, *, views: str, labels: bool, narrow: bool 
 
 
 def _places(rows: list[str]) -> list[tuple[str, tuple[float, float, float, float]]]:
-    """Where each view stands within the unit square: left, bottom, width, height."""
+    """Position of each view within the unit square: left, bottom, width, height."""
     heights = [_HEIGHT / _across(row) for row in rows]
     places, top = [], 1.0
     for row, height in zip(rows, heights, strict=True):
@@ -110,7 +110,7 @@ def _places(rows: list[str]) -> list[tuple[str, tuple[float, float, float, float
 
 
 def _room(scene: Scene, view: str) -> float:
-    """How far apart a view shows the changed nodes: names go where there is room for them."""
+    """How far apart a view shows the changed nodes; names go to the view with most space."""
     assert scene.points is not None
     flat = scene.points[scene.touched][:, list(AXES[view])]
     apart = np.abs(flat[:, None, :] - flat[None, :, :]).sum(axis=2)
@@ -120,14 +120,14 @@ def _room(scene: Scene, view: str) -> float:
 def _name_nodes(ax: Any, scene: Scene, flat: npt.NDArray[np.float64]) -> None:
     import matplotlib.patheffects as effects
 
-    # In two columns at the edges, each name level with its node: nothing is written over edges.
+    # Two columns at the margins, each name level with its node, so that no name covers an edge.
     (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
     nodes = scene.touched
     order = np.argsort(flat[nodes, 0], kind="stable")
     halves = nodes[order[: len(nodes) // 2]], nodes[order[len(nodes) // 2 :]]
     for half, edge, align in zip(halves, (left + 1, right - 1), ("left", "right"), strict=True):
         reach = np.array([_LETTER * len(scene.nodes.names[node]) + 4 for node in half])
-        covered = np.abs(flat[half, 0] - edge) < reach  # the name would lie on its own node
+        covered = np.abs(flat[half, 0] - edge) < reach  # the name would cover its own node
         heights = spread(flat[half, 1] + np.where(covered, 8.0, 0.0), 8.0, low + 20, high - 20)
         for node, height in zip(half, heights, strict=True):
             ax.annotate(
@@ -145,9 +145,9 @@ def _name_nodes(ax: Any, scene: Scene, flat: npt.NDArray[np.float64]) -> None:
 
 @cache
 def brain_outline(view: str) -> Any:
-    """Nilearn's drawing of a brain from one direction, as a single path in millimetres.
+    """Nilearn's outline of a brain from one direction, as a single path in millimetres.
 
-    Nilearn draws it as hundreds of small patches; one path is drawn ten times as fast.
+    Nilearn draws hundreds of small patches; a single path is ten times faster.
     """
     from matplotlib.figure import Figure
     from matplotlib.path import Path
@@ -178,7 +178,7 @@ def brain_surface() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
 
 @cache
 def packed_surface() -> dict[str, str]:
-    """The surface for ``surface.js``: base64 of little-endian numbers.
+    """The surface for ``surface.js``, as base64 of little-endian numbers.
 
     Vertices are tenths of a millimetre in 16 bits, faces three vertex numbers in 16 bits each.
 

@@ -1,6 +1,6 @@
-"""What all still pictures share: the figure, what stands round it, edges and nodes on it.
+"""Shared parts of all static figures: the figure, headline, legend and note, edges and nodes.
 
-Figures are made without pyplot: nothing is left open behind, and no display is needed.
+Figures are created without pyplot, so none stays open and no display is needed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LEGEND = 23  # regions listed at most
 
 
 def need(*packages: str) -> None:
-    """Say which extra brings a package that is not installed."""
+    """Raise an error that names the extra if a package is not installed."""
     for package in packages:
         try:
             importlib.import_module(package)
@@ -35,7 +35,7 @@ def need(*packages: str) -> None:
 
 
 def new_figure(width: float, height: float) -> Any:
-    """An empty white figure, inches; a notebook shows it though pyplot does not know it."""
+    """An empty white figure, in inches; notebooks display it although pyplot does not manage it."""
     need("matplotlib")
     return _figure_class()(figsize=(width, height), facecolor=PAPER)
 
@@ -80,7 +80,7 @@ def style() -> Any:
 
 
 def words(text: str, limit: int = 200) -> str:
-    """A text from data as matplotlib draws it: no formulas, one line, not too long.
+    """Prepare a text from data for matplotlib: no formulas, one line, limited length.
 
     >>> words("costs $5"), words("a rather long name", 10)
     ('costs \\\\$5', 'a rather …')
@@ -89,25 +89,25 @@ def words(text: str, limit: int = 200) -> str:
     if len(line) > limit:
         line = line[: limit - 1].rstrip() + " …"
     line = line.replace("$", r"\$")
-    return f" {line}" if line.startswith("_") else line  # a legend passes over such names
+    return f" {line}" if line.startswith("_") else line  # legends ignore names that start with "_"
 
 
 def save_figure(
     figure: Any, path: str | Path | None, *, force: bool = False, dpi: int = 160
 ) -> Any:
-    """Write the figure if a path is given; the figure is returned in any case."""
+    """Write the figure if a path is given, and return it."""
     if path is None:
         return figure
     target = Path(path)
     kind = target.suffix.lower().lstrip(".")
     if kind not in FORMATS:
         msg = (
-            f"{target}: pictures are written as {', '.join('.' + f for f in FORMATS)}; "
-            f"got {target.suffix!r}. Change the file's ending."
+            f"{target}: figures can be written as {', '.join('.' + f for f in FORMATS)}; "
+            f"got {target.suffix!r}. Change the file extension."
         )
         raise InvalidParameterError(msg)
     check_new_file(target, force=force)
-    # No date inside: the same story gives the same file.
+    # No date in the metadata, so that the same story gives the same file.
     metadata = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
     with style():
         figure.savefig(target, dpi=dpi, metadata=metadata[kind], facecolor=PAPER)
@@ -139,7 +139,7 @@ def png_bytes(figure: Any, dpi: int = 130) -> bytes:
     return small.getvalue()
 
 
-# ---- what stands round a picture ----------------------------------------------------------
+# ---- headline, legend and note ------------------------------------------------------------
 
 
 def write_headline(figure: Any, title: str) -> None:
@@ -155,7 +155,7 @@ def write_headline(figure: Any, title: str) -> None:
 
 
 def framed(scene: Scene, width: float, body: float, *, regions: bool = True) -> tuple[Any, Any]:
-    """A figure with headline, legend and note round an empty place of ``body`` inches."""
+    """A figure with headline, legend and note around an empty area of ``body`` inches."""
     handles = region_handles(scene) if regions and scene.has_regions else []
     longest = max((len(h.get_label()) for h in handles), default=1)
     columns = max(1, min(len(handles), int((width - 0.3) / (0.075 * longest + 0.4))))
@@ -187,12 +187,12 @@ def framed(scene: Scene, width: float, body: float, *, regions: bool = True) -> 
 
 
 def note_lines(note: str, width: float) -> list[str]:
-    """A note broken into lines that fit a picture of so many inches."""
+    """Wrap a note to the width of a figure, in inches."""
     return textwrap.wrap(note, max(24, int((width - 0.2) / (NOTE * 0.0083))))
 
 
 def inside(ax: Any, scene: Scene) -> None:
-    """Headline, legend and note of axes that someone else owns."""
+    """Add headline, legend and note to axes of the caller."""
     ax.set_title(words(scene.title), fontsize=10)
     ax.legend(
         handles=edge_handles(scene), loc="upper center", bbox_to_anchor=(0.5, 0.02), ncols=2,
@@ -213,7 +213,7 @@ def edge_handles(scene: Scene) -> list[Any]:
 
 
 def region_handles(scene: Scene) -> list[Any]:
-    """Legend entries for the regions; of very many, those with most changes."""
+    """Legend entries for the regions; if there are many, those with most changes."""
     from matplotlib.lines import Line2D
 
     total = scene.ends
@@ -244,15 +244,16 @@ def region_handles(scene: Scene) -> list[Any]:
 
 
 def line_style(n_edges: int) -> tuple[float, float]:
-    """Width and opacity that keep few edges bold and many apart."""
+    """Line width and opacity: bold for few edges, thin and transparent for many."""
     width = float(np.clip(7.0 / np.sqrt(n_edges + 8), 0.5, 2.0))
     return width, float(np.clip(1.05 - 0.1 * np.log10(n_edges + 1) ** 1.6, 0.5, 0.95))
 
 
 def draw_edges(ax: Any, segments: dict[str, npt.NDArray[np.float64]], *, size: float) -> None:
-    """Removed pairs as dashed red, added ones as solid blue lines; one collection each.
+    """Draw removed pairs as dashed red lines and added ones as solid blue; one collection each.
 
-    ``segments`` holds two points per straight line, or three per curve (the middle one controls).
+    ``segments`` has two points per straight line, or three per curve (the middle one is the control
+    point).
     """
     from matplotlib.collections import PathCollection
     from matplotlib.path import Path
@@ -278,7 +279,7 @@ def draw_edges(ax: Any, segments: dict[str, npt.NDArray[np.float64]], *, size: f
 
 
 def draw_nodes(ax: Any, scene: Scene, flat: npt.NDArray[np.float64], scale: float = 1.0) -> None:
-    """Nodes in the colour of their region; larger with more changes, faint without any."""
+    """Draw nodes in the colour of their region; larger with more changes, faint without any."""
     changes = scene.changes
     top = max(int(changes.max(initial=0)), 1)
     for region in range(len(scene.taxonomy.regions)):

@@ -1,7 +1,7 @@
-"""The circle: where nodes stand when they have no coordinates, region by region, and its drawing.
+"""The circle layout: positions of nodes without coordinates, region by region, and its drawing.
 
-Left is drawn on the left and right on the right, mirrored, wherever the sides are known, so a
-connection between the hemispheres is a line across.
+If the sides are known, left nodes are drawn on the left and right nodes on the right, mirrored, so
+a connection between the hemispheres is a line across.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Circle:
-    """Places on the unit circle: one per node, and the arcs they stand on."""
+    """Positions of the nodes on the unit circle, and the arcs that they form."""
 
     angles: Points
     groups: tuple[Group, ...]
@@ -66,7 +66,7 @@ def on_circle(angles: Points, radius: float = 1.0) -> Points:
 
 
 def circle_layout(scene: Scene) -> Circle:
-    """Nodes round a circle by region; mirrored by side where sides are known."""
+    """Arrange nodes on a circle by region; mirrored by side if sides are known."""
     index, sides = scene.taxonomy.array, np.asarray(scene.sides)
     mirrored = {"L", "R"} <= set(scene.sides)
     if not mirrored:
@@ -142,10 +142,10 @@ def spread(wanted: Points, distance: float, low: float, high: float) -> Points:
 def draw_circle(
     ax: Any, scene: Scene, *, labels: bool, names: bool = True, narrow: bool = False
 ) -> None:
-    """Draw the edits as chords of a circle, its arcs the regions; no arcs where there are none.
+    """Draw the edits as chords of a circle; its arcs are the regions, if there are any.
 
-    ``labels`` names the changed nodes (all of them where there are no regions), ``names`` the
-    regions, unless the picture is narrow: then its legend does.
+    ``labels`` names the changed nodes (all of them if there are no regions). ``names`` names the
+    regions; in a narrow figure the legend does.
     """
     from matplotlib.patches import Wedge
 
@@ -203,7 +203,7 @@ def _radial(ax: Any, text: str, angle: float, radius: float) -> None:
 
 
 def _name_arcs(ax: Any, scene: Scene, groups: Sequence[Group]) -> None:
-    sided = any(g.side for g in groups)  # then what has no side stands at the bottom
+    sided = any(g.side for g in groups)  # then regions without a side are at the bottom
     below = [g for g in groups if sided and not g.side and np.cos(g.middle) < -0.98][:1]
     for group in below:
         text = words(scene.taxonomy.regions[group.region], LETTERS)
@@ -226,7 +226,7 @@ def _name_arcs(ax: Any, scene: Scene, groups: Sequence[Group]) -> None:
 
 
 def _busiest(scene: Scene, groups: list[Group]) -> list[Group]:
-    """The arcs that are named where there is no room for all: those with most changes."""
+    """The arcs to name if there is not enough space for all: those with most changes."""
     if len(groups) <= _NAMED:
         return groups
     total = scene.ends

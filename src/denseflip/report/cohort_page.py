@@ -1,4 +1,4 @@
-"""A page about a cohort: the statement, its pictures, every cell, every patient. One file."""
+"""The page of a cohort: the statement, its figures, every cell and every patient, in one file."""
 
 from __future__ import annotations
 
@@ -21,11 +21,13 @@ if TYPE_CHECKING:
 
 _LISTED = 1000  # patients of the table
 MARKS = {
-    "named": "More than chance would give: named below.",
-    "nothing": "Nothing is shown to be used in more of them than chance would give.",
-    "chance": "The classifier is at chance: nothing is said about the groups.",
-    "confounded": "The classifier does not beat its confounds: nothing is said about the groups.",
-    "untested": "Description only: there are no p-values.",
+    "named": "Significant region pairs were found.",
+    "nothing": "No region pair is used more often than expected by chance.",
+    "chance": "The classifier is at chance: no conclusions about the groups are drawn.",
+    "confounded": (
+        "The classifier does not beat its confounds: no conclusions about the groups are drawn."
+    ),
+    "untested": "Descriptive results only: there are no p-values.",
 }
 
 
@@ -56,16 +58,16 @@ class CohortContext(Context):
 
 
 def make_cohort_page(cohort: Cohort, *, title: str | None = None) -> str:
-    """The page as HTML text; nothing in it is fetched.
+    """Return the page as HTML text; it loads nothing from elsewhere.
 
-    Without what draws pictures (the extra ``brain``) it has none, and says so.
+    Without the extra ``brain`` it has no figures, and a note says so.
     """
     notes = list(cohort.notes)
     try:
         figures = tuple(_figures(cohort))
     except MissingExtraError as error:
         figures = ()
-        notes.append(f"No pictures: {error}")
+        notes.append(f"No figures: {error}")
     tables = (_cell_table(cohort), _patient_table(cohort)) if cohort.observed.explained else ()
     return CohortContext(
         title=title or f"{cohort.dataset}: what the explanations have in common",
@@ -82,14 +84,14 @@ def make_cohort_page(cohort: Cohort, *, title: str | None = None) -> str:
 def write_cohort_page(
     cohort: Cohort, path: str | Path, *, title: str | None = None, force: bool = False
 ) -> Path:
-    """Write the page of a cohort to a file; gives its path.
+    """Write the page of a cohort to a file, and return its path.
 
     Parameters
     ----------
-    cohort : what `explain_cohort` gave.
+    cohort : the result of `explain_cohort`.
     path : the file, usually ending in ``.html``.
     title : the headline.
-    force : overwrite a file that is there.
+    force : overwrite an existing file.
     """
     target = check_new_file(Path(path), force=force)
     return write_whole(target, make_cohort_page(cohort, title=title))
@@ -107,19 +109,19 @@ def _figures(cohort: Cohort) -> Iterator[PageFigure]:
         (
             plot_cohort_matrix,
             f"Two matrices, region by region. {said}.",
-            f"First: in how many {cohort.noun} each pair of regions decides. Second: how the "
-            f"density of {spoken} differs from the others'.",
+            f"First: number of {cohort.noun} whose decision depends on each region pair. Second: "
+            f"how the density of {spoken} differs from that of the others.",
         ),
         (
             plot_cohort_chords,
             f"Chords between regions. {said}.",
-            f"The same as chords: wide where many {cohort.noun} turn on it.",
+            f"The same as chords: the width is the number of {cohort.noun}.",
         ),
         (
             plot_cohort_patients,
             f"A strip with a column for each of {cohort.observed.explained} {cohort.noun}. {said}.",
-            "Who is flipped by what; the last row, whom the shared change flips that was chosen "
-            "without them.",
+            f"The change that flips each of the {cohort.noun}. Last row: whether a shared change "
+            "chosen without it flips it, too.",
         ),
     ):
         pictures = [draw(cohort, title="", narrow=narrow) for narrow in (False, True)]
@@ -130,8 +132,8 @@ def _cell_table(cohort: Cohort) -> CohortTable:
     spoken = cohort.class_names[cohort.spoken]
     names = tuple(cohort.densities)
     columns = (
-        "regions", f"speaks for {spoken}", cohort.noun, "changed (median)", "p",
-        *(f"density, {name}" for name in names), "difference (t)", "p of it",
+        "regions", f"indicates {spoken}", cohort.noun, "changed (median)", "p",
+        *(f"density, {name}" for name in names), "difference (t)", "p (difference)",
     )  # fmt: skip
     rows = tuple(
         (
@@ -147,17 +149,17 @@ def _cell_table(cohort: Cohort) -> CohortTable:
         for row in cohort.rows
     )
     kind = (
-        "family-wise (Westfall–Young)" if cohort.correction == "max" else "by discovery rate (BH)"
+        "family-wise (Westfall–Young)"
+        if cohort.correction == "max"
+        else "false discovery rate (Benjamini–Hochberg)"
     )
     notes: tuple[str, ...] = ()
     if cohort.permutations:
         notes = (
-            f"p {kind}, {cohort.permutations} permutations; the smallest possible is "
+            f"p: {kind}, {cohort.permutations} permutations; smallest possible value "
             f"{cohort.smallest_p:.2g}.",
         )
-    return CohortTable(
-        "cells", "Every pair of regions that decides for anybody", columns, rows, notes
-    )
+    return CohortTable("cells", "All region pairs that a decision depends on", columns, rows, notes)
 
 
 def _patient_table(cohort: Cohort) -> CohortTable:
@@ -185,9 +187,9 @@ def _patient_table(cohort: Cohort) -> CohortTable:
     )
     total = len(cohort.observed.patients)
     if len(rows) == total:
-        return CohortTable("patients", f"All {cohort.noun} explained", columns, tuple(rows))
-    title = f"The first {len(rows):,} of {total:,} {cohort.noun} explained"
-    notes = ("All of them: `Cohort.patients_tsv`, or patients.tsv beside a page of the command.",)
+        return CohortTable("patients", f"All explained {cohort.noun}", columns, tuple(rows))
+    title = f"The first {len(rows):,} of {total:,} explained {cohort.noun}"
+    notes = ("The full table is in `Cohort.patients_tsv` and, from the command, patients.tsv.",)
     return CohortTable("patients", title, columns, tuple(rows), notes)
 
 
@@ -198,7 +200,7 @@ def _facts(cohort: Cohort) -> Iterator[Fact]:
     yield Fact("regions", f"{cohort.taxonomy}, {len(cohort.region_names)}")
     settings: Any = cohort.settings
     yield Fact("search of the test", settings.method)
-    yield Fact("folds", str(settings.folds) if cohort.refitted else "none: not trained anew")
+    yield Fact("folds", str(settings.folds) if cohort.refitted else "none: not retrained")
     yield Fact("permutations", str(cohort.permutations))
     if terms := constraints_in_words(settings.constraints):
         yield Fact("terms", "; ".join(terms))
@@ -206,7 +208,7 @@ def _facts(cohort: Cohort) -> Iterator[Fact]:
         within = f" (labels permuted within {', '.join(cohort.held)})" if cohort.held else ""
         yield Fact("confounds", f"{', '.join(settings.confounds)}{within}")
     yield Fact("seed", str(settings.seed))
-    yield Fact("questions", f"{cohort.questions:,}")
+    yield Fact("queries", f"{cohort.questions:,}")
 
 
 def _p(p: float | None) -> str:

@@ -1,7 +1,7 @@
-"""Pictures of a cohort: cells with signed effect and marks, and chords; `cohort_strip` has people.
+"""Figures of a cohort: a matrix of signed effects, and chords; `cohort_strip` shows patients.
 
-Blue is where more connections speak for the class that is spoken of, red where fewer do; a mark
-stands where that is more than chance would give.
+Blue means that more connections indicate the reference class, red that fewer do. Significant cells
+are marked.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ Floats = npt.NDArray[np.float64]
 
 
 def check_cohort(cohort: Any) -> None:
-    """Say what to pass if this is no cohort."""
+    """Raise an error if this is not a cohort."""
     from denseflip.cohort.cohort import Cohort
 
     if not isinstance(cohort, Cohort):
         msg = (
-            "The pictures of a cohort take what explain_cohort(dataset) returned; got "
-            f"{type(cohort).__name__}. For one graph there are plot_connectome and plot_regions."
+            "The figures of a cohort need the result of explain_cohort(dataset); got "
+            f"{type(cohort).__name__}. For one graph use plot_connectome or plot_regions."
         )
         raise InvalidParameterError(msg)
 
@@ -71,18 +71,18 @@ def plot_cohort_matrix(
     force: bool = False,
     narrow: bool = False,
 ) -> Any:
-    """Draw what decides and where the groups differ, region by region.
+    """Draw what decisions depend on and how the groups differ, region by region.
 
-    On the left in how many patients a cell is what decides, blue where more connections speak for
-    the class, red where fewer do; on the right how the groups' densities differ. A frame and a dot
-    mark what is more than chance would give. Of very many regions those most used are drawn, and
-    it is said how many are not.
+    Left: the number of patients whose decision depends on a cell, blue if more connections indicate
+    the class, red if fewer do. Right: how the densities of the groups differ. A frame and a dot
+    mark significant cells. If there are many regions, only the most used are drawn, and a note says
+    how many are left out.
 
     Parameters
     ----------
-    cohort : what `explain_cohort` gave.
+    cohort : the result of `explain_cohort`.
     title, path, force : as in `plot_connectome`.
-    narrow : for the width of a phone: the two matrices one above the other.
+    narrow : lay it out for a phone: the two matrices one above the other.
 
     Returns
     -------
@@ -102,14 +102,14 @@ def plot_cohort_matrix(
     clear = _square(_flags(cohort, {row.cell for row in cohort.differing}), n, shown)
     spoken = cohort.class_names[cohort.spoken]
     panels = (
-        (used, counts, named, 1.0, f"what decides, in how many of {explained:,} {cohort.noun}"),
+        (used, counts, named, 1.0, f"decisions that depend on it, of {explained:,} {cohort.noun}"),
         (apart, None, clear, max(1e-9, float(np.abs(apart).max())), "how the groups differ (t)"),
     )
-    text = f"Blue: more {cohort.units} speak for {spoken}, or {spoken} has more; red: fewer."
+    text = f"Blue: more {cohort.units} indicate {spoken}, or {spoken} has more; red: fewer."
     if cohort.p_more is not None:
-        text += f" Framed, with a dot: more than chance would give (level {cohort.level:g})."
+        text += f" Framed, with a dot: significant (level {cohort.level:g})."
     if len(shown) < n:
-        text += f" {len(shown)} of {n} regions, those most used."
+        text += f" The {len(shown)} most used of {n} regions."
     with style():
         look = _look(names, narrow)
         gap = max(look.size + 0.5, 0.2 + 8.5 * LETTER * max(len(p[4]) for p in panels))
@@ -126,7 +126,7 @@ def plot_cohort_matrix(
             box = (left / width, bottom / height, look.size / width, look.size / height)
             ax = figure.add_axes(box)
             _draw_matrix(ax, values, numbers, marks, most, look, rows=narrow or not k)
-            if narrow:  # the whole width is theirs
+            if narrow:  # the matrices take the whole width
                 place = (bottom + look.size + 0.1) / height
                 figure.text(0.5, place, words(caption, 60), ha="center", fontsize=8.5)
             else:
@@ -143,10 +143,10 @@ def plot_cohort_chords(
     force: bool = False,
     narrow: bool = False,
 ) -> Any:
-    """Draw the cells that decide as chords between regions, as wide as they have patients.
+    """Draw the cells that decisions depend on as chords; the width is the number of patients.
 
-    What is named stands in full colour, the rest is faint. A region by itself is a loop. Of very
-    many regions only those with a chord are named.
+    Significant cells are in full colour, the others are faint. A loop is a cell within one region.
+    If there are many regions, only those with a chord are named.
 
     Parameters
     ----------
@@ -167,14 +167,14 @@ def plot_cohort_chords(
     ends = _cell_ends(n)
     width = NARROW if narrow else 4.6 if n <= 4 else 6.4
     text = (
-        f"Width: {cohort.noun} in which it decides (widest {most:,} of "
-        f"{cohort.observed.explained:,}). Blue, solid: more {cohort.units} speak for "
+        f"Width: {cohort.noun} whose decision depends on it (widest {most:,} of "
+        f"{cohort.observed.explained:,}). Blue, solid: more {cohort.units} indicate "
         f"{cohort.class_names[cohort.spoken]}; red, dashed: fewer. "
     )
     text += (
         "There are no p-values: all are faint."
         if cohort.p_more is None
-        else "Faint: not shown to be more than chance would give."
+        else "Faint: not significant."
     )
     if len(cohort.rows) > len(rows):
         text += f" The {len(rows)} most used of {len(cohort.rows)}."
@@ -237,12 +237,12 @@ def plot_cohort_chords(
 
 
 def cohort_title(cohort: Cohort) -> str:
-    """The headline of a picture of its own."""
-    return f"{cohort.dataset}, {cohort.oracle}: what decides, in how many {cohort.noun}"
+    """The headline of a figure."""
+    return f"{cohort.dataset}, {cohort.oracle}: what decisions depend on, number of {cohort.noun}"
 
 
 def write_notes(figure: Any, lines: Sequence[str], foot: float) -> None:
-    """Lines under a picture, whose foot is so many inches high."""
+    """Write lines below a figure; the margin is given in inches."""
     height = figure.get_figheight()
     for k, line in enumerate(lines):
         place = (foot - 0.2 - 0.18 * k) / height
@@ -250,7 +250,7 @@ def write_notes(figure: Any, lines: Sequence[str], foot: float) -> None:
 
 
 def short_lines(name: str, letters: int, most: int) -> list[str]:
-    """A name in at most so many short lines, as matplotlib draws it."""
+    """Wrap a name into a few short lines for matplotlib."""
     lines = textwrap.wrap(" ".join(name.split()), letters) or [""]
     if len(lines) > most:
         lines = [*lines[: most - 1], f"{lines[most - 1][: letters - 2].rstrip()} …"]
@@ -274,7 +274,7 @@ def _square(values: Any, n: int, shown: list[int]) -> Floats:
 
 
 def _shown_regions(cohort: Cohort, most: int) -> list[int]:
-    """All regions, or those named first, then those most used, then those that differ most."""
+    """All regions; or, if too many, the significant, then the most used, then the most unlike."""
     n = len(cohort.region_names)
     if n <= most:
         return list(range(n))
@@ -291,7 +291,7 @@ def _shown_regions(cohort: Cohort, most: int) -> list[int]:
 
 
 class _Look(NamedTuple):
-    """Inches and points of a matrix: its side, the room left and below, and its names."""
+    """Layout of a matrix in inches and points: its side, the left and lower margins, its names."""
 
     size: float
     left: float
@@ -378,7 +378,7 @@ def _draw_matrix(
 def _circle_names(
     names: Mapping[int, str], width: float, n: int, *, narrow: bool
 ) -> tuple[dict[int, str], float]:
-    """Names round the circle, and how far the picture reaches so that none is cut off."""
+    """Write names around the circle; return the extent that keeps all of them visible."""
     if n <= _LEVEL:
         letters, lines = (13, 3 if n <= 8 else 2) if narrow else (18, 3)
         texts = {r: "\n".join(short_lines(name, letters, lines)) for r, name in names.items()}
@@ -390,7 +390,7 @@ def _circle_names(
 
 
 def _upward(texts: Mapping[int, str], angles: Floats, width: float, reach: float, n: int) -> float:
-    """How far the picture reaches up and down; level names need less room there."""
+    """Vertical extent of the figure; horizontal names need less space there."""
     if n > _LEVEL:
         return reach
     lines = max((text.count("\n") + 1 for text in texts.values()), default=1)
@@ -399,7 +399,7 @@ def _upward(texts: Mapping[int, str], angles: Floats, width: float, reach: float
 
 def _name_region(ax: Any, name: str, angle: float, *, level: bool) -> None:
     x, y = on_circle(np.array([angle]), 1.1)[0]
-    if level:  # the corner that is nearest to the circle lies there
+    if level:  # position of the corner nearest to the circle
         side = "center" if abs(x) < 0.12 else "left" if x > 0 else "right"
         up = "center" if abs(y) < 0.35 else "bottom" if y > 0 else "top"
         ax.text(x, y, name, fontsize=7.5, ha=side, va=up, linespacing=0.95)

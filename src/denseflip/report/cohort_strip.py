@@ -1,4 +1,4 @@
-"""The strip of a cohort's patients: who is flipped by what, and whom the shared change flips."""
+"""The strip of a cohort's patients: which cells flip each, and whether the shared change does."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ def plot_cohort_patients(
     force: bool = False,
     narrow: bool = False,
 ) -> Any:
-    """Draw a strip of patients: who is flipped by what, and whom the shared change flips.
+    """Draw a strip of patients: which cells flip each, and whether the shared change does.
 
-    One column per patient, classes side by side; a row per cell, most used first. Blue: there
-    connections are added for the answer to change, red: removed. Grey: wrongly classified. Of very
-    many patients some are drawn, evenly spread over the order of the strip.
+    One column per patient, classes side by side; one row per cell, most used first. Blue:
+    connections are added to flip the answer; red: removed. Grey: misclassified. If there are many
+    patients, an evenly spaced sample is drawn.
 
     Parameters
     ----------
@@ -79,13 +79,13 @@ def plot_cohort_patients(
     size = 6.5 if narrow else 8
     margin = min(size * LETTER * longest + 0.25, 1.5 if narrow else 3.8)
     note = (
-        "Blue: added there; red, hatched: removed. Grey: wrongly classified. ● flipped by the "
-        "shared change that was chosen without them, ○ not flipped."
+        "Blue: added; red, hatched: removed. Grey: misclassified. ● flipped by the shared change "
+        "chosen on the other half, ○ not flipped."
     )
     if total > most:
-        note += f" {most} of {total:,} {cohort.noun}, evenly spread."
+        note += f" {most} of {total:,} {cohort.noun}, evenly sampled."
     if len(used) > len(cells):
-        note += f" The {len(cells)} most used of {len(used)} pairs of regions."
+        note += f" The {len(cells)} most used of {len(used)} region pairs."
     with style():
         notes = note_lines(note, across)
         step = 0.28 if narrow else 0.24

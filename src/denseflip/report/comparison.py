@@ -52,13 +52,13 @@ def plot_comparison(
 
     Parameters
     ----------
-    stories : one story per method, what `compare` returned, or a mapping from the name to show to
-        its story. Results of `explain` will do, with their ``nodes``.
+    stories : one story per method, the result of `compare`, or a mapping from names to stories.
+        Results of `explain` are accepted together with their ``nodes``.
     nodes : as in `plot_connectome`, for all results.
     views, regions, max_edges : as in `plot_connectome`; the default view is from above.
-    columns : pictures in a row at most.
+    columns : maximum number of figures per row.
     title, path, force : as in `plot_connectome`.
-    narrow : for the width of a phone: two in a row, without the bars.
+    narrow : lay it out for a phone: two per row, without the bars.
     by_size : divide the bars by the size of their regions, as in `plot_regions`.
 
     Returns
@@ -131,7 +131,7 @@ def _picture(
     room: tuple[float, float],
     views: str,
 ) -> float:
-    """Draw one connectome with its name and counts below ``corner``; gives where it ends."""
+    """Draw one connectome with its name and counts below ``corner``; return its lower end."""
     width, height = figure.get_size_inches()
     left, top = corner
     across, size = room
@@ -183,7 +183,7 @@ def _bars(
 def name_stories(
     stories: Sequence[Story | Any] | Mapping[str, Story | Any], nodes: Nodes | None = None
 ) -> dict[str, Story]:
-    """Stories by the name of their method, or by the names given.
+    """Stories by the name of their method, or by the given names.
 
     Rows of a comparison whose method does not apply are left out.
     """
@@ -211,9 +211,9 @@ def name_stories(
 
 
 def shared_regions(named: Mapping[str, Story]) -> Taxonomy | None:
-    """Regions to show all stories by: those that each speaks of, else the node table's first.
+    """Regions for all stories: those that all of them use, else the first of the node table.
 
-    Each story may speak of others, or of nodes; side by side they are shown alike.
+    Stories may use different regions, or nodes; side by side they need the same regions.
     """
     first, *rest = named.values()
     if all(story.taxonomy == first.taxonomy for story in rest) or not first.nodes.regions:

@@ -1,4 +1,4 @@
-"""What is known about a method, a classifier and a data set, as lines that people can read."""
+"""Facts about a method, a classifier and a data set, as readable lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SHOWN = ("preset", "features", "estimator", "dataset", "task", "n_graphs", "n_n
 
 @dataclass(frozen=True)
 class Confused:
-    """One true class: how often held-out graphs of it were given each answer."""
+    """One true class: how often its held-out graphs got each answer."""
 
     term: str
     counts: tuple[int, ...]
@@ -23,16 +23,16 @@ class Confused:
 
 @dataclass(frozen=True)
 class ClassifierCard:
-    """What a classifier is, and how good it is on graphs that it has not seen.
+    """A classifier and its performance on held-out graphs.
 
     Attributes
     ----------
-    about : what it was made from.
-    figures : its honest figures; none where it was never judged.
-    verdict, better : what they come to, and whether that is better than chance.
+    about : its settings and training data.
+    figures : its held-out performance; empty if it was never evaluated.
+    verdict, better : the conclusion, and whether it is better than chance.
     warning : why not to trust it, or empty.
     confusion : one row per true class.
-    counted : what `confusion` counts.
+    counted : the caption of `confusion`.
     """
 
     about: tuple[Fact, ...]
@@ -45,7 +45,7 @@ class ClassifierCard:
 
 
 def as_mapping(value: Any) -> dict[str, Any]:
-    """A card or an evaluation as a dictionary; empty if it is neither."""
+    """A card or an evaluation as a dictionary; empty for anything else."""
     if value is None:
         return {}
     if hasattr(value, "to_dict"):
@@ -75,7 +75,7 @@ def classifier_card(card: Any, evaluation: Any) -> ClassifierCard:
         warning=str(judged.get("warning") or ""),
         confusion=_confusion(judged),
         counted=(
-            "Graphs that it may have seen, by true class (row) and answer (column)"
+            "Graphs that may be part of its training data, by true class (row) and answer (column)"
             if judged.get("protocol") == "as given"
             else "Held-out graphs by true class (row) and answer (column), summed over repeats"
         ),
@@ -83,7 +83,7 @@ def classifier_card(card: Any, evaluation: Any) -> ClassifierCard:
 
 
 def dataset_card(card: Any) -> tuple[Fact, ...]:
-    """The card of a data set, line by line: what has a value and is no structure of its own."""
+    """The card of a data set, line by line: entries that have a plain value."""
     lines = []
     for key, value in as_mapping(card).items():
         if isinstance(value, (list, tuple)):
@@ -96,10 +96,10 @@ def dataset_card(card: Any) -> tuple[Fact, ...]:
 def _figures(data: Mapping[str, Any]) -> tuple[Fact, ...]:
     low, high = data.get("interval") or (None, None)
     seen = data.get("protocol") == "as given"
-    which = "graphs it may have seen" if seen else "held-out graphs"
+    which = "possibly training graphs" if seen else "held-out graphs"
     lines = [Fact(f"accuracy, {which}", _percent(data["accuracy"]))]
     if low is not None and high is not None:
-        lines.append(Fact("its 95 % interval", f"{_percent(low)} to {_percent(high)}"))
+        lines.append(Fact("95 % confidence interval", f"{_percent(low)} to {_percent(high)}"))
     if data.get("majority_rate") is not None:
         lines.append(Fact("always the largest class", _percent(data["majority_rate"])))
     if data.get("p_value") is not None:
@@ -108,20 +108,20 @@ def _figures(data: Mapping[str, Any]) -> tuple[Fact, ...]:
         lines.append(Fact("balanced accuracy", _percent(data["balanced_accuracy"])))
     lines += _confound_lines(data.get("confounds"))
     if data.get("training_accuracy") is not None and not seen:
-        text = f"{_percent(data['training_accuracy'])} (says little: it has seen them)"
-        lines.append(Fact("on its own training graphs", text))
+        text = f"{_percent(data['training_accuracy'])} (no evidence: it was trained on them)"
+        lines.append(Fact("accuracy, training graphs", text))
     if data.get("folds"):
         text = f"nested cross-validation, {data['folds']} folds × {data.get('repeats', 1)}"
         if data.get("permutations"):
             text += f", {data['permutations']} permutations"
-        lines.append(Fact("how it was judged", text))
+        lines.append(Fact("evaluation", text))
     elif seen:
-        lines.append(Fact("how it was judged", "as it is; it could not be trained anew"))
+        lines.append(Fact("evaluation", "as given; it could not be retrained"))
     return tuple(lines)
 
 
 def _confound_lines(data: Any) -> list[Fact]:
-    """How the classifier stands beside its confounds, line by line."""
+    """The classifier compared with its confounds, line by line."""
     if not isinstance(data, Mapping):
         return []
     found = Confounding.from_dict(data)
@@ -131,10 +131,13 @@ def _confound_lines(data: Any) -> list[Fact]:
     if found.p_value is not None:
         within = "labels shuffled within sites" if found.site else "labels shuffled"
         lines.append(Fact(f"permutation test, {within}", f"p = {found.p_value:.3g}"))
-    lines.append(Fact("the confounds alone", _with_interval(found.alone, found.alone_interval)))
+    alone = _with_interval(found.alone, found.alone_interval)
+    lines.append(Fact("accuracy, confounds alone", alone))
     if found.leave_site_out is not None and found.leave_site_out_interval is not None:
         text = _with_interval(found.leave_site_out, found.leave_site_out_interval)
-        lines.append(Fact(f"on each of {found.n_sites} sites, trained on the others", text))
+        lines.append(
+            Fact(f"accuracy on each of {found.n_sites} sites, trained on the others", text)
+        )
     return lines
 
 
@@ -158,7 +161,7 @@ def _percent(share: float) -> str:
 
 
 def setting_rows(data: Mapping[str, Any], parent: str = "") -> list[Fact]:
-    """Nested settings as one row for each part; parts within a part follow it.
+    """Nested settings as one row per part; nested parts follow their parent.
 
     >>> for row in setting_rows({"search": {"type": "DCS", "rank": {"by": "degree"}, "limit": None},
     ...                          "refine": [{"type": "MinimalRefine"}], "exact": True}):
@@ -183,7 +186,7 @@ def setting_rows(data: Mapping[str, Any], parent: str = "") -> list[Fact]:
 
 
 def setting_words(value: Any, *, unset: bool = True) -> str:
-    """A setting in one line; ``unset`` also names settings of a part that have no value.
+    """A setting in one line; ``unset`` includes settings without a value.
 
     >>> setting_words({"name": "svm", "C": 10000, "scale": False, "seed": None})
     'svm (C 10000, scale no, seed not set)'
@@ -208,7 +211,7 @@ def setting_words(value: Any, *, unset: bool = True) -> str:
 
 
 def _parts(value: Any) -> dict[str, Any]:
-    """The settings of a part that are parts themselves."""
+    """The nested parts among the settings of a part."""
     if not isinstance(value, Mapping):
         return {}
     return {k: v for k, v in value.items() if isinstance(v, Mapping)}
@@ -219,6 +222,6 @@ def _plain(key: object) -> str:
 
 
 def _short(kind: object) -> str:
-    """The last part of a dotted name: a class as it is, a function in words."""
+    """The last part of a dotted name: a class unchanged, a function with spaces."""
     last = str(kind or "").rsplit(".", 1)[-1]
     return last if last[:1].isupper() else last.replace("_", " ")

@@ -1,6 +1,6 @@
-"""The answers that no other beats: a small picture, cells against edits, and their sentences.
+"""The Pareto front: a small plot of places against edits, and the sentences of its answers.
 
-Also how true a sentence is as it is read, in the words that pages and the command line share.
+Also the texts on how far a sentence holds, which pages and the command line share.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 _WIDTH, _HEIGHT = 460.0, 250.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 30.0, 70.0, 40.0, 44.0  # room for ticks and labels
-LISTED = 40  # of a long list of what is named, so many are shown; the data hold all
-_SHAPES = {  # one for each reading, so that colour is not needed
+LISTED = 40  # maximum length of a list on the page; the data contain all
+_SHAPES = {  # one for each reading, so that colour is not the only difference
     "any": "M6 0A6 6 0 1 1 -6 0A6 6 0 1 1 6 0Z",
     "typical": "M0 -7.5L7.5 0L0 7.5L-7.5 0Z",
     "distinctive": "M0 -7L7 6L-7 6Z",
@@ -24,19 +24,20 @@ _SHAPES = {  # one for each reading, so that colour is not needed
 
 
 _FRONT = (
-    "Shorter, or with fewer edits",
-    "No other answer that was found beats one of these in what it names, in its edits and in how "
-    "true it is.",
+    "Trade-off between places and edits",
+    "The Pareto front: no other answer found beats one of these in places, in edits and in how "
+    "generally it holds.",
 )
 _DIVERSE = (
-    "Other answers, in other places",
-    "Each would do by itself; what holds most of one is left as it is by the others.",
+    "Alternative answers in other places",
+    "Each of them flips the classifier by itself. The main places of one are left unchanged by the "
+    "others.",
 )
 
 
 @dataclass(frozen=True)
 class Told:
-    """A sentence as a page shows it: whole, or what leads and a list."""
+    """A sentence on a page: complete, or a lead and a list."""
 
     lead: str
     items: tuple[str, ...] = ()
@@ -44,18 +45,18 @@ class Told:
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer of the front: where its point is, and what it says.
+    """One answer of the front: its point and its texts.
 
     Attributes
     ----------
     identity : its anchor in the page.
-    kind : its reading, ``any``, ``typical`` or ``distinctive``; ``listed`` if it is true of none.
+    kind : its reading, ``any``, ``typical`` or ``distinctive``; ``listed`` if none is true.
     x, y, shape : its point.
-    edits, named, truth : its size, what it names, and how true that is, in a few words.
-    read : how true it is, in a sentence.
-    count : the number beside the point.
-    sentence : what it says.
-    current : whether it is the answer that the page is about.
+    edits, named, truth : its size, what it names, and how far it holds, in a few words.
+    read : how far it holds, in a sentence.
+    count : the number next to the point.
+    sentence : its sentence.
+    current : whether it is the answer that the page explains.
     """
 
     identity: str
@@ -74,7 +75,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Tick:
-    """A place on the axis of cells."""
+    """A tick on the axis of places."""
 
     x: float
     text: str
@@ -82,7 +83,7 @@ class Tick:
 
 @dataclass(frozen=True)
 class Legend:
-    """A reading that the picture shows: its mark, and what it means."""
+    """A legend entry: the mark of a reading, and its meaning."""
 
     kind: str
     shape: str
@@ -91,7 +92,7 @@ class Legend:
 
 @dataclass(frozen=True)
 class FrontPicture:
-    """The picture of a front and all its answers, fewest cells first."""
+    """The plot of a front and all its answers, fewest places first."""
 
     width: float
     height: float
@@ -108,12 +109,12 @@ class FrontPicture:
 
 
 def draw_front(stories: Sequence[Story], current: Story) -> FrontPicture | None:
-    """The picture of several answers; None if there are fewer than two.
+    """Plot several answers; None if there are fewer than two.
 
     Parameters
     ----------
     stories : one story for each answer.
-    current : the story that the page is about; the point with the same edits is marked.
+    current : the story that the page explains; the point with the same edits is marked.
     """
     if len(stories) < 2:
         return None
@@ -152,7 +153,7 @@ def draw_front(stories: Sequence[Story], current: Story) -> FrontPicture | None:
         middle=(_LEFT + _WIDTH - _RIGHT) / 2,
         title=_DIVERSE[0] if current.result.diverse else _FRONT[0],
         lead=_DIVERSE[1] if current.result.diverse else _FRONT[1],
-        alt=f"{len(answers)} answers, by what each names and how many edits it takes: {words}.",
+        alt=f"{len(answers)} answers, by number of places named and of edits: {words}.",
         ticks=tuple(Tick(x, f"{n:,}") for x, n in ticks),
         legend=tuple(Legend(kind, _SHAPES[kind], _legend(kind, current)) for kind in kinds),
         answers=tuple(answers),
@@ -160,9 +161,9 @@ def draw_front(stories: Sequence[Story], current: Story) -> FrontPicture | None:
 
 
 def _scale(values: Sequence[int], low: float, high: float) -> list[float]:
-    """Places for values between two ends, in even steps, so that no two points meet.
+    """Positions for values between two ends, in even steps, so that no two points overlap.
 
-    The numbers stand beside the points; even steps keep 3 and 4 apart where another is 2,000.
+    The numbers are next to the points; even steps separate 3 and 4 even if another value is 2,000.
     """
     steps = sorted(set(values))
     if len(steps) == 1:
@@ -174,35 +175,35 @@ def _scale(values: Sequence[int], low: float, high: float) -> list[float]:
 
 
 def told(story: Story, most: int = LISTED) -> Told:
-    """A story's sentence, as a lead and a list where it is long; of a very long list the first."""
+    """The sentence of a story; a lead and a list if it is long, the list cut if very long."""
     items = story.items
-    if len(items) > most + 1:  # not to leave out a single one
+    if len(items) > most + 1:  # never leave out just one
         items = (*items[:most], f"… and {len(items) - most:,} more")
     return Told(story.lead, items)
 
 
 def reading_kind(story: Story) -> str:
-    """The reading that the sentence is true in; ``listed`` if in none."""
+    """The reading in which the sentence is true; ``listed`` if none."""
     if story.language == "pairs":
         return "listed"
     return story.reading or "listed"
 
 
 def language_words(story: Story) -> str:
-    """What the sentence names: ``told in regions (lobe)``, ``told in nodes`` …
+    """What the sentence names: ``in terms of regions (lobe, 7)``, ``in terms of nodes`` …
 
-    Empty where nothing was found.
+    Empty if nothing was found.
     """
     if not story.result.found:
         return ""
     if story.language == "regions" and story.taxonomy is not None:
         n = len(story.taxonomy.regions)
-        return f"told in regions ({story.taxonomy.name}, {n})"
-    return "told in nodes" if story.language == "nodes" else "told pair by pair"
+        return f"in terms of regions ({story.taxonomy.name}, {n})"
+    return f"in terms of {'nodes' if story.language == 'nodes' else 'node pairs'}"
 
 
 def named_words(story: Story) -> str:
-    """How much the sentence names, in words."""
+    """The number of places that the sentence names, in words."""
     n = len(story.claim.amounts)
     first, _, rest = story.sentences.noun.partition(" of ")
     noun = f"{first}{'' if n == 1 else 's'}" + (f" of {rest}" if rest else "")
@@ -210,7 +211,7 @@ def named_words(story: Story) -> str:
 
 
 def truth_words(story: Story) -> str:
-    """How true the sentence is as it is read, in a few words."""
+    """How far the sentence holds as read, in a few words."""
     test = story.as_read
     if story.language == "pairs" and story.verified:
         return "every connection is named"
@@ -218,18 +219,18 @@ def truth_words(story: Story) -> str:
         return "not tested as read"
     what = f"true of {_meant(test.reading, story)}" if test.true else "true of those listed only"
     if test.only:
-        return f"{what}: there is no other choice of as many"
-    return f"{what}: {test.flips} of {test.draws} random choices change the answer"
+        return f"{what}: there is no other choice of the same size"
+    return f"{what}: {test.flips} of {test.draws} random choices flip the answer"
 
 
 def beside(story: Story) -> tuple[str, tuple[str, ...]]:
-    """What stands under a sentence: how true it is, with its interval; and the other footnotes."""
+    """The line below a sentence: how far it holds, with its interval; and the other footnotes."""
     read = story.sentences.read or ""
     return read, tuple(note for note in story.footnotes if note != read)
 
 
 def read_cell(story: Story) -> str:
-    """The same in a cell of a table: ``yes, 20 of 20``."""
+    """The same for a table cell: ``yes, 20 of 20``."""
     test = story.as_read
     if not story.result.found or test is None:
         return "–"

@@ -1,7 +1,7 @@
-"""Pages from templates: jinja2, everything that comes from data escaped, one context per page.
+"""Pages from jinja2 templates, with autoescape and one context class per page.
 
-A page is a `Context`: a dataclass whose fields are all that its template may use. What is not
-declared raises, and a test refuses a declared field that no template uses.
+A page is a `Context`: a dataclass whose fields are the only names its template may use. Undeclared
+names raise an error, and a test refuses declared fields that no template uses.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ FOLDER = "templates"
 
 @dataclass(frozen=True)
 class Context:
-    """What one template shows. A subclass names the template and declares its fields."""
+    """The content of one template. A subclass names the template and declares its fields."""
 
     template: ClassVar[str]
 
     def render(self) -> str:
-        """The template filled with the fields."""
+        """Render the template with the fields."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return environment().get_template(self.template).render(values)
 
 
 class Fact(NamedTuple):
-    """A line of a list: what it is about, and its value, both plain text."""
+    """A line of a list: a term and its value, both plain text."""
 
     term: str
     value: str
@@ -43,7 +43,7 @@ class Fact(NamedTuple):
 
 @cache
 def environment() -> Environment:
-    """The one environment of all pages: everything is escaped, unknown names are errors."""
+    """The shared environment of all pages: autoescape, and errors for unknown names."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     made = Environment(
@@ -60,31 +60,30 @@ def environment() -> Environment:
 
 
 def asset(name: str) -> Markup:
-    """A style or a script of the package; not escaped: we wrote it, and it holds no data."""
+    """A stylesheet or script of the package; not escaped, because it contains no data."""
     from markupsafe import Markup
 
     return Markup((files("denseflip.report") / FOLDER / name).read_text(encoding="utf-8"))
 
 
 def _colours() -> Markup:
-    """The palette as custom properties; not escaped: made of our own constants."""
+    """The palette as custom properties; not escaped, because it consists of our constants."""
     from markupsafe import Markup
 
     return Markup(css_variables())
 
 
 def _dark_colours() -> Markup:
-    """The same for a screen that prefers the dark; not escaped for the same reason."""
+    """The same for dark mode; not escaped for the same reason."""
     from markupsafe import Markup
 
     return Markup(dark_variables())
 
 
 def json_text(data: Any) -> Markup:
-    """Data as JSON for a script element, which no content can end early.
+    """Data as JSON for a script element that no content can close early.
 
-    Not escaped as HTML is, for a script element knows no such escapes: the signs that matter are
-    written as JSON's own.
+    HTML escapes do not work in a script element, so special characters use JSON escapes.
 
     >>> print(json_text({"a": "</script>"}))
     {"a":"\\u003c/script\\u003e"}
@@ -98,6 +97,6 @@ def json_text(data: Any) -> Markup:
 
 
 def data_uri(content: bytes | str, kind: str) -> str:
-    """Content as a ``data:`` address."""
+    """Content as a ``data:`` URL."""
     raw = content.encode() if isinstance(content, str) else content
     return f"data:{kind};base64,{base64.b64encode(raw).decode('ascii')}"

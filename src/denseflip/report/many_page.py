@@ -1,4 +1,4 @@
-"""The page of many explanations: a table to sort and search, a row and a link for each graph."""
+"""The page of many explanations: a sortable, searchable table with a row per graph."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from denseflip.report.page import LIMITS
 if TYPE_CHECKING:
     from denseflip.story.story import Story
 
-_COLUMNS = ("graph", "class", "decision", "what would change it", "cells", "edits", "of the edges")
-_LISTED = 3  # of a long list of what is named, so many are shown here; the page has more
+_COLUMNS = ("graph", "class", "decision", "what would change it", "places", "edits", "% of edges")
+_LISTED = 3  # maximum length of a list here; the page of the graph has more
 
 
 class Entry(Protocol):
-    """One graph of many: its id, its class, and its story or why there is none."""
+    """One graph of many: its id, its class, and its story or its error."""
 
     @property
     def id(self) -> str:
@@ -31,23 +31,23 @@ class Entry(Protocol):
 
     @property
     def label(self) -> str:
-        """The class that the data set has for it."""
+        """Its class in the data set."""
         ...
 
     @property
     def story(self) -> Story | None:
-        """What was told."""
+        """Its story, if there is one."""
         ...
 
     @property
     def failure(self) -> str:
-        """What went wrong."""
+        """Its error, if it failed."""
         ...
 
 
 @dataclass(frozen=True)
 class ManyRow:
-    """One graph's row: texts, and the numbers that it is sorted by where texts will not do."""
+    """The row of one graph: texts, and numbers for sorting."""
 
     id: str
     link: str
@@ -97,18 +97,18 @@ def make_index(
     dataset: Any = None,
     command: str = "",
 ) -> str:
-    """The text of the page that lists many explanations.
+    """Return the HTML text of the page that lists many explanations.
 
     Parameters
     ----------
     entries : one for each graph.
-    name : of the data set.
+    name : name of the data set.
     links : id → the page of that graph, relative to this one.
-    files : file → what it holds, for those that stand beside this page.
-    oracle, method : what they are called.
+    files : file → description, for files in the same folder.
+    oracle, method : names of the classifier and the method.
     card : the classifier's card, as in `write_page`.
     dataset : the data set's card.
-    command : the command line that makes this page again.
+    command : the command line that reproduces this page.
     """
     stories: list[Story] = [entry.story for entry in entries if entry.story is not None]
     judged = next((story.evaluation for story in stories if story.evaluation is not None), None)
@@ -118,7 +118,7 @@ def make_index(
         method=method,
         oracle=oracle,
         tiles=many_tiles(entries),
-        columns=(*_COLUMNS, "questions", "true as read"),
+        columns=(*_COLUMNS, "queries", "true as read"),
         rows=tuple(_row(entry, (links or {}).get(entry.id, "")) for entry in entries),
         files=tuple(Fact(file, what) for file, what in (files or {}).items()),
         limits=LIMITS,
@@ -131,7 +131,7 @@ def make_index(
 
 
 def many_tiles(entries: Sequence[Entry]) -> tuple[Fact, ...]:
-    """The figures at a glance; nothing is said of what was not found."""
+    """The key numbers; medians only if something was found."""
     stories = [entry.story for entry in entries if entry.story is not None]
     found = [story for story in stories if story.result.found]
     tiles = [Fact("counterfactuals found", f"{len(found):,} of {len(entries):,}")]
@@ -146,7 +146,7 @@ def many_tiles(entries: Sequence[Entry]) -> tuple[Fact, ...]:
         ]
     if stories:
         asked = statistics.median(story.result.calls for story in stories)
-        tiles.append(Fact("questions, median", f"{asked:,g}"))
+        tiles.append(Fact("queries, median", f"{asked:,g}"))
     if failed := len(entries) - len(stories):
         tiles.append(Fact("failed", f"{failed:,}"))
     return tuple(tiles)

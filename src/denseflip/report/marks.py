@@ -1,4 +1,4 @@
-"""What stands at the head of a story: how far to trust it, in a few words, and its figures."""
+"""The head of a story's page: how far to trust it, in a few words, and its key numbers."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _CHIPS = {"true": "good", "listed": "listed", "none": "plain"}  # a badge's leve
 
 @dataclass(frozen=True)
 class Chip:
-    """A word about the result in a small frame: ``good``, ``listed`` or ``plain``."""
+    """A short framed label about the result, styled ``good``, ``listed`` or ``plain``."""
 
     kind: str
     text: str
 
 
 def chips_of(story: Story) -> tuple[Chip, ...]:
-    """How it ended, how far to trust it, and its language. Only what is true as read is green."""
+    """Status, trust and language of a story. Only a sentence that is true as read is green."""
     badge = story.badge
     chips = [Chip("plain", status_words(story))]
     if story.result.found:
-        doubted = judged_better(story.evaluation) is False  # what a reader must not overlook
+        doubted = judged_better(story.evaluation) is False  # readers must not overlook this
         chips = [Chip("listed" if doubted else _CHIPS[badge.level], badge.text), *chips]
     if language := language_words(story):
         chips.append(Chip("plain", language))
@@ -37,17 +37,17 @@ def chips_of(story: Story) -> tuple[Chip, ...]:
 
 
 def tiles_of(story: Story) -> tuple[Fact, ...]:
-    """The figures at a glance."""
+    """The key numbers of a story."""
     r = story.result
     tiles = [
-        Fact("edges removed" if r.found else "removed when it stopped", f"{len(r.removed):,}"),
-        Fact("edges added" if r.found else "added when it stopped", f"{len(r.added):,}"),
-        Fact("of the edges of either graph", f"{100 * r.relative_distance:.1f} %"),
-        Fact("questions to the classifier", f"{r.calls:,}"),
+        Fact("edges removed" if r.found else "removed at the end", f"{len(r.removed):,}"),
+        Fact("edges added" if r.found else "added at the end", f"{len(r.added):,}"),
+        Fact("edits, of the edges of either graph", f"{100 * r.relative_distance:.1f} %"),
+        Fact("queries to the classifier", f"{r.calls:,}"),
     ]
     if story.as_read is not None and story.as_read.draws and not story.only_choice:
         low, high = story.as_read.interval
-        meant = f"random choices that do as well (95 %: {100 * low:.0f}–{100 * high:.0f} %)"
+        meant = f"redraws that flip, too (95 %: {100 * low:.0f}–{100 * high:.0f} %)"
         tiles.append(Fact(meant, f"{story.as_read.flips} of {story.as_read.draws}"))
     if r.robustness is not None and r.robustness.draws:
         low, high = r.robustness.interval
@@ -57,9 +57,9 @@ def tiles_of(story: Story) -> tuple[Fact, ...]:
         )
         tiles.append(Fact(meant, f"{r.robustness.flips} of {r.robustness.draws}"))
     if r.plausibility is not None and r.plausibility.implausible is not None:
-        meant = "as far from the nearest real graph as is usual in its class"
+        meant = "distance to the nearest real graph, relative to its class"
         tiles.append(Fact(meant, f"{r.plausibility.implausible:.2f} ×"))
     if r.minimal is not None:
-        certified = Fact("no change is spare (certified)", "1-minimal")
-        tiles.append(certified if r.minimal else Fact("that no change is spare", "unproven"))
+        certified = Fact("every edit is needed (certified)", "1-minimal")
+        tiles.append(certified if r.minimal else Fact("every edit is needed", "not certified"))
     return tuple(tiles)

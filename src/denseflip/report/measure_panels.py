@@ -1,6 +1,6 @@
-"""Measures by method, side by side: one panel per measure, one line per method.
+"""Measures by method: one panel per measure, one line per method.
 
-Figures stand beside every mark, so that a picture can be read without its axes.
+Every mark has its value next to it, so the figure can be read without its axes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MARKS = 0.66  # share of a panel for marks; the figures stand to their right
 
 @dataclass(frozen=True)
 class Spread:
-    """A typical value, and what it is between: quartiles, or an interval."""
+    """A central value and its range: quartiles or an interval."""
 
     middle: float
     low: float
@@ -34,8 +34,8 @@ class Panel:
 
     Attributes
     ----------
-    title : what it is called.
-    spreads : one per method; None where there is nothing to show.
+    title : its name.
+    spreads : one per method; None if there are no values.
     share : whether it is a share, drawn as bars from 0 to 100 %.
     log : whether its axis is logarithmic, if all values are positive.
     """
@@ -46,14 +46,14 @@ class Panel:
     log: bool = False
 
     def text(self, spread: Spread | None) -> str:
-        """A typical value as it is written beside its mark."""
+        """The central value as text."""
         if spread is None:
             return "–"
         return f"{100 * spread.middle:.0f} %" if self.share else number(spread.middle)
 
 
 def number(value: float) -> str:
-    """A number in a few letters.
+    """A number in a few characters.
 
     >>> [number(x) for x in (0.0347, 0.5, 12, 12.5, 1234.4)]
     ['0.035', '0.5', '12', '12.5', '1,234']
@@ -125,7 +125,7 @@ def _draw(axes: Any, panel: Panel, names: Sequence[str]) -> None:
 
 
 def _axis(axes: Any, panel: Panel, known: Sequence[Spread], *, log: bool) -> None:
-    """Limits that leave room for the figures at the right, and a few ticks."""
+    """Set limits that leave space for the values at the right, and a few ticks."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
     low = min((s.low for s in known), default=0.0)
@@ -149,7 +149,7 @@ def _axis(axes: Any, panel: Panel, known: Sequence[Spread], *, log: bool) -> Non
 
 
 def _log_ticks(low: float, high: float, most: int = 4) -> list[float]:
-    """A few round numbers, evenly apart on a logarithmic axis: ones, twos and fives, or ones.
+    """A few round ticks for a logarithmic axis: 1, 2 and 5 per decade, or 1 only.
 
     >>> _log_ticks(3, 500), _log_ticks(17, 170)
     ([10.0, 100.0], [20.0, 50.0, 100.0])
@@ -161,6 +161,6 @@ def _log_ticks(low: float, high: float, most: int = 4) -> list[float]:
 
 
 def _ends(axes: Any, *, log: bool) -> tuple[float, float]:
-    """Where the axis ends: with its marks, not below the figures."""
+    """End the axis at its marks, not below the values."""
     low, high = axes.get_xlim()
     return low, low * (high / low) ** _MARKS if log else low + (high - low) * _MARKS

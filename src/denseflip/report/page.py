@@ -1,7 +1,7 @@
-"""`write_page`: one story as one file to send to a colleague.
+"""`write_page`: one story as a single HTML file to share.
 
-The page stands alone: pictures, data, style and script are inside it, nothing is fetched. It reads
-without JavaScript; with it, the table sorts and the brain rotates.
+The page is self-contained: figures, data, styles and scripts are embedded, and nothing is loaded
+from elsewhere. It works without JavaScript; with it, the table sorts and the brain rotates.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ if TYPE_CHECKING:
     from denseflip.story.story import Story
 
 ON_PAPER = 60  # edits that are printed, as page.css has it
-MAX_ROWS = 2000  # edits listed in the table; the embedded data always hold all
-_HEADINGS = {  # columns of the table of edits, beside the change and whether it is named
+MAX_ROWS = 2000  # edits in the table; the embedded data contain all
+_HEADINGS = {  # columns of the table of edits, between the change and whether it is named
     "name_1": "node",
     "region_1": "region",
     "name_2": "node",
@@ -62,20 +62,20 @@ _HEADINGS = {  # columns of the table of edits, beside the change and whether it
     "weight_after": "weight after",
 }
 _PACKAGES = ("numpy", "scikit-learn", "nilearn", "matplotlib")
-_COMPARED = ("method", "status", "removed", "added", "distance", "questions", "named", "as read")
+_COMPARED = ("method", "status", "removed", "added", "distance", "queries", "named", "as read")
 LIMITS = (
-    "It speaks of the classifier, not of the disease or the trait: it says what would change "
-    "this classifier's answer, however good or poor the classifier is.",
+    "It describes the classifier, not the disease or the trait: it says what would change this "
+    "classifier's answer, however good or poor the classifier is.",
     "It is one way to change that answer. There are others, and another method or seed may find "
     "them.",
-    "It is not a cause and not a treatment: nobody has shown that these connections can be "
-    "changed, nor what else would change with them.",
+    "It is neither a cause nor a treatment: it is not known whether these connections can be "
+    "changed, or what else would change with them.",
 )
 
 
 @dataclass(frozen=True)
 class UnderClassifier:
-    """The same graph under one classifier: how good that is, and what it says."""
+    """The same graph explained with one classifier, and the accuracy of that classifier."""
 
     name: str
     judged: str
@@ -88,7 +88,7 @@ class UnderClassifier:
 
 @dataclass(frozen=True)
 class EditRow:
-    """One edit: removed or added, its nodes and their regions, and if the sentence names it."""
+    """One edit: its kind, its nodes and their regions, and whether the sentence names it."""
 
     kind: str
     cells: tuple[str, ...]
@@ -97,7 +97,7 @@ class EditRow:
 
 @dataclass(frozen=True)
 class EditTable:
-    """Every edit, as far as the page lists them, and what it says about those it does not."""
+    """The listed edits, and notes on those that are not listed."""
 
     columns: tuple[str, ...]
     rows: tuple[EditRow, ...]
@@ -108,7 +108,7 @@ class EditTable:
 
 @dataclass(frozen=True)
 class InteractivePicture:
-    """The interactive picture inside the page: its heading and its data."""
+    """The interactive figure of the page: its heading and its data."""
 
     heading: str
     data: dict[str, Any]
@@ -116,7 +116,7 @@ class InteractivePicture:
 
 @dataclass(frozen=True)
 class PageContext(Context):
-    """Everything that the page shows, from top to bottom."""
+    """The content of the page, from top to bottom."""
 
     template: ClassVar = "page.html.j2"
     title: str
@@ -171,30 +171,29 @@ def write_page(
     interactive: bool = True,
     whatif: Mapping[str, Any] | None = None,
 ) -> Path:
-    """Write a self-contained HTML page that tells and shows one story.
+    """Write a self-contained HTML page about one story.
 
     Parameters
     ----------
-    story : the told counterfactual, found or not, from `describe`.
+    story : the result of `describe`, whether a counterfactual was found or not.
     path : the file to write, for example ``report.html``.
     force : overwrite an existing file.
     stories : explanations by other methods, for a comparison on the same page.
-    front : the answers that no other beats, told (`describe_answers`): a picture of them,
-        and their sentences.
+    front : the stories of the Pareto front (`describe_answers`), for a plot and their sentences.
     classifiers : explanations of the same graph under several classifiers, by their names.
-    card : what is known about the classifier: its card (a dictionary) or the fitted oracle itself.
-    evaluation : its honest evaluation; by default the story's, else the card's.
+    card : the classifier's card (a dictionary) or the fitted oracle itself.
+    evaluation : its held-out evaluation; by default the story's, else the card's.
     dataset : a data set's card, or its dictionary, with source and citation.
-    command : the command line that makes this page again.
+    command : the command line that reproduces this page.
     regions, max_edges : as in `plot_connectome`.
-    interactive : include the interactive picture (about 0.1 MB, opened on demand).
-    whatif : what the page needs to answer "what if" by itself (`workflow.alive.whatif_data`), for a
-        classifier that is a sum over the edges.
+    interactive : include the interactive figure (about 0.1 MB, opened on demand).
+    whatif : the data for "what if" inside the page (`workflow.alive.whatif_data`), for a classifier
+        that is a sum over the edges.
 
     Returns
     -------
     Path
-        The file that was written.
+        The written file.
 
     Raises
     ------
@@ -203,7 +202,7 @@ def write_page(
     """
     target = Path(path)
     if target.suffix.lower() not in {".html", ".htm"}:
-        msg = f"{target}: a page is written as .html; got {target.suffix!r}. Change the ending."
+        msg = f"{target}: a page must be .html; got {target.suffix!r}. Change the file extension."
         raise InvalidParameterError(msg)
     check_new_file(target, force=force)
     text = make_page(
@@ -229,7 +228,7 @@ def make_page(
     interactive: bool = True,
     whatif: Mapping[str, Any] | None = None,
 ) -> str:
-    """The text of the page that `write_page` writes."""
+    """Return the HTML text that `write_page` writes."""
     story = as_story(story)
     whole = make_scene(story, regions=regions)
     scene = make_scene(story, regions=regions, max_edges=max_edges)
@@ -301,7 +300,7 @@ def make_page(
 
 
 def _method(story: Story) -> str:
-    """The method, and what it chose if it is one that chooses."""
+    """The method, and the method that it chose, if any."""
     chosen = story.result.chosen
     return f"{story.result.method} ({chosen})" if chosen else story.result.method
 
@@ -310,9 +309,7 @@ def _under(name: str, story: Story, *, current: bool) -> UnderClassifier:
     judged = as_mapping(story.evaluation)
     return UnderClassifier(
         name=name,
-        judged=str(
-            judged.get("verdict") or "How good it is on graphs it has not seen is not known."
-        ),
+        judged=str(judged.get("verdict") or "Its accuracy on held-out graphs is not known."),
         chips=chips_of(story),
         sentence=told(story),
         truth=beside(story)[0],
@@ -322,14 +319,14 @@ def _under(name: str, story: Story, *, current: bool) -> UnderClassifier:
 
 
 def _tried(story: Story) -> tuple[Fact, ...]:
-    """What was tried and how far it went, where nothing was found."""
+    """The progress of a search that found nothing."""
     r = story.result
     if r.found or str(r.status) == "not-needed":
         return ()
     return (
-        Fact("How it ended", status_words(story)),
-        Fact("Iterations walked", f"{r.iterations:,}"),
-        Fact("Questions asked", f"{r.calls:,} ({r.distinct_calls:,} different graphs)"),
+        Fact("Status", status_words(story)),
+        Fact("Iterations", f"{r.iterations:,}"),
+        Fact("Queries", f"{r.calls:,} ({r.distinct_calls:,} different graphs)"),
         Fact(
             "Last graph tried",
             f"{len(r.removed):,} edges removed and {len(r.added):,} added: "
@@ -341,7 +338,7 @@ def _tried(story: Story) -> tuple[Fact, ...]:
 
 
 def _edits(story: Story, scene: Scene) -> EditTable | None:
-    """Every edit with the names of its nodes and regions; sorted and filtered by ``page.js``."""
+    """The edits with their nodes and regions; ``page.js`` sorts and filters them."""
     if not story.result.edits:
         return None
     columns, every = story.edit_rows(scene.taxonomy if scene.has_regions else None)
@@ -352,8 +349,8 @@ def _edits(story: Story, scene: Scene) -> EditTable | None:
         EditRow(row[change], tuple(_cell(row[i]) for i in places), row[named])
         for row in every[:MAX_ROWS]
     ]
-    cut = f"The first {MAX_ROWS:,} of {len(every):,} edits; the data in this page hold all."
-    paper = f"On paper the table stops after {ON_PAPER} edits; the page itself has all."
+    cut = f"The first {MAX_ROWS:,} of {len(every):,} edits; the data in this page contain all."
+    paper = f"The printed table stops after {ON_PAPER} edits; the page itself has all."
     return EditTable(
         columns=("change", *(_HEADINGS[column] for column in shown), "in the sentence"),
         rows=tuple(rows),
@@ -370,7 +367,7 @@ def _cell(value: str | float | None) -> str:
 
 
 def _compared(name: str, story: Story) -> tuple[str, ...]:
-    """One method's row of the comparison, in figures and a sentence."""
+    """The row of one method in the comparison."""
     r = story.result
     figures = ("–",) * 3
     if r.found:
@@ -381,29 +378,29 @@ def _compared(name: str, story: Story) -> tuple[str, ...]:
 
 
 def _settings(story: Story) -> tuple[Fact, ...]:
-    """Method and parameters: enough to run it again."""
+    """Method and parameters, enough to reproduce the result."""
     r = story.result
     lines = [Fact("method", _method(story) or "not named"), Fact("seed", setting_words(r.seed))]
     if r.target is not None:
         lines.append(Fact("target", " or ".join(map(story.class_name, r.targets))))
     if r.confidence is not None:
-        lines.append(Fact("confidence asked for", f"{r.confidence:.2f}"))
+        lines.append(Fact("required confidence", f"{r.confidence:.2f}"))
     if r.confidence_before is not None and r.confidence_after is not None:
         sure = f"{r.confidence_before:.2f} before, {r.confidence_after:.2f} after"
         lines.append(Fact("confidence", sure))
     lines += [Fact(name, setting_words(value)) for name, value in r.constraints.items()]
     if r.refused:
         times = ", ".join(f"{name} {n:,}" for name, n in r.refused.items())
-        lines.append(Fact("graphs that the constraints forbade", times))
+        lines.append(Fact("graphs rejected by constraints", times))
     lines += setting_rows(r.parameters)
     asked = f"{r.search_calls:,} in the search, {r.refine_calls:,} in the refinement"
     lines += [
-        Fact("questions", asked),
+        Fact("queries", asked),
         Fact("iterations", f"{r.iterations:,}"),
         Fact("time", f"{r.elapsed:.2f} s"),
     ]
     if r.background_calls:
-        lines.append(Fact("labels of other graphs asked", f"{r.background_calls:,}"))
+        lines.append(Fact("queries for background labels", f"{r.background_calls:,}"))
     return tuple(lines)
 
 
@@ -411,7 +408,7 @@ def _interactive(story: Story, scene: Scene) -> InteractivePicture | None:
     if not story.result.edits:
         return None
     act = "move" if scene.points is None else "rotate"
-    heading = f"Interactive picture: {act}, zoom, hover for names, show or hide edits and regions"
+    heading = f"Interactive figure: {act}, zoom, hover for names, show or hide edits and regions"
     return InteractivePicture(heading, view_data(scene))
 
 
@@ -419,7 +416,7 @@ _LEFT_OUT = {"original", "trace", "front", "diverse", "as_read"}
 
 
 def _brief(story: Story) -> dict[str, Any]:
-    """A result of the comparison, without the original, which all of them share."""
+    """A result of the comparison, without the original graph that all of them share."""
     result = story.result.to_dict()
     return {
         "statement": story.statement,

@@ -1,4 +1,4 @@
-"""The still pictures of the page: drawn, described in words, and inlined."""
+"""The static figures of the page: drawn, described for screen readers, and embedded."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from denseflip.report.scene import Scene
 if TYPE_CHECKING:
     from denseflip.story.story import Story
 
-PHONE = 600  # pixels: narrower screens get the narrow pictures, as page.css has it
-_SVG_LIMIT = 1_500_000  # characters; beyond, a bitmap is smaller and scrolls better
+PHONE = 600  # pixels; narrower screens get the narrow figures, as in page.css
+_SVG_LIMIT = 1_500_000  # characters; above, a bitmap is smaller and scrolls better
 
 
 @dataclass(frozen=True)
 class DrawnFigure:
-    """A picture as an address that holds it, and its size in pixels."""
+    """An image as a ``data:`` URL, and its size in pixels."""
 
     source: str
     width: int
@@ -31,7 +31,7 @@ class DrawnFigure:
 
 @dataclass(frozen=True)
 class PageFigure:
-    """A picture for wide screens and paper, the same laid out for a phone, and what they show."""
+    """A figure for wide screens and paper, its version for phones, and its texts."""
 
     wide: DrawnFigure
     narrow: DrawnFigure
@@ -45,12 +45,12 @@ def story_figures(
 ) -> tuple[PageFigure, ...]:
     """The connectome, the bars and the matrix of one story, as figures with captions.
 
-    ``scene`` is of all edits; ``note`` says which of them the connectome leaves out.
+    ``scene`` has all edits; ``note`` says which of them the connectome leaves out.
 
     Raises
     ------
     MissingExtraError
-        If what draws them is not installed.
+        If the plotting packages are not installed.
     """
     if not story.result.edits:
         return ()
@@ -66,11 +66,11 @@ def story_figures(
         caption += f" {note}"
     parts = [page_figure(connectome, f"{counts_words(scene)} {place}. {_busiest(scene)}", caption)]
     if scene.has_regions:
-        whole = "Ends of changed edges by region, in percent of the removed and of the added ones."
+        whole = "Ends of changed edges by region, in percent of all removed and all added edges."
         bars = [plot_regions(story, narrow=n, **same) for n in (False, True)]
         matrix = [plot_region_matrix(story, narrow=n, **same) for n in (False, True)]
         parts.append(page_figure(bars, f"Bar chart. {_busiest(scene)}", whole))
-        between = "Changed edges between each two regions; within one region on the diagonal."
+        between = "Changed edges for each region pair; within one region on the diagonal."
         parts.append(
             page_figure(matrix, f"Two matrices, region by region. {_pairs(scene)}", between)
         )
@@ -99,7 +99,7 @@ def comparison_figure(
 
 
 def counts_words(scene: Scene) -> str:
-    """How many edges are removed and added, in words."""
+    """The numbers of removed and added edges, in words."""
     return f"{_edges(scene.n_removed)} removed and {_edges(scene.n_added)} added"
 
 
@@ -108,7 +108,7 @@ def _edges(count: int) -> str:
 
 
 def _busiest(scene: Scene) -> str:
-    """The regions with most changes, for readers who cannot see the picture."""
+    """The regions with most changes, for screen readers."""
     if not scene.has_regions:
         return ""
     sentences = []
@@ -126,7 +126,7 @@ def _busiest(scene: Scene) -> str:
 
 
 def _pairs(scene: Scene) -> str:
-    """The pairs of regions with most changes, for the same readers."""
+    """The region pairs with most changes, for screen readers."""
     sentences = []
     for kind, pairs in (("removed", scene.removed), ("added", scene.added)):
         fullest = list(scene.cells.tally(pairs).items())[:3]
@@ -140,7 +140,7 @@ def _pairs(scene: Scene) -> str:
 
 
 def page_figure(pictures: list[Any], alt: str, caption: str) -> PageFigure:
-    """A picture drawn wide and narrow, ready for a page."""
+    """Draw a figure wide and narrow, ready for a page."""
     wide, narrow = pictures
     return PageFigure(_drawn(wide), _drawn(narrow), alt.strip(), caption)
 
@@ -151,7 +151,7 @@ def _drawn(figure: Any) -> DrawnFigure:
 
 
 def _source(figure: Any) -> str:
-    """A picture as an address: lines, or a bitmap where there are very many of them."""
+    """An image as a ``data:`` URL: SVG, or a bitmap if the SVG is too large."""
     drawn = svg_text(figure)
     if len(drawn) <= _SVG_LIMIT:
         return data_uri(drawn, "image/svg+xml")

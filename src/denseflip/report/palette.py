@@ -1,8 +1,8 @@
-"""The one set of colours: of still and interactive pictures, of pages and their styles.
+"""All colours of static and interactive figures, of pages and their styles.
 
-No colour is written anywhere else. Red and blue belong to the edits alone, so no region is given
-either. The two differ in lightness and in dash as well, and so survive a grey print and most
-colour blindness. Pages and pictures are on white, as print is.
+Colours are defined only here. Red and blue are reserved for edits, so no region gets either. The
+two also differ in lightness and in dash, so they can be told apart in grey print and with most
+colour blindness. Pages and figures have a white background, as print has.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ import colorsys
 import re
 from collections.abc import Sequence
 
-# ---- what carries meaning -----------------------------------------------------------------
+# ---- colours with a meaning ---------------------------------------------------------------
 
 REMOVED = "#e0432f"  # red, the lighter of the two
 ADDED = "#0b4a8f"  # blue, the darker of the two
-REMOVED_INK = "#b92f1d"  # the red of words: darker, for letters are thin
+REMOVED_INK = "#b92f1d"  # red for text: darker, because letters are thin
 REMOVED_DASH = (0, (3.2, 1.6))  # matplotlib's on-off form; added edges are solid
-MEASURED = "#2a7f78"  # marks of measures, neither edits nor classes
+MEASURED = "#2a7f78"  # marks of measures: neither edits nor classes
 CLASSES = ("#4477aa", "#cc6677")  # the first and the second class of a data set, side by side
 
 # ---- ink and paper ------------------------------------------------------------------------
 
 PAPER = "#ffffff"
 INK = "#1d1f24"
-NOTE = "#43494f"  # words that matter a little less
-QUIET = "#5d6470"  # and less still
+NOTE = "#43494f"  # secondary text
+QUIET = "#5d6470"  # tertiary text
 AXIS = "#b9bec7"  # axes, and edges of buttons
 GRID = "#e3e7ec"  # lines behind marks
 BRAIN = "#aab0ba"  # the outline of a glass brain
@@ -61,7 +61,7 @@ PAGE = {  # the custom properties of every page: --ink, --quiet, …
     "warning-line": "#c98a00",
     "warning-back": "#fff8e6",
 }
-DARK = {  # the same in the dark
+DARK = {  # the same in dark mode
     **PAGE,
     "paper": "#14171c",
     "paper-clear": "#14171c00",
@@ -104,7 +104,7 @@ _HUES = (
     "#86b84c",  # leaf
     "#f2a69b",  # salmon
 )
-_GRAPHIC = 3.0  # the contrast that WCAG asks of lines and signs
+_GRAPHIC = 3.0  # the contrast that WCAG requires for graphics
 MARKERS = ("o", "s", "^", "D", "v", "P", "h", "X")
 _SIDE = re.compile(
     r"^(?P<a>left|right|l|r)[\s_.-]+(?P<rest1>.+)$|^(?P<rest2>.+?)[\s_.,-]+\(?(?P<b>left|right|l|r)\)?$",
@@ -123,7 +123,7 @@ def css_variables() -> str:
 
 
 def dark_variables() -> str:
-    """The page's colours for a screen that prefers the dark; paper stays white.
+    """The page's colours in dark mode; print stays white.
 
     >>> dark_variables()[:50]
     '@media screen and (prefers-color-scheme: dark) { :'
@@ -134,7 +134,7 @@ def dark_variables() -> str:
 
 
 def app_variables() -> str:
-    """The colours of the app as custom properties, in the light and in the dark.
+    """The colours of the app as custom properties, in light and dark mode.
 
     >>> app_variables().count(":root")
     2
@@ -148,7 +148,7 @@ def app_variables() -> str:
 
 
 def contrast(one: str, other: str) -> float:
-    """How far two colours stand apart, as WCAG counts it: from 1 to 21.
+    """Contrast ratio of two colours as defined by WCAG, from 1 to 21.
 
     >>> round(contrast(INK, PAPER), 1), contrast(PAPER, PAPER)
     (16.5, 1.0)
@@ -158,7 +158,7 @@ def contrast(one: str, other: str) -> float:
 
 
 def ink_on(ground: str) -> str:
-    """Ink or paper: whichever reads better on this ground."""
+    """Ink or paper, whichever has the higher contrast on this background."""
     return max((INK, PAPER), key=lambda ink: contrast(ink, ground))
 
 
@@ -198,7 +198,7 @@ def region_colours(regions: Sequence[str]) -> tuple[str, ...]:
 
 
 def on_dark(colour: str) -> str:
-    """The colour, lightened as far as it takes to stand out from the dark paper (3:1).
+    """The colour, lightened as needed for a contrast of 3:1 with the dark background.
 
     >>> on_dark("#e69f00"), on_dark("#4c376a")
     ('#e69f00', '#6e5d86')
@@ -218,7 +218,7 @@ def region_markers(n_regions: int) -> tuple[str, ...]:
 def _hues(count: int) -> list[str]:
     if count <= len(_HUES):
         return list(_HUES[:count])
-    # Beyond the chosen ones: even steps round the circle, leaving out red and blue.
+    # Further colours: even steps around the hue circle, without red and blue.
     colours = []
     for i in range(count):
         place = i / count * 225.0

@@ -1,9 +1,9 @@
-"""Static pictures of one story. Each returns a matplotlib figure and can write it.
+"""Static figures of one story. Each function returns a matplotlib figure and can write it.
 
-Shared arguments: ``regions`` picks those to colour and count by, ``max_edges`` how many edits are
-drawn at most, ``title`` the headline (None makes one, an empty text leaves it out), ``path`` writes
-the picture (.png, .svg or .pdf; an existing file only with ``force``), ``ax`` draws into axes of
-yours, ``narrow`` lays it out for the width of a phone.
+Shared parameters: ``regions`` chooses the regions for colours and counts, ``max_edges`` limits the
+number of edits drawn, ``title`` is the headline (None for a default, an empty text for none),
+``path`` writes the figure (.png, .svg or .pdf; an existing file only with ``force``), ``ax`` draws
+into existing axes, ``narrow`` lays it out for the width of a phone.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ from denseflip.report.scene import MAX_EDGES, Scene, make_scene
 if TYPE_CHECKING:
     from denseflip.story.story import Story
 
-LABELLED = 12  # nodes are named by themselves up to this many
-MATRIX = 16  # regions shown at most
-_NARROW_MATRIX = 8  # and where the picture is narrow
+LABELLED = 12  # up to this many changed nodes are named by default
+MATRIX = 16  # maximum number of regions
+_NARROW_MATRIX = 8  # the same in a narrow figure
 
 
 def plot_connectome(
@@ -64,18 +64,18 @@ def plot_connectome(
 ) -> Any:
     """Draw the edits on a glass brain: removed dashed red, added solid blue.
 
-    Nodes without coordinates in MNI space are drawn round a circle instead (`plot_circle`).
+    Nodes without coordinates in MNI space are drawn on a circle instead (`plot_circle`).
 
     Parameters
     ----------
-    story : what `describe` returned; or a result of `explain`, with its ``nodes``.
+    story : the result of `describe`; or a result of `explain`, with its ``nodes``.
     nodes : names, regions and coordinates of a result's nodes; a story has its own.
-    regions : those to colour by, for example ``"lobe"`` or ``"lobe*hemisphere"``; None takes the
-        story's.
-    max_edges : draw at most so many edits, an even sample of each pair of regions; the picture
-        says how many were left out. None draws all.
+    regions : regions for the colours, for example ``"lobe"`` or ``"lobe*hemisphere"``; None for
+        those of the story.
+    max_edges : maximum number of edits to draw, sampled evenly from each region pair; a note says
+        how many were left out. None draws all.
     views : any of ``x`` (side), ``y`` (back), ``z`` (top), in this order.
-    labels : name the changed nodes; None does so where they are few.
+    labels : name the changed nodes; None does so if there are few.
     title, path, force, ax, narrow : see the module.
 
     Returns
@@ -119,7 +119,7 @@ def plot_circle(
 ) -> Any:
     """Draw the edits as chords of a circle of nodes, sorted by region, left and right mirrored.
 
-    Arguments as in `plot_connectome`.
+    Parameters are those of `plot_connectome`.
     """
     need("matplotlib")
     scene = make_scene(story, nodes=nodes, regions=regions, max_edges=max_edges, title=title)
@@ -153,16 +153,16 @@ def plot_regions(
     narrow: bool = False,
     by_size: bool = False,
 ) -> Any:
-    """Draw the share of changed ends that lies in each region: red removed, blue added.
+    """Draw the share of changed edge ends in each region: red removed, blue added.
 
-    The red bars add up to 100 %, and so do the blue ones, as in the paper.
+    The red bars sum to 100 %, and so do the blue ones, as in the paper.
 
     Parameters
     ----------
     story, nodes, regions, title, path, force, ax, narrow : as in `plot_connectome`.
-    top : regions shown at most; the smallest are summed up in one bar.
-    by_size : divide the ends in each region by its number of nodes first, as the paper's bars do: a
-        large region does not look busy only because it is large.
+    top : maximum number of regions; the smallest are combined in one bar.
+    by_size : first divide the ends in each region by its number of nodes, as in the paper, to
+        correct for the size of regions.
     """
     need("matplotlib")
     _positive("top", top)
@@ -206,12 +206,12 @@ def plot_region_matrix(
     force: bool = False,
     narrow: bool = False,
 ) -> Any:
-    """Draw how many edges are removed and added between each two regions, one panel each.
+    """Draw the numbers of edges removed and added for each region pair, one panel each.
 
     Parameters
     ----------
     story, nodes, regions, title, path, force, narrow : as in `plot_connectome`.
-    top : regions shown at most, those with the most edits.
+    top : maximum number of regions; those with the most edits are shown.
     """
     need("matplotlib")
     _positive("top", top)
@@ -237,7 +237,7 @@ def plot_region_matrix(
 
 
 def _panels(names: list[str], *, title: str, note: str, narrow: bool) -> tuple[Any, list[Any]]:
-    """A figure with room for two matrices: side by side, or one above the other if narrow."""
+    """A figure for two matrices: side by side, or one above the other if narrow."""
     count = max(len(names), 2)
     longest = max((len(n) for n in names), default=8)
     lines = note_lines(note, NARROW if narrow else 5.2)
@@ -269,7 +269,7 @@ def _with_regions(
     scene = make_scene(story, nodes=nodes, regions=regions, title=title)
     if not scene.has_regions:
         msg = (
-            "This picture counts edits by region, but the nodes have no regions. Pass the result "
+            "This figure counts edits by region, but the nodes have no regions. Pass the result "
             "with a node table that has a region column: plot_regions(result, "
             "nodes=Nodes.read_csv('nodes.csv'))."
         )

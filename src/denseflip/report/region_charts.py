@@ -1,4 +1,4 @@
-"""Drawing counts by region into given axes: bars and matrices."""
+"""Draw counts by region into given axes: bars and matrices."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from denseflip.report.canvas import words
 from denseflip.report.palette import ADDED, AXIS, INK, PALE, PAPER, QUIET, REMOVED, ink_on
 from denseflip.report.scene import Scene
 
-BARS = 12  # regions shown before the rest is summed up
+BARS = 12  # maximum number of bars; the remaining regions are combined
 REST = "all others"
 LETTERS = 40  # of a region's name
 
 
 def bar_regions(scenes: Sequence[Scene], top: int, *, by_size: bool = False) -> list[int]:
-    """Regions worth a bar, largest share first; at most ``top``, one of them for all the others.
+    """Regions with a bar, largest share first; at most ``top``, including one for all others.
 
-    Every scene has the same weight, however many edits it has.
+    Every scene has the same weight, regardless of its number of edits.
     """
     total = np.zeros(len(scenes[0].taxonomy.regions))
     for scene in scenes:
@@ -32,7 +32,7 @@ def bar_regions(scenes: Sequence[Scene], top: int, *, by_size: bool = False) -> 
 
 
 def bar_table(scene: Scene, regions: Sequence[int]) -> tuple[list[str], npt.NDArray[np.int64]]:
-    """Names and ends of removed and added pairs, region by region, all others summed up last."""
+    """Names and ends of removed and added pairs by region; all other regions combined last."""
     counts = np.stack([scene.cells.ends(pairs) for pairs in (scene.removed, scene.added)])
     names = [words(scene.taxonomy.regions[r], LETTERS) for r in regions]
     shown = counts[:, list(regions)]
@@ -43,16 +43,16 @@ def bar_table(scene: Scene, regions: Sequence[int]) -> tuple[list[str], npt.NDAr
 
 
 def region_sizes(scene: Scene) -> npt.NDArray[np.int64]:
-    """How many nodes each region has."""
+    """Number of nodes of each region."""
     return np.bincount(scene.taxonomy.index, minlength=len(scene.taxonomy.regions))
 
 
 def bar_shares(
     scene: Scene, regions: Sequence[int], *, by_size: bool = False
 ) -> npt.NDArray[np.float64]:
-    """Shares in percent of removed and added ends, as `bar_table` lists the regions.
+    """Shares in percent of removed and added ends, in the order of `bar_table`.
 
-    With ``by_size`` the ends of each region are divided by its number of nodes before.
+    With ``by_size`` the ends of each region are first divided by its number of nodes.
     """
     counts = np.stack([scene.cells.ends(pairs) for pairs in (scene.removed, scene.added)])
     values = counts / region_sizes(scene) if by_size else counts.astype(np.float64)
@@ -73,11 +73,11 @@ def draw_bars(
     narrow: bool = False,
     by_size: bool = False,
 ) -> None:
-    """The paper's bars: which share of the changed ends lies in each region, per kind of edit.
+    """Draw the paper's bars: the share of changed ends in each region, per kind of edit.
 
-    With ``by_size`` it is the share of ends per node of the region, as in the paper. ``rows`` keeps
-    room for so many bars, and ``compact`` shows the full scale of 100 %, so that bars that stand
-    side by side can be compared. ``narrow`` writes names above the bars.
+    With ``by_size`` it is the share of ends per node of the region, as in the paper. ``rows``
+    reserves space for that number of bars, and ``compact`` shows the full scale of 100 %, so that
+    bars side by side can be compared. ``narrow`` writes names above the bars.
     """
     names, counts = bar_table(scene, regions)
     if compact:
@@ -91,7 +91,7 @@ def draw_bars(
         (0, "removed", REMOVED, "/////", -height / 2 - 0.01),
         (1, "added", ADDED, "", height / 2 + 0.01),
     )
-    alone = (counts == 0).any(axis=0)  # one kind of edit only: its bar stands in the middle
+    alone = (counts == 0).any(axis=0)  # only one kind of edit: centre its bar
     longest = 0.0
     for row, kind, colour, hatch, shift in looks:
         shares = every[row]
@@ -134,7 +134,7 @@ def bar_handles(scene: Scene) -> list[Any]:
 
 
 def touched_regions(scene: Scene, top: int) -> list[int]:
-    """Regions with edits, in their own order; the ``top`` with most if there are more."""
+    """Regions with edits, in their own order; only the ``top`` with most if there are more."""
     busiest = [int(r) for r in np.argsort(-scene.ends, kind="stable") if scene.ends[r]]
     return sorted(busiest[:top])
 
@@ -149,9 +149,9 @@ def draw_matrix(
     rows: bool = True,
     narrow: bool = False,
 ) -> None:
-    """One kind of edit, region by region: the lower triangle, darker with more edits.
+    """Draw one kind of edit by region pair: the lower triangle, darker with more edits.
 
-    ``narrow`` numbers the regions: rows by number and name, columns by number alone.
+    ``narrow`` numbers the regions: rows have number and name, columns only the number.
     """
     from matplotlib.colors import LinearSegmentedColormap, to_hex
 

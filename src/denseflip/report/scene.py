@@ -1,7 +1,7 @@
-"""`Scene`: a story reduced to what a picture shows. Every `plot_` and `view_` starts here.
+"""`Scene`: the content of a figure. Every `plot_` and `view_` function starts here.
 
-Because all of them do, they share one vocabulary of arguments: ``regions`` (those to colour
-and count by), ``max_edges`` (draw no more than so many) and ``title``.
+They share the parameters ``regions`` (for colours and counts), ``max_edges`` (maximum number of
+edits drawn) and ``title``.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ if TYPE_CHECKING:
 
 MAX_EDGES = 400
 _MNI_LOW, _MNI_HIGH = (-95.0, -135.0, -85.0), (95.0, 95.0, 110.0)
-_MNI_SPREAD = 60.0  # millimetres that a human brain's nodes span at least, on the longest axis
+_MNI_SPREAD = 60.0  # millimetres; the minimum extent of a human brain's nodes on the longest axis
 
 
 @dataclass(frozen=True)
 class Scene:
-    """What is drawn.
+    """The content of a figure.
 
     Attributes
     ----------
     nodes : names, regions and coordinates.
-    taxonomy : the regions in use; a single one, named ``nodes``, where none is known.
+    taxonomy : the regions in use; a single one, named ``nodes``, if none is known.
     removed, added : the edits that are drawn.
-    n_removed, n_added : how many there are in all.
-    title : headline of the picture.
+    n_removed, n_added : the total numbers of edits.
+    title : headline of the figure.
     note : what was left out, or empty.
-    has_regions : whether the regions are real ones.
+    has_regions : whether the nodes have regions.
     """
 
     nodes: Nodes
@@ -55,7 +55,7 @@ class Scene:
 
     @cached_property
     def colours(self) -> tuple[str, ...]:
-        """One colour per region; a neutral one where there are none."""
+        """One colour per region; a neutral one without regions."""
         if not self.has_regions:
             return (NODE,) * len(self.taxonomy.regions)
         return region_colours(self.taxonomy.regions)
@@ -96,7 +96,7 @@ class Scene:
 
     @cached_property
     def changes(self) -> npt.NDArray[np.int64]:
-        """How many drawn edits each node has."""
+        """Number of drawn edits of each node."""
         ends = np.asarray([*self.removed, *self.added], dtype=np.int64).reshape(-1)
         return np.bincount(ends, minlength=self.nodes.n_nodes)
 
@@ -107,28 +107,28 @@ class Scene:
 
     @cached_property
     def cells(self) -> Cells:
-        """Regions two by two: everything that is counted by region is counted here."""
+        """The region pairs, for all counts by region."""
         return Cells(self.taxonomy)
 
     @cached_property
     def ends(self) -> npt.NDArray[np.int64]:
-        """How many ends of drawn edits lie in each region."""
+        """Number of ends of drawn edits in each region."""
         return self.cells.ends([*self.removed, *self.added])
 
 
 def as_story(given: Any, nodes: Nodes | None = None) -> Story:
-    """What is to be drawn, as a story: a story itself, or a result together with its nodes.
+    """Convert the input of a figure to a story: a story, or a result together with its nodes.
 
     Parameters
     ----------
-    given : a `Story`; a `Counterfactual`; or an entry of `explain_many` or `compare`, which has a
+    given : a `Story`; a `Counterfactual`; or an entry of `explain_many` or `compare` that has a
         story.
     nodes : names, regions and coordinates of the nodes of a result. A story has its own.
 
     Raises
     ------
     InvalidParameterError
-        If there is nothing to draw; the message says what to pass.
+        If there is nothing to draw.
     """
     from denseflip.story.story import Story
 
@@ -149,7 +149,7 @@ def as_story(given: Any, nodes: Nodes | None = None) -> Story:
         raise InvalidParameterError(msg)
     if nodes is not None and nodes != story.nodes:
         msg = (
-            "A story has its own nodes. Leave out nodes, or pass the result: "
+            "A story has its own nodes. Omit nodes, or pass the result: "
             "plot_regions(story.result, nodes=nodes)."
         )
         raise InvalidParameterError(msg, parameter="nodes")
@@ -164,20 +164,20 @@ def make_scene(
     max_edges: int | None = None,
     title: str | None = None,
 ) -> Scene:
-    """Reduce a story to what is drawn.
+    """Reduce a story to the content of a figure.
 
     Parameters
     ----------
-    story, nodes : what is drawn, as `as_story` takes it.
-    regions : those to use instead of the story's own: a column of the node table, two of them
-        crossed (``"lobe*hemisphere"``), or a `Taxonomy`.
-    max_edges : draw at most so many edits, an even sample of each pair of regions; None: all.
-    title : headline; None makes one, an empty text leaves it out.
+    story, nodes : the input, as in `as_story`.
+    regions : regions to use instead of the story's: a column of the node table, two columns crossed
+        (``"lobe*hemisphere"``), or a `Taxonomy`.
+    max_edges : maximum number of edits to draw, sampled evenly from each region pair; None for all.
+    title : headline; None for a default, an empty text for none.
 
     Raises
     ------
     InvalidParameterError
-        If ``max_edges`` is not a positive number, or the regions are those of other nodes.
+        If ``max_edges`` is not a positive number, or the regions belong to other nodes.
     UnknownNameError
         If the node table has no such regions.
     """
@@ -195,7 +195,7 @@ def make_scene(
     if max_edges is not None and len(removed) + len(added) > max_edges:
         drawn_removed, drawn_added = thin(removed, added, used, max_edges)
         total, kept = len(removed) + len(added), len(drawn_removed) + len(drawn_added)
-        sample = "an even sample of each pair of regions" if known else "an even sample"
+        sample = "sampled evenly from each region pair" if known else "sampled evenly"
         note = (
             f"{kept:,} of {total:,} edits drawn ({len(drawn_removed):,} removed, "
             f"{len(drawn_added):,} added), {sample}; {total - kept:,} left out."
@@ -217,7 +217,7 @@ def _taxonomy(story: Story, regions: str | Taxonomy | None) -> Taxonomy | None:
     if isinstance(regions, Taxonomy):
         if len(regions.index) != story.nodes.n_nodes:
             msg = (
-                f"regions sorts {len(regions.index)} nodes; the graph has {story.nodes.n_nodes}. "
+                f"regions covers {len(regions.index)} nodes; the graph has {story.nodes.n_nodes}. "
                 "Use regions of the same nodes."
             )
             raise InvalidParameterError(msg)
@@ -225,14 +225,16 @@ def _taxonomy(story: Story, regions: str | Taxonomy | None) -> Taxonomy | None:
     if regions:
         return story.nodes.taxonomy(regions)
     if story.taxonomy is None and story.nodes.regions:
-        return story.nodes.taxonomy()  # told in nodes or pairs; what they belong to can be shown
+        return (
+            story.nodes.taxonomy()
+        )  # the sentence names nodes or pairs, but their regions can be shown
     return story.taxonomy
 
 
 def thin(
     removed: Sequence[Pair], added: Sequence[Pair], taxonomy: Taxonomy, keep: int
 ) -> tuple[tuple[Pair, ...], tuple[Pair, ...]]:
-    """Sample ``keep`` edits so that every pair of regions keeps its share, by largest remainder."""
+    """Sample ``keep`` edits so that every region pair keeps its share, by largest remainder."""
     cells = Cells(taxonomy)
     groups = {
         (kind, *cell): decode(codes, cells.n_nodes)
@@ -256,7 +258,7 @@ def thin(
 
 
 def headline(story: Story) -> str:
-    """Title of a picture: who, which labels, by which method."""
+    """Title of a figure: the subject, the labels and the method."""
     result = story.result
     before, after = story.class_name(result.label_before), story.class_name(result.label_after)
     change = f"{before} → {after}" if result.found else f"{before}, {status_words(story)}"
@@ -264,10 +266,10 @@ def headline(story: Story) -> str:
 
 
 def status_words(story: Story) -> str:
-    """How the search ended, in two or three words."""
+    """The status of the search in a few words."""
     return {
         "found": "counterfactual found",
         "exhausted": "no counterfactual found",
         "budget": "budget spent before a flip",
-        "not-needed": "has the wanted label already",
+        "not-needed": "already has the target class",
     }[str(story.result.status)]

@@ -1,7 +1,7 @@
-"""The interactive picture: rotate it, hover for names, switch edits and regions on and off.
+"""The interactive figure: rotate, hover for names, show or hide edits and regions.
 
-One self-contained page without network access. The scripts that draw it (``connectome.js`` and its
-parts) are our own; the report and the web app use the same ones.
+It is a self-contained page without network access. The report and the web app use the same scripts
+(``connectome.js`` and its parts).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ViewContext(Context):
-    """The page of an interactive picture, with the drawn edits as a table."""
+    """The page of an interactive figure, with the drawn edits as a table."""
 
     template: ClassVar = "view.html.j2"
     title: str
@@ -41,7 +41,7 @@ class ViewContext(Context):
 
 @dataclass(frozen=True)
 class FrameContext(Context):
-    """A page inside a notebook's cell."""
+    """A page inside a notebook cell."""
 
     template: ClassVar = "frame.html.j2"
     page: str
@@ -55,7 +55,7 @@ class View:
     Attributes
     ----------
     html : the whole page.
-    height : of the frame in a notebook, in pixels.
+    height : height of the frame in a notebook, in pixels.
     """
 
     html: str
@@ -69,14 +69,14 @@ class View:
         return target
 
     def open_in_browser(self) -> Path:
-        """Open the page in the default browser; returns the temporary file that holds it."""
+        """Open the page in the default browser, and return its temporary file."""
         target = Path(tempfile.mkdtemp(prefix="denseflip-")) / "connectome.html"
         write_whole(target, self.html)
         webbrowser.open(target.as_uri())
         return target
 
     def _repr_html_(self) -> str:
-        """The page in a frame of its own."""
+        """The page in a frame."""
         return FrameContext(self.html, self.height).render()
 
     def __repr__(self) -> str:
@@ -93,7 +93,7 @@ def view_connectome(
     path: str | Path | None = None,
     force: bool = False,
 ) -> View:
-    """Show the edits in an interactive picture: rotate, zoom, hover for names, filter.
+    """Show the edits in an interactive figure: rotate, zoom, hover for names, filter.
 
     Nodes with MNI coordinates are shown inside a brain, nodes with other coordinates in space, and
     nodes without coordinates on a circle, sorted by region.
@@ -135,7 +135,7 @@ def view_connectome(
 
 
 def _table(scene: Scene) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Columns and rows of the drawn edits: the picture for those who do not see it."""
+    """Columns and rows of the drawn edits, for screen readers and text search."""
     names, region_of = scene.nodes.names, scene.taxonomy.region_of
     ends = ("node", "region") if scene.has_regions else ("node",)
     rows = []
@@ -150,11 +150,11 @@ def _table(scene: Scene) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     return ("change", *ends, *ends), tuple(rows)
 
 
-# ---- what the scripts draw ----------------------------------------------------------------
+# ---- data for the scripts -----------------------------------------------------------------
 
 
 def view_data(scene: Scene) -> dict[str, Any]:
-    """Everything that ``connectome.js`` draws of a scene, as plain data."""
+    """The data that ``connectome.js`` draws."""
     data = scene_data(scene) | {
         "label": scene.title,
         "counts": {"removed": scene.n_removed, "added": scene.n_added},
@@ -169,7 +169,7 @@ def view_data(scene: Scene) -> dict[str, Any]:
 
 
 def scene_data(scene: Scene) -> dict[str, Any]:
-    """The nodes of a scene without its edits: names, regions, and where the nodes are."""
+    """The nodes of a scene without its edits: names, regions and positions."""
     points = scene.points
     return {
         "kind": "circle" if points is None else "brain" if scene.in_mni else "space",

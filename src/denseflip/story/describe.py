@@ -25,7 +25,7 @@ from denseflip.story.story import Form, Story, reading_of
 from denseflip.story.verification import BUDGET, verify
 from denseflip.story.wording.vocabulary import Vocabulary
 
-FEW_PAIRS = 6  # without regions, up to so many edits are named pair by pair
+FEW_PAIRS = 6  # without regions, up to this many edits are named pair by pair
 
 
 def describe(
@@ -47,45 +47,45 @@ def describe(
     form: Form = "standard",
     true_class: Label | None = None,
 ) -> Story:
-    """Tell a result in a sentence, and test the sentence.
+    """Describe a result in a sentence, and test the sentence.
 
-    The sentence names as few pairs of regions as will do: the edits inside them flip the oracle by
-    themselves, and none of them can be left out. Then it is tested as it is read: as many other
-    connections, drawn at random in the same places, should flip the oracle too. The words follow
-    the outcome: where that is not so, the sentence speaks of the connections listed only.
+    The sentence names as few region pairs as possible: the edits inside them flip the oracle by
+    themselves, and no pair can be left out. Then the sentence is tested as read: the same number of
+    other connections, drawn at random in the same places, should flip the oracle, too. If they do
+    not, the sentence says that it holds only for the connections listed.
 
     Parameters
     ----------
-    result : what `explain` gave back, found or not.
-    nodes : names and regions of the nodes; without regions the sentence speaks of nodes.
-    oracle : the classifier that the result is about, or a session with it. Without it the sentence
-        is not tested, and names everything that was changed.
-    regions : which regions to speak of, for example ``"lobe"`` or ``"lobe*hemisphere"``; by
-        default the language that the result was found in (regions, nodes or pairs), else the
-        regions that the method worked with, else the first of the node table.
+    result : the result of `explain`, found or not.
+    nodes : names and regions of the nodes; without regions the sentence names nodes.
+    oracle : the classifier of the result, or a session with it. Without it the sentence is not
+        tested, and names everything that was changed.
+    regions : the regions to name, for example ``"lobe"`` or ``"lobe*hemisphere"``; by default the
+        language of the search (regions, nodes or pairs), else the regions of the method, else the
+        first of the node table.
     vocabulary : ``"auto"``, one of ``"brain"``, ``"connectome"``, ``"network"``, ``"mouse"``,
-        ``"graph"``, ``"paper"``, or a `Vocabulary` of your own. ``"auto"`` speaks of connections,
-        or edges, and says how many; ``"paper"`` of activation, as the paper does.
-    subject : whom the graph belongs to: ``"Patient 9"``; a number gets the vocabulary's noun in
-        front, an id such as ``"control-03"`` stands by itself.
+        ``"graph"``, ``"paper"``, or a custom `Vocabulary`. ``"auto"`` names connections or edges
+        with their numbers; ``"paper"`` names activation, as the paper does.
+    subject : the owner of the graph: ``"Patient 9"``; a number gets the vocabulary's noun in front,
+        an id such as ``"control-03"`` is used unchanged.
     class_names : name of each label, as a mapping, or as a sequence for the labels 0, 1, 2 …; by
-        default those that the oracle knows.
-    evaluation : what is known about the classifier (an `Evaluation` or its dictionary); by default
-        what the oracle's card says. A footnote gives it, good or bad.
-    share : name at least this share of the edits, though fewer may flip the oracle. The paper's
-        own sentences speak of the main changes, needed or not: ``share=0.8`` gives those, tested.
-    background : the data set's graphs. With them, a sentence that is not true of any connections
-        of its places is tried with connections typical of the class it leads to, then with those
+        default those of the oracle.
+    evaluation : an `Evaluation` of the classifier or its dictionary; by default that of the
+        oracle's card. A footnote reports it, good or bad.
+    share : name at least this share of the edits, even if fewer flip the oracle. The sentences of
+        the paper name the main changes, needed or not: ``share=0.8`` gives those, tested.
+    background : the data set's graphs. With them, a sentence that does not hold for any connections
+        of its places is tested for connections typical of the class it leads to, then for those
         that this class has more often than the original's.
     constraints : the constraints of the search. A result keeps them, except for a mask of pairs
         (``allowed``) and a predicate. Without these here, the tests of the sentence ignore them.
-    draws : redraws of the test as read; 0 for none.
-    seed : the same seed gives the same redraws.
-    budget : the largest number of questions that the tests may take together, at least 2; labels
-        of the background are counted apart.
-    form : the form that ``str()`` shows: ``"short"``, ``"standard"`` or ``"detailed"``.
-    true_class : the class that the data set has for the graph, as a label or by its name. Where the
-        classifier says otherwise, the first sentence says so.
+    draws : number of redraws; 0 for none.
+    seed : seed of the redraws.
+    budget : maximum number of queries of all tests, at least 2; queries for labels of the
+        background are counted separately.
+    form : the form of ``str()``: ``"short"``, ``"standard"`` or ``"detailed"``.
+    true_class : the class of the graph in the data set, as a label or by name. If the classifier
+        disagrees, the first sentence says so.
 
     Examples
     --------
@@ -103,10 +103,10 @@ def describe(
         msg = f"share must be a number from 0 to 1; got {share!r}."
         raise InvalidParameterError(msg)
     if isinstance(budget, bool) or not isinstance(budget, int) or budget < 2:
-        msg = f"budget must be a whole number of questions, at least 2; got {budget!r}."
+        msg = f"budget must be a whole number of queries, at least 2; got {budget!r}."
         raise InvalidParameterError(msg)
     if result.found and not len(result.edits):
-        msg = "The result says it found a counterfactual, but it holds no edits: nothing to tell."
+        msg = "The result has the status found, but no edits: there is nothing to describe."
         raise InvalidParameterError(msg)
     whole_number("draws", draws, minimum=0)
     whole_number("seed", seed, minimum=0)
@@ -166,7 +166,7 @@ def describe(
 def _language(
     wanted: str | Taxonomy | None, nodes: Nodes, result: Counterfactual
 ) -> tuple[Taxonomy | None, Language]:
-    """The regions to speak of, if any, and the language."""
+    """The regions to name, if any, and the language."""
     stated = result.as_read
     if wanted is None and stated is not None:
         if stated.language != "regions":
@@ -188,7 +188,7 @@ def _taxonomy(
 ) -> Taxonomy | None:
     if isinstance(wanted, Taxonomy):
         if len(wanted.index) != nodes.n_nodes:
-            msg = f"The regions sort {len(wanted.index)} nodes; the graph has {nodes.n_nodes}."
+            msg = f"The regions cover {len(wanted.index)} nodes; the graph has {nodes.n_nodes}."
             raise InvalidParameterError(msg, parameter="regions")
         return wanted
     if wanted is not None:
@@ -224,7 +224,7 @@ def _class_names(
 
 
 def _class_name(label: Label, names: Mapping[Label, str]) -> str:
-    """A label by its name; a name stands for itself."""
+    """The name of a label; a name is returned unchanged."""
     return names.get(label) or (label if isinstance(label, str) else f"class {label!r}")
 
 

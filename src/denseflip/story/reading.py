@@ -1,7 +1,7 @@
-"""The test of a sentence as it is read: would other connections in the same places do as well?
+"""The test of a sentence as read: do other connections in the same places flip the oracle, too?
 
-A reader is told places and amounts, not pairs. So as many pairs as the claim says are drawn anew in
-the same places, and the oracle is queried again (`search.claims.redraw`).
+A sentence names places and amounts, not pairs. So the pairs are redrawn in the same places, in the
+same numbers, and the oracle is queried again (`search.claims.redraw`).
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ def read_test(
     budget: int | None = None,
     terms: BoundConstraints | None = None,
 ) -> tuple[AsRead | None, str]:
-    """How true a claim is as it is read, and a remark where that was not tested.
+    """Test a claim as read; return the outcome, and a remark if it was not tested.
 
-    Tried in the reading of any pairs of the places; if that is not true and there is a background,
-    of pairs typical of the class that the claim leads to, then of those distinctive of it. The
-    first that is true is given, else the outcome for any pairs.
+    The claim is tested for any pairs of its places; if that fails and there is a background, for
+    pairs typical of the class that the claim leads to, then for those distinctive of it. The first
+    reading that is true is returned, else the outcome for any pairs.
 
     Parameters
     ----------
-    result, claim : what was found, and what is claimed of it.
-    session : the way to the oracle.
-    background : graphs to know from what is typical.
-    draws : redraws of a reading; 0 for no test.
-    seed : the same seed gives the same redraws.
-    budget : the largest number of questions.
+    result, claim : the result, and the claim about it.
+    session : access to the oracle.
+    background : graphs that define what is typical.
+    draws : redraws per reading; 0 for no test.
+    seed : seed of the redraws.
+    budget : maximum number of queries.
     terms : the user's constraints: only pairs that may change are drawn.
     """
     if claim.language == "pairs":
@@ -69,7 +69,7 @@ def read_test(
                 break
             try:
                 redraw = Redraw(places, reading, *problem.frequencies("describe"))
-            except StopSearch:  # no graph of the class that the claim leads to
+            except StopSearch:  # the background has no graph of the class that the claim leads to
                 break
         needed = 1 if redraw.fixed(claim.amounts) else draws
         if budget is not None and session.calls - before + needed > budget:
@@ -77,7 +77,7 @@ def read_test(
             return first, remarks.too_few_left(left, needed, begun=first is not None)
         try:
             test = redraw.test(claim.amounts, probe, fresh_rng(seed, reading), draws=draws)
-        except TooFewError:  # there are fewer such pairs than the claim says
+        except TooFewError:  # there are fewer such pairs than the claim needs
             continue
         except BudgetSpentError:
             return first, remarks.SPENT_AS_READ
@@ -88,7 +88,7 @@ def read_test(
 
 
 def made_for(result: Counterfactual, whole: Claim) -> bool:
-    """Whether the result carries a test of the claim of everything that it changes."""
+    """Whether the result already contains a test of the claim about all its changes."""
     test = result.as_read
     return (
         test is not None
@@ -99,7 +99,7 @@ def made_for(result: Counterfactual, whole: Claim) -> bool:
 
 
 def _same_cells(result: Counterfactual, regions: Taxonomy) -> bool:
-    """Whether the cells that the search named are those of these regions, not only by name."""
+    """Whether the cells named by the search belong to these regions, not only by name."""
     at, names = regions.index, regions.regions
     for step in result.trace:
         cells = {tuple(sorted((at[u], at[v]))) for u, v in step.toggled}

@@ -1,4 +1,4 @@
-"""`RegionTable`: where the edits lie, by region and by pair of regions."""
+"""`RegionTable`: the edits by region and by region pair."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class PairRow:
 
     @property
     def total(self) -> int:
-        """Edits in the cell."""
+        """Number of edits in the cell."""
         return self.added + self.removed
 
     @property
     def within(self) -> bool:
-        """Whether the cell is one region by itself."""
+        """Whether the cell lies within one region."""
         return self.region_a == self.region_b
 
 
@@ -97,7 +97,7 @@ class RegionTable:
     edits: Edits
 
     def __post_init__(self) -> None:
-        self._cells.codes(self.edits)  # says so if an edit is on a node that has no region
+        self._cells.codes(self.edits)  # raises if an edit is on a node without a region
 
     @cached_property
     def _cells(self) -> Cells:
@@ -122,17 +122,17 @@ class RegionTable:
 
     @cached_property
     def tally(self) -> dict[Cell, int]:
-        """Edits of every cell that holds one, the fullest first, ties by region."""
+        """Number of edits of every cell with an edit, largest first, ties by region."""
         return self._cells.tally(self.edits)
 
     @property
     def cells(self) -> tuple[Cell, ...]:
-        """Cells that hold an edit, the fullest first, ties by region."""
+        """Cells with an edit, largest first, ties by region."""
         return tuple(self.tally)
 
     @cached_property
     def pairs(self) -> tuple[PairRow, ...]:
-        """Cells that hold an edit, the fullest first."""
+        """One row per cell with an edit, largest first."""
         names, n = self.taxonomy.regions, len(self.edits)
         added = self._cells.tally(self.edits.added)
         return tuple(
@@ -170,7 +170,7 @@ class RegionTable:
 
     @property
     def touched(self) -> tuple[str, ...]:
-        """Regions with an edit, the most often touched first."""
+        """Regions with an edit, those with most edits first."""
         return tuple(r.region for r in sorted(self.rows, key=lambda r: -r.total) if r.total)
 
     def edits_in(self, cells: Iterable[Cell]) -> Edits:
@@ -178,20 +178,20 @@ class RegionTable:
         wanted = {(min(c), max(c)) for c in cells}
         return self.edits.only(p for p in self.edits.pairs if self._cells.cell(*p) in wanted)
 
-    # ---- the smallest set that holds a share ----------------------------------------------
+    # ---- the smallest set that contains a share -------------------------------------------
 
     def smallest(
         self, share: float = 0.8, of: Literal["pairs", "regions"] = "pairs"
     ) -> tuple[tuple[str, str], ...] | tuple[str, ...]:
-        """The smallest set of region pairs (or of regions) that holds a share of the edits.
+        """The smallest set of region pairs (or regions) that contains a share of the edits.
 
-        A set of regions holds an edit if both its ends are in the set. `cover_cells` and
-        `cover_regions` of `denseflip.graph.cells` say how ties are settled, and where the set may
-        be a little too large.
+        A set of regions contains an edit if both its ends are in the set. `cover_cells` and
+        `cover_regions` of `denseflip.graph.cells` document how ties are broken, and when the set
+        may be slightly too large.
 
         Parameters
         ----------
-        share : the share wanted, above 0 and at most 1.
+        share : the required share, above 0 and at most 1.
         of : ``"pairs"`` or ``"regions"``.
         """
         if of not in ("pairs", "regions"):

@@ -1,4 +1,4 @@
-"""`Story`: a result told: the sentence, its test, its footnotes and the numbers behind it."""
+"""`Story`: a result in words: the sentence, its test, its footnotes and the numbers."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ FORMAT = 2  # version of the dictionary form; 2 has as_read, language, badge, le
 
 @dataclass(frozen=True)
 class Story:
-    """A result, told. Made by `describe`.
+    """A result in words, created by `describe`.
 
     Attributes
     ----------
-    result : what the search found.
+    result : the result of the search.
     nodes : names, regions and coordinates of the nodes.
-    subject : whom or what the graph belongs to, for example ``Patient 9``.
+    subject : the owner of the graph, for example ``Patient 9``.
     class_names : label → name.
-    verification : the claim that the sentence words, and how that was tested.
+    verification : the claim of the sentence, and how it was tested.
     vocabulary : its words.
-    evaluation : what is known about the classifier: an `Evaluation` or its dictionary, or None.
-    form : the form that `str()` shows.
-    as_read : how true the sentence is as it is read; None if that was not tested.
-    true_class : the class that the data set has for the graph, by name; None if it is not known.
+    evaluation : an `Evaluation` of the classifier or its dictionary, or None.
+    form : the form of `str()`.
+    as_read : the test of the sentence as read; None if not tested.
+    true_class : the class of the graph in the data set, by name; None if unknown.
     """
 
     result: Counterfactual
@@ -60,12 +60,12 @@ class Story:
 
     @property
     def claim(self) -> Claim:
-        """What the sentence says: places with amounts, and which connections are meant."""
+        """The claim of the sentence: places with amounts, and its reading."""
         return self.verification.claim
 
     @property
     def taxonomy(self) -> Taxonomy | None:
-        """The regions the sentence speaks of; None if it speaks of nodes or pairs."""
+        """The regions of the sentence; None if it names nodes or pairs."""
         return self.claim.regions
 
     @property
@@ -75,14 +75,14 @@ class Story:
 
     @cached_property
     def whole(self) -> Claim:
-        """Everything that the result changes, as a claim in the same language."""
+        """All changes of the result, as a claim in the same language."""
         return whole_claim(self.result, self.language, self.taxonomy, self.nodes)[0]
 
     # ---- the sentences ------------------------------------------------------------------
 
     @cached_property
     def sentences(self) -> Sentences:
-        """All that the story says of the result, in sentences."""
+        """All sentences of the story."""
         return Sentences(
             self.result,
             self.verification,
@@ -97,32 +97,32 @@ class Story:
 
     @property
     def statement(self) -> str:
-        """The standard sentence; it names the places of `claim` and nothing else.
+        """The standard sentence; it names exactly the places of `claim`.
 
-        Where it would have more than 60 words, it is `lead` and, line by line, `items`.
+        If it would have more than 60 words, it consists of `lead` and, line by line, `items`.
         """
         return self.sentences.standard
 
     @property
     def lead(self) -> str:
-        """The statement without its list: the sentence, or what a long one comes to."""
+        """The statement without its list: the sentence, or the summary of a long one."""
         return self.sentences.lead
 
     @property
     def items(self) -> tuple[str, ...]:
-        """The list of a long statement; empty if the sentence says it all."""
+        """The list of a long statement; empty for a short one."""
         return self.sentences.items
 
     @property
     def classified(self) -> str:
-        """How the graph is classified, and its true class where that is known, in a sentence."""
+        """The class of the graph and, if known, its true class, in a sentence."""
         return self.sentences.classified
 
     @property
     def correct(self) -> bool | None:
-        """Whether the classifier gives the graph its true class; None if that is not known.
+        """Whether the graph is classified correctly; None if unknown.
 
-        Nor is it known where the classifier's classes are not those of the data set.
+        It is also unknown if the classifier and the data set have different classes.
         """
         return self.sentences.correct
 
@@ -133,30 +133,30 @@ class Story:
 
     @property
     def detailed(self) -> str:
-        """The sentence with counts, distance, calls and its test."""
+        """The sentence with counts, distance, number of queries and its test."""
         return self.sentences.detailed
 
     @property
     def verified(self) -> bool:
-        """Whether the edits the sentence names were seen to flip the oracle by themselves."""
+        """Whether the edits named by the sentence flip the oracle by themselves, as tested."""
         return self.verification.verified
 
     @property
     def true_as_read(self) -> bool:
-        """Whether what the sentence says of its places is true, not only of its own edits."""
+        """Whether the sentence holds for its places in general, not only for its own edits."""
         return self.as_read is not None and self.as_read.true
 
     @property
     def reading(self) -> Reading | None:
-        """Which connections of its places the sentence means: any, typical, distinctive ones.
+        """Which connections of its places the sentence refers to: any, typical or distinctive.
 
-        None if it is not true of any of these, or was not tested.
+        None if it is true for none of these, or was not tested.
         """
         return self.as_read.reading if self.as_read is not None and self.as_read.true else None
 
     @property
     def badge(self) -> Badge:
-        """How far the story can be trusted: the weakest of classifier and tests."""
+        """How far to trust the story, by the weakest of classifier and tests."""
         return badge_of(self.verification, self.as_read, self.evaluation)
 
     @property
@@ -166,31 +166,31 @@ class Story:
 
     @property
     def rest(self) -> str | None:
-        """What else was changed without need, in words; None if the sentence names everything."""
+        """The changes that were not needed, in words; None if the sentence names everything."""
         return self.sentences.rest
 
     @property
     def only_choice(self) -> bool:
-        """Whether the sentence takes all pairs that it could mean, so that no others can be."""
+        """Whether the sentence uses all eligible pairs, so that there is nothing to redraw."""
         return self.sentences.only_choice
 
     @property
     def footnotes(self) -> tuple[str, ...]:
-        """What a reader must know beside the sentence."""
+        """Notes that a reader needs in addition to the sentence."""
         return footnotes(self.sentences, self.evaluation)
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """The parameters that sentence and footnotes advise to change.
+        """The parameters that the sentence and its footnotes advise to change.
 
-        They are named as in Python; a skin that spells them in another way adds its own spelling,
-        as it does for errors.
+        The names are those of Python; the command line and the app add their own names, as they do
+        for errors.
         """
         shape = shape_advice(self.sentences)
         return tuple(dict.fromkeys(self.sentences.advice.parameters + shape.parameters))
 
     def class_name(self, label: Label) -> str:
-        """A label by its name."""
+        """Name of a label."""
         return self.sentences.class_name(label)
 
     def node_name(self, node: int) -> str:
@@ -201,7 +201,7 @@ class Story:
 
     @property
     def named_edits(self) -> Edits:
-        """The edits that the sentence stands for."""
+        """The edits that the sentence names."""
         return self.verification.edits
 
     def regions(
@@ -211,8 +211,8 @@ class Story:
 
         Parameters
         ----------
-        regions : which regions; by default those of the sentence.
-        edits : all of the result, or only those that the sentence names.
+        regions : the regions; by default those of the sentence.
+        edits : all edits of the result, or only those that the sentence names.
 
         Raises
         ------
@@ -229,8 +229,8 @@ class Story:
     ) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
         """Columns and rows of the table of edits (`list_edits`).
 
-        ``named`` says whether the sentence names the edit. Regions are those of the sentence unless
-        others are given.
+        ``named`` is whether the sentence names the edit. Regions are those of the sentence by
+        default.
         """
         known = self.nodes.taxonomy() if self.nodes.regions else None
         regions = regions or self.taxonomy or known
@@ -251,12 +251,12 @@ class Story:
         Raises
         ------
         MissingExtraError
-            If pandas is not installed; the message says how to get it.
+            If pandas is not installed.
         """
         return make_frame(*self.edit_rows())
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON-ready form; `from_dict` gives back an equal story."""
+        """Plain JSON-ready form; `from_dict` restores an equal story."""
         evaluation = self.evaluation
         if hasattr(evaluation, "to_dict"):
             evaluation = evaluation.to_dict()
@@ -295,7 +295,7 @@ class Story:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Inverse of `to_dict`; the oracle is not asked again.
+        """Inverse of `to_dict`; the oracle is not queried again.
 
         Raises
         ------
@@ -303,7 +303,7 @@ class Story:
             If the dictionary lacks a field or was written by a newer version.
         """
         if not isinstance(data, Mapping):
-            msg = f"Not a denseflip story: a dictionary is expected; got {shown(data)}."
+            msg = f"Not a denseflip story: expected a dictionary; got {shown(data)}."
             raise FileFormatError(msg)
         version = data.get("format", 0)
         if not isinstance(version, int) or version > FORMAT:
@@ -332,7 +332,7 @@ class Story:
                 as_read=as_read,
                 true_class=typed({"true_class": None, **data}, "true_class", str, NoneType),
             )
-            str(story)  # what cannot be told is no story
+            str(story)  # raises if its values do not form a story
             return story
 
     def _node_regions(self) -> list[str] | None:
@@ -372,7 +372,7 @@ class Story:
 
 
 def reading_of(as_read: AsRead | None) -> Reading:
-    """Which connections a sentence means, by its test: those of the reading that is true."""
+    """Which connections a sentence refers to: those of the reading that is true."""
     return as_read.reading if as_read is not None and as_read.true else "any"
 
 

@@ -1,4 +1,4 @@
-"""The test of a sentence: do the edits it names flip the oracle by themselves?"""
+"""The test of a sentence: whether the edits it names flip the oracle by themselves."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from denseflip.search.core.probing import joined
 from denseflip.search.core.sufficient_parts import fewest_parts
 from denseflip.story.wording import remarks
 
-BUDGET = 1000  # questions that a test may take
+BUDGET = 1000  # maximum number of queries of a test
 _SAME = (
-    "The classifier must answer the same question the same way every time, and be the one that "
-    "the result was found with (in Python: give describe the oracle that explain was given)."
+    "The classifier must be deterministic and the one that the result was found with (in Python: "
+    "pass the same oracle to describe and explain)."
 )
 
 
 @dataclass(frozen=True)
 class Verification:
-    """What the sentence names, and whether that was tested.
+    """The claim of the sentence, and whether it was tested.
 
     Attributes
     ----------
-    verified : True if the oracle was asked about the original with `edits` alone, and flipped.
-    claim : what the sentence says; its label is the oracle's of the original with `edits`.
-    edits : all edits in the places of the claim: exactly what the sentence stands for.
-    questions : questions to the oracle that the test took.
-    n_cells : how many region pairs (or nodes) hold an edit.
-    tested : whether an oracle was there to ask.
-    tried : how many lists of what to name the oracle was asked about.
-    minimal : whether it was seen that nothing of what is named can be left out.
-    remarks : what the reader should know of the tests (a budget that was too small).
+    verified : True if the oracle was queried with `edits` alone, and flipped.
+    claim : the claim of the sentence; its label is the oracle's label of the original with `edits`.
+    edits : all edits in the places of the claim: exactly those that the sentence names.
+    questions : number of queries of the test.
+    n_cells : number of region pairs (or nodes) with an edit.
+    tested : whether there was an oracle to query.
+    tried : number of lists of places that were tested.
+    minimal : whether no place named can be left out, as tested.
+    remarks : remarks on the tests, such as a budget that was too small.
     """
 
     verified: bool
@@ -54,7 +54,7 @@ class Verification:
 
     @property
     def all_needed(self) -> bool:
-        """Whether everything that was changed is named, and nothing of it can be left out."""
+        """Whether all changes are named and none of the places can be left out."""
         return self.verified and self.minimal and len(self.claim.amounts) == self.n_cells
 
     def to_dict(self) -> dict[str, Any]:
@@ -106,24 +106,23 @@ def verify(
     budget: int = BUDGET,
     name_all: bool = False,
 ) -> Verification:
-    """Claim as few places as is easy whose edits flip the oracle by themselves.
+    """Claim few places whose edits flip the oracle by themselves.
 
-    Without an oracle everything is named: that all edits together flip it is what the search
-    itself has seen, and nothing less was tested.
+    Without an oracle everything is named: the search has tested only all edits together.
 
     Parameters
     ----------
-    result : what was found.
-    whole, parts : everything that it changes, and the pairs of each place (`whole_claim`).
-    session : the way to the oracle it was found with; None if there is none.
-    share : name at least this share of the edits, the fullest places first.
-    budget : ask at most this often (at least twice).
-    name_all : whether everything is named in any case: the search has seen to what it changed.
+    result : the result.
+    whole, parts : all its changes as a claim, and the pairs of each place (`whole_claim`).
+    session : access to the oracle of the search; None if there is none.
+    share : name at least this share of the edits, places with most edits first.
+    budget : maximum number of queries (at least 2).
+    name_all : whether to name everything in any case, because the search chose its places itself.
 
     Raises
     ------
     OracleError
-        If the oracle is not the one that the result is about.
+        If the oracle is not the one of the result.
     """
     n = len(parts)
     if not result.found or not n:
@@ -168,7 +167,7 @@ def verify(
 
 
 def _holding(claim: Claim, share: float) -> int:
-    """How many of the first places hold this share of the edits; at least 1."""
+    """How many of the first places contain this share of the edits; at least 1."""
     need = share * claim.total - 1e-9
     held = accumulate(amount.total for amount in claim.amounts)
     return next(k for k, number in enumerate(held, 1) if number >= need)

@@ -29,13 +29,13 @@ def test_what_is_more_than_chance_is_named_with_direction_amount_and_p() -> None
     first, *_ = found.sentences
     assert "Better than chance: 95 %" in first  # the accuracy comes first
     assert (
-        "In 18 of 20 the decision turns on connections between X and Y: more of them speak for B"
-        in (found.statement)
+        "In 18 of 20 graphs the decision depends on connections between X and Y: more of them "
+        "indicate B" in (found.statement)
     )
-    assert "p = 0.05, family-wise, 19 permutations" in found.statement
-    assert "each by a classifier that has not seen it" in found.statement
-    assert "flips 4 of the 5 rightly classified A graphs (95 % interval" in found.statement
-    assert "neither the choice nor the classifier had seen them" in found.statement
+    assert "p = 0.05, family-wise, 19 label permutations" in found.statement
+    assert "each with a classifier that was not trained on it" in found.statement
+    assert "flips 4 of the 5 correctly classified A graphs (95 % confidence" in found.statement
+    assert "used neither to choose the change nor to train" in found.statement
 
 
 def test_at_chance_nothing_is_said_but_that() -> None:
@@ -52,8 +52,8 @@ def test_no_more_than_chance_names_nothing() -> None:
     found = found_cohort(observed=labelling(9, patients=True))
     assert found.verdict == "nothing"
     assert found.named == ()
-    assert "Of no pair of regions is it shown that it is used in more graphs" in found.statement
-    assert "in 9 of 20, p = 0.1" in found.statement
+    assert "No region pair is used more often than expected by chance (p > " in found.statement
+    assert "in 9 of 20 graphs, p = 0.1" in found.statement
 
 
 def test_without_permutations_there_are_no_p_values_and_it_is_said() -> None:
@@ -62,7 +62,7 @@ def test_without_permutations_there_are_no_p_values_and_it_is_said() -> None:
     assert found.named == ()
     assert found.rows[0].p is None
     assert "is not known" in found.sentences[0]
-    assert "cannot be trained anew, so there are no p-values" in found.statement
+    assert "cannot be retrained, so there are no p-values" in found.statement
     assert "may have been trained on them" in found.statement
     assert "p =" not in found.statement
 
@@ -70,17 +70,19 @@ def test_without_permutations_there_are_no_p_values_and_it_is_said() -> None:
 def test_weak_evidence_is_called_weak() -> None:
     unclear = replace(GOOD, interval=(0.45, 0.99))
     assert unclear.level == "unclear"
-    assert "read what follows as hypotheses" in found_cohort(evaluation=unclear).statement
+    assert "treat the following as hypotheses" in found_cohort(evaluation=unclear).statement
 
 
 def test_discovery_rate_as_an_option() -> None:
     found = found_cohort(correction="bh", null=[labelling(0) for _ in range(399)])
     assert found.named[0].p == pytest.approx(2 * len(CELLS) / 400)
     assert "false discovery rate" in found.statement
-    assert f"one alone could not be below {2 * len(CELLS) / 400:.2g}" in found.statement
+    assert f"for a single region pair {2 * len(CELLS) / 400:.2g}" in found.statement
     few = found_cohort(correction="bh")  # 12 figures and 19 permutations
     assert few.verdict == "nothing"
-    assert "too few to name one alone: its adjusted p could not be below 0.6" in few.statement
+    assert (
+        "too few to name a single region pair: its adjusted p cannot be below 0.6" in few.statement
+    )
     with pytest.raises(UnknownNameError, match="correction"):
         found_cohort(correction="bonferroni")
 
@@ -93,7 +95,7 @@ def test_the_groups_own_differences_stand_beside() -> None:
     assert "rank correlation" in found.statement
     none = found_cohort(observed=labelling(9, patients=True))
     assert none.differing == ()
-    assert "differ clearly in the density of no pair" in none.statement
+    assert "differ significantly in no region pair" in none.statement
 
 
 def test_round_trip_and_files(tmp_path: Any) -> None:
@@ -132,7 +134,7 @@ def test_an_accuracy_on_other_data_is_told_as_that() -> None:
     assert found.evaluation is not None
     elsewhere = replace(found.evaluation, dataset="elsewhere")
     said = found_cohort(evaluation=elsewhere).sentences[0]
-    assert ", judged on elsewhere, not here: " in said
+    assert ", evaluated on elsewhere, not on this data: " in said
     assert f" on {found.dataset}: " not in said
 
 
@@ -142,12 +144,12 @@ def test_a_half_that_found_no_change_is_told() -> None:
     empty = replace(half, amounts={}, reached=0, flipped=(), counted=("x", "y"))
     shared = (replace(found.shared[0], halves=(half, empty)),)
     said = replace(found, shared=shared).statement
-    assert "from the other none was found, which flips nobody" in said
+    assert "on the other half no change was found" in said
     assert "flips 4 of the 7" in said
     assert "none was found" not in found.statement
     nobody = (replace(found.shared[0], halves=(half, replace(empty, of=0, counted=()))),)
     said = replace(found, shared=nobody).statement
-    assert "(from one half; the other's classifier calls none of its own A)" in said
+    assert "(from one half; the other half's classifier labels none of it A)" in said
     assert "flips 4 of the 5" in said
 
 

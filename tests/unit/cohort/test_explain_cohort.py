@@ -42,7 +42,7 @@ def test_the_planted_pair_is_named(kept: Any) -> None:
     assert [(row.name, row.direction) for row in found.named] == [("X – Y", "more")]
     assert found.permutations == 19
     assert found.questions > 0
-    assert any("10 of 20 were drawn" in note for note in found.notes)
+    assert any("10 of 20 patients were drawn" in note for note in found.notes)
 
 
 def test_what_is_stored_is_not_run_again(kept: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,9 +134,9 @@ def test_a_classifier_as_it_is_has_coverage_but_no_p_values() -> None:
     assert found.verdict == "untested"
     assert found.p_more is None
     assert not found.refitted
-    assert "cannot be trained anew, so there are no p-values" in found.statement
+    assert "cannot be retrained, so there are no p-values" in found.statement
     assert found.shared[0].coverage is not None
-    assert "the classifier may have" in found.statement
+    assert "but possibly to train the classifier" in found.statement
 
 
 def test_an_estimator_is_trained_anew() -> None:
@@ -159,9 +159,12 @@ def test_an_estimator_is_trained_anew() -> None:
         ({"method": "scann"}, "Unknown method"),
         ({"regions": "lobes"}, "Unknown taxonomy"),
         ({"oracle": "regions-logistics"}, "regions-logistic"),
-        ({"oracle": "regions-logistic", "features": "edges"}, "features are for an estimator"),
+        (
+            {"oracle": "regions-logistic", "features": "edges"},
+            "features applies only to an estimator",
+        ),
         ({"engine": "thread"}, "Unknown engine"),
-        ({"confounds": 3}, "confounds must be names of columns"),
+        ({"confounds": 3}, "confounds must be column names"),
         ({"constraints": "add"}, "constraints must be Constraints"),
     ],
 )
@@ -171,9 +174,9 @@ def test_bad_input_is_refused_before_any_work(given: Any, said: str) -> None:
 
 
 def test_everybody_in_one_class_is_an_error_that_names_it() -> None:
-    with pytest.raises(DatasetError, match=r"puts all 20 patients .* in the class 'B'"):
+    with pytest.raises(DatasetError, match=r"assigns all 20 patients .* to the class 'B'"):
         explain_cohort(DATA, lambda adjacency: 1, **SMALL)
-    with pytest.raises(DatasetError, match="who is rightly classified cannot be told"):
+    with pytest.raises(DatasetError, match="correct answers cannot be recognised"):
         explain_cohort(DATA, lambda adjacency: f"c{int(adjacency.sum()) % 4}", **SMALL)
 
 
@@ -205,5 +208,5 @@ def test_what_cannot_be_sent_is_said_before_any_work() -> None:
 def test_labels_that_mean_other_classes_are_refused() -> None:
     first, second = DATA.class_names
     oracle = as_oracle(lambda a: int(a[0, 1]), class_names={0: second, 1: first})
-    with pytest.raises(DatasetError, match=f"calls '{second}' what the data set calls '{first}'"):
+    with pytest.raises(DatasetError, match=f"a class '{second}' that the data set names '{first}'"):
         explain_cohort(DATA, oracle, permutations=0)

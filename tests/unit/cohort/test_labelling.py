@@ -161,7 +161,7 @@ def test_scan_goes_on_to_several_cells() -> None:
     ("data", "settings", "said"),
     [
         (cohort(3), {}, "Too few patients in data set 'toy' for two halves.*'A' has 3, 'B' has 3"),
-        (cohort(8, classes=3, gap=4), {}, "has 3 classes.*name the class"),
+        (cohort(8, classes=3, gap=4), {}, "has 3 classes.*choose the class"),
         (cohort(8), {"group": "C"}, "Unknown class 'C'"),
         (cohort(8), {"regions": "lobes"}, "Unknown taxonomy 'lobes'"),
         (replace(cohort(8), nodes=Nodes.numbered(12)), {}, "These nodes have no regions"),

@@ -51,7 +51,7 @@ def test_rows_as_the_paper_says_hold():
     assert len(each.rows) == len(short.rows) == n
     assert {row[2] for row in short.rows} == {"1 of 1"}
     assert {row[3] for row in short.rows} == {None}
-    assert short.notes[0].startswith(f"{n} of {n} claims hold wherever they can be judged")
+    assert short.notes[0].startswith(f"{n} of {n} claims hold on every data set")
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def test_the_third_of_the_folds_is_taken():
 def test_the_card_warns():
     oracle = published_oracle(cohort())
     assert oracle.card["preset"] == "published"
-    assert "judged by" in oracle.card["caveats"][0]
+    assert "its own test data" in oracle.card["caveats"][0]
 
 
 def test_judged_both_ways():

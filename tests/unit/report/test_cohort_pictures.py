@@ -66,7 +66,7 @@ def test_the_page_says_it_first_and_holds_everything(tmp_path: Any) -> None:
     assert page.index("Better than chance: 95 %") < page.index("In 18 of 20")
     assert 'class="mark named"' in page
     assert page.count("<figure>") == 3
-    assert "Every pair of regions that decides for anybody" in page
+    assert "All region pairs that a decision depends on" in page
     assert all(patient.id in page for patient in found.observed.patients)
     path = write_cohort_page(found, tmp_path / "c.html")
     assert path.read_text(encoding="utf-8") == page
@@ -130,16 +130,16 @@ def test_what_is_left_out_of_a_picture_is_said() -> None:
         return " ".join([*(t.get_text() for t in figure.texts), *rows])
 
     shown = said(plot_cohort_matrix)
-    assert "30 of 57 regions, those most used." in shown
-    assert "14 of 57 regions" in said(plot_cohort_matrix, narrow=True)
-    assert "300 of 320 graphs, evenly spread." in said(plot_cohort_patients)
+    assert "The 30 most used of 57 regions." in shown
+    assert "14 most used of 57 regions" in said(plot_cohort_matrix, narrow=True)
+    assert "300 of 320 graphs, evenly sampled." in said(plot_cohort_patients)
     named = {x for row in found.named for x in row.name.split(" – ")}
     assert all(name in shown for name in named)
 
 
 def test_a_page_of_very_many_lists_the_first_and_says_so() -> None:
     table = _patient_table(wide_cohort(["L", "R"], people=1200))
-    assert table.title == "The first 1,000 of 1,200 graphs explained"
+    assert table.title == "The first 1,000 of 1,200 explained graphs"
     assert len(table.rows) == 1000
     assert "patients.tsv" in table.notes[0]
-    assert _patient_table(wide_cohort(["L", "R"])).title == "All graphs explained"
+    assert _patient_table(wide_cohort(["L", "R"])).title == "All explained graphs"

@@ -32,12 +32,12 @@ def test_honest_figures_come_first_and_training_accuracy_is_put_in_its_place():
     assert card.about == (Fact("preset", "sf-knn"),)
     assert card.figures == (
         ("accuracy, held-out graphs", "41 %"),
-        ("its 95 % interval", "20 % to 62 %"),
+        ("95 % confidence interval", "20 % to 62 %"),
         ("always the largest class", "50 %"),
         ("permutation test", "p = 0.7"),
         ("balanced accuracy", "40 %"),
-        ("on its own training graphs", "100 % (says little: it has seen them)"),
-        ("how it was judged", "nested cross-validation, 5 folds × 10, 200 permutations"),
+        ("accuracy, training graphs", "100 % (no evidence: it was trained on them)"),
+        ("evaluation", "nested cross-validation, 5 folds × 10, 200 permutations"),
     )
     assert card.verdict == "Not better than chance: 41 %."
     assert card.warning == "It cannot be told from guessing."

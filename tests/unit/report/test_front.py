@@ -54,23 +54,23 @@ def story(n_added: int, as_read: AsRead | None = None, *, places: int = 1, **opt
     [
         (
             read(),
-            "true of any edges there: 20 of 20 random choices change the answer",
+            "true of any edges there: 20 of 20 random choices flip the answer",
             "yes, 20 of 20",
         ),
         (
             read("typical", 19),
-            "true of edges typical of Patient: 19 of 20 random choices change the answer",
+            "true of edges typical of Patient: 19 of 20 random choices flip the answer",
             "yes (typical), 19 of 20",
         ),
         (
             read("distinctive"),
             "true of edges that Patient has more often than Control & <Normal>: 20 of 20 random "
-            "choices change the answer",
+            "choices flip the answer",
             "yes (distinctive), 20 of 20",
         ),
         (
             read(flips=3),
-            "true of those listed only: 3 of 20 random choices change the answer",
+            "true of those listed only: 3 of 20 random choices flip the answer",
             "no, 3 of 20",
         ),
         (None, "not tested as read", "–"),
@@ -88,12 +88,12 @@ def test_pairs_are_named_one_by_one():
     assert one.language == "pairs"
     assert truth_words(one) == "every connection is named"
     assert read_cell(one) == "pair by pair"
-    assert language_words(one) == "told pair by pair"
+    assert language_words(one) == "in terms of node pairs"
     assert named_words(one) == "2 pairs of nodes"
 
 
 def test_the_language_is_named():
-    assert language_words(story(3)) == "told in regions (region, 4)"
+    assert language_words(story(3)) == "in terms of regions (region, 4)"
     assert named_words(story(3)) == "one region pair"
     assert named_words(story(3, places=2)) == "2 region pairs"
     lost = make_story(sided_nodes(), [(0, 1)], status=Status.BUDGET)

@@ -124,7 +124,7 @@ def test_names_method_parameters_and_command(page):
     assert "search: rank by triangles" in text
     assert "seed 7" in text
     assert "denseflip explain 'x & y' 9" in text
-    assert "What this does not say" in text
+    assert "Limits of this explanation" in text
 
 
 def test_settings_are_told_in_words_and_alike(page):
@@ -144,12 +144,12 @@ def test_the_share_is_of_the_edges_of_either_graph_everywhere():
 
 @pytest.mark.parametrize(
     ("minimal", "tile"),
-    [(True, "no change is spare (certified) 1-minimal"), (False, "unproven"), (None, None)],
+    [(True, "every edit is needed (certified) 1-minimal"), (False, "not certified"), (None, None)],
 )
 def test_the_tile_of_a_minimal_counterfactual(tested, minimal, tile):
     story = dataclasses.replace(tested, result=dataclasses.replace(tested.result, minimal=minimal))
     said = Reader(make_page(story, interactive=False)).text
-    assert tile in said if tile else "spare" not in said
+    assert tile in said if tile else "is needed" not in said
 
 
 def test_pictures_come_in_a_wide_and_a_narrow_form(page):
@@ -279,7 +279,7 @@ def test_comparison_shows_every_method(brain, sided):
     other = make_story(sided.nodes, [(0, 2)], [(5, 6)], method="edg", status=Status.BUDGET)
     text = make_page(sided, stories=[sided, other], interactive=False)
     reader = Reader(text)
-    assert "The methods side by side" in reader.text
+    assert "Comparison of methods" in reader.text
     assert "edg" in reader.text
     assert any("Comparison of methods" in i["alt"] for i in reader.all("img"))
     assert set(embedded(text)["comparison"]) == {"blocks", "edg"}
@@ -292,7 +292,7 @@ def test_nothing_found_says_what_was_tried_and_how_far_it_went(status):
     reader = Reader(page)
     assert "What was tried" in reader.text
     assert "1 edges removed and 2 added" in reader.text or "1 edge removed and 2" in reader.text
-    assert "Iterations walked 11" in reader.text
+    assert "Iterations 11" in reader.text
     assert "The iteration limit of 11 was reached." in reader.text
     assert 'class="chip good"' not in page
     assert any("last graph tried" in w for w in reader.words)
@@ -318,7 +318,7 @@ def test_not_needed_has_no_pictures():
     story = make_story(sided_nodes(), status=Status.NOT_NEEDED)
     reader = Reader(make_page(story))
     assert not reader.all("img")
-    assert "has the wanted label already" in reader.text
+    assert "already has the target class" in reader.text
 
 
 def test_no_regions_still_gives_a_page(plain):
@@ -331,7 +331,7 @@ def test_no_regions_still_gives_a_page(plain):
 def test_without_matplotlib_the_page_says_how_to_get_pictures(without, sided):
     without("matplotlib")
     text = make_page(sided, stories=[sided, sided])
-    assert "There are no pictures on this page" in text
+    assert "This page has no figures" in text
     assert "denseflip[brain]" in text
     Reader(text)
 
@@ -374,7 +374,7 @@ def test_never_overwrites_unasked(sided, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [("no/report.html", "does not exist"), ("report.pdf", r"as \.html")]
+    ("name", "message"), [("no/report.html", "does not exist"), ("report.pdf", r"must be \.html")]
 )
 def test_says_what_is_wrong_with_a_path(sided, tmp_path, name, message):
     with pytest.raises(InvalidParameterError, match=message):

@@ -42,7 +42,7 @@ def test_unknown_regions_list_the_known_ones(brain):
 def test_regions_may_be_a_taxonomy_of_the_same_nodes(brain):
     halves = Taxonomy.from_labels("half", ["first"] * 58 + ["second"] * 58)
     assert make_scene(brain, regions=halves).taxonomy is halves
-    with pytest.raises(InvalidParameterError, match="sorts 2 nodes; the graph has 116"):
+    with pytest.raises(InvalidParameterError, match="covers 2 nodes; the graph has 116"):
         make_scene(brain, regions=Taxonomy.from_labels("t", ["a", "b"]))
 
 

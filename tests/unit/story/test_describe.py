@@ -106,7 +106,7 @@ def test_the_regions_that_the_method_worked_with_are_the_default() -> None:
         (
             {"regions": Taxonomy.from_labels("x", ["a"])},
             InvalidParameterError,
-            "sort 1 nodes; the graph has 6",
+            "cover 1 nodes; the graph has 6",
         ),
     ],
 )

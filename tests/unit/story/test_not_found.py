@@ -211,7 +211,7 @@ def test_nothing_changed_claims_nothing() -> None:
 
 def test_a_result_found_without_edits_is_refused() -> None:
     result = Counterfactual(Status.FOUND, GRAPH, Edits(), 1, 0, method="cli")
-    with pytest.raises(InvalidParameterError, match="holds no edits"):
+    with pytest.raises(InvalidParameterError, match="but no edits"):
         describe(result, NODES)
 
 

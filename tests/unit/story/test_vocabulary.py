@@ -23,10 +23,10 @@ def test_an_unknown_name_suggests_a_known_one() -> None:
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"subject": ""}, "subject must be a word or a few; got ''"),
-        ({"inside": "a, b"}, "inside may hold no comma"),
-        ({"across": "“x”"}, "across may hold no"),
-        ({"unit": 3}, "unit must be a word"),
+        ({"subject": ""}, "subject must be a non-empty text; got ''"),
+        ({"inside": "a, b"}, "inside must not contain commas"),
+        ({"across": "“x”"}, "across must not contain"),
+        ({"unit": 3}, "unit must be a non-empty text"),
         ({"less": "more"}, "less, more and mixed must differ"),
         ({"subject": "", "inside": "(", "unit": ","}, "subject .* inside .* unit"),
         ({"counts": "no"}, "counts must be True or False; got 'no'"),

@@ -1,26 +1,26 @@
 "use strict";
-// Nodes on a circle, sorted by region, as circle.py places them; edits are curves inside it.
+// Nodes on a circle, sorted by region as in circle.py; edits are curves inside it.
 (() => {
   const { clamp, cut, plain, TAU } = window.denseflipDrawing;
   const BEND = 0.85; // as in circle.py: a chord between neighbours stays this far from the centre
   const ALL_NAMED = 40; // nodes without regions are all named up to this many
   const GAP = 15; // pixels between the names of two regions
   const SIZE = 12;
-  const LETTERS = [26, 20, 15]; // of a name: fewer where the circle would be small beside it
+  const LETTERS = [26, 20, 15]; // maximum length of a name; fewer letters if the circle would become too small
 
   class Circle {
     constructor(picture) { this.picture = picture; }
 
     reset() {}
 
-    /** What stands beside the circle: regions, or nodes where there are none and they are few. */
+    /** Names next to the circle: regions, or nodes if there are no regions and few nodes. */
     names(letters) {
       const { data, frozenRegions } = this.picture;
       if (data.hasRegions) return data.regions.map((region, i) => `${frozenRegions.has(i) ? "❄ " : ""}${cut(region.name, letters)}`);
       return data.names.length <= ALL_NAMED ? data.names.map((name) => cut(plain(name), letters)) : [];
     }
 
-    /** The names, and the radius that they leave to the circle. */
+    /** The names, and the remaining radius of the circle. */
     measure() {
       const { data, width, height } = this.picture;
       for (const letters of LETTERS) {
@@ -49,7 +49,7 @@
       if (circle.sided) for (const [side, x] of [["L", 20], ["R", width - 20]]) drawing.text(x, 20, side, { colour: colours.quiet, size: 16, align: "center", weight: 600, halo: colours.paper });
     }
 
-    /** A curve that bends to the centre, as in the still pictures. */
+    /** A curve that bends towards the centre, as in the static figures. */
     chord([x1, y1], [x2, y2]) {
       const [cx, cy] = this.centre, R = this.radius, [mx, my] = [(x1 + x2) / 2, (y1 + y2) / 2], depth = clamp(Math.hypot(mx, my), 1e-9, 1);
       const pull = (BEND * (1 - (4 * Math.acos(depth)) / TAU)) / depth;
@@ -70,7 +70,7 @@
       this.text(drawing, colours, x + 12 * dx, y + (align === "center" ? 18 : 12) * dy, name, align, false);
     }
 
-    /** A band for each region, and its name beside it; in a small picture a number, and the list has the names. */
+    /** A band for each region with its name; a small figure shows numbers, and the list has the names. */
     renderRegions(drawing, colours, names) {
       const { picture } = this, { data, width, height } = picture, ends = data.regions.map(() => 0);
       for (const [node, n] of picture.changes) ends[data.index[node]] += n;
@@ -98,11 +98,11 @@
       }
     }
 
-    /** Names in a column at one side, each as level with its band as the others allow. */
+    /** Names in a column at one side, each as close to the height of its band as possible. */
     renderColumn(drawing, colours, names, arcs, right) {
       const { height, width, data } = this.picture, top = data.circle.sided ? 38 : 10, bottom = height - 10;
       const chosen = arcs.slice(0, Math.max(1, Math.floor((bottom - top) / GAP))).sort((a, b) => a.y - b.y);
-      // The lowest and the highest places that keep order and distance; the mean of the two does as well.
+      // The lowest and the highest positions that keep order and distance; their mean keeps both, too.
       const down = [], up = [];
       chosen.forEach((arc, i) => { down[i] = Math.max(i ? down[i - 1] + GAP : top, Math.min(arc.y, bottom)); });
       for (let i = chosen.length - 1; i >= 0; i -= 1) { up[i] = Math.min(i < chosen.length - 1 ? up[i + 1] - GAP : bottom, Math.max(chosen[i].y, top)); }

@@ -5,14 +5,14 @@
   const { CanvasDrawing, SvgDrawing, element, clamp, count, plain } = window.denseflipDrawing;
   const { Space, NAMED } = window.denseflipSpace;
   const COLOURS = ["paper", "ink", "quiet", "axis", "removed", "added", "glass"];
-  const SORTED = 700; // edges that are drawn one by one, from far to near; more are drawn at once
-  const HALO = 200; // edges up to this many are set off from those behind them
+  const SORTED = 700; // up to this many edges are drawn one by one, from far to near; more are drawn together
+  const HALO = 200; // up to this many edges get a halo
   const KINDS = ["removed", "added"];
 
   class Connectome {
     /**
-     * `data` is what `view_data` in Python gives. `options`: `onPick(node)` and `onRegion(region)` for
-     * clicks; `panel: false` leaves out the switches, `save: false` the buttons that save the picture.
+     * `data` is the result of `view_data` in Python. `options`: `onPick(node)` and `onRegion(region)` for
+     * clicks; `panel: false` omits the controls, `save: false` the buttons that save the figure.
      */
     constructor(root, data, options = {}) {
       Object.assign(this, { root, options, pointers: new Map(), frozen: new Set(), frozenRegions: new Set() });
@@ -58,9 +58,9 @@
       matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
     }
 
-    // ---- what is shown ----
+    // ---- content ----
 
-    /** Another connectome: everything is switched on, the view is reset. */
+    /** Show another connectome: everything is visible, the view is reset. */
     show(data) {
       Object.assign(this, { data, flat: data.kind === "circle", hidden: new Set(), hovered: {}, marked: -1, sides: "", labels: [] });
       this.tip.hidden = true;
@@ -71,19 +71,19 @@
       const touch = matchMedia("(pointer: coarse)").matches;
       this.hint.textContent = touch ? `${this.flat ? "Drag to move" : "Swipe sideways to rotate"}, pinch to zoom, tap for names.` : `Drag to ${this.flat ? "move" : "rotate"}, Ctrl + scroll to zoom, hover for names.`;
       const keys = `Arrow keys ${this.flat ? "move" : "rotate"} it, plus and minus zoom, N and P read the changed nodes one by one.`;
-      this.canvas.setAttribute("aria-label", `${data.label || "Connectome"}: interactive picture. ${keys}`);
+      this.canvas.setAttribute("aria-label", `${data.label || "Connectome"}: interactive figure. ${keys}`);
       this.panel.replaceChildren();
       if (this.options.panel !== false) window.denseflipSwitches(this, this.panel);
       this.reset();
     }
 
-    /** The brain around the nodes, where it is loaded later than they are. */
+    /** Add the brain surface if it is loaded after the nodes. */
     wrap(packed) {
       this.layout.wrap(packed);
       this.draw();
     }
 
-    /** Other edits of the same nodes; `counts` if only a part of them is drawn. */
+    /** Show other edits of the same nodes; `counts` if only a part of them is drawn. */
     edits(removed, added, counts) {
       this.pairs = { removed, added };
       this.counts = counts ?? { removed: removed.length, added: added.length };
@@ -96,7 +96,7 @@
 
     visible(node) { return !this.hidden.has(this.data.index[node]); }
 
-    /** How many edits of a kind are on show. */
+    /** Number of visible edits of a kind. */
     number(kind) { return this.shown[kind] ? this.pairs[kind].filter(([u, v]) => this.visible(u) && this.visible(v)).length : 0; }
 
     region(node) { return this.data.hasRegions ? this.data.regions[this.data.index[node]].name : ""; }
@@ -106,7 +106,7 @@
       return a === b ? a && `within ${a}` : `${a} – ${b}`;
     }
 
-    /** The picture in words, for those who do not see it. */
+    /** Description of the figure for screen readers. */
     describe() {
       const parts = [];
       for (const kind of this.data.hasRegions ? KINDS : []) {
@@ -145,7 +145,7 @@
       this.soon();
     }
 
-    /** Zoom; the point under the pointer stays where it is. */
+    /** Zoom around the pointer. */
     scale(factor, at) {
       const before = this.zoom;
       this.zoom = clamp(this.zoom * factor, 0.5, 8);
@@ -153,7 +153,7 @@
       this.soon();
     }
 
-    /** Draw coarsely now, and finely when the view has come to rest. */
+    /** Draw coarsely now, and finely when the view stops moving. */
     soon() {
       this.rough = true;
       clearTimeout(this.resting);
@@ -185,7 +185,7 @@
       if (this.canvas.width !== width || this.canvas.height !== height) Object.assign(this.canvas, { width, height });
       this.context.setTransform(density, 0, 0, density, 0, 0);
       const start = performance.now(), colours = this.render(new CanvasDrawing(this.context));
-      // For tests and for assistive tools: what is on show, and the milliseconds that it took.
+      // For tests and assistive tools: what is visible, and the drawing time in milliseconds.
       Object.assign(this.root.dataset, { removed: this.number("removed"), added: this.number("added"), sides: this.sides, ready: "true", drawn: (performance.now() - start).toFixed(1) });
       this.onDraw?.(colours);
     }
@@ -197,7 +197,7 @@
       return colours;
     }
 
-    /** The picture as SVG text, as it is on the screen; in a usual size if it is not on one. */
+    /** The current figure as SVG text; in a default size if it is not on screen. */
     svg() {
       const drawing = new SvgDrawing();
       this.rough = false;
@@ -211,10 +211,10 @@
       return this.context.measureText(text).width;
     }
 
-    /** The node that is pointed at or marked, or -1: what is not joined to it is faint. */
+    /** The hovered or marked node, or -1; what is not connected to it is drawn faint. */
     focused() { return this.hovered.node ?? this.marked; }
 
-    /** All edits on show; `place(u, v)` gives the path of an edge and its depth, from -1 (near) to 1. */
+    /** All visible edits; `place(u, v)` returns the path of an edge and its depth, from -1 (near) to 1. */
     renderEdges(drawing, colours, place) {
       const items = KINDS.flatMap((kind) => (this.shown[kind] ? this.pairs[kind] : []).filter(([u, v]) => this.visible(u) && this.visible(v)).map(([u, v]) => ({ kind, u, v, ...place(u, v) })));
       this.drawn = items;
@@ -307,7 +307,7 @@
       if (event.pointerType !== "mouse") this.hover(found, now);
     }
 
-    /** Keep one node and its edges in front of the others; -1 for none. */
+    /** Highlight one node and its edges; -1 for none. */
     mark(node) {
       this.marked = node;
       this.draw();
@@ -328,7 +328,7 @@
       if (last.node !== node || last.region !== region || last.edge?.u !== edge?.u || last.edge?.v !== edge?.v) this.draw();
     }
 
-    /** What the label beside the pointer says, line by line. */
+    /** The lines of the tooltip. */
     lines({ node, region, edge }) {
       const number = (n, what) => `${count(n)} ${what}${n === 1 ? "" : "s"}`;
       if (node !== undefined) return [plain(this.data.names[node]), this.region(node), number(this.changes.get(node) ?? 0, "changed edge")];
@@ -336,10 +336,10 @@
       return [this.data.regions[region].name, number(this.data.index.filter((i) => i === region).length, "node")];
     }
 
-    /** A message below the picture; it is read aloud. */
+    /** Show a message below the figure; screen readers announce it. */
     say(text) { this.said.textContent = text; }
 
-    /** Whether the key did something. */
+    /** Handle a key; return whether it had an effect. */
     key(event) {
       if (event.ctrlKey || event.metaKey || event.altKey) return false;
       const arrow = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
@@ -356,7 +356,7 @@
       return true;
     }
 
-    /** The next or the previous changed node: pointed at, and read aloud with its edges. */
+    /** Move to the next or previous changed node, and announce it with its edges. */
     step(way) {
       const nodes = this.order.filter((i) => this.visible(i)), last = nodes.indexOf(this.hovered.node);
       if (!nodes.length) return;
@@ -367,7 +367,7 @@
     }
   }
 
-  /** How far a point is from a line or a curve. */
+  /** Distance of a point from a line or a curve. */
   function distance(path, x, y) {
     const curve = (t) => [0, 1].map((k) => (1 - t) ** 2 * path[k] + 2 * t * (1 - t) * path[2 + k] + t * t * path[4 + k]);
     const points = path.length === 4 ? [path.slice(0, 2), path.slice(2)] : Array.from({ length: 17 }, (_, i) => curve(i / 16));

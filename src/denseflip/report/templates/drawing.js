@@ -1,13 +1,13 @@
 "use strict";
-// What the interactive connectome is made with: helpers, and two ways to draw the same shapes, on a
-// canvas and as SVG text. A path is a list of numbers: 4 are a line, 6 a quadratic curve with its
-// control point in the middle.
+// Helpers of the interactive connectome, and two renderers for the same shapes: canvas and SVG text.
+// A path is a list of numbers: 4 for a line, 6 for a quadratic curve with its control point in the
+// middle.
 (() => {
   const TAU = 2 * Math.PI;
   const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
   const count = (n) => n.toLocaleString("en");
   const plain = (name) => String(name).replace(/_/g, " ");
-  // Cut in the middle: names of regions often differ at their ends only.
+  // Cut in the middle, because names of regions often differ only at the end.
   const cut = (text, most) => (text.length > most ? `${text.slice(0, Math.ceil((most - 1) / 2))}…${text.slice(text.length - Math.floor((most - 1) / 2))}` : text);
 
   function element(tag, attributes = {}, ...children) {
@@ -22,7 +22,7 @@
 
   const plus = [[-0.4, -1.15], [0.4, -1.15], [0.4, -0.4], [1.15, -0.4], [1.15, 0.4], [0.4, 0.4], [0.4, 1.15], [-0.4, 1.15], [-0.4, 0.4], [-1.15, 0.4], [-1.15, -0.4], [-0.4, -0.4]];
   const ring = (corners, radius, first) => Array.from({ length: corners }, (_, i) => [radius * Math.sin(first + (TAU * i) / corners), -radius * Math.cos(first + (TAU * i) / corners)]);
-  // The markers of the still pictures, by matplotlib's names; a circle has no corners.
+  // The markers of the static figures, by matplotlib's names; a circle has no corners.
   const MARKERS = { o: null, s: ring(4, 1.25, TAU / 8), "^": ring(3, 1.3, 0), D: ring(4, 1.25, 0), v: ring(3, 1.3, TAU / 2), P: plus, h: ring(6, 1.1, 0), X: plus.map(([x, y]) => [(x - y) * Math.SQRT1_2, (x + y) * Math.SQRT1_2]) };
 
   class CanvasDrawing {

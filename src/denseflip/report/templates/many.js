@@ -1,5 +1,5 @@
 "use strict";
-/* Sort and search the table of explanations; without it the page still reads. */
+/* Sort and search the table of explanations. The page also works without this script. */
 (() => {
   const table = document.getElementById("explanations");
   const filter = document.getElementById("many-filter"), count = document.getElementById("many-count");
@@ -20,7 +20,7 @@
   filter.form.addEventListener("submit", (event) => event.preventDefault());
   filter.addEventListener("input", apply);
   apply();
-  /* Numbers by size, words by the alphabet; what is missing comes last either way. */
+  /* Sort numbers by value and words alphabetically; missing values always come last. */
   const number = (cell) => {
     const plain = cell.textContent.replace(/,/g, "");
     return cell.classList.contains("number") && plain !== "–" ? parseFloat(plain) : NaN;

@@ -1,5 +1,5 @@
 "use strict";
-/* Small comforts of the page: everything here can be missing and the page still reads. */
+/* Optional features of the page. It also works without this script. */
 (() => {
   const find = (id) => document.getElementById(id);
 

@@ -1,10 +1,10 @@
 "use strict";
-// The panel of "what if": sliders, single pairs, what is kept. The answers come from whatif.js.
+// The "what if" panel: sliders, single pairs and saved variants. The answers come from whatif.js.
 (() => {
   const { DRAWS, Model, Choices, answerHere, keyOf, readKey, unpack } = window.denseflipModel;
-  const STORED = 50; // counterfactuals of one's own that are kept
-  const MANY = 6; // regions; with more, pairs of them are searched for
-  const FOUND = 12; // pairs of regions that a search shows
+  const STORED = 50; // maximum number of saved variants
+  const MANY = 6; // with more regions, region pairs are found by search
+  const FOUND = 12; // region pairs shown by a search
 
   // ---- the panel ------------------------------------------------------------------------------
 
@@ -30,7 +30,7 @@
       Object.assign(this, { root, data, options });
       this.choices = new Choices(data);
       this.model = data.model ? new Model(data.model, data.edges) : null;
-      this.names = new Map(data.classes); // by the label itself: a class may be called "1"
+      this.names = new Map(data.classes); // keyed by the label itself, because a class may be named "1"
       this.state = empty();
       this.past = [];
       this.future = [];
@@ -69,7 +69,7 @@
       this.change((now) => Object.assign(now, next));
     }
 
-    /** A state from a link or from another day, as far as this graph has what it speaks of. */
+    /** Restore a state from a link or from storage, ignoring what this graph does not have. */
     fit(state) {
       const n = this.data.n;
       const pair = (code) => Number.isInteger(code) && code >= 0 && Math.floor(code / n) < code % n;
@@ -106,7 +106,7 @@
       this.change((state) => Object.assign(state, this.startState()));
     }
 
-    /** Whether what is shown is the explanation as it is: then its own connections are the first choice. */
+    /** Whether the state equals the explanation; then its own connections are the first choice. */
     isStart() {
       return Boolean(this.data.start) && JSON.stringify(this.state) === JSON.stringify(this.startState());
     }
@@ -129,7 +129,7 @@
       });
     }
 
-    // ---- asking ----
+    // ---- queries ----
 
     async ask() {
       this.asked += 1;
@@ -157,7 +157,7 @@
 
     show(answer) {
       const tested = this.isStart() ? this.data.start.test : null;
-      if (tested) answer = { ...answer, ...tested }; // the sentence's own test, of more choices than are drawn here
+      if (tested) answer = { ...answer, ...tested }; // the test of the sentence, which has more redraws than this panel
       this.answer = answer;
       this.root.removeAttribute("aria-busy");
       const flipped = answer.label !== answer.before;
@@ -175,8 +175,8 @@
       }
       parts.push(make("p", { text: `${count(answer.added)} added, ${count(answer.removed)} removed` }));
       parts.push(make("p", { class: "wi-redraws", text: answer.draws === 1
-        ? (answer.added + answer.removed ? "There is no other choice: these pairs are what they are." : "Nothing is changed yet.")
-        : `${answer.flips} of ${answer.draws} choices of as many connections change the answer${tested ? ", as tested for the sentence" : ""}` }));
+        ? (answer.added + answer.removed ? "There is no other choice of these pairs." : "Nothing changed yet.")
+        : `${answer.flips} of ${answer.draws} random choices of the same number of connections flip the answer${tested ? ", as tested for the sentence" : ""}` }));
       this.verdict.replaceChildren(...parts);
       this.root.dataset.label = this.className(answer.label);
       this.root.dataset.flips = `${answer.flips}/${answer.draws}`;
@@ -196,9 +196,9 @@
       this.pairList = make("ul", { class: "wi-pairs" });
       this.table = make("div", { class: "wi-saved" });
       const tools = make("div", { class: "wi-tools" }, this.undo, this.redo,
-        button("As it is", () => this.change((state) => Object.assign(state, empty())), { title: "the graph without any change" }),
-        button("Another choice", () => this.change((state) => { state.seed += 1; }), { title: "other connections, as many" }));
-      if (this.data.start) tools.append(button("As explained", () => this.fromStart(), { title: "begin with the explanation" }));
+        button("Original", () => this.change((state) => Object.assign(state, empty())), { title: "the graph without changes" }),
+        button("Another choice", () => this.change((state) => { state.seed += 1; }), { title: "the same number of other connections" }));
+      if (this.data.start) tools.append(button("As explained", () => this.fromStart(), { title: "start from the explanation" }));
       const blocks = [make("div", { class: "wi-top" }, this.verdict, tools)];
       if (this.data.regions.length || this.data.start?.cells.length) blocks.push(this.cellBlock(button));
       blocks.push(this.pairBlock(button), this.saveBlock(button));
@@ -213,7 +213,7 @@
     }
 
     cellBlock(button) {
-      const meant = make("label", { class: "wi-line" }, "Which connections are meant: ", this.reading);
+      const meant = make("label", { class: "wi-line" }, "Which connections: ", this.reading);
       if (!this.data.regions.length) return make("fieldset", { class: "wi-cells" }, make("legend", { text: "Connections of nodes" }), meant, this.rows);
       const options = () => this.data.regions.map((name, i) => make("option", { value: i, text: name }));
       const a = make("select", { "aria-label": "first region" }, ...options());
@@ -222,10 +222,10 @@
         meant,
         ...(this.data.regions.length > MANY ? [this.finder()] : []),
         this.rows,
-        make("div", { class: "wi-line" }, a, " – ", b, " ", button("Add these regions", () => this.addCell(Number(a.value), Number(b.value)), { class: "wi-add" })));
+        make("div", { class: "wi-line" }, a, " – ", b, " ", button("Add this region pair", () => this.addCell(Number(a.value), Number(b.value)), { class: "wi-add" })));
     }
 
-    /** Pairs of regions by a word of their names: of 57 regions there are 1,653. */
+    /** Search region pairs by name: 57 regions have 1,653 pairs. */
     finder() {
       const keys = [...this.choices.cells.keys()];
       const names = new Map(keys.map((key) => [key, this.cellName(key).toLowerCase()]));
@@ -235,7 +235,7 @@
         const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
         const fit = words.length ? keys.filter((key) => words.every((word) => names.get(key).includes(word))) : [];
         for (const row of this.rows.children) row.hidden = words.length > 0 && this.rows.children.length > MANY && !fit.includes(row.dataset.cell);
-        said.textContent = !words.length ? `${count(keys.length)} pairs of regions` : fit.length > FOUND ? `${count(fit.length)} pairs; the first ${FOUND}` : `${count(fit.length)} pairs`;
+        said.textContent = !words.length ? `${count(keys.length)} region pairs` : fit.length > FOUND ? `${count(fit.length)} pairs; the first ${FOUND}` : `${count(fit.length)} pairs`;
         list.replaceChildren(...fit.slice(0, FOUND).map((key) => {
           const cell = this.choices.at(key);
           const [a, b] = readKey(key);
@@ -243,9 +243,9 @@
           return make("li", {}, make("button", { type: "button", onclick: add, "data-find": key }, this.cellName(key), make("span", { class: "wi-quiet", text: ` ${count(cell.joined)} of ${count(cell.size)} joined` })));
         }));
       };
-      const field = make("input", { type: "search", placeholder: "a word of their names", autocomplete: "off", class: "wi-find", oninput: search, onkeydown: (event) => { if (event.key === "Escape") { field.value = ""; search(); } } });
+      const field = make("input", { type: "search", placeholder: "part of a region name", autocomplete: "off", class: "wi-find", oninput: search, onkeydown: (event) => { if (event.key === "Escape") { field.value = ""; search(); } } });
       search();
-      return make("div", {}, make("label", { class: "wi-line" }, "Find a pair of regions: ", field, said), list);
+      return make("div", {}, make("label", { class: "wi-line" }, "Find a region pair: ", field, said), list);
     }
 
     pairBlock(button) {
@@ -255,7 +255,7 @@
       const say = make("span", { class: "wi-quiet", role: "status" });
       const flip = () => {
         const [u, v] = ends.map((end) => this.data.names.indexOf(end.value));
-        if (u < 0 || v < 0 || u === v) say.textContent = "Name two different nodes.";
+        if (u < 0 || v < 0 || u === v) say.textContent = "Choose two different nodes.";
         else { say.textContent = ""; this.flip(u, v); }
       };
       return make("fieldset", {}, make("legend", { text: "Single connections" }),
@@ -263,7 +263,7 @@
     }
 
     saveBlock(button) {
-      const name = make("input", { "aria-label": "name", placeholder: "a name for it", maxlength: 80 });
+      const name = make("input", { "aria-label": "name", placeholder: "name", maxlength: 80 });
       const save = () => {
         if (!this.answer) return;
         this.saved = [...this.saved, { name: name.value || `no. ${this.saved.length + 1}`, state: copy(this.state), answer: { ...this.answer, every: undefined, codes: undefined, pairs: undefined } }].slice(-STORED);
@@ -271,8 +271,8 @@
         this.keep();
         this.drawSaved();
       };
-      return make("fieldset", {}, make("legend", { text: "Keep and compare" }),
-        make("div", { class: "wi-line" }, name, " ", button("Save this", save, { class: "wi-save" })), this.table);
+      return make("fieldset", {}, make("legend", { text: "Save and compare" }),
+        make("div", { class: "wi-line" }, name, " ", button("Save", save, { class: "wi-save" })), this.table);
     }
 
     clip(state) {
@@ -322,7 +322,7 @@
         make("div", { class: "wi-head" },
           make("b", { text: name }),
           make("span", { class: "wi-quiet", text: ` ${count(cell.joined)} of ${count(cell.size)} joined ` }),
-          make("button", { type: "button", text: "×", "aria-label": `leave out ${name}`, onclick: () => this.change((state) => { delete state.cells[key]; }) })),
+          make("button", { type: "button", text: "×", "aria-label": `remove ${name}`, onclick: () => this.change((state) => { delete state.cells[key]; }) })),
         line("more", "+"), line("fewer", "−"));
     }
 
@@ -341,7 +341,7 @@
 
     drawSaved() {
       if (!this.saved.length) {
-        this.table.replaceChildren(make("p", { class: "wi-quiet", text: "Nothing is kept yet." }));
+        this.table.replaceChildren(make("p", { class: "wi-quiet", text: "Nothing saved yet." }));
         return;
       }
       const row = (one, i) => make("tr", {},
@@ -353,13 +353,13 @@
         make("td", { text: `${Object.keys(one.state.cells).length}` }),
         make("td", {},
           make("button", { type: "button", text: "show", "aria-label": `show ${one.name}`, onclick: () => this.restore(one.state) }), " ",
-          make("button", { type: "button", text: "×", "aria-label": `forget ${one.name}`, onclick: () => { this.saved.splice(i, 1); this.keep(); this.drawSaved(); } })));
-      this.table.replaceChildren(make("div", { class: "wi-scroll", tabindex: 0, role: "region", "aria-label": "kept counterfactuals" }, make("table", {},
-        make("thead", {}, make("tr", {}, ...["name", "class", "confidence", "choices that flip", "edits", "cells", ""].map((text) => make("th", { scope: "col", text })))),
+          make("button", { type: "button", text: "×", "aria-label": `delete ${one.name}`, onclick: () => { this.saved.splice(i, 1); this.keep(); this.drawSaved(); } })));
+      this.table.replaceChildren(make("div", { class: "wi-scroll", tabindex: 0, role: "region", "aria-label": "saved variants" }, make("table", {},
+        make("thead", {}, make("tr", {}, ...["name", "class", "confidence", "redraws that flip", "edits", "places", ""].map((text) => make("th", { scope: "col", text })))),
         make("tbody", {}, ...this.saved.map(row)))));
     }
 
-    // ---- keeping ----
+    // ---- saving ----
 
     recall() {
       if (!this.options.storage) return [];
@@ -371,7 +371,7 @@
 
     keep() {
       if (!this.options.storage) return;
-      try { localStorage.setItem(this.options.storage, JSON.stringify(this.saved)); } catch { /* a private window */ }
+      try { localStorage.setItem(this.options.storage, JSON.stringify(this.saved)); } catch { /* not available in a private window */ }
     }
   }
 

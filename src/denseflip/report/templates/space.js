@@ -4,8 +4,8 @@
   const { clamp, cut, plain, TAU } = window.denseflipDrawing;
   const VIEWS = { left: [TAU / 4, 0], right: [-TAU / 4, 0], front: [TAU / 2, 0], back: [0, 0], top: [0, TAU / 4] };
   const START = [2.1, 0.3]; // from the left, a little from the front and above
-  const DISTANCE = 5; // of the viewer, in radii of what is shown
-  const NAMED = 20; // changed nodes that are named at most
+  const DISTANCE = 5; // distance of the viewer, in radii of the scene
+  const NAMED = 20; // maximum number of changed nodes with names
 
   const dot = (row, x, y, z) => row[0] * x + row[1] * y + row[2] * z;
 
@@ -22,7 +22,7 @@
       this.measure();
     }
 
-    /** Centre and radius of all that can be shown: hiding parts never moves the rest. */
+    /** Centre and radius of everything, visible or not, so that hiding parts does not move the rest. */
     measure() {
       const { points } = this.picture.data, { surface } = this;
       const middle = (axis) => { const all = points.map((p) => p[axis]); return (Math.min(...all) + Math.max(...all)) / 2; };
@@ -46,7 +46,7 @@
       return [[ct, -st, 0], [st * sp, ct * sp, cp], [st * cp, ct * cp, -sp]];
     }
 
-    /** A function from space to the screen: x, y, depth, and how much nearer parts are enlarged. */
+    /** The projection to the screen: x, y, depth, and the scale by distance. */
     projection() {
       const { picture, reach } = this, [right, up, away] = this.directions(), [cx, cy, cz] = this.centre;
       const unit = (Math.min(picture.width, picture.height) / 2 / reach) * 0.93 * picture.zoom, far = DISTANCE * reach;
@@ -75,7 +75,7 @@
       picture.labels = shown.names ? this.renderNames(drawing, colours, taken) : [];
     }
 
-    /** The brain as an image, drawn anew only when it is seen from elsewhere. */
+    /** The brain as an image, redrawn only when the view changes. */
     glass(project, colours) {
       const { picture } = this, { width, height } = picture;
       const density = (window.devicePixelRatio || 1) * (picture.rough ? 0.6 : 1.5), ratio = Math.min(density, 1800 / Math.max(width, height));
@@ -92,7 +92,7 @@
       return this.image;
     }
 
-    /** L and R beside the brain; seen from the side, the nearer one alone. Returns the boxes they take. */
+    /** Draw L and R next to the brain; only the nearer one in a side view. Returns their boxes. */
     renderSides(drawing, colours, project) {
       const { picture } = this, { axis } = picture.data, [right, up, away] = this.directions();
       const across = [dot(right, ...axis), -dot(up, ...axis)], length = Math.hypot(...across);
@@ -116,7 +116,7 @@
       return out;
     }
 
-    /** Names of changed nodes, those with most changes first, where there is room. Returns all boxes. */
+    /** Draw names of changed nodes where there is space, those with most changes first. Returns all boxes. */
     renderNames(drawing, colours, taken) {
       const { picture } = this, { positions: at, radii, width, height } = picture, size = 12, placed = [...taken];
       const nodes = picture.order.filter((i) => picture.visible(i)).slice(0, NAMED);

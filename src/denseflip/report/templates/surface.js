@@ -24,7 +24,7 @@
       this.centre = limits.map(([low, high]) => (low + high) / 2);
       this.reach = 0;
       for (let i = 0; i < this.points.length; i += 3) this.reach = Math.max(this.reach, Math.hypot(...this.centre.map((c, axis) => this.points[i + axis] - c)));
-      // What one projection needs, made once: screen x and y, depth, shade of every vertex.
+      // Buffers of a projection, allocated once: screen x and y, depth, shade of every vertex.
       [this.x, this.y, this.z, this.shade] = [0, 1, 2, 3].map(() => new Float32Array(this.count));
     }
 
@@ -69,7 +69,7 @@
 
     /**
      * Draws the visible side into a canvas of `width` by `height` pixels, in `colours.glass`.
-     * `place` fills the screen position and depth of all vertices, `turn` gives a rotated vector.
+     * `place` fills the screen position and depth of all vertices, `turn` returns a rotated vector.
      */
     draw(canvas, width, height, place, turn, colours) {
       const { count, normals, creases, shade, x, y, z } = this;
@@ -78,7 +78,7 @@
         const [right, up, near] = turn(normals[3 * i], normals[3 * i + 1], normals[3 * i + 2]);
         const rim = 1 - Math.max(0, near);
         const lit = Math.max(0, right * LIGHT[0] + up * LIGHT[1] + near * LIGHT[2]);
-        // Opacity of one colour: on white paper folds and shadows are dark, on dark paper what is lit is light.
+        // Opacity of one colour: on white, folds and shadows are dark; on dark, lit parts are light.
         const body = colours.dark ? 0.12 + 0.16 * lit - 0.14 * creases[i] : 0.05 + 0.12 * (1 - lit) + 0.22 * creases[i];
         shade[i] = 255 * Math.max(0.03, Math.min(0.6, body + 0.3 * rim * rim * rim));
       }

@@ -1,10 +1,10 @@
 "use strict";
-// The switches beside the interactive connectome: what is shown, from where, and the picture as a file.
+// The controls of the interactive connectome: what is shown, the viewpoint, and saving the figure.
 (() => {
   const { swatch, element, count } = window.denseflipDrawing;
   const { VIEWS } = window.denseflipSpace;
   const AXES = { left: "−x", right: "+x", front: "+y", back: "−y", top: "+z" }; // outside MNI space
-  const FOLDED = 16; // with more regions than this, their list is folded
+  const FOLDED = 16; // with more regions than this, their list is collapsed
 
   function checkbox(text, checked, set, ...marks) {
     const box = element("input", { type: "checkbox" });
@@ -56,11 +56,11 @@
       else panel.append(group("Regions", ...inside));
     }
     if (picture.options.save !== false) {
-      panel.append(group("Save the picture", element("div", { class: "df-buttons" },
+      panel.append(group("Save the figure", element("div", { class: "df-buttons" },
         press("PNG", () => save("connectome.png", picture.canvas.toDataURL())),
         press("SVG", () => { const address = URL.createObjectURL(new Blob([picture.svg()], { type: "image/svg+xml" })); save("connectome.svg", address); setTimeout(() => URL.revokeObjectURL(address), 10_000); }))));
     }
-    /** Counts, colours and numbers follow what is drawn. */
+    /** Update counts, colours and numbers after each drawing. */
     picture.onDraw = (colours) => {
       for (const [name, span] of Object.entries(numbers)) {
         const now = picture.number(name), all = picture.counts[name];

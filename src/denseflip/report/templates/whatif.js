@@ -1,6 +1,6 @@
 "use strict";
-// "What if": a graph changed by hand. One script for the app and for the page that is sent by mail:
-// where the classifier's weights are in the data, it answers here; else `ask` asks a server.
+// "What if": a graph edited by hand. The app and the stand-alone page share this script: if the data
+// contain the classifier's weights, it answers locally; otherwise `ask` queries a server.
 (() => {
   const DRAWS = 20;
 
@@ -13,7 +13,7 @@
     return out.buffer;
   }
 
-  /** Numbers as Python packed them: as they are, or a few and where each stands. */
+  /** Unpack numbers from Python: a plain list, or values with their positions. */
   function unpack(packed) {
     const values = new Float64Array(bytes(packed.values));
     if (!packed.places) return values;
@@ -21,7 +21,7 @@
     return Float64Array.from(places, (place) => values[place]);
   }
 
-  /** A generator of numbers from 0 to 1 (mulberry32), seeded by whole numbers. */
+  /** A random generator of numbers from 0 to 1 (mulberry32), seeded by integers. */
   function generator(...seeds) {
     let state = 0x9e3779b9;
     for (const seed of seeds) {
@@ -80,16 +80,16 @@
     }
   }
 
-  // ---- which pairs are meant ------------------------------------------------------------------
+  // ---- choice of pairs ------------------------------------------------------------------------
 
-  /** The place that a key names: two regions ("2-5"), or a node and null ("n7"). */
+  /** The place of a key: two regions ("2-5"), or a node and null ("n7"). */
   function readKey(key) {
     return key.startsWith("n") ? [Number(key.slice(1)), null] : key.split("-").map(Number);
   }
 
   const keyOf = (a, b) => (b === null ? `n${a}` : `${Math.min(a, b)}-${Math.max(a, b)}`);
 
-  /** Draws pairs of places; one more keeps the others, so a slider changes little at a time. */
+  /** Draws pairs of places. A larger amount keeps the pairs already drawn, so a slider changes little. */
   class Choices {
     constructor(data) {
       this.n = data.n;
@@ -114,7 +114,7 @@
       }
     }
 
-    /** Counts a pair in a place; what the constraints keep as it is is not there to be drawn. */
+    /** Counts a pair in a place; pairs that the constraints fix cannot be drawn. */
     put(found, code) {
       const held = this.held.has(code);
       found.size += 1;
@@ -122,7 +122,7 @@
       if (!this.free || this.free[place(code, this.n)]) found[held ? "present" : "absent"].push(code);
     }
 
-    /** The pairs of a place that could be added and removed; undefined if there is no such place. */
+    /** The pairs of a place that can be added and removed; undefined if the place does not exist. */
     at(key) {
       const [node, second] = readKey(key);
       if (second !== null) return this.cells.get(key);
@@ -137,7 +137,7 @@
       return this.nodes.get(key);
     }
 
-    /** How many connections a place could get, or lose; pairs flipped singly are not drawn from. */
+    /** Number of connections that can be added to or removed from a place, without single pairs. */
     room(key, adding, reading, own = []) {
       const found = this.at(key);
       if (!found) return 0;
@@ -147,7 +147,7 @@
       return codes.filter((code) => !taken.has(code) && this.weight(code, adding, reading) > 0).length;
     }
 
-    /** How readily a pair is drawn, as Redraw.weights in Python has it. */
+    /** Weight of a pair in the draw, as in Redraw.weights in Python. */
     weight(code, adding, reading) {
       if (reading === "any" || !this.target) return 1;
       const at = place(code, this.n);
@@ -194,7 +194,7 @@
     }
   }
 
-  /** What the classifier says of a state, from the weights in the page; `first` is the first choice, if given. */
+  /** The answer for a state from the weights in the page; `first` is the first choice, if given. */
   function answerHere(model, choices, state, before, first = null) {
     const drawn = Object.values(state.cells).some((cell) => cell.more || cell.fewer);
     let draws = [];

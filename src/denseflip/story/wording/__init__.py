@@ -1,5 +1,5 @@
-"""All wording of sentences: how a claim, its tests and its footnotes are said in English.
+"""The English wording of sentences: claims, their tests and their footnotes.
 
-A translation replaces the modules of this package and nothing else. `Sentences` in `statement` puts
-the parts together.
+A translation replaces only the modules of this package. `Sentences` in `statement` combines the
+parts.
 """

@@ -1,8 +1,8 @@
 """Amounts in words: "144 more connections between … (28 → 172 of 1,089)".
 
-Every place is said by itself, with how many edges come or go there, how many there were and would
-be, and how many there could be. What kind of connections is meant (any, typical ones, distinctive
-ones) is said too.
+Every place is named with the number of edges added or removed, the numbers before and after, and
+the number of possible edges. The text also says which connections are meant (any, typical or
+distinctive).
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from denseflip.search.claims.places import Places
 from denseflip.story.wording.naming import join_words, written
 from denseflip.story.wording.vocabulary import Vocabulary
 
-ITEM = "\n- "  # what a list of amounts has before every one
+ITEM = "\n- "  # prefix of every amount in a list
 
 
 @dataclass(frozen=True)
 class Wording:
-    """How amounts are said: the words, the names, and which connections are meant.
+    """The wording of amounts: the words, the names, and which connections are meant.
 
     Attributes
     ----------
     words : the vocabulary.
     taxonomy : the regions, or the nodes.
     reading : which connections are meant.
-    before, after : the names of the original's class and of the class that is led to.
+    before, after : the names of the original class and of the new class.
     """
 
     words: Vocabulary
@@ -47,7 +47,7 @@ class Wording:
         return join_words(pieces, comma=True)
 
     def pieces(self, amounts: Sequence[Amount], places: Places | None = None) -> tuple[str, ...]:
-        """Every amount by itself; with the numbers before and after if the places are given."""
+        """Every amount separately; with the numbers before and after if the places are given."""
         texts = written(self.taxonomy, phrases(self.words))
         joint = contracted(texts)
         return tuple(
@@ -57,7 +57,7 @@ class Wording:
         )
 
     def totals(self, amounts: Sequence[Amount]) -> str:
-        """How many edges come and go altogether: ``12 more and 8 fewer connections``."""
+        """The total numbers of edges added and removed: ``12 more and 8 fewer connections``."""
         added, removed = (sum(getattr(a, side) for a in amounts) for side in ("added", "removed"))
         return self._plain(Amount((0, 1), added, removed))
 
@@ -104,13 +104,13 @@ def _number(n: int) -> str:
 def _bracket(amount: Amount, places: Places) -> str:
     there = len(places.present(amount.place))
     possible = there + len(places.absent(amount.place))
-    if possible == 1:  # a single pair, of which everything is said
+    if possible == 1:  # a single pair needs no numbers
         return ""
     return f" ({there:,} → {there + amount.added - amount.removed:,} of {possible:,})"
 
 
 def phrases(words: Vocabulary) -> Iterator[str]:
-    """What a region's name may not hold without quotation marks."""
+    """Phrases that put a region's name in quotation marks."""
     for direction in (words.less, words.more):
         yield f"{direction} of th"
         for noun in (words.unit, words.inside, words.across):
@@ -118,7 +118,7 @@ def phrases(words: Vocabulary) -> Iterator[str]:
 
 
 def contracted(texts: Sequence[str]) -> dict[Place, str]:
-    """Pairs of regions that differ in their side only: ``the left and the right isocortex``."""
+    """Region pairs that differ only in their side: ``the left and the right isocortex``."""
     if {"left", "right", "the left", "the right"} & set(texts):
         return {}
     at = {text: i for i, text in enumerate(texts)}

@@ -1,4 +1,4 @@
-"""`Badge`: how far a story can be trusted, in a few words."""
+"""`Badge`: how far to trust a story, in a few words."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Level = Literal["none", "listed", "true"]
 
 @dataclass(frozen=True)
 class Badge:
-    """How far a story can be trusted, by its weakest link.
+    """How far to trust a story, by its weakest link.
 
     Attributes
     ----------
-    level : ``"true"``, the sentence is true as read and the classifier better than chance;
-        ``"listed"``, it holds for the connections listed; ``"none"``, no mark at all.
-    text : why, in a few words.
+    level : ``"true"``: the sentence is true as read and the classifier better than chance;
+        ``"listed"``: it holds for the connections listed; ``"none"``: no badge.
+    text : the reason, in a few words.
     """
 
     level: Level
@@ -37,9 +37,9 @@ class Badge:
 
 
 def judged_better(evaluation: Any) -> bool | None:
-    """Whether an evaluation finds the classifier better than chance; None if that is not known.
+    """Whether an evaluation finds the classifier better than chance; None if unknown.
 
-    It is not without an evaluation, nor with one on graphs that the classifier may have seen.
+    It is unknown without an evaluation, or with one on possible training graphs.
     """
     if evaluation is None or known(evaluation, "level") == "seen":
         return None
@@ -48,12 +48,12 @@ def judged_better(evaluation: Any) -> bool | None:
 
 
 def badge_of(check: Verification, as_read: AsRead | None, evaluation: Any) -> Badge:
-    """The weakest link of classifier, test of the sentence, and test of it as read."""
+    """The weakest of the classifier, the test of the sentence and its test as read."""
     better = judged_better(evaluation)
     if not check.claim.amounts:
         return Badge("none", "nothing found")
     if better is False:
-        if known(evaluation, "plain_level") == "better":  # so it is the confounds
+        if known(evaluation, "plain_level") == "better":  # then the confounds are the reason
             return Badge("none", "the classifier does not beat its confounds")
         level = known(evaluation, "level")
         how = "not clearly better than chance" if level == "unclear" else "at chance"
@@ -69,5 +69,5 @@ def badge_of(check: Verification, as_read: AsRead | None, evaluation: Any) -> Ba
 
 
 def known(thing: Any, name: str) -> Any:
-    """A field of an evaluation, or of its dictionary; None if there is none."""
+    """A field of an evaluation or of its dictionary; None if missing."""
     return thing.get(name) if isinstance(thing, Mapping) else getattr(thing, name, None)

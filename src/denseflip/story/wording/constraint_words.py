@@ -1,4 +1,4 @@
-"""The terms that an explanation was asked for on, in plain words."""
+"""The constraints of an explanation in plain words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _STATIC = ("freeze", "only", "allowed", "allow_seen")
 
 
 def terms_in_words(result: Counterfactual) -> tuple[str, ...]:
-    """What was asked of the change, each constraint in a few words; empty if nothing was.
+    """Describe each constraint of a result in a few words; empty if there are none.
 
     >>> from denseflip import Graph, explain
     >>> g = Graph.from_edges(4, [(0, 1), (1, 2), (0, 2), (2, 3)])
@@ -23,7 +23,7 @@ def terms_in_words(result: Counterfactual) -> tuple[str, ...]:
 
 
 def constraints_in_words(given: Mapping[str, Any]) -> tuple[str, ...]:
-    """The same of constraints as `Constraints.given` gives them.
+    """The same for constraints in the form of `Constraints.given`.
 
     >>> constraints_in_words({"freeze": ["Frontal"], "only": "add"})
     ('leaving Frontal as it is', 'by additions only')
@@ -33,12 +33,12 @@ def constraints_in_words(given: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def bound_to_some(result: Counterfactual) -> bool:
-    """Whether the terms let some pairs only change."""
+    """Whether the constraints restrict which pairs may change."""
     return any(name in result.constraints for name in _STATIC)
 
 
 def terms_note(result: Counterfactual) -> str | None:
-    """The terms in a sentence; None if there are none."""
+    """The constraints in a sentence; None if there are none."""
     words = terms_in_words(result)
     if not words:
         return None
@@ -47,7 +47,7 @@ def terms_note(result: Counterfactual) -> str | None:
 
 
 def confidence_note(result: Counterfactual, class_name: Callable[[Label], str]) -> str | None:
-    """How sure the classifier is before and after; None if it does not say."""
+    """The classifier's confidence before and after; None if it gives none."""
     before, after = result.confidence_before, result.confidence_after
     if before is None:
         return None

@@ -28,7 +28,7 @@ _NOUN = re.compile(
 
 
 def readable(taxonomy: Taxonomy) -> tuple[str, ...]:
-    """Region names with a hemisphere spelled out: ``Frontal Lobe L`` is ``left Frontal Lobe``."""
+    """Region names with the hemisphere spelled out: ``Frontal Lobe L`` → ``left Frontal Lobe``."""
     parts = taxonomy.name.split(CROSS)
     if taxonomy.name == NODE_TAXONOMY:
         names = [_sided(name) for name in taxonomy.regions]
@@ -46,7 +46,7 @@ def readable(taxonomy: Taxonomy) -> tuple[str, ...]:
 
 
 def _sided(name: str) -> str:
-    """``Frontal_Sup_L`` is ``left Frontal Sup``; a name that tells no side stays as it is."""
+    """``Frontal_Sup_L`` → ``left Frontal Sup``; a name without a side is unchanged."""
     match = _SIDED.fullmatch(name)
     if match is None or name.startswith(NODE_PREFIX):
         return name
@@ -54,7 +54,7 @@ def _sided(name: str) -> str:
 
 
 def with_article(name: str) -> str:
-    """The name as it stands in a sentence.
+    """The name as written in a sentence.
 
     >>> with_article("Frontal Lobe"), with_article("Insula & Cingulate Gyri"), with_article("V1")
     ('the Frontal Lobe', 'the Insula & Cingulate Gyri', 'V1')
@@ -76,8 +76,8 @@ def with_article(name: str) -> str:
 def written(taxonomy: Taxonomy, phrases: Iterable[str] = ()) -> tuple[str, ...]:
     """Every region as a sentence writes it, each different and unambiguous.
 
-    A name that could be mistaken for something else (it holds a comma, an "and", one of the
-    sentence's own phrases, or reads like another region) stands in quotation marks.
+    Ambiguous names (with a comma, an "and" or a phrase of the sentence, or similar to another
+    region) are put in quotation marks.
     """
     names = readable(taxonomy)
     texts = [with_article(name) for name in names]

@@ -1,7 +1,7 @@
-"""What stands beside a sentence: footnotes, and what to try next.
+"""The notes of a sentence: footnotes, and advice on what to try next.
 
-What is advised is told in the library's parameters. A skin that spells these in another way finds
-their names beside the text and adds its own spelling.
+Advice names the library's parameters. They are also returned separately, so that the command line
+and the app can add their own names.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ _REGIONS_HINT = (
 )
 
 
-# A budget that is worth a try whatever was asked: a search for a sentence asks some hundreds.
+# The smallest budget to suggest: a search for a sentence takes several hundred queries.
 _BUDGET = 1000
 
 
 class Advice(NamedTuple):
-    """What to try next, and the parameters that this speaks of."""
+    """What to try next, and the parameters that it names."""
 
     text: str = ""
     parameters: tuple[str, ...] = ()
 
 
 def wanted_class(result: Counterfactual, class_name: Callable[[Label], str]) -> str:
-    """The class that was asked for, in words: one, several that will do, or any other."""
+    """The target class in words: one, several, or any other."""
     return " or ".join(map(class_name, result.targets)) or "another class"
 
 
@@ -45,17 +45,17 @@ def wanted_class(result: Counterfactual, class_name: Callable[[Label], str]) -> 
 
 
 def next_advice(result: Counterfactual, class_name: Callable[[Label], str]) -> Advice:
-    """What to try next where nothing was found; empty otherwise.
+    """What to try next if nothing was found; else empty.
 
-    Nothing that was just tried, and nothing that leads back to it.
+    It never suggests what was just tried, or what leads back to it.
     """
     if result.status in (Status.FOUND, Status.NOT_NEEDED):
         return Advice()
     wanted = wanted_class(result, class_name)
     graphs = f"graphs that the classifier puts in {wanted}"
     if result.status is Status.BUDGET:
-        # What is tested together is not begun with too little, so few questions say little of
-        # how large the budget was.
+        # A batch of tests is not started if the budget is too small for it, so the number of
+        # queries may be far below the budget.
         enough = max(_BUDGET, 10 * result.calls)
         return Advice(
             f"Next: raise budget (it asked {result.calls:,}; try {enough}) or time_limit.",
@@ -93,7 +93,7 @@ def next_advice(result: Counterfactual, class_name: Callable[[Label], str]) -> A
 
 
 def iteration_limit(result: Counterfactual) -> int | None:
-    """The largest number of iterations that the method was allowed, if it has one."""
+    """The iteration limit of the method, if it has one."""
     search = result.parameters.get("search")
     limit = search.get("max_iterations") if isinstance(search, dict) else None
     return limit if isinstance(limit, int) else None
@@ -103,7 +103,7 @@ def iteration_limit(result: Counterfactual) -> int | None:
 
 
 def classifier_note(evaluation: Any) -> str | None:
-    """What an evaluation says of the classifier; that there is none, if there is none.
+    """The evaluation of the classifier in words, or that there is none.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def classifier_note(evaluation: Any) -> str | None:
 
 
 def weights_note(result: Counterfactual) -> str | None:
-    """What became of the weights at the edits; None of a classifier that sees none."""
+    """How the edits change the weights; None if the classifier does not use weights."""
     if not result.weights:
         return None
     parts = []
@@ -141,7 +141,7 @@ def weights_note(result: Counterfactual) -> str | None:
 
 
 def footnotes(sentences: Sentences, evaluation: Any) -> tuple[str, ...]:
-    """What a reader must know beside the sentence, the most important first."""
+    """The footnotes of the sentence, most important first."""
     result, words = sentences.result, sentences.words
     notes: list[str | None] = [
         classifier_note(evaluation),
@@ -168,7 +168,7 @@ def footnotes(sentences: Sentences, evaluation: Any) -> tuple[str, ...]:
 
 
 def _lasting(result: Counterfactual) -> str | None:
-    """How much noise the change survives, where that was asked for."""
+    """The robustness of the change, if requested."""
     seen = result.robustness
     if seen is None:
         return None
@@ -186,13 +186,13 @@ def _lasting(result: Counterfactual) -> str | None:
 
 
 def _likely(result: Counterfactual) -> str | None:
-    """How much the changed graph looks like real ones, where that was asked for."""
+    """The plausibility of the changed graph, if requested."""
     figure = result.plausibility
     return None if figure is None else f"How plausible the changed graph is: {figure}."
 
 
 def shape_advice(sentences: Sentences) -> Advice:
-    """What would make the sentence shorter or truer; empty if nothing has to."""
+    """How to get a shorter or more general sentence; empty if not needed."""
     if not sentences.nodes.regions:
         return Advice(_REGIONS_HINT, ("nodes",))
     result, test = sentences.result, sentences.as_read
@@ -216,5 +216,5 @@ def shape_advice(sentences: Sentences) -> Advice:
 
 
 def _chooses(result: Counterfactual) -> bool:
-    """Whether the method itself looks for what can be told."""
+    """Whether the method itself searches for short sentences."""
     return result.method.split("+")[0] in ("auto", "best", "brief")

@@ -1,7 +1,7 @@
-"""What a sentence names, gathered into phrases as the paper does.
+"""The places of a sentence, grouped into phrases as in the paper.
 
-A sentence of the paper says where there would be less and more, and not how much; `amounts` says
-how much. What the phrases denote, exactly:
+A sentence of the paper says where there would be less and more, but not how much; `amounts` says
+how much. The exact meaning of the phrases:
 
 - ``in A, B and C`` (or ``within``): inside A, inside B, inside C;
 - ``between A and B``: that pair;
@@ -9,7 +9,7 @@ how much. What the phrases denote, exactly:
 - ``between A and each of B, C and D``: A–B, A–C and A–D, nothing else;
 - ``at node a and node b``: every edit with an end at one of these nodes.
 
-`group` only groups what is named in full, so nothing is said that is not meant.
+`group` combines only places that are all named, so a phrase never includes others.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Tone = Literal["less", "more", "mostly less", "mostly more", "even"]
 _KINDS = ("in", "between", "at")
 _TONES: tuple[Tone, ...] = ("less", "more", "mostly less", "mostly more", "even")
 _EACH = " and each of "
-_MANY = 400  # beyond so many pairs nobody reads the list, and looking for complete sets takes long
+_MANY = 400  # with more pairs the list is unreadable, and the search for complete sets is slow
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,10 @@ class Group:
 
 
 def group(places: Sequence[Place]) -> tuple[Group, ...]:
-    """Gather places into as few phrases as is easy, in the order given.
+    """Group places into few phrases, in the given order.
 
-    Regions by themselves make one list; pairs that form a complete set of three or more regions
-    are said together, then pairs that share a region, then what is left.
+    Single regions form one list. Pairs that form a complete set of three or more regions are
+    combined, then pairs that share a region, then the rest.
     """
     groups: list[Group] = []
     if inside := tuple(a for a, b in places if a == b):
@@ -86,7 +86,7 @@ def group(places: Sequence[Place]) -> tuple[Group, ...]:
 
 
 def clause(amounts: Sequence[Amount], taxonomy: Taxonomy, words: Vocabulary) -> str:
-    """Say amounts by their direction: less, more, then where both happens."""
+    """Word amounts by direction: less, more, then both."""
     texts = written(taxonomy, _openings(words))
     pieces = []
     for tone in _TONES:
@@ -167,7 +167,7 @@ def _take(left: dict[int, set[int]], group: Group) -> None:
 
 
 def _large_clique(left: dict[int, set[int]], rank: dict[int, int]) -> tuple[int, ...]:
-    """A large set of regions of which every pair is left; greedy, from every start."""
+    """A large set of regions of which every pair remains; greedy, from every start."""
     best: tuple[int, ...] = ()
     for start in sorted(left, key=rank.__getitem__):
         members, near = [start], set(left[start])

@@ -11,7 +11,7 @@ NO_DRAWS = "Whether it is true as read was not tested (draws=0)."
 
 
 def too_few_left(left: int, needed: int, *, begun: bool) -> str:
-    """That the budget does not allow a test as read, or another one after the first."""
+    """The remark that the budget is too small for a test as read, or for another one."""
     return (
         f"{'Not fully' if begun else 'Not'} tested as read: of the budget of questions {left:,} "
         f"were left, and a test takes {needed:,}."

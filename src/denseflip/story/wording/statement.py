@@ -17,28 +17,28 @@ from denseflip.story.wording.notes import Advice, iteration_limit, next_advice, 
 from denseflip.story.wording.phrases import clause
 from denseflip.story.wording.vocabulary import Vocabulary
 
-LONG = 60  # words beyond which a sentence is told as a lead sentence and a list
-_SHORT = 40  # words that the short form may take to spell out what changes
-_MOST = 0.8  # beside what the sentence names, name what makes up this share of the edits …
-_REST_NAMES = 6  # … if it is no more than this
-_LISTED = 12  # connections that a footnote names one by one
+LONG = 60  # longer sentences (in words) become a lead sentence and a list
+_SHORT = 40  # maximum number of words for the changes in the short form
+_MOST = 0.8  # of the edits that the sentence does not name, name this share …
+_REST_NAMES = 6  # … if that takes at most this many names
+_LISTED = 12  # maximum number of connections listed in a footnote
 _NOUNS = {"regions": "region pair", "nodes": "node", "pairs": "pair of nodes"}
 
 
 @dataclass(frozen=True)
 class Sentences:
-    """The sentences of a story, made of what was found, tested, and how things are called.
+    """The sentences of a story, built from the result, its tests and the names.
 
     Attributes
     ----------
-    result, verification : what was found, and what is claimed of it.
-    whole : everything that was changed, as a claim.
+    result, verification : the result, and the claim about it.
+    whole : all changes, as a claim.
     words : the vocabulary.
-    subject : whom or what the graph belongs to, for example ``Patient 9``.
+    subject : the owner of the graph, for example ``Patient 9``.
     class_names : label → name.
     nodes : the names of the nodes.
-    as_read : how true what is named is as it is read; None if that was not tested.
-    true_class : the class that the data set has for the graph, by name; None if it is not known.
+    as_read : the test of the claim as read; None if not tested.
+    true_class : the class of the graph in the data set, by name; None if unknown.
     """
 
     result: Counterfactual
@@ -53,24 +53,24 @@ class Sentences:
 
     @property
     def claim(self) -> Claim:
-        """What the sentence says."""
+        """The claim of the sentence."""
         return self.verification.claim
 
     @property
     def noun(self) -> str:
-        """What a place of the claim is called."""
+        """The noun for a place of the claim."""
         return _NOUNS[self.claim.language]
 
     # ---- found --------------------------------------------------------------------------
 
     @property
     def standard(self) -> str:
-        """The sentence, with its list if it is long; or what was tried if nothing was found."""
+        """The sentence, with its list if it is long; or what was tried if none was found."""
         return "".join([self.lead, *(ITEM + item for item in self.items)])
 
     @cached_property
     def lead(self) -> str:
-        """The sentence; where it would be long, only what it comes to."""
+        """The sentence; a summary if it would be long."""
         if self.result.status is not Status.FOUND:
             return self._not_found
         if not self.items:
@@ -86,7 +86,7 @@ class Sentences:
 
     @cached_property
     def items(self) -> tuple[str, ...]:
-        """What is named, one by one, where a sentence of it would be long; else empty."""
+        """The places one by one if the sentence would be long; else empty."""
         if not self.result.found or not self.words.counts or len(self.claim.amounts) < 2:
             return ()
         whole = self._sentence(self.clause).removeprefix(self._opening)
@@ -103,14 +103,14 @@ class Sentences:
 
     @property
     def true(self) -> bool:
-        """Whether the sentence may speak of places as such, not only of its own edits."""
-        if self.claim.language == "pairs":  # named one by one they are what they are
+        """Whether the sentence may refer to places in general, not only to its own edits."""
+        if self.claim.language == "pairs":  # single pairs leave no choice
             return True
         return self.as_read is not None and self.as_read.true
 
     @property
     def limit(self) -> str:
-        """That a sentence holds for its own edits only; empty if it holds as it is read."""
+        """The limitation that a sentence holds only for its own edits; empty if true as read."""
         if self.true or not self.words.counts:
             return ""
         listed = f"the {self._listed} listed"
@@ -125,7 +125,7 @@ class Sentences:
 
     @property
     def short(self) -> str:
-        """One line: the two classes and where the change lies."""
+        """One line: the two classes and the places of the change."""
         before = self.class_name(self.result.label_before)
         if self.result.status is Status.NOT_NEEDED:
             return f"{self.subject}: {before} already."
@@ -208,7 +208,7 @@ class Sentences:
 
     @property
     def read(self) -> str | None:
-        """How true the sentence is as it is read, in a sentence; None if that was not tested."""
+        """The test as read, in a sentence; None if not tested."""
         test = self.as_read
         if test is None or not test.draws:
             return None
@@ -236,12 +236,12 @@ class Sentences:
 
     @property
     def only_choice(self) -> bool:
-        """Whether the sentence takes all pairs that it could mean: there is nothing to draw."""
+        """Whether the sentence uses all eligible pairs, so that there is nothing to redraw."""
         return self.as_read is not None and self.as_read.only
 
     @property
     def listed(self) -> str | None:
-        """The edits themselves, where the sentence holds for no others; None elsewhere."""
+        """The list of edits if the sentence holds only for them; else None."""
         edits = self.verification.edits
         if self.true or not self.result.found:
             return None
@@ -257,10 +257,10 @@ class Sentences:
 
     @property
     def language(self) -> str | None:
-        """What the sentence speaks of, where that is not what it would by default."""
+        """The language of the sentence if it is not the default; else None."""
         told = self.result.as_read
         if told is None or not self.nodes.regions or self.result.chosen:
-            return None  # a search that chooses says so itself
+            return None  # a search that chooses the language notes it itself
         if self.claim.language == "nodes":
             return "This is told by node, not by region."
         if self.claim.language == "pairs":
@@ -270,7 +270,7 @@ class Sentences:
 
     @property
     def rest(self) -> str | None:
-        """What else was changed, and that it was not needed; None if everything is named."""
+        """The changes that were not needed; None if everything is named."""
         test = self.verification
         others = len(self.result.edits) - len(test.edits)
         if not test.verified or not others:
@@ -300,13 +300,13 @@ class Sentences:
 
     @cached_property
     def clause(self) -> str:
-        """What there would be less and more of."""
+        """The clause on what there would be less and more of."""
         if self.words.counts:
             return self.wording().clause(self.claim.amounts, self.places)
         return clause(self.claim.amounts, self.claim.taxonomy, self.words)
 
     def wording(self, reading: Reading | None = None) -> Wording:
-        """How amounts are said: of connections of the kind that the sentence is true of."""
+        """The wording of amounts, for the reading in which the sentence is true."""
         claim = self.claim
         return Wording(
             self.words, claim.taxonomy, reading or claim.reading, self._before, self._after
@@ -314,7 +314,7 @@ class Sentences:
 
     @cached_property
     def places(self) -> Places | None:
-        """Where the graph's edges are counted; single pairs need no counting."""
+        """The places in which edges are counted; None for single pairs."""
         if self.claim.language == "pairs":
             return None
         return Places(self.result.original, self.claim.regions)
@@ -328,7 +328,7 @@ class Sentences:
         return self.class_name(self.claim.label)
 
     def class_name(self, label: Label) -> str:
-        """A label by its name, or as ``class 1``."""
+        """The name of a label, or ``class 1``."""
         if label in self.class_names:
             return self.class_names[label]
         return label if isinstance(label, str) and label else f"class {label!r}"
@@ -370,7 +370,7 @@ class Sentences:
 
     @cached_property
     def advice(self) -> Advice:
-        """What to try next where nothing was found; empty otherwise."""
+        """What to try next if nothing was found; else empty."""
         return next_advice(self.result, self.class_name)
 
     # ---- helpers ------------------------------------------------------------------------
@@ -383,13 +383,13 @@ class Sentences:
 
     @property
     def classified(self) -> str:
-        """How the graph is classified, and its true class where that is known, in a sentence."""
+        """The class of the graph and, if known, its true class, in a sentence."""
         same = self._opening[:-1] + ", as in the data set."
         return same if self.correct else " ".join(filter(None, (self._opening, self.truth)))
 
     @property
     def correct(self) -> bool | None:
-        """Whether the classifier gives the graph its true class; None if that cannot be said."""
+        """Whether the graph is classified correctly; None if unknown."""
         known = set(self.class_names.values())
         if self.true_class is None or (known and not {self.true_class, self._before} <= known):
             return None
@@ -397,20 +397,20 @@ class Sentences:
 
     @property
     def truth(self) -> str | None:
-        """The true class, where it is known and the first sentence does not say it."""
+        """The true class, if known and not part of the first sentence."""
         if self.true_class is None or self.correct is False:
             return None
         return f"The data set says {self.true_class}{', too' if self.correct else ''}."
 
     def _classed(self, label: Label) -> str:
-        """``classified as ill``; a label that has no name is only ``labelled 1``."""
+        """``classified as ill``, or ``labelled 1`` for a label without a name."""
         if label in self.class_names or (isinstance(label, str) and label):
             return f"{self.words.verb} {self.class_name(label)}"
         return f"labelled {label!r}"
 
     @property
     def _again(self) -> str:
-        """The subject when it is named again: ``Patient X`` is then ``X``, as in the paper."""
+        """The subject when it is repeated: ``Patient X`` becomes ``X``, as in the paper."""
         noun = f"{self.words.subject} "
         rest = self.subject.removeprefix(noun)
         if rest != self.subject and rest.isalpha() and rest[0].isupper():

@@ -1,4 +1,4 @@
-"""`Vocabulary`: the words of a domain, so that a sentence speaks of brains, or of plain graphs."""
+"""`Vocabulary`: the words of a domain, for sentences about brains or plain graphs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from denseflip.errors import FileFormatError, InvalidParameterError, UnknownName
 from denseflip.graph import Nodes
 
 _FORBIDDEN = ("“", "”", "(", ")", ",", "\n")
-# What is called "Patient 9": a number, a letter, or an id of the paper's clinical data sets.
+# Ids that get a noun ("Patient 9"): a number, a letter, or an id of the paper's clinical data sets.
 _NEEDS_A_NOUN = re.compile(r"#?\d+|[A-Z]|(?:aut|bip|adhdm?|ohsu|pek|kki)-\d+")
 _THINGS = {"brain", "connectome", "graph", "mouse", "network", "patient", "subject"}
 
@@ -24,19 +24,20 @@ class Vocabulary:
 
     Attributes
     ----------
-    name : what the vocabulary is called.
-    subject : noun for whom or what a graph belongs to: ``Patient``, ``Mouse``, ``Graph``.
-    whole : what of the subject the graph shows (``brain``); empty if the subject is the graph.
+    name : name of the vocabulary.
+    subject : noun for the owner of a graph: ``Patient``, ``Mouse``, ``Graph``.
+    whole : the part of the subject that the graph shows (``brain``); empty if the subject is the
+        graph.
     inside : what there is less or more of inside one region.
     across : what there is less or more of between regions.
     within : the word between ``inside`` and the region: ``in`` or ``within``.
     less, more : the two directions: ``less`` or ``fewer``, ``more``.
-    balance : the words before ``less`` or ``more`` where edges go both ways, most of them so.
-    mixed : the words before ``inside`` or ``across`` where as many edges come as go.
+    balance : the words before ``less`` or ``more`` if edges are both added and removed.
+    mixed : the words before ``inside`` or ``across`` if as many edges are added as removed.
     unit, units : one changed edge, and several.
-    verb : how a class is given: ``classified as``.
-    caveat : what an explanation of this kind does not say.
-    counts : whether a sentence says how many edges come and go; ``inside`` and ``across`` are then
+    verb : the words before a class: ``classified as``.
+    caveat : the limits of an explanation of this kind.
+    counts : whether a sentence gives the numbers of edges; ``inside`` and ``across`` are then
         plural nouns. The paper's sentences do not: they say ``less activation``.
 
     Examples
@@ -70,10 +71,11 @@ class Vocabulary:
                 if not isinstance(value, bool):
                     problems.append(f"counts must be True or False; got {value!r}.")
             elif not isinstance(value, str) or (not value.strip() and field.name != "whole"):
-                problems.append(f"{field.name} must be a word or a few; got {value!r}.")
+                problems.append(f"{field.name} must be a non-empty text; got {value!r}.")
             elif field.name not in ("name", "caveat") and any(x in value for x in _FORBIDDEN):
                 problems.append(
-                    f"{field.name} may hold no comma, quotation mark or bracket; got {value!r}."
+                    f"{field.name} must not contain commas, quotation marks or brackets; got "
+                    f"{value!r}."
                 )
         if not problems and len({self.less, self.more, self.mixed}) < 3:
             problems.append("less, more and mixed must differ.")
@@ -90,11 +92,11 @@ class Vocabulary:
 
     @classmethod
     def for_nodes(cls, nodes: Nodes) -> Vocabulary:
-        """The vocabulary that fits a node table.
+        """The vocabulary for a node table.
 
-        The areas of the AAL-116 atlas mean a patient's brain, those of the mouse atlas a mouse's.
-        Of anything else nobody has said whose it is: coordinates mean some brain's connections,
-        regions connections, and the rest is a plain graph.
+        It is ``brain`` for the areas of the AAL-116 atlas and ``mouse`` for those of the mouse
+        atlas. Otherwise the owner is unknown: coordinates give the connections of a brain, regions
+        the connections of a network, and anything else a plain graph.
         """
         names = set(nodes.names)
         if names == set(load_aal().names):
@@ -106,10 +108,11 @@ class Vocabulary:
         return VOCABULARIES["network" if nodes.regions else "graph"]
 
     def called(self, subject: str | int | None) -> str:
-        """Whom or what a graph belongs to, as a sentence starts with it.
+        """The owner of a graph, as at the start of a sentence.
 
-        A number gets the noun in front, an id such as ``control-03`` does not: it may be no
-        patient's. Every id of the mouse atlas is a mouse's, and a noun of your own is meant.
+        A number gets the noun in front; an id such as ``control-03`` does not, because it may not
+        be a patient. Every id of the mouse atlas gets it, and so does every id if the noun is
+        custom.
 
         >>> words = Vocabulary.named("brain")
         >>> words.called(9), words.called("bip-009"), words.called("control-03"), words.called(None)
@@ -125,7 +128,7 @@ class Vocabulary:
         return f"{self.subject} {text}" if noun else text
 
     def possessor(self, subject: str) -> str:
-        """The owner of the graph as the subject of "had": "Patient 9's brain"."""
+        """The subject of "had": "Patient 9's brain"."""
         said = rf"(?<![^\W\d_]){re.escape(self.whole)}(?![^\W\d_])"
         if not self.whole or re.search(said, subject, re.IGNORECASE):
             return subject  # never "Anna's brain's brain"
@@ -141,12 +144,12 @@ class Vocabulary:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Inverse of `to_dict`; what version 0.1 wrote does not count."""
+        """Inverse of `to_dict`; vocabularies of version 0.1 have no counts."""
         try:
             shown = {key: visible(value) for key, value in data.items() if key != "counts"}
             return cls(**shown, counts=bool(data.get("counts", False)))
         except (AttributeError, TypeError) as error:
-            msg = f"Not a vocabulary, whose entries are texts: {error}."
+            msg = f"Not a vocabulary: its entries must be texts: {error}."
             raise FileFormatError(msg) from error
 
 
