@@ -157,7 +157,7 @@ def test_a_graph_that_fails_is_a_row(folder: Path, capsys: pytest.CaptureFixture
         (("--all", "--percentile", "90"), "percentile is for a graph file"),
         (("--all", "--pages", "ful"), "Did you mean 'full'?"),
         (("--all", "--format", "cvs"), "Did you mean 'csv'?"),
-        (("--all", "--json", "--format", "csv"), "two forms"),
+        (("--all", "--json", "--format", "csv"), "contradict each other"),
         (("--all", "--engine", "dusk"), "Did you mean 'dask'?"),
         (("--all", "--regions", "lobes"), "Did you mean 'lobe'?"),
         (("--all", "--method", "trii"), "Did you mean 'tri'?"),
@@ -194,9 +194,9 @@ def test_a_store_is_not_taken_for_another_question(
     _, _, err = call(capsys, *TOY, "--all", "--out", "o", "--pages", "none")
     assert "4 explained:" in err
     _, _, err = call(capsys, *TOY, "--all", "--out", "o", "--pages", "none")
-    assert "4 of them from before" in err
+    assert "4 of them of them reused" in err
     _, _, err = call(capsys, *TOY, "--all", "--out", "o", "--pages", "none", "--seed", "1")
-    assert "from before" not in err
+    assert "of them reused" not in err
 
 
 # ---- pages, and a kill ------------------------------------------------------------------------

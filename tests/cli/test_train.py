@@ -34,7 +34,7 @@ def test_train_evaluates_prints_and_saves(cohort, tmp_path, capsys):
         "Training edges-svm on all 24 graphs of cohort …",
     ]
     assert "held-out graphs (nested 5-fold CV, 2 repeats)" in text
-    assert "the paper's (on all graphs, training ones included)" in text
+    assert "the paper's protocol (all graphs, including training graphs)" in text
     assert "Better than chance" in text
     assert "saved: it.dfo" in text
     oracle = load_oracle(tmp_path / "it.dfo")

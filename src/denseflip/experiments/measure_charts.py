@@ -37,11 +37,11 @@ BENCH = (
     Shown("as_read", "true as read", share=True),
 )
 HOW_TO_READ = (
-    "In the charts by method, the flip rate is the share of graphs with a counterfactual, and "
-    "its line is the 95 % interval. All other measures are of the counterfactuals found: medians "
-    "(means for shares), with lines for the interquartile range. Cells are the region pairs (or nodes, or "
-    "connections) that the shortest sentence names. True as read is the share of its redraws that "
-    "flip the classifier too."
+    "In the charts by method, the flip rate is the share of graphs with a counterfactual, and its "
+    "line is the 95 % interval. All other measures are of the counterfactuals found: medians "
+    "(means for shares), with lines for the interquartile range. Cells are the region pairs (or "
+    "nodes, or connections) that the shortest sentence names. True as read is the share of its "
+    "redraws that flip the classifier too."
 )
 
 

@@ -128,8 +128,8 @@ def failed(failures: Sequence[Failure], total: int) -> list[str]:
         data, oracle = one.spec.sources
         reasons.setdefault(one.message, []).append(f"{data.name}, {oracle.name}")
     return [
-        f"{len(failures)} of {total} runs failed and are not shown; the same command tries them "
-        "again.",
+        f"{len(failures)} of {total} runs failed and are not shown. Run the same command to retry "
+        "them.",
         *(
             f"Failed, {len(places)} of them ({'; '.join(dict.fromkeys(places))}): {reason}"
             for reason, places in reasons.items()

@@ -184,5 +184,5 @@ def test_methods_that_need_regions_are_left_out_where_there_are_none(folder):
     assert "needs regions" in plan.skipped[0].reason
     assert {s.job.method.name for s in plan.specs} == {"tri", "edg", "dat+bw"}
     only = write_bench(folder, methods=["rcli"])
-    with pytest.raises(ConfigError, match="nothing to run"):
+    with pytest.raises(ConfigError, match="Nothing to run"):
         make_plan(make_matrix(read_config(only), folder=folder))

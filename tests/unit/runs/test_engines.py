@@ -204,7 +204,7 @@ def test_engines_by_name():
         make_engine("proceses")
     with pytest.raises(InvalidParameterError, match="jobs must be"):
         make_engine("processes", 0)
-    with pytest.raises(InvalidParameterError, match="is for the engine 'dask'"):
+    with pytest.raises(InvalidParameterError, match="needs the engine 'dask'"):
         make_engine("serial", 1, "tcp://x:1")
 
 

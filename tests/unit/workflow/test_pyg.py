@@ -147,7 +147,7 @@ def test_a_model_that_says_another_thing_here_is_found_out(module):
             scores = module(x, edge_index, batch)
             return scores.flip(1) if self.asked == 1 else scores
 
-    with pytest.raises(OracleError, match="Is x what it was trained with"):
+    with pytest.raises(OracleError, match="features that the model was trained with"):
         explainer(Turned().eval())(**tensors())
 
 
