@@ -7,7 +7,8 @@ counts them and fails if one differs. *Bare eigvalsh* is a lower bound: NumPy's 
 Laplacians of the queried graphs, and nothing else.
 
 All three run on one core, graph by graph in turn. The reference runs once, the others before and
-after it, and their mean counts, so that disturbances affect all of them. Run it with ``python benchmarks/bench_authors.py [--quick] [--before CHECKOUT]``.
+after it, and their mean counts, so that disturbances affect all of them. Run it with
+``python benchmarks/bench_authors.py [--quick] [--before CHECKOUT]``.
 """
 
 from __future__ import annotations
