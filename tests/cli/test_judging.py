@@ -73,7 +73,7 @@ def test_the_published_classifier_takes_them_too(cohort, capsys):
     [
         (["evaluate", "c.dfd", "--confounds", "agee"], 1, "Did you mean 'age'?"),
         (["train", "c.dfd", "--confounds", "age", "--skip-evaluation"], 2, "--skip-evaluation"),
-        (["evaluate", "c.dfd", "--oracle", "my_box:dense", "--tell", "2"], 2, "for presets"),
+        (["evaluate", "c.dfd", "--oracle", "my_box:dense", "--tell", "2"], 2, "to presets only"),
         (["evaluate", "c.dfd", "--oracle", "my_box:nothing"], 1, "nothing"),
     ],
 )

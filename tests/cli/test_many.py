@@ -140,7 +140,7 @@ def test_a_graph_that_fails_is_a_row(folder: Path, capsys: pytest.CaptureFixture
     assert rows[0]["status"] == "failed"
     assert "cannot read this graph" in rows[0]["failure"]
     assert [row["status"] for row in rows].count("failed") == 1
-    assert "tried again" in err
+    assert "retry them" in err
     assert "cannot read this graph" in Path("o/index.html").read_text()
 
 
@@ -148,7 +148,7 @@ def test_a_graph_that_fails_is_a_row(folder: Path, capsys: pytest.CaptureFixture
     ("words", "message"),
     [
         (("g0001", "g0009"), "Unknown graph id 'g0009' in data set 'cohort'. Did you mean 'g000"),
-        (("g0001", "g0001"), "'g0001' is named twice"),
+        (("g0001", "g0001"), "'g0001' is given twice"),
         (("g0001", "1"), "twice (as 'g0001' and '1')"),
         (("--all", "g0001"), "Got ids and every. On the command line: ID after"),
         (("--all", "--class", "A"), "Got every and classes."),

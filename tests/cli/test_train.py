@@ -120,7 +120,7 @@ def test_evaluate_tells_in_how_many_cells(cohort, capsys):
     arguments = ["evaluate", cohort, "-p", "regions-logistic", "--tell", "2", *QUICK]
     assert run(app, arguments) == 0
     text, said = capsys.readouterr()
-    assert "Telling decisions of regions-logistic on cohort: 2 held-out graphs …" in said
+    assert "Describing decisions of regions-logistic on cohort: 2 held-out graphs …" in said
     assert "of 2 decisions about held-out graphs can be told true as read" in text
     assert run(app, [*arguments, "--json"]) == 0
     data = json.loads(capsys.readouterr().out)

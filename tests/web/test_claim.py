@@ -59,7 +59,7 @@ def test_a_second_server_is_told_where_the_first_is_and_a_killed_one_is_forgotte
         with pytest.raises(StoreError) as told:
             create_app(ServerSettings(data=tmp_path, datasets=(str(study),)))
         said = str(told.value)
-        assert f"http://127.0.0.1:4321/ (process {pid}) serves this folder already" in said
+        assert f"http://127.0.0.1:4321/ (process {pid}). Use that server" in said
         assert told.value.parameters == ("data",)
         probe = Store(tmp_path)
         assert probe.get(ids[1]).status == "running"  # the refused one has touched nothing

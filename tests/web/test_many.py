@@ -83,7 +83,7 @@ def test_what_is_not_in_that_job_is_told(client, done):
     asked = done["request"] | {"kind": "explain", "subject": "g0001", "of": done["id"]}
     got = client.post("/api/jobs", json=asked | {"method": "auto"})
     assert got.status_code == 400
-    assert "asked otherwise (method)" in message(got)
+    assert "had other options (method)" in message(got)
     assert "no finished job" in message(client.post("/api/jobs", json=asked | {"of": "0" * 16}))
     job = client.post("/api/jobs", json=asked | {"subject": "g0000"}).json()  # of the other class
     ended = wait(client, job["id"])

@@ -113,7 +113,7 @@ def test_a_job_whose_turn_comes_when_the_folder_is_full_fails_and_can_run_again(
     _, app = make()
     job = app.state.store.add("judge", {"kind": "judge", "dataset": "study"})
     app.state.quota.most_size = 1
-    with pytest.raises(StoreError, match="no room"):
+    with pytest.raises(StoreError, match="Not saved"):
         app.state.work(job, JobProgress(job.id))
 
 

@@ -54,7 +54,7 @@ def test_a_scheduler_that_cannot_be_reached_is_an_error(folder, monkeypatch):
     monkeypatch.setattr(engines, "_CONNECT_SECONDS", 1)
     specs = bench_specs(folder, methods=["tri"])
     engine = make_engine("dask", 1, "tcp://127.0.0.1:9")
-    with pytest.raises(EngineError, match=r"No Dask scheduler can be reached at tcp://127.0.0.1:9"):
+    with pytest.raises(EngineError, match=r"Cannot reach a Dask scheduler at tcp://127.0.0.1:9"):
         run_specs(specs, Store(folder / "s"), engine)
 
 

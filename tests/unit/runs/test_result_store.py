@@ -150,7 +150,7 @@ def test_a_folder_that_is_no_store_is_said_so(tmp_path):
     with pytest.raises(StoreError, match="'other', not a store"):
         Store(tmp_path)
     (tmp_path / "store.json").write_text("garbage")
-    with pytest.raises(StoreError, match="cannot be read as the head"):
+    with pytest.raises(StoreError, match="cannot be read as the header"):
         Store(tmp_path)
 
 

@@ -103,9 +103,11 @@ def test_settings_that_are_not_those_of_a_counterfactual_are_refused(module, cha
 
 
 def test_features_that_are_not_those_of_x_are_refused(module):
-    with pytest.raises(InvalidParameterError, match=r"x is not the 'constant' features"):
+    with pytest.raises(InvalidParameterError, match=r"x does not hold the 'constant' features"):
         explainer(module, "constant")(**tensors())
-    with pytest.raises(InvalidParameterError, match=r"x is not the 'profile' features .*'fixed'"):
+    with pytest.raises(
+        InvalidParameterError, match=r"x does not hold the 'profile' features .*'fixed'"
+    ):
         explainer(module, "profile")(**tensors())
     fixed = explainer(module, "fixed")(**tensors())
     own = explainer(module, lambda a: a.sum(0)[:, None])(**tensors())
@@ -118,7 +120,7 @@ def test_what_cannot_be_explained_is_said(module):
     import torch
 
     given = tensors()
-    with pytest.raises(InvalidGraphError, match="One graph at a time is explained; batch holds 2"):
+    with pytest.raises(InvalidGraphError, match="Give one graph at a time; batch holds 2"):
         explainer(module)(**{**given, "batch": torch.arange(2).repeat_interleave(6)})
     with pytest.raises(InvalidGraphError, match="edge_index of the PyG Data object holds some"):
         explainer(module)(**{**given, "edge_index": given["edge_index"][:, :-1]})
