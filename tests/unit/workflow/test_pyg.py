@@ -106,7 +106,7 @@ def test_features_that_are_not_those_of_x_are_refused(module):
     with pytest.raises(InvalidParameterError, match=r"x does not hold the 'constant' features"):
         explainer(module, "constant")(**tensors())
     with pytest.raises(
-        InvalidParameterError, match=r"x does not hold the 'profile' features .*'fixed'"
+        InvalidParameterError, match=r"not hold the 'profile' features .*'fixed'"
     ):
         explainer(module, "profile")(**tensors())
     fixed = explainer(module, "fixed")(**tensors())
