@@ -1,10 +1,10 @@
-"""TRI and its classifier in the shape of the authors' notebooks, as a reference for speed.
+"""TRI and its classifier in the style of the authors' notebooks, as a reference for speed.
 
-Written anew after the paper and the specification (TRI, the spectral classifier), the way a careful
-reader would write it with networkx, SciPy and scikit-learn, and as slow as that is: graphs are
-networkx objects that are copied for every change; all pairs are scored and sorted in Python; the
-oracle is asked after the removal and again after the addition, though only the second answer is
-used; and each of its answers builds one sparse Laplacian and solves for one graph.
+Written from the paper and the specification (TRI, the spectral classifier) with networkx, SciPy and
+scikit-learn, without optimisation: graphs are networkx objects that are copied for every change;
+all pairs are scored and sorted in Python; the oracle is queried after the removal and again after
+the addition, though only the second answer is used; and each query builds one sparse Laplacian and
+solves for one graph.
 
 The classifier is the one behind the printed numbers: a self-loop at every node, all eigenvalues of
 the normalised Laplacian but the smallest, ascending, a zero in front, zeros behind. So what this
@@ -40,13 +40,13 @@ def spectral_row(graph: nx.Graph, width: int) -> npt.NDArray[np.float64]:
 
 @dataclass
 class SparseOracle:
-    """A fitted scikit-learn estimator, asked about one networkx graph at a time.
+    """A fitted scikit-learn estimator, queried about one networkx graph at a time.
 
     Attributes
     ----------
     estimator : trained on rows of `spectral_row`.
     width : length of such a row.
-    calls : how often it was asked.
+    calls : number of queries.
     """
 
     estimator: Any

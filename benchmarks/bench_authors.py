@@ -1,14 +1,14 @@
-"""TRI over AUT, beside a program in the shape of the authors' notebooks.
+"""TRI on AUT, compared with a program in the style of the authors' notebooks.
 
-The reference (``authors_shape.py``) works on networkx copies, asks twice an iteration and solves a
-sparse eigenproblem per answer. The library runs the published profile of `tri` with the published
-classifier, so that both must find the same counterfactual for every graph: the benchmark counts
-them and fails where one differs. *Bare eigvalsh* is the floor: NumPy's dense solver over the
-Laplacians of the graphs that the search asked about, and nothing else.
+The reference (``authors_shape.py``) works on networkx copies, queries twice per iteration and
+solves a sparse eigenproblem per query. The library runs the published profile of `tri` with the
+published classifier, so both must find the same counterfactual for every graph; the benchmark
+counts them and fails if one differs. *Bare eigvalsh* is a lower bound: NumPy's dense solver on the
+Laplacians of the queried graphs, and nothing else.
 
-All three run on one core, graph by graph in turn; the reference once, the others before and after
-it, and of those two times the mean counts, not the least: what disturbs one disturbs all. Run it
-with ``python benchmarks/bench_authors.py [--quick] [--before CHECKOUT]``.
+All three run on one core, graph by graph in turn. The reference runs once, the others before and
+after it, and their mean counts, so that disturbances affect all of them. Run it with
+``python benchmarks/bench_authors.py [--quick] [--before CHECKOUT]``.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def lines(figures: Figures) -> list[Line]:
         Line("denseflip / bare eigvalsh", ours / floor, "×"),
         Line("reference, per call", 1e3 * theirs / figures["reference calls"], "ms"),
         Line("denseflip, per question", 1e3 * ours / figures["questions"], "ms"),
-        Line("bare eigvalsh, per question", 1e3 * floor / figures["questions"], "ms"),
+        Line("bare eigvalsh, per query", 1e3 * floor / figures["questions"], "ms"),
         Line("reference, calls", figures["reference calls"]),
         Line("denseflip, questions", figures["questions"]),
         Line(f"same counterfactuals, of {n:.0f}", figures["same"], at_least=n, must=True),

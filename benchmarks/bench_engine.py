@@ -1,8 +1,8 @@
-"""The engine's own cost per question, at the size of the paper's brain graphs.
+"""The cost of the engine per query, at the size of the paper's brain graphs.
 
-The oracle answers at once and never changes its mind, so what is measured is the search: its
-set-up, making the steps, changing the graph, counting and caching, the result with its trace. The
-yardstick is a bare loop that toggles the same pairs in one NumPy array and asks the same oracle.
+The oracle answers at once and always the same, so only the search is measured: its set-up, the
+steps, changes of the graph, counting and caching, and the result with its trace. The baseline is a
+bare loop that toggles the same pairs in one NumPy array and queries the same oracle.
 
 *free* is an oracle that does not look at the graph; *array* is one that has every graph handed out
 as an array, as most models want it. `tri`, `edg` and `obs` cost next to nothing themselves and

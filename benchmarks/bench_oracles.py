@@ -1,11 +1,11 @@
-"""The trained classifiers' cost per question, as ratios to the least that an answer needs.
+"""The cost of trained classifiers per query, as ratios to the minimal work of an answer.
 
-- *Spectral features* beside what the paper's library did: a sparse Laplacian per graph and all
+- *Spectral features* compared with the paper's library: a sparse Laplacian per graph and all
   eigenvalues but one from SciPy's Lanczos solver. The batched path must be 8 times as fast at 116
   nodes.
-- *A question to the spectral classifier* beside the eigenvalues alone (NumPy's `eigvalsh` of a
+- *A query of the spectral classifier* compared with the eigenvalues alone (NumPy's `eigvalsh` of a
   ready matrix).
-- *A question to the linear classifiers* (two pairs of a known graph flipped, one question at a
+- *A query of the linear classifiers* (two pairs of a known graph flipped, one query at a
   time and 32 together) beside one dot product of a ready row.
 - *Large graphs*: the features with 200 values, beside a dense and a sparse solver called directly.
 

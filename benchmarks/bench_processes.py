@@ -1,4 +1,4 @@
-"""One process or two: a long comparison, a short one, and how long a worker takes to begin.
+"""One process or two: a long comparison, a short one, and the start of a worker.
 
 Wall-clock seconds of whole commands (``denseflip bench``), each in an interpreter of its own, from
 its start to its last table. *as it comes* is the command without ``--engine``. The long job is two

@@ -1,4 +1,4 @@
-"""How a search talks to its oracle: what it has evaluated for what it asks, and in how many calls.
+"""How a search queries its oracle: graphs evaluated per query, and number of calls.
 
 Four things, each as a ratio:
 

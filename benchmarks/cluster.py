@@ -1,4 +1,4 @@
-"""A cohort past one machine: throughput against the number of Dask workers, simulated.
+"""Simulate a cohort on a Dask cluster: throughput by the number of workers.
 
 A labelling is replaced by a sleep of its measured cost and a record of its true size, so that many
 workers fit on one machine: what is measured is the scheduler, the way back and the store, not the

@@ -1,4 +1,4 @@
-"""What all benchmarks here share: fair timing, two versions side by side, one kind of table.
+"""Shared by all benchmarks: timing, comparison of two versions, and tables.
 
 A benchmark is a module with two functions. ``measure(quick)`` does the work and returns plain
 figures, times as the least of several repeats; it uses nothing but what `denseflip` offers by name
@@ -99,8 +99,9 @@ class Line:
     name : what was measured.
     value : the figure.
     unit : written behind the name.
-    at_most, at_least : what is aimed at. Missing it is said, not punished: machines differ.
-    must : whether missing it means that something is wrong, whatever the machine.
+    at_most, at_least : targets. A missed target is reported but is not an error, since machines
+        differ.
+    must : whether a missed target is an error on any machine.
     """
 
     name: str

@@ -1,9 +1,8 @@
-"""How many oracles that are not deterministic does `explain(confirm=n)` catch?
+"""How many non-deterministic oracles does `explain(confirm=n)` detect?
 
-Each oracle is a good one that now and then answers with another class, at random, anew at every
-question. Every counterfactual that it would be given back is wrong: it belongs to one of many
-oracles that answered by turns. Figures of a run are in ``docs/reliability.md``. Run from the root
-of the repository::
+Each oracle sometimes answers with another class, at random, independently for every query. Every
+counterfactual of such an oracle is wrong. ``docs/reliability.md`` has the figures of a run. Run
+from the root of the repository::
 
     python benchmarks/noisy_oracles.py                   # 20 % noise, 400 runs each
     python benchmarks/noisy_oracles.py --noise 0.05 --runs 200
@@ -59,7 +58,7 @@ def main() -> None:
     parser.add_argument("--noise", type=float, default=0.2)
     parser.add_argument("--runs", type=int, default=400)
     chosen = parser.parse_args()
-    print("| asked again | caught | expected |\n|---|---|---|")
+    print("| re-queries | detected | expected |\n|---|---|---|")
     for times in TIMES:
         share = caught(times, noise=chosen.noise, runs=chosen.runs)
         # Two graphs a time; each must get the answer it got first, right or wrong.

@@ -1,7 +1,7 @@
 """How many verified sentences need fewer than all edits, and how many are true as read?
 
-Explains every graph of a data set by each method, tells it, and counts. Figures of a run are in
-``docs/statements.md``. Run from the root of the repository::
+Explains every graph of a data set by each method, describes the result, and counts.
+``docs/statements.md`` has the figures of a run. Run from the root of the repository::
 
     python benchmarks/verified_sentences.py            # AUT by tri and cli, the paper's classifier
     python benchmarks/verified_sentences.py aut --oracle sf-knn --methods tri,cli,tri+min,cli+min
@@ -90,7 +90,7 @@ def count(method: str, stories: Sequence[Story], n_graphs: int, seconds: float) 
 
 
 def run(dataset: Dataset, oracle: FittedOracle, method: str, profile: str) -> Figures:
-    """Explain and tell every graph of the data set."""
+    """Explain and describe every graph of the data set."""
     background = Background(dataset.graphs)
     started = time.perf_counter()
     stories = []

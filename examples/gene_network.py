@@ -1,11 +1,11 @@
-"""Gene networks: names and pathways, no coordinates, and a rule that looks genes up by name.
+"""Gene networks: names and pathways, no coordinates, and a rule that finds genes by name.
 
     python examples/gene_network.py
 
-Twenty-four made-up co-expression networks over sixteen genes of four pathways, one edge list a
-sample, as a lab would have them. In tumours the genes of DNA repair and of the cell cycle have lost
-each other. The networks are imported with their names, a classifier is trained and judged, one
-tumour is explained in pathways, and then again under a rule of one's own, written for networkx.
+Twenty-four synthetic co-expression networks of sixteen genes in four pathways, one edge list per
+sample. In tumours, the genes of DNA repair and of the cell cycle are less connected. The script
+imports the networks with their names, trains and evaluates a classifier, and explains one tumour in
+terms of pathways. Then it explains the same tumour under a custom rule, written for networkx.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ GENES = tuple(gene for genes in PATHWAYS.values() for gene in genes)
 
 
 def write_lab(folder: Path, *, seed: int = 0) -> None:
-    """The files of a lab: an edge list per sample, the samples' table, the genes' table."""
+    """Write the files of a lab: an edge list per sample, a table of samples, a table of genes."""
     rng = np.random.default_rng(seed)
     (folder / "networks").mkdir(parents=True)
     samples = ["sample\ttissue\tage"]
@@ -65,14 +65,14 @@ def read_lab(folder: Path) -> Dataset:
 
 
 def joined(network: nx.Graph) -> str:
-    """A rule of one's own: is there a way from BRCA1 to E2F1 in at most two steps?"""
+    """A custom rule: is there a path from BRCA1 to E2F1 of at most two steps?"""
     near = nx.has_path(network, "BRCA1", "E2F1")
     near = near and nx.shortest_path_length(network, "BRCA1", "E2F1") <= 2
     return "joined" if near else "apart"
 
 
 def main(folder: Path) -> dict[str, str]:
-    """Import, train, judge, explain; returns the two sentences."""
+    """Import, train, evaluate, explain; return the two sentences."""
     write_lab(folder)
     data = read_lab(folder)
     print("\n".join(import_report(data)))
@@ -94,7 +94,7 @@ def main(folder: Path) -> dict[str, str]:
     )
     print(story)
     page = write_page(story, folder / "S01.html", dataset=data.card, interactive=False)
-    print(f"Written to {page.name}: a circle of pathways, since genes have no place in a room.")
+    print(f"Written to {page.name}: a circle of pathways, since genes have no coordinates.")
 
     mine = as_oracle(joined, "networkx", nodes=data.nodes)
     other = explain(data["S00"].graph, mine, "edg+min", nodes=data.nodes)

@@ -1,10 +1,10 @@
-"""A graph network on four strains of mice: trained, judged on mice it has not seen, explained.
+"""Train a graph neural network on four strains of mice, evaluate it, and explain it.
 
     pip install "denseflip[gnn]"
     python examples/gnn_mice.py
 
-The network is a plain one of PyTorch Geometric (GCN, two layers). denseflip asks it about edited
-brains in batches, with the features of nodes made anew for each of them. The same network on the
+The network is a GCN with two layers in PyTorch Geometric. denseflip queries it about edited brains
+in batches, with node features that are computed again for each of them. The same network on the
 command line, from this folder:
 
     denseflip explain mice:strain 0 --oracle "gnn_mice:model?features=profile" --target BTBR
@@ -29,7 +29,7 @@ STRAINS = "mice:strain"
 
 
 class Gcn(nn.Module):
-    """Two rounds of messages, then the mean over all nodes of a brain."""
+    """Two rounds of message passing, then the mean over all nodes of a brain."""
 
     def __init__(self, n_nodes: int, n_classes: int, hidden: int = 12) -> None:
         super().__init__()
@@ -46,7 +46,7 @@ class Gcn(nn.Module):
 
 
 def as_data(dataset: Dataset) -> Batch:
-    """All graphs of a data set as PyTorch Geometric has them; features: the connection profile."""
+    """Convert all graphs of a data set to PyTorch Geometric; features: the connection profile."""
     items = []
     for graph, label in zip(dataset.graphs, dataset.labels, strict=True):
         profile = torch.as_tensor(graph.to_adjacency(), dtype=torch.float32)
@@ -58,7 +58,7 @@ def as_data(dataset: Dataset) -> Batch:
 
 
 def train(dataset: Dataset, *, epochs: int = 20, seed: int = 0) -> Gcn:
-    """A network trained on a data set, in evaluation mode."""
+    """Return a network trained on a data set, in evaluation mode."""
     torch.manual_seed(seed)
     network = Gcn(dataset.n_nodes, len(dataset.class_names))
     given = as_data(dataset)
@@ -72,7 +72,7 @@ def train(dataset: Dataset, *, epochs: int = 20, seed: int = 0) -> Gcn:
 
 
 def make_oracle(dataset: Dataset) -> Any:
-    """The network as an oracle that knows how to be trained anew, so that it can be judged."""
+    """Return the network as an oracle that can be retrained, so that it can be evaluated."""
     oracle: Any = as_oracle(train(dataset), features="profile", class_names=dataset.class_names)
     oracle.refit = make_oracle
     return oracle
@@ -80,18 +80,18 @@ def make_oracle(dataset: Dataset) -> Any:
 
 @functools.cache
 def __getattr__(name: str) -> Any:
-    """`gnn_mice:model` for the command line: trained when it is first asked for."""
+    """Provide `gnn_mice:model` for the command line: trained on first access."""
     if name == "model":
         return train(load_dataset(STRAINS))
     raise AttributeError(name)
 
 
 def main(*, folds: int = 4, permutations: int = 0, budget: int = 2000) -> Any:
-    """Train, judge, explain one mouse; gives back the oracle, the judgement and the story."""
+    """Train, evaluate, explain one mouse; return the oracle, the evaluation and the story."""
     mice = load_dataset(STRAINS)
     oracle = make_oracle(mice)
     judged = evaluate(mice, oracle, folds=folds, repeats=1, permutations=permutations)
-    print(f"Accuracy on mice that it has not seen: {judged.accuracy:.2f}")
+    print(f"Accuracy on held-out mice: {judged.accuracy:.2f}")
     story = explain_and_describe(
         find_subject(mice, 0), oracle, "auto", target="BTBR", evaluation=judged, budget=budget
     )

@@ -1,15 +1,16 @@
-"""A classifier behind HTTP: the service, in forty lines of the standard library, and its caller.
+"""A classifier behind HTTP: the service, with the standard library only, and its client.
 
     pip install "denseflip[http]"
-    python examples/http_service.py            # starts it, asks it, explains one graph
-    python examples/http_service.py serve      # keeps it running, at http://127.0.0.1:8765/predict
+    python examples/http_service.py            # start it and explain one graph
+    python examples/http_service.py serve      # keep it running at http://127.0.0.1:8765/predict
 
-With the second one running, from anywhere:
+While the second one runs:
 
     denseflip explain mice 0 --oracle http://127.0.0.1:8765/predict
 
-The service is for this machine. One that others can reach belongs behind https and a token
-(``DENSEFLIP_TOKEN`` on the caller's side; this one asks for it if ``SERVICE_TOKEN`` is set).
+The service is for this machine only. A service that others can reach needs https and a token
+(``DENSEFLIP_TOKEN`` on the side of the client; this service requires it if ``SERVICE_TOKEN`` is
+set).
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ from denseflip import Graph, fit_oracle, load_dataset, open_oracle
 from denseflip.workflow.explain_and_describe import explain_and_describe
 from denseflip.workflow.subject import find_subject
 
-LARGEST = 64 * 2**20  # bytes of a question
+LARGEST = 64 * 2**20  # largest size of a query in bytes
 
 
 class Service(ThreadingHTTPServer):
-    """Answers questions about graphs by a classifier of `fit_oracle`."""
+    """Answers queries about graphs with a classifier of `fit_oracle`."""
 
     daemon_threads = True
 
@@ -42,11 +43,11 @@ class Service(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Where it is."""
+        """The address of the service."""
         return f"http://127.0.0.1:{self.server_address[1]}/predict"
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Labels and probabilities of the graphs of a question, classes by their names."""
+        """Return labels and probabilities of the graphs of a query, with class names."""
         graphs = [Graph.from_edges(g["n_nodes"], g["edges"]) for g in question["graphs"]]
         names = self.dataset.class_names
         labels = [names[label] for label in self.classifier.predict(graphs)]
@@ -55,14 +56,14 @@ class Service(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """One POST, one JSON answer."""
+    """Answers each POST with JSON."""
 
     server: Service
     protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True  # headers and body are two parts; do not wait between them
+    disable_nagle_algorithm = True  # send headers and body without delay
 
     def do_POST(self) -> None:
-        """Answer a question; a wrong one with status 400 and the reason."""
+        """Answer a query; an invalid one with status 400 and the reason."""
         size = int(self.headers.get("Content-Length", 0))
         token = f"Bearer {self.server.token}"
         if size > LARGEST:
@@ -87,11 +88,11 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *args: object) -> None:
-        """Keep quiet."""
+        """Log nothing."""
 
 
 def main(dataset: str = "mice", target: str = "BTBR") -> Any:
-    """Start the service, open it by its address, explain one graph; gives back the story."""
+    """Start the service, open it by its address, explain one graph; return the story."""
     with Service(0, dataset) as service:
         threading.Thread(target=service.serve_forever, daemon=True).start()
         oracle = open_oracle(service.url)

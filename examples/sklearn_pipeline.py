@@ -1,4 +1,4 @@
-"""A scikit-learn pipeline of one's own: fitted as usual, judged by refitting, explained.
+"""Fit a scikit-learn pipeline, evaluate it by refitting, and explain it.
 
     python examples/sklearn_pipeline.py
 
@@ -28,10 +28,10 @@ pipeline.fit(rows, mice.labels)
 
 
 def main(*, permutations: int = 99) -> Any:
-    """Judge the pipeline, explain one mouse; gives back the judgement and the story."""
+    """Evaluate the pipeline, explain one mouse; return the evaluation and the story."""
     oracle = as_oracle(pipeline, features="degrees", class_names=mice.class_names)
     judged = evaluate(mice, oracle, folds=4, repeats=2, permutations=permutations)
-    print(f"Accuracy on mice that it has not seen: {judged.accuracy:.2f} ({judged.level})")
+    print(f"Accuracy on held-out mice: {judged.accuracy:.2f} ({judged.level})")
     story = explain_and_describe(find_subject(mice, 0), oracle, target="BTBR", evaluation=judged)
     print(story)
     return judged, story

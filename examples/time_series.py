@@ -3,11 +3,11 @@
     pip install "denseflip[brain]"
     python examples/time_series.py OUT
 
-Twenty made-up people with ninety volumes of twenty Schaefer parcels each, as XCP-D writes them. In
-patients the left and right default mode networks move apart. The folder is imported as it is:
-names, networks and hemispheres come from the parcels' names, classes from ``participants.tsv``, of
-whom one has no scan and one no diagnosis. Then a classifier, its honest figure, one patient
-explained, and a page that says all of it.
+Twenty synthetic subjects with ninety volumes of twenty Schaefer parcels each, in the format of
+XCP-D. In patients, the left and right default mode networks are less connected. The import takes
+names, networks and hemispheres from the names of the parcels, and classes from
+``participants.tsv``, where one participant has no scan and one no diagnosis. Then the script trains
+and evaluates a classifier, explains one patient, and writes a page.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ NAMES = tuple(
 
 
 def write_study(folder: Path, *, seed: int = 0) -> None:
-    """Time series as XCP-D lays them out, and BIDS' table of participants."""
+    """Write time series in the layout of XCP-D, and a BIDS table of participants."""
     rng = np.random.default_rng(seed)
     people = ["participant_id\tage\tsex\tgroup"]
     for i in range(1, 21):
         name, patient = f"sub-{i:02}", i % 2 == 0
-        shared = rng.standard_normal((90, 4))  # a signal for each network and side
-        shared[:, 1] = shared[:, 0]  # both sides of the visual network move together
+        shared = rng.standard_normal((90, 4))  # one signal per network and hemisphere
+        shared[:, 1] = shared[:, 0]  # both sides of the visual network correlate
         if not patient:
             shared[:, 3] = shared[:, 2]  # and, in controls, those of the default mode network
         series = np.repeat(shared, 5, axis=1) + 0.9 * rng.standard_normal((90, 20))
@@ -53,7 +53,7 @@ def write_study(folder: Path, *, seed: int = 0) -> None:
 
 
 def main(out: Path) -> str:
-    """Write, import, train, judge, explain, tell; returns the sentence."""
+    """Write, import, train, evaluate, explain, describe; return the sentence."""
     write_study(out / "xcp_d")
     data = import_folder(
         out / "xcp_d", measure="pearson", keep=Keep(threshold=0.3), skip_unmatched=True

@@ -70,10 +70,10 @@ def test_a_long_run_is_asked_about_only_at_a_terminal(
     monkeypatch.setattr(command.typer, "confirm", no)
     monkeypatch.setattr(command, "_at_terminal", lambda: True)
     assert run(app, ["cohort", "toy.dfd", *SHORT, "--out", "out"]) == 0
-    assert asked == ["Go on?"]
+    assert asked == ["Continue?"]
     assert "of them indicate" not in capsys.readouterr().out
     assert run(app, ["cohort", "toy.dfd", *SHORT, "--out", "out", "--yes"]) == 0
-    assert asked == ["Go on?"]
+    assert asked == ["Continue?"]
     assert "of them indicate" in capsys.readouterr().out
 
 

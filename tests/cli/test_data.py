@@ -90,7 +90,7 @@ def test_show_without_network_says_what_to_do(capsys: Captured) -> None:
 
 def test_fetch(capsys: Captured) -> None:
     assert run(app, ["data", "fetch", "mice"]) == 0
-    assert "on this machine already" in capsys.readouterr().err
+    assert "already on this machine" in capsys.readouterr().err
     assert "Unknown data set 'abide'" in fails(capsys, "data", "fetch", "mice", "abide")
     assert "Say which" in fails(capsys, "data", "fetch", code=2)
     assert "Download it manually" in fails(capsys, "data", "fetch", "kki")

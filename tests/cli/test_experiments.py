@@ -39,13 +39,13 @@ def test_bench_then_results(folder, capsys):
     config = write_bench(folder, methods=["tri", "edg"], title="Mine & yours")
     out, err = ok(capsys, "bench", "--config", config, "--out", "b")
     assert "| cohort | own    | edg" in out
-    assert "32 of 32 results: 32 new, 0 from before" in err
+    assert "32 of 32 results: 32 new, 0 reused" in err
     assert "ratio" in err
     assert "Mine &amp; yours" in (folder / "b" / "index.html").read_text()
     assert json.loads((folder / "b" / "run.json").read_text())["explanations"] == 32
 
     _, err = ok(capsys, "bench", "--config", config, "--out", "b")
-    assert "0 new, 32 from before" in err
+    assert "0 new, 32 reused" in err
 
     out, _ = ok(capsys, "results", "b", "-g", "method", "-m", "calls,plausibility")
     heading = [cell.strip() for cell in out.splitlines()[2].strip("|").split("|")]
@@ -61,7 +61,7 @@ def test_bench_then_results(folder, capsys):
 
 
 def test_results_say_what_is_wrong(folder, capsys):
-    assert "no results here" in fails(capsys, "results", folder)
+    assert "no results found" in fails(capsys, "results", folder)
     ok(capsys, "bench", "--config", write_bench(folder, methods=["tri"]), "--out", "b")
     assert "Did you mean 'method'" in fails(capsys, "results", "b", "-w", "metod=tri")
     assert "table form" in fails(capsys, "results", "b", "-f", "excel")
@@ -71,7 +71,7 @@ def test_results_say_what_is_wrong(folder, capsys):
     _, err = ok(capsys, "results", "b")
     assert "damaged" in err
     _, err = ok(capsys, "bench", "--config", "bench.toml", "--out", "b")
-    assert "Set aside, damaged" in err
+    assert "Damaged, set aside" in err
 
 
 def test_bench_says_what_is_wrong_with_a_configuration(folder, capsys):
@@ -81,7 +81,7 @@ def test_bench_says_what_is_wrong_with_a_configuration(folder, capsys):
     good = write_bench(folder)
     assert "Did you mean 'serial'" in fails(capsys, "bench", "--config", good, "--engine", "serail")
     err = fails(capsys, "bench", "--config", good, "--scheduler", "tcp://x:1")
-    assert "is for the engine 'dask'" in err
+    assert "needs the engine 'dask'" in err
 
 
 def test_failed_runs_are_listed_and_the_exit_code_is_1(folder, capsys):
@@ -89,7 +89,7 @@ def test_failed_runs_are_listed_and_the_exit_code_is_1(folder, capsys):
     err = fails(capsys, "bench", "--config", config, "--out", "b")
     assert "runs failed:" in err
     assert "cannot read this graph" in err
-    assert "tried again" in err
+    assert "retry them" in err
 
 
 def test_a_store_of_a_newer_version(folder, capsys):

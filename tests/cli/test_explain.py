@@ -220,7 +220,7 @@ def test_explain_gives_the_function_the_form_it_wants(
             ("weighted.csv", "--oracle", "box:first", "--edges", "2", "--threshold", "1"),
             "Pass one of",
         ),
-        (("lab.dfd", "--oracle", "box:first"), "say which of its graphs"),
+        (("lab.dfd", "--oracle", "box:first"), "Choose one of its graphs"),
     ],
 )
 def test_bad_words_get_one_clear_message_and_exit_code_1(

@@ -31,7 +31,7 @@ def test_an_oracle_is_judged_and_the_explanation_carries_it(cohort, capsys):
     assert run(app, words) == 0
     text, said = capsys.readouterr()
     assert said == "Evaluating my_box:dense on synthetic …\n"
-    assert "all graphs, which it may have seen" in text
+    assert "all graphs (it may have seen them)" in text
     assert "the paper's" not in text
     assert json.loads(Path("j.json").read_text())["protocol"] == "as given"
     words = ["explain", cohort, "0", "--oracle", "my_box:dense", "-m", "con"]
@@ -73,7 +73,7 @@ def test_the_published_classifier_takes_them_too(cohort, capsys):
     [
         (["evaluate", "c.dfd", "--confounds", "agee"], 1, "Did you mean 'age'?"),
         (["train", "c.dfd", "--confounds", "age", "--skip-evaluation"], 2, "--skip-evaluation"),
-        (["evaluate", "c.dfd", "--oracle", "my_box:dense", "--tell", "2"], 2, "for presets"),
+        (["evaluate", "c.dfd", "--oracle", "my_box:dense", "--tell", "2"], 2, "to presets only"),
         (["evaluate", "c.dfd", "--oracle", "my_box:nothing"], 1, "nothing"),
     ],
 )

@@ -140,7 +140,7 @@ def test_a_graph_that_fails_is_a_row(folder: Path, capsys: pytest.CaptureFixture
     assert rows[0]["status"] == "failed"
     assert "cannot read this graph" in rows[0]["failure"]
     assert [row["status"] for row in rows].count("failed") == 1
-    assert "tried again" in err
+    assert "retry them" in err
     assert "cannot read this graph" in Path("o/index.html").read_text()
 
 
@@ -148,7 +148,7 @@ def test_a_graph_that_fails_is_a_row(folder: Path, capsys: pytest.CaptureFixture
     ("words", "message"),
     [
         (("g0001", "g0009"), "Unknown graph id 'g0009' in data set 'cohort'. Did you mean 'g000"),
-        (("g0001", "g0001"), "'g0001' is named twice"),
+        (("g0001", "g0001"), "'g0001' is given twice"),
         (("g0001", "1"), "twice (as 'g0001' and '1')"),
         (("--all", "g0001"), "Got ids and every. On the command line: ID after"),
         (("--all", "--class", "A"), "Got every and classes."),
@@ -157,7 +157,7 @@ def test_a_graph_that_fails_is_a_row(folder: Path, capsys: pytest.CaptureFixture
         (("--all", "--percentile", "90"), "percentile is for a graph file"),
         (("--all", "--pages", "ful"), "Did you mean 'full'?"),
         (("--all", "--format", "cvs"), "Did you mean 'csv'?"),
-        (("--all", "--json", "--format", "csv"), "two forms"),
+        (("--all", "--json", "--format", "csv"), "contradict each other"),
         (("--all", "--engine", "dusk"), "Did you mean 'dask'?"),
         (("--all", "--regions", "lobes"), "Did you mean 'lobe'?"),
         (("--all", "--method", "trii"), "Did you mean 'tri'?"),
@@ -194,9 +194,9 @@ def test_a_store_is_not_taken_for_another_question(
     _, _, err = call(capsys, *TOY, "--all", "--out", "o", "--pages", "none")
     assert "4 explained:" in err
     _, _, err = call(capsys, *TOY, "--all", "--out", "o", "--pages", "none")
-    assert "4 of them from before" in err
+    assert "4 of them of them reused" in err
     _, _, err = call(capsys, *TOY, "--all", "--out", "o", "--pages", "none", "--seed", "1")
-    assert "from before" not in err
+    assert "of them reused" not in err
 
 
 # ---- pages, and a kill ------------------------------------------------------------------------

@@ -34,7 +34,7 @@ def test_train_evaluates_prints_and_saves(cohort, tmp_path, capsys):
         "Training edges-svm on all 24 graphs of cohort …",
     ]
     assert "held-out graphs (nested 5-fold CV, 2 repeats)" in text
-    assert "the paper's (on all graphs, training ones included)" in text
+    assert "the paper's protocol (all graphs, including training graphs)" in text
     assert "Better than chance" in text
     assert "saved: it.dfo" in text
     oracle = load_oracle(tmp_path / "it.dfo")
@@ -120,7 +120,7 @@ def test_evaluate_tells_in_how_many_cells(cohort, capsys):
     arguments = ["evaluate", cohort, "-p", "regions-logistic", "--tell", "2", *QUICK]
     assert run(app, arguments) == 0
     text, said = capsys.readouterr()
-    assert "Telling decisions of regions-logistic on cohort: 2 held-out graphs …" in said
+    assert "Describing decisions of regions-logistic on cohort: 2 held-out graphs …" in said
     assert "of 2 decisions about held-out graphs have a sentence that is true as read" in text
     assert run(app, [*arguments, "--json"]) == 0
     data = json.loads(capsys.readouterr().out)

@@ -91,10 +91,10 @@ def test_an_index_of_many_patients(desk):
     assert other.sideways() <= 0
     page.click("#history summary")
     page.once("dialog", lambda asked: asked.accept())
-    page.click("#jobs li:has-text('one by one') >> text=delete")  # the one that is shown
+    page.click("#jobs li:has-text('many subjects') >> text=delete")  # the one that is shown
     page.wait_for_selector("#welcome:not([hidden])")
     assert page.is_hidden("#index")
-    page.wait_for_selector("#jobs li:has-text('one by one')", state="detached")
+    page.wait_for_selector("#jobs li:has-text('many subjects')", state="detached")
     window.quiet()
     other.quiet()
 

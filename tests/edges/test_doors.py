@@ -488,4 +488,4 @@ def test_nothing_is_unforeseen_on_the_command_line(files, tmp_path, capsys):
         ["results", str(tmp_path)],
     ):
         assert run(app, words) != 0, words
-        assert "not foreseen" not in capsys.readouterr().err, words
+        assert "Unexpected error" not in capsys.readouterr().err, words

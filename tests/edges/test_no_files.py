@@ -71,7 +71,7 @@ def test_what_is_no_file_is_told_at_once(make, words, tmp_path, monkeypatch, cap
     assert run(app, listed) == 1
     said = capsys.readouterr().err
     assert "ODD" in said
-    assert "not foreseen" not in said
+    assert "Unexpected error" not in said
     assert "not enough memory" not in said
 
 
@@ -91,7 +91,7 @@ def test_the_head_of_a_store_is_not_read_to_its_end_if_it_has_none(tmp_path):
     Store(tmp_path)
     with (tmp_path / "store.json").open("r+b") as head:
         head.truncate(1 << 40)  # takes no room on the disk
-    with pytest.raises(StoreError, match="cannot be read as the head of a result store"):
+    with pytest.raises(StoreError, match="cannot be read as the header of a result store"):
         Store(tmp_path)
 
 

@@ -201,7 +201,7 @@ HEADS = (b"", b"[]", b"{}", DEEP, b"9" * 5000, b'{"format": "denseflip-results"}
 @pytest.mark.parametrize("head", HEADS, ids=lambda x: repr(x[:12]))
 def test_a_head_that_cannot_be_read_is_said_so(head, tmp_path):
     (tmp_path / "store.json").write_bytes(head)
-    with pytest.raises(StoreError, match="cannot be read as the head of a result store"):
+    with pytest.raises(StoreError, match="cannot be read as the header of a result store"):
         Store(tmp_path)
 
 

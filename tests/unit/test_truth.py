@@ -243,7 +243,7 @@ def test_bad_input():
         as_read(result, many(3), REGIONS, reading="typical")
     with pytest.raises(InvalidParameterError, match="draws must be a whole number, at least 1"):
         as_read(result, many(3), REGIONS, draws=0)
-    with pytest.raises(InvalidParameterError, match="but no edits"):
+    with pytest.raises(InvalidParameterError, match="no edits"):
         as_read(found(), many(3), REGIONS)
     assert as_read(replace(result, status=Status.EXHAUSTED), many(3), REGIONS) is None
 

@@ -59,7 +59,7 @@ def test_a_second_server_is_told_where_the_first_is_and_a_killed_one_is_forgotte
         with pytest.raises(StoreError) as told:
             create_app(ServerSettings(data=tmp_path, datasets=(str(study),)))
         said = str(told.value)
-        assert f"http://127.0.0.1:4321/ (process {pid}) serves this folder already" in said
+        assert f"http://127.0.0.1:4321/ (process {pid}). Use that server" in said
         assert told.value.parameters == ("data",)
         probe = Store(tmp_path)
         assert probe.get(ids[1]).status == "running"  # the refused one has touched nothing
@@ -104,7 +104,7 @@ def test_in_one_process_too_and_free_when_it_is_released(tmp_path):
 def test_a_holder_that_cannot_be_read_is_told_without_an_address(tmp_path, left):
     first = FolderLock(tmp_path, "http://one/")
     (tmp_path / HOLDER).write_text(left)
-    with pytest.raises(StoreError, match="another server has this folder already"):
+    with pytest.raises(StoreError, match="already in use by another server"):
         FolderLock(tmp_path, "http://two/")
     first.release()
 
@@ -119,7 +119,7 @@ def test_a_server_that_cannot_begin_leaves_the_folder_free(tmp_path):
 
 def test_what_cannot_be_a_folder_or_be_locked_is_told(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match="cannot be the data folder"):
+    with pytest.raises(StoreError, match="cannot be used as the data folder"):
         FolderLock(tmp_path / "file", "")
 
     def locked(handle):
@@ -136,7 +136,7 @@ def test_a_full_disk_is_told_and_the_claim_given_back(tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(claiming, "write_whole", full)
-        with pytest.raises(StoreError, match="Make room"):
+        with pytest.raises(StoreError, match="Free disk space"):
             FolderLock(tmp_path, "")
     FolderLock(tmp_path, "").release()
 

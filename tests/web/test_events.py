@@ -197,7 +197,7 @@ def test_only_so_many_streams_are_open_and_a_lost_one_is_not_counted(make):
     held = [app.state.streams.enter() for _ in range(2)]
     full = visitor.get(f"/api/jobs/{done.id}/events")
     assert full.status_code == 429
-    assert "streams are open" in full.json()["error"]["message"]
+    assert "streams are already open" in full.json()["error"]["message"]
     app.state.streams.leave(held.pop())
     assert visitor.get(f"/api/jobs/{done.id}/events").status_code == 200
     held.clear()

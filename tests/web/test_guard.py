@@ -102,7 +102,7 @@ def test_a_token_is_asked_for_and_kept_in_a_strict_cookie(tmp_path: Path, study:
         ({"host": "0.0.0.0"}, "token"),
         ({"host": "my.machine"}, "token"),
         ({"token": "short"}, "at least 16"),
-        ({"token": "x" * 20 + "\n"}, "plain letters"),
+        ({"token": "x" * 20 + "\n"}, "printable ASCII"),
         ({"port": 70000}, "65535"),
         ({"workers": 0}, "1 to 64"),
     ],
@@ -120,7 +120,7 @@ def test_pages_of_others_cannot_even_ask_but_a_link_opens_the_app(client):
     other = {"sec-fetch-site": "cross-site"}
     answer = client.get("/api/whatif?dataset=study&subject=g0000", headers=other)
     assert answer.status_code == 403
-    assert "may not ask" in answer.json()["error"]["message"]
+    assert "must not query" in answer.json()["error"]["message"]
     assert client.get("/", headers=other).status_code == 200
 
 

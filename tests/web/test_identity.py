@@ -124,7 +124,7 @@ def test_a_classifier_at_work_for_a_job_is_told_and_holds_nobody_up(tmp_path, st
         with held:
             answer = client.post("/api/whatif", json=asked)
         assert answer.status_code == 409
-        assert "ask again" in answer.json()["error"]["message"]
+        assert "try again" in answer.json()["error"]["message"]
         assert client.post("/api/whatif", json=asked).status_code == 200
         assert not held.locked()
 

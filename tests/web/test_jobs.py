@@ -279,7 +279,7 @@ def test_only_so_many_may_wait_new_or_again(make, monkeypatch):
     ids = [visitor.post("/api/jobs", json=asked).json()["id"] for _ in range(2)]
     full = visitor.post("/api/jobs", json=asked)
     assert full.status_code == 429
-    assert "2 jobs wait already" in full.json()["error"]["message"]
+    assert "2 jobs are already waiting" in full.json()["error"]["message"]
     assert visitor.post(f"/api/jobs/{ids[0]}/cancel").json()["status"] == "cancelled"
     assert visitor.post("/api/jobs", json=asked).status_code == 201
     again = visitor.post(f"/api/jobs/{ids[0]}/again")

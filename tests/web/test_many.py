@@ -83,7 +83,7 @@ def test_what_is_not_in_that_job_is_told(client, done):
     asked = done["request"] | {"kind": "explain", "subject": "g0001", "of": done["id"]}
     got = client.post("/api/jobs", json=asked | {"method": "auto"})
     assert got.status_code == 400
-    assert "asked otherwise (method)" in message(got)
+    assert "had other options (method)" in message(got)
     assert "no finished job" in message(client.post("/api/jobs", json=asked | {"of": "0" * 16}))
     job = client.post("/api/jobs", json=asked | {"subject": "g0000"}).json()  # of the other class
     ended = wait(client, job["id"])
@@ -96,7 +96,7 @@ def test_what_is_not_in_that_job_is_told(client, done):
     [
         ({"classes": ["Z"]}, "Unknown class 'Z'"),
         ({"subjects": ["g0000", "nobody"]}, "nobody"),
-        ({"subjects": ["g0000"], "classes": ["A"]}, "in one way"),
+        ({"subjects": ["g0000"], "classes": ["A"]}, "in exactly one way"),
         ({"method": "os:system"}, "os:system"),
         ({"target": "Z"}, "Z"),
         ({"regions": "moon"}, "moon"),
@@ -144,9 +144,9 @@ def test_another_data_set_is_told_though_the_graph_is_the_same(study):
     assert story_in(result, "g0001", *given).statement == many[0].story.statement
     last = dataset.graphs[-1]
     changed = replace(dataset, graphs=(*dataset.graphs[:-1], last.toggle([(0, 1)])))
-    with pytest.raises(InvalidParameterError, match="data set is another one"):
+    with pytest.raises(InvalidParameterError, match="data set has changed"):
         story_in(result, "g0001", changed, *given[1:])
-    with pytest.raises(InvalidParameterError, match="classifier is another one"):
+    with pytest.raises(InvalidParameterError, match="classifier has changed"):
         story_in(result, "g0001", dataset, "edges-svm", oracle)
 
 

@@ -59,7 +59,7 @@ def test_so_many_uploads_are_kept_and_what_is_deleted_makes_room(make, tmp_path)
     assert gone.status_code == 204
     again = client.delete(f"/api/datasets/study/subjects/{first.json()['subject']}")
     assert again.status_code == 400
-    assert "was not uploaded here" in message(again)
+    assert "was not uploaded" in message(again)
     assert client.delete("/api/datasets/study/subjects/g0000").status_code == 400
     assert client.delete("/api/datasets/nothing/subjects/g0000").status_code == 404
     assert send(client, "c.csv", GRAPH, dataset="study").status_code == 201
@@ -113,7 +113,7 @@ def test_a_job_whose_turn_comes_when_the_folder_is_full_fails_and_can_run_again(
     _, app = make()
     job = app.state.store.add("judge", {"kind": "judge", "dataset": "study"})
     app.state.quota.most_size = 1
-    with pytest.raises(StoreError, match="no room"):
+    with pytest.raises(StoreError, match="Not saved"):
         app.state.work(job, JobProgress(job.id))
 
 
@@ -165,7 +165,7 @@ def test_a_full_disk_is_told_and_nothing_is_half_kept(make, tmp_path, monkeypatc
         patch.setattr(broken, full)
         answer = send(client, name, contents[name], dataset="study")
     assert answer.status_code == 507, answer.text
-    assert "disk of this server is full: nothing was kept" in message(answer)
+    assert "Not saved: the disk of the server is full" in message(answer)
     assert str(tmp_path) not in answer.text
     assert kept(tmp_path / "data") == set()
     assert not list((tmp_path / "data").glob(".incoming-*"))
@@ -186,7 +186,7 @@ def test_a_full_disk_under_the_store_is_told_and_leaves_no_job(make):
             break
     assert refused.status_code in {507, 429}, refused.text
     assert refused.status_code == 507
-    assert "disk of this server is full" in message(refused)
+    assert "disk of the server is full" in message(refused)
     n = store.waiting()
     assert client.post("/api/jobs", json=asked).status_code == 507
     assert store.waiting() == n

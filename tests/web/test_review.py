@@ -162,7 +162,7 @@ def test_a_page_does_not_wait_for_ever_for_a_classifier_in_training(make, monkey
         assert begun.wait(20)
         second = visitor.post("/api/whatif", json=asked)
         assert second.status_code == 409
-        assert "is being trained; ask again" in second.json()["error"]["message"]
+        assert "is being trained; try again" in second.json()["error"]["message"]
         assert visitor.get("/api/datasets/study").status_code == 200
         go.set()
         assert first.result(60).status_code == 200

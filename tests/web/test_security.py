@@ -58,7 +58,7 @@ def test_a_name_that_was_made_to_point_here_is_refused(make, host):
     visitor, _ = make()
     answer = visitor.get("/api/health", headers={"host": host})
     assert answer.status_code == 403
-    assert "does not go by the name" in shaped(answer)
+    assert "does not accept the host name" in shaped(answer)
 
 
 def test_two_names_are_refused(make):
@@ -310,7 +310,7 @@ def test_every_kind_of_error_has_the_one_shape_and_the_headers(make, monkeypatch
     monkeypatch.setattr(app.state.store, "recent", broken)
     answer = visitor.get("/api/jobs")
     assert answer.status_code == 500
-    assert shaped(answer).startswith("This was not foreseen")
+    assert shaped(answer).startswith("Unexpected error")
     assert "secret" not in answer.text
 
 

@@ -80,4 +80,4 @@ def test_a_second_one_is_told_of_the_first_whatever_it_trips_over(serve, tmp_pat
         assert f"Cannot listen on 127.0.0.1, port {port}" in said
     code, said = serve("--port", "0", "--max-upload", "1MB", "--max-kept", "9GB")
     assert code == 0
-    assert "serves at http://127.0.0.1:" in said
+    assert "is running at http://127.0.0.1:" in said

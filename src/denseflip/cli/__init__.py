@@ -1,4 +1,4 @@
-"""The command line: a thin skin that turns words into library calls and errors into messages."""
+"""The command line: turns arguments into library calls and errors into messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command ``cohort``: what a whole group's explanations have in common."""
+"""The command ``cohort``: what the explanations of a group have in common."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import typer
 from denseflip.checks import STORE, check_new_folder
 from denseflip.cli import options
 from denseflip.cli.common import print_json
-from denseflip.cli.experiments import Engine, Jobs, Scheduler, reporter
+from denseflip.cli.experiments import Engine, Jobs, Scheduler, reporter, stopped
 from denseflip.cli.options import request_options
 from denseflip.cli.train import ConfoundsOption, SiteOption
 from denseflip.constraints import Constraints
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from denseflip.cohort.cohort import Cohort
     from denseflip.cohort.explain_cohort import Estimate
 
-_LONG = 60  # seconds: what takes less is begun without a question
+TEST = "Test against chance"
+_LONG = 60  # seconds; ask before longer runs
 
 
 #: The fields of a request that a cohort takes: what may change, where, and the seed.
@@ -36,28 +37,46 @@ def cohort(
     data: Annotated[str, typer.Argument(help="A data set by name or file.", metavar="DATA")],
     group: Annotated[
         str | None,
-        typer.Option("--class", help="Explain the patients of this class; both of two by default."),
+        typer.Option(
+            "--class",
+            rich_help_panel=options.INPUT,
+            help="Explain the patients of this class. Default: both classes of two.",
+        ),
     ] = None,
     oracle: Annotated[
         str | None,
         typer.Option(
-            help="The classifier: a preset (trained anew for every labelling), FILE or "
-            "module:function (taken as they are: no p-values). Default: as in explain."
+            rich_help_panel=options.INPUT,
+            help="Classifier: a preset (retrained for each permutation), FILE or module:function "
+            "(not retrained: no p-values). Default: as in `denseflip explain`.",
         ),
     ] = None,
     permutations: Annotated[
-        int, typer.Option(help="Permutations of the labels; 0 for no p-values.", min=0)
+        int,
+        typer.Option(
+            rich_help_panel=TEST, help="Permutations of the labels; 0 for no p-values.", min=0
+        ),
     ] = 200,
-    level: Annotated[float, typer.Option(help="What counts as more than chance.")] = 0.05,
+    level: Annotated[
+        float, typer.Option(rich_help_panel=TEST, help="Significance level of the test.")
+    ] = 0.05,
     correction: Annotated[
-        str, typer.Option(help="max (family-wise) or bh (false discovery rate).")
+        str,
+        typer.Option(
+            rich_help_panel=TEST,
+            help="Correction for multiple tests: max (family-wise) or bh (false discovery rate).",
+        ),
     ] = "max",
     patients: Annotated[
         int | None,
-        typer.Option(help="Explain at most so many under each labelling; cheaper, still valid."),
+        typer.Option(
+            rich_help_panel=TEST,
+            help="Explain at most this many patients per permutation. Faster, and still valid.",
+        ),
     ] = None,
     method: Annotated[
-        str, typer.Option(help="The search of the test: scan, or any method by name.")
+        str,
+        typer.Option(rich_help_panel=TEST, help="Search method of the test: scan, or any other."),
     ] = "scan",
     confounds: ConfoundsOption = None,
     site: SiteOption = None,
@@ -68,17 +87,30 @@ def cohort(
     engine: Engine = "auto",
     jobs: Jobs = None,
     scheduler: Scheduler = None,
-    out: Annotated[Path, typer.Option(help="Folder for results, tables, pictures, page.")] = Path(
-        "denseflip-cohort"
-    ),
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before a long run.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    out: Annotated[
+        Path,
+        typer.Option(
+            rich_help_panel=options.OUTPUT, help="Folder for the page, tables and pictures."
+        ),
+    ] = Path("denseflip-cohort"),
+    yes: Annotated[
+        bool,
+        typer.Option(
+            "--yes", "-y", rich_help_panel=options.PARALLEL, help="Do not ask before a long run."
+        ),
+    ] = False,
+    as_json: Annotated[
+        bool,
+        typer.Option("--json", rich_help_panel=options.OUTPUT, help="Print everything as JSON."),
+    ] = False,
     force: options.Force = False,
 ) -> None:
-    """Say what the explanations of a group have in common, and whether that is chance.
+    """Find what the explanations of a group have in common, and test it against chance.
 
-    The classifier's honest accuracy comes first; at chance nothing is said about the groups. Stop
-    it at any moment: the same command goes on where it stopped.
+    The classifier is evaluated on held-out graphs first. If it is no better than chance, nothing
+    is concluded about the groups.
+
+    The command can be interrupted; run it again to continue.
     """
     from denseflip.cohort.explain_cohort import explain_cohort
     from denseflip.cohort.labelling import MAX_CELLS
@@ -91,15 +123,15 @@ def cohort(
         typer.echo(str(estimate), err=True)
         if yes or estimate.wall < _LONG or not _at_terminal():
             return True
-        return typer.confirm("Go on?", default=True, err=True)
+        return typer.confirm("Continue?", default=True, err=True)
 
-    typer.echo("Judging the classifier on patients it has not seen …", err=True)
+    typer.echo("Evaluating the classifier on held-out patients …", err=True)
     try:
         with ExitStack() as stack:
             bars: list[Callable[[int, int], None]] = []
 
             def report(done: int, total: int) -> None:
-                if not bars:  # not before the question was answered
+                if not bars:  # not before the run is confirmed
                     bars.append(stack.enter_context(reporter(total, "labellings")))
                 bars[0](done, total)
 
@@ -128,10 +160,7 @@ def cohort(
                 confirm=confirm,
             )
     except KeyboardInterrupt:
-        typer.echo(
-            f"Stopped. What is done is kept in {out}; the same command goes on from there.",
-            err=True,
-        )
+        typer.echo(stopped(out), err=True)
         raise
     write_cohort(found, out)
     if as_json:

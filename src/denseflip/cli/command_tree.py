@@ -20,8 +20,8 @@ from denseflip.cli.serve import serve
 
 app = typer.Typer(
     name="denseflip",
-    help="Why did a graph classifier decide as it did? The smallest change in dense regions that "
-    "would have changed its mind, found, checked and said in a sentence.",
+    help="Explain graph classifiers: find the smallest change in dense regions that changes the "
+    "decision, verify it, and describe it in a sentence.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -42,10 +42,10 @@ def root(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """Explain graph classifiers by counterfactuals in the language of dense regions.
+    """Explain graph classifiers by counterfactuals in terms of dense regions.
 
-    Add --debug to any command to see the traceback of an error, and --max-size 8GB to let it
-    unpack or fill in more than 1 GB at once.
+    All commands also take --debug, to show the traceback of an error, and --max-size 8GB, to
+    allow more than 1 GB of unpacked or allocated data at once.
     """
 
 

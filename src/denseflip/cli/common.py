@@ -1,4 +1,4 @@
-"""What every command shares: consoles, error messages, small parsers."""
+"""Shared by all commands: consoles, error messages, small parsers."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ def out_console() -> Any:
 
 
 def err_console() -> Any:
-    """Console for progress, warnings and errors (standard error); takes no markup."""
+    """Console for progress, warnings and errors (standard error), without markup."""
     from rich.console import Console
 
     return Console(stderr=True, highlight=False, markup=False)
 
 
 def print_json(data: Any) -> None:
-    """Print data as JSON on standard output, ready to be piped."""
+    """Print data as JSON on standard output."""
     typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
 
 
 def this_command() -> str:
-    """The command line that was typed, to be typed again."""
+    """Return the command line of this run, quoted for a shell."""
     import shlex
 
     return shlex.join(["denseflip", *sys.argv[1:]])
 
 
 def progress(description: str = "") -> Any:
-    """A progress bar on standard error that vanishes when done; silent when not a terminal."""
+    """A progress bar on standard error, removed when done; nothing if not a terminal."""
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -72,7 +72,7 @@ def progress(description: str = "") -> Any:
     )
 
 
-#: Parameters of the library whose options on the command line have other names.
+#: Parameters of the library whose command-line options have other names.
 _OPTIONS = {
     "dataset": ("background",),
     "folder": ("out",),
@@ -80,7 +80,7 @@ _OPTIONS = {
     "keep": ("percentile", "threshold", "edges"),
     "method": ("method", "methods"),
 }
-#: What may follow an option, where its name does not say it.
+#: Placeholder or example of a value, for options whose name does not suggest one.
 _VALUES = {
     "background": "DATASET",
     "graph_id": "after the data set's name (`denseflip data show DATASET --ids` lists them)",
@@ -102,9 +102,9 @@ _VALUES = {
 
 
 def spell(app: Callable[..., Any], args: Sequence[str], parameters: Sequence[str]) -> str:
-    """The sentence that says how parameters of the library are given to the command that was run.
+    """Say which options of the command that was run set these parameters of the library.
 
-    Nothing is said of parameters that the command does not have.
+    Parameters that the command does not have are left out.
     """
     if not parameters:
         return ""
@@ -113,17 +113,17 @@ def spell(app: Callable[..., Any], args: Sequence[str], parameters: Sequence[str
     options = _options(app, args)
     names = [o for p in parameters for o in _OPTIONS.get(p, (p,))]
     names = list(dict.fromkeys(names))
-    said = [f"{options[o]} {_VALUES.get(o, '')}".strip() for o in names if o in options]
+    spelled = [f"{options[o]} {_VALUES.get(o, '')}".strip() for o in names if o in options]
     if "parameters" in options:
         from denseflip.search.methods.registry import methods
 
         known = {p for method in methods() for p in method.parameters} - set(options)
-        said += [f"{options['parameters']} {o}=VALUE" for o in names if o in known]
-    return f" On the command line: {', '.join(said)}." if said else ""
+        spelled += [f"{options['parameters']} {o}=VALUE" for o in names if o in known]
+    return f" On the command line: {', '.join(spelled)}." if spelled else ""
 
 
 def _options(app: Callable[..., Any], args: Sequence[str]) -> dict[str, str]:
-    """Parameter → flag (or, of an argument, its name) of the command that these words call."""
+    """Map each parameter of the command in ``args`` to its flag or argument name."""
     command: Any = typer.main.get_command(app) if isinstance(app, typer.Typer) else app
     for word in args:
         command = getattr(command, "commands", {}).get(word, command)
@@ -134,7 +134,7 @@ def _options(app: Callable[..., Any], args: Sequence[str]) -> dict[str, str]:
 
 
 def take_option(args: Sequence[str], option: str) -> tuple[list[str], str | None]:
-    """The words without an option that every command has, and the value that it was given.
+    """Split off an option that every command has: the other arguments, and its value.
 
     >>> take_option(["data", "show", "a.dfd", "--max-size", "8GB"], "--max-size")
     (['data', 'show', 'a.dfd'], '8GB')
@@ -153,10 +153,10 @@ def take_option(args: Sequence[str], option: str) -> tuple[list[str], str | None
 
 
 def run(app: Callable[..., Any], argv: Sequence[str] | None = None) -> int:
-    """Run a typer app; turn library errors into one message and an exit code, never a traceback.
+    """Run a typer app; turn errors into one message and an exit code, without a traceback.
 
-    ``--debug`` (or ``DENSEFLIP_DEBUG=1``) shows the traceback instead; ``--max-size`` is the limit
-    of `denseflip.limits`.
+    ``--debug`` (or ``DENSEFLIP_DEBUG=1``) shows the traceback. ``--max-size`` sets the limit of
+    `denseflip.limits`.
     """
     args = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in args or os.environ.get("DENSEFLIP_DEBUG", "") not in {"", "0"}
@@ -166,21 +166,21 @@ def run(app: Callable[..., Any], argv: Sequence[str] | None = None) -> int:
         with allow(size) if size is not None else nullcontext():
             app(args=args, prog_name="denseflip")
     except SystemExit as stop:
-        if stop.code == EXIT_INTERRUPTED:  # the command library has caught Ctrl-C itself
+        if stop.code == EXIT_INTERRUPTED:  # click has caught Ctrl-C itself
             typer.echo("Interrupted.", err=True)
         return stop.code if isinstance(stop.code, int) else EXIT_FAILURE
     except KeyboardInterrupt:
         typer.echo("Interrupted.", err=True)
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # The reader of our output went away (`| head`): nothing is wrong.
+        # The reader of our output has closed the pipe (`| head`): not an error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except DenseflipError as error:
         if debug:
             raise
-        said = visible(str(error), lines=True)
-        typer.echo(f"Error: {said}{spell(app, args, error.parameters)}", err=True)
+        message = visible(str(error), lines=True)
+        typer.echo(f"Error: {message}{spell(app, args, error.parameters)}", err=True)
         return EXIT_FAILURE
     except OSError as error:
         if debug:
@@ -191,14 +191,14 @@ def run(app: Callable[..., Any], argv: Sequence[str] | None = None) -> int:
     except MemoryError:
         if debug:
             raise
-        typer.echo("Error: there is not enough memory for this on this machine.", err=True)
+        typer.echo("Error: not enough memory.", err=True)
         return EXIT_FAILURE
     except Exception as error:
         if debug:
             raise
         typer.echo(
             f"Error: {type(error).__name__}: {visible(str(error), lines=True)}\n"
-            "This was not foreseen. Run again with --debug for the details.",
+            "Unexpected error. Please report it with the output of --debug.",
             err=True,
         )
         return EXIT_FAILURE

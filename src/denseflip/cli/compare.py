@@ -51,14 +51,14 @@ def compare(
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
-    """Explain one graph by several methods and set their answers side by side.
+    """Explain one graph by several methods and compare their answers.
 
         denseflip compare mice sub-54811 --methods auto,tri,con,dat+bw --out compared/
 
-    d is the number of changed edges, d% that in percent of the edges of either graph; calls are
-    questions to the classifier; the last columns say how many region pairs hold 80 % of the
-    changes, how many the sentence has to name, and whether it is true as read: whether as many
-    other connections in the same places, drawn at random, flip the classifier too.
+    Columns: d is the number of edits, d% the same as a percentage of the edges of either graph,
+    calls the number of queries. Then follow the region pairs that hold 80 % of the edits, the
+    places that the sentence names, and whether it is true as read: whether as many other
+    connections in the same places, drawn at random, flip the classifier too.
     """
     from denseflip.checks import check_new_folder
     from denseflip.datasets.connectome import make_keep
@@ -69,7 +69,7 @@ def compare(
     from denseflip.workflow.subject import find_subject
 
     names = [name.strip() for name in methods.split(",") if name.strip()]
-    for name in names:  # wrong names are told before anything is loaded
+    for name in names:  # refuse wrong names before anything is loaded
         method_for(replace(request, method=name))
     if out is not None:
         check_new_folder(out, force=force)
@@ -85,12 +85,12 @@ def compare(
         keep=make_keep(percentile, threshold, edges),
         fetch=fetch_one,
     )
-    box = oracle_for(subject, oracle, input=input, batch=batch)
+    classifier = oracle_for(subject, oracle, input=input, batch=batch)
     with ProgressLine("…") as watch:
         rows = list(
             run_all(
                 subject,
-                box,
+                classifier,
                 names,
                 progress=watch.rename,
                 on_event=watch.listener,
@@ -100,8 +100,8 @@ def compare(
     if json:
         print_json([row.to_dict() for row in rows])
     else:
-        if told := [row.story.classified for row in rows if row.story and row.story.true_class]:
-            typer.echo(f"{told[0]}\n")
+        if decided := [row.story.classified for row in rows if row.story and row.story.true_class]:
+            typer.echo(f"{decided[0]}\n")
         out_console().print(comparison_table(rows), markup=False)
         for row in rows:
             typer.echo(f"\n{row.method}: {row.sentence}")
@@ -110,13 +110,13 @@ def compare(
             typer.echo(f"\n{spelled.strip()}")
     if out is not None:
         for path in write_outputs(
-            rows, out, box, dataset=subject.dataset, command=this_command(), force=force
+            rows, out, classifier, dataset=subject.dataset, command=this_command(), force=force
         ):
             err_console().print(f"Wrote {path}", style="dim")
 
 
 def comparison_table(rows: Sequence[Compared]) -> Any:
-    """The table of a comparison: status, distance, calls, regions, truth as read."""
+    """Build the table of a comparison: status, distance, calls, regions, true as read."""
     from rich.table import Table
 
     from denseflip.report.front import read_cell

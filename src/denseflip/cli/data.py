@@ -10,16 +10,20 @@ import typer
 
 from denseflip.cli.common import err_console, out_console, print_json, progress
 from denseflip.cli.data_card import figures, print_card
+from denseflip.cli.options import OUTPUT
 
 if TYPE_CHECKING:
     from denseflip.datasets import Dataset
 
 app = typer.Typer(
     name="data",
-    help="Data sets: what there is, the paper's data, and a lab's own.",
+    help="List, show, fetch, import and export data sets.",
     no_args_is_help=True,
 )
 
+FILES = "Files and nodes"
+LABELS = "Labels"
+EDGES = "Edges"
 JSON = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 NAME = Annotated[
     str,
@@ -27,12 +31,14 @@ NAME = Annotated[
         metavar="DATASET", help="A name from `denseflip data list`, or a data set file (.dfd)."
     ),
 ]
-FORCE = Annotated[bool, typer.Option("--force", help="Overwrite what is there already.")]
+FORCE = Annotated[
+    bool, typer.Option("--force", rich_help_panel=OUTPUT, help="Overwrite existing files.")
+]
 
 
 @app.command("list")
 def list_(json: JSON = False) -> None:
-    """List the data sets that have a name. Asks no network."""
+    """List the named data sets. Works offline."""
     from rich.table import Table
 
     from denseflip.datasets import list_datasets
@@ -60,7 +66,7 @@ def show(
     json: JSON = False,
     ids: Annotated[bool, typer.Option("--ids", help="List the id of every graph.")] = False,
 ) -> None:
-    """Show a data set: graphs per class, nodes, edges, density, degrees, regions, its card."""
+    """Show a data set: graphs per class, nodes, edges, density, degrees, regions and card."""
     dataset = open_dataset(name)
     if json:
         print_json(
@@ -99,7 +105,7 @@ def fetch(
     known = [info.name for info in list_datasets()]
     wanted = known if everything else list(dict.fromkeys(names or ()))
     if not wanted:
-        msg = f"Say which data sets to fetch, or --all. Known: {', '.join(known)}."
+        msg = f"Name the data sets to fetch, or give --all. Known: {', '.join(known)}."
         raise typer.BadParameter(msg)
     for name in wanted:
         check_name(name)
@@ -108,7 +114,7 @@ def fetch(
 
 
 def fetch_one(name: str) -> Dataset:
-    """Fetch one data set; its card is shown when it is new on this machine."""
+    """Fetch one data set; print its card if it is new on this machine."""
     from denseflip.datasets import fetch_dataset, list_datasets
     from denseflip.datasets.brain import AUTHORS_REGIONS, BRAINS
 
@@ -116,12 +122,12 @@ def fetch_one(name: str) -> Dataset:
     with progress() as bars:
         dataset = fetch_dataset(name, progress=lambda file: _Bar(bars, file))
     console = err_console()
-    how = "on this machine already" if was_here else "fetched"
+    how = "already on this machine" if was_here else "fetched"
     console.print(f"{name}: {how}, {len(dataset)} graphs.")
     if name in BRAINS and BRAINS[name].aal and "authors" not in dataset.nodes.regions:
         console.print(
-            f"The authors' own regions ({AUTHORS_REGIONS.name}) could not be fetched; lobes and "
-            "hemispheres are there without them."
+            f"The authors' regions ({AUTHORS_REGIONS.name}) could not be fetched; lobes and "
+            "hemispheres are available without them."
         )
     if not was_here:
         print_card(console, dataset.card)
@@ -129,14 +135,14 @@ def fetch_one(name: str) -> Dataset:
 
 
 def open_dataset(name: str) -> Dataset:
-    """Load a data set for a command: with a progress bar and its card if it must be downloaded."""
+    """Load a data set; show a progress bar and its card if it must be downloaded."""
     from denseflip.workflow import subject
 
     return subject.open_dataset(name, fetch=fetch_one)
 
 
 class _Bar:
-    """What pooch asks of a progress bar, drawn by rich."""
+    """The progress bar that pooch expects, drawn by rich."""
 
     def __init__(self, bars: Any, file: str) -> None:
         self._bars = bars
@@ -148,11 +154,11 @@ class _Bar:
         self._bars.update(self._task, total=self.total or None, advance=n)
 
     def reset(self) -> None:
-        """Start again from nothing."""
+        """Start again."""
         self._bars.reset(self._task)
 
     def close(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         self._bars.remove_task(self._task)
 
 
@@ -161,101 +167,156 @@ def import_(
     folder: Annotated[
         Path,
         typer.Argument(
-            help="A folder: a file per graph, one folder per class, the output of XCP-D, QSIRecon, "
-            "CONN and others, the TU format, or written by export; or a file: a stack of matrices."
+            help="A folder with one file per graph, one folder per class, the output of XCP-D, "
+            "QSIRecon, CONN and others, the TU format, or an export; or a file with a stack of "
+            "matrices."
         ),
     ],
     labels: Annotated[
         Path | None,
         typer.Option(
-            help="Table with a row per graph: id,label, or BIDS' participants.tsv. By default "
-            "the sub-folders, or a participants.tsv in the folder."
+            rich_help_panel=LABELS,
+            help="Table with one row per graph: id,label, or a BIDS participants.tsv. Default: "
+            "the sub-folders, or a participants.tsv in the folder.",
         ),
     ] = None,
     nodes: Annotated[
         Path | None,
-        typer.Option(help="Node table (name, regions, and x, y, z if known), or a dseg.tsv."),
+        typer.Option(
+            rich_help_panel=FILES,
+            help="Node table (name, regions, and x, y, z if known), or a dseg.tsv.",
+        ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="File to write; default: FOLDER's name with .dfd.")
+        Path | None,
+        typer.Option(
+            rich_help_panel=OUTPUT, help="File to write. Default: the name of FOLDER with .dfd."
+        ),
     ] = None,
     kind: Annotated[
         str,
         typer.Option(
-            help="What the files hold: auto, matrix, timeseries, edges, graphml, tu, stack, xcpd, "
-            "xcpd-timeseries, cifti, cifti-timeseries, qsirecon, conn, conn-group, abide."
+            rich_help_panel=FILES,
+            help="Kind of the files: auto, matrix, timeseries, edges, graphml, tu, stack, xcpd, "
+            "xcpd-timeseries, cifti, cifti-timeseries, qsirecon, conn, conn-group, abide.",
         ),
     ] = "auto",
     measure: Annotated[
-        str, typer.Option(help="Time series to matrix: pearson, partial, tangent.")
+        str,
+        typer.Option(
+            rich_help_panel=EDGES,
+            help="Connectivity measure for time series: pearson, partial or tangent.",
+        ),
     ] = "pearson",
     percentile: Annotated[
         float | None,
-        typer.Option(help="Keep pairs from this percentile up, 0 to 100 (90 if nothing is said)."),
+        typer.Option(
+            rich_help_panel=EDGES,
+            help="Keep pairs at or above this percentile, 0 to 100. Default: 90, unless "
+            "--threshold or --edges is given.",
+        ),
     ] = None,
     threshold: Annotated[
-        float | None, typer.Option(help="Keep pairs at or above this value.")
+        float | None,
+        typer.Option(rich_help_panel=EDGES, help="Keep pairs at or above this value."),
     ] = None,
-    edges: Annotated[int | None, typer.Option(help="Keep this many strongest pairs.")] = None,
+    edges: Annotated[
+        int | None,
+        typer.Option(rich_help_panel=EDGES, help="Keep this many of the strongest pairs."),
+    ] = None,
     classes: Annotated[
         str | None,
         typer.Option(
-            help="Class names in order, with commas; the first is class 0. Classes that are not "
-            "named are left out; 1=autism calls class 1 autism."
+            rich_help_panel=LABELS,
+            help="Comma-separated class names in order; the first is class 0. Other classes are "
+            "left out. 1=autism names class 1 autism.",
         ),
     ] = None,
-    name: Annotated[str | None, typer.Option(help="Name of the data set.")] = None,
-    variable: Annotated[
-        str | None, typer.Option(help="Array to take from .npz and .mat files with several.")
+    name: Annotated[
+        str | None, typer.Option(rich_help_panel=OUTPUT, help="Name of the data set.")
     ] = None,
-    id_column: Annotated[str | None, typer.Option(help="Id column of the labels file.")] = None,
+    variable: Annotated[
+        str | None,
+        typer.Option(
+            rich_help_panel=FILES, help="Array to read from .npz and .mat files with several."
+        ),
+    ] = None,
+    id_column: Annotated[
+        str | None, typer.Option(rich_help_panel=LABELS, help="Id column of the labels file.")
+    ] = None,
     label_column: Annotated[
-        str | None, typer.Option(help="Label column of the labels file.")
+        str | None, typer.Option(rich_help_panel=LABELS, help="Label column of the labels file.")
     ] = None,
     weights: Annotated[
         bool,
-        typer.Option("--weights", help="Keep the matrices too, for classifiers of weights."),
+        typer.Option(
+            "--weights",
+            rich_help_panel=EDGES,
+            help="Also keep the weighted matrices, for classifiers that use them.",
+        ),
     ] = False,
     files: Annotated[
         str | None,
-        typer.Option(help="Take only files whose names match, for example '*task-rest*'."),
+        typer.Option(
+            rich_help_panel=FILES,
+            help="Read only files whose names match, for example '*task-rest*'.",
+        ),
     ] = None,
     id_pattern: Annotated[
         str | None,
-        typer.Option(help="Regular expression that finds the id in a file's name (first group)."),
+        typer.Option(
+            rich_help_panel=LABELS,
+            help="Regular expression for the id in a file name (first group).",
+        ),
     ] = None,
     skip_unmatched: Annotated[
         bool,
         typer.Option(
             "--skip-unmatched",
-            help="Leave out files without a label, labels without a file and missing classes.",
+            rich_help_panel=LABELS,
+            help="Leave out files without a label, labels without a file, and missing classes.",
         ),
     ] = False,
     na: Annotated[
         str | None,
-        typer.Option(help="Words for a missing class, with commas (n/a, na, nan, null)."),
+        typer.Option(
+            rich_help_panel=LABELS,
+            help="Comma-separated codes of a missing class. Default: n/a, na, nan, null.",
+        ),
     ] = None,
     match: Annotated[
         str,
-        typer.Option(help="How headers go with the node table: by name, or by position."),
+        typer.Option(
+            rich_help_panel=FILES,
+            help="How file headers are matched to the node table: by name or by position.",
+        ),
     ] = "name",
     axis: Annotated[
         str | None,
-        typer.Option(help="Of a stack, the axis that counts the subjects: first or last."),
+        typer.Option(
+            rich_help_panel=FILES, help="For a stack: the axis of the subjects, first or last."
+        ),
     ] = None,
     ignore_weights: Annotated[
         bool,
-        typer.Option("--ignore-weights", help="Take every edge of a weighted GraphML file."),
+        typer.Option(
+            "--ignore-weights",
+            rich_help_panel=EDGES,
+            help="Keep every edge of a weighted GraphML file.",
+        ),
     ] = False,
     allow_single: Annotated[
-        bool, typer.Option("--allow-single", help="Allow a class with one graph only.")
+        bool,
+        typer.Option(
+            "--allow-single", rich_help_panel=LABELS, help="Allow a class with a single graph."
+        ),
     ] = False,
     force: FORCE = False,
 ) -> None:
-    """Make a data set of your own from matrices, time series, edge lists or GraphML files.
+    """Import your own data set from matrices, time series, edge lists or GraphML files.
 
-    Every problem of the folder is told at once; at the end, what was taken, what was left out and
-    why. The file that is written can be used wherever a data set's name can.
+    All problems of the folder are reported at once. At the end, a report lists what was read, and
+    what was left out and why. The resulting file can be used wherever a data set is named.
     """
     from denseflip.checks import check_new_file
     from denseflip.datasets import import_folder
@@ -264,7 +325,7 @@ def import_(
     from denseflip.datasets.folder import import_report, import_warnings
     from denseflip.errors import DatasetError
 
-    given = Path(os.path.realpath(folder))  # a link to itself is told when it is read
+    given = Path(os.path.realpath(folder))  # a link to itself is reported on reading
     target = out or Path(f"{given.stem if given.is_file() else given.name}{SUFFIX}")
     check_new_file(target, force=force, error=DatasetError)
     keep = make_keep(percentile, threshold, edges)
@@ -308,9 +369,12 @@ def import_(
 @app.command()
 def export(
     name: NAME,
-    out: Annotated[Path, typer.Option(help="Folder to write into.")],
+    out: Annotated[Path, typer.Option(rich_help_panel=OUTPUT, help="Folder to write to.")],
     format: Annotated[
-        str, typer.Option(help="csv, tsv, npy, npz, edges, graphml, or dfd (one file).")
+        str,
+        typer.Option(
+            rich_help_panel=OUTPUT, help="csv, tsv, npy, npz, edges, graphml, or dfd (one file)."
+        ),
     ] = "csv",
     force: FORCE = False,
 ) -> None:

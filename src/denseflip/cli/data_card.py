@@ -1,4 +1,4 @@
-"""A data set on the terminal: its figures and its card."""
+"""A data set on the terminal: its summary and its card."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def figures(dataset: Dataset) -> Any:
-    """The small table of a data set's figures, to be printed without markup."""
+    """Return the summary of a data set as a table, to be printed without markup."""
     from rich.table import Table
 
     s = dataset.summary()
@@ -41,14 +41,14 @@ def figures(dataset: Dataset) -> Any:
     if dataset.subjects:
         table.add_row("subjects", ", ".join(dataset.subjects))
     if dataset.weights is not None:
-        table.add_row("weights", "kept: classifiers of weighted matrices can be trained")
+        table.add_row("weights", "kept; classifiers of weighted matrices can be trained")
     some_ids = ", ".join(dataset.ids[:4]) + (", … (--ids lists all)" if len(dataset) > 4 else "")
     table.add_row("ids", some_ids)
     return table
 
 
 def print_card(console: Any, card: Card) -> None:
-    """Print what a reader must know about a data set."""
+    """Print the card of a data set: description, source, licence, citation, caveats."""
     from rich.table import Table
 
     table = Table(box=None, show_header=False, pad_edge=False)
@@ -58,5 +58,5 @@ def print_card(console: Any, card: Card) -> None:
         if text := getattr(card, title):
             table.add_row("cite" if title == "citation" else title, text)
     for i, caveat in enumerate(card.caveats):
-        table.add_row("mind" if i == 0 else "", caveat)
+        table.add_row("caveats" if i == 0 else "", caveat)
     console.print(table, markup=False)

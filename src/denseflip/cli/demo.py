@@ -1,4 +1,4 @@
-"""``denseflip demo``: the whole product on the embedded mouse brains."""
+"""``denseflip demo``: a complete example on the bundled mouse brains."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from denseflip.workflow.choose_classifier import Choice, RatedClassifier
 
 CANDIDATES = ("regions-logistic", "edges-svm", "sf-knn")
-BUDGET = 1000  # questions per method of the comparison: keeps the demo short
+BUDGET = 1000  # queries per method of the comparison; keeps the demo short
 
 
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("denseflip-demo"),
-    force: Annotated[bool, typer.Option("--force", help="Overwrite what is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite what is in --out.")] = False,
 ) -> None:
-    """Explain one mouse brain under three classifiers, from data to page; needs no network.
+    """Explain one mouse brain under three classifiers, from data to page; works offline.
 
     Loads 16 mouse connectomes (B6 and BTBR; BTBR mice are born without a corpus callosum), trains
-    three classifiers, judges them on mice they have not seen, and asks each what would have made a
-    BTBR mouse a B6. Then the methods side by side, for the classifier that is right most often.
+    three classifiers, evaluates them on held-out mice, and finds for each what would turn a BTBR
+    mouse into a B6. Then compares all methods on the most accurate classifier.
     """
     from denseflip.checks import check_new_folder
     from denseflip.cli.compare import comparison_table
@@ -48,23 +48,23 @@ def demo(
     mouse = mice[mice.labels.index(1)]
     subject = Subject(mouse.graph, f"Mouse {mouse.id}", mice.nodes, mice, mice.name)
     with ProgressLine("auto") as watch:
-        watch.say("Three classifiers are trained and judged on mice they have not seen …")
+        watch.say("Training three classifiers and evaluating them on held-out mice …")
         choice = choose_classifier(mice, CANDIDATES)
         console.print("[bold]Classifiers[/]")
-        console.print(_judged(choice))
+        console.print(_accuracies(choice))
         console.print(f"{choice.reason}\n", soft_wrap=True)
-        told: dict[str, Story] = {}
+        stories: dict[str, Story] = {}
         for rated in choice.rated:
             watch.rename(f"{rated.preset}: auto")
-            told[rated.preset] = explain_and_describe(
+            stories[rated.preset] = explain_and_describe(
                 subject,
                 rated.oracle,
                 "auto",
                 evaluation=rated.evaluation,
                 on_event=watch.listener,
             )
-            _print_told(console, rated, told[rated.preset])
-        rows = [Compared("auto", told[choice.chosen.preset])]
+            _print_story(console, rated, stories[rated.preset])
+        rows = [Compared("auto", stories[choice.chosen.preset])]
         rows += compare(
             subject,
             choice.oracle,
@@ -74,15 +74,15 @@ def demo(
             progress=watch.rename,
             on_event=watch.listener,
         )
-        asked = f"at most {BUDGET} questions each but auto"
-        console.print(f"[bold]All methods, explaining {choice.chosen.preset}[/]  ({asked})")
+        limit = f"at most {BUDGET} queries each, except auto"
+        console.print(f"[bold]All methods, explaining {choice.chosen.preset}[/]  ({limit})")
         console.print(comparison_table(rows))
-        watch.say("The page is drawn …")
+        watch.say("Writing the page …")
         written = write_outputs(
             rows,
             out,
             choice.oracle,
-            classifiers=told,
+            classifiers=stories,
             dataset=mice,
             command=this_command(),
             force=force,
@@ -90,7 +90,7 @@ def demo(
     console.print(f"\n[bold]Page[/]  {written[0]} (open it in a browser)", soft_wrap=True)
 
 
-def _judged(choice: Choice) -> Any:
+def _accuracies(choice: Choice) -> Any:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -108,8 +108,8 @@ def _judged(choice: Choice) -> Any:
     return table
 
 
-def _print_told(console: Any, rated: RatedClassifier, story: Story) -> None:
-    """One classifier's sentence, what it is told in, and how true it is."""
+def _print_story(console: Any, rated: RatedClassifier, story: Story) -> None:
+    """Print the sentence of one classifier, its language, and whether it is true."""
     from rich.markup import escape
 
     from denseflip.report.front import beside, language_words, told

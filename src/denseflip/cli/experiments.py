@@ -1,4 +1,4 @@
-"""The commands ``paper``, ``bench`` and ``results``: long runs that can be stopped and go on."""
+"""The commands ``paper``, ``bench`` and ``results``: long runs that can be resumed."""
 
 from __future__ import annotations
 
@@ -12,56 +12,95 @@ import typer
 
 from denseflip.checks import STORE, check_new_file, check_new_folder
 from denseflip.cli.common import err_console, progress
-from denseflip.cli.options import Force
+from denseflip.cli.options import OUTPUT, PARALLEL, Force
 
 if TYPE_CHECKING:
     from denseflip.runs.run import Outcome
     from denseflip.runs.spec_base import Spec
 
+WORK = "Data sets and methods"
+MEASURES = "Measures"
 Engine = Annotated[
-    str | None, typer.Option(help="Where the work is done: auto, serial, processes or dask.")
+    str | None,
+    typer.Option(rich_help_panel=PARALLEL, help="auto, serial, processes or dask."),
 ]
-Jobs = Annotated[int | None, typer.Option(help="Worker processes; all cores by default.", min=1)]
+Jobs = Annotated[
+    int | None,
+    typer.Option(rich_help_panel=PARALLEL, help="Worker processes. Default: all cores.", min=1),
+]
 Scheduler = Annotated[
-    str | None, typer.Option(help="Address of a Dask scheduler, such as tcp://host:8786.")
+    str | None,
+    typer.Option(
+        rich_help_panel=PARALLEL, help="Address of a Dask scheduler, such as tcp://host:8786."
+    ),
 ]
 Robustness = Annotated[
-    int, typer.Option(help="Random perturbations per level for robustness; 0 for none.", min=0)
+    int,
+    typer.Option(
+        rich_help_panel=MEASURES,
+        help="Random perturbations per noise level, to measure robustness; 0 turns it off.",
+        min=0,
+    ),
 ]
 
 
 def paper(
     profile: Annotated[
-        str, typer.Option(help="published (what was really run) or text (what the paper says).")
+        str,
+        typer.Option(
+            rich_help_panel=WORK,
+            help="published (the settings behind the printed numbers) or text (the settings that "
+            "the paper describes).",
+        ),
     ] = "published",
     datasets: Annotated[
-        str, typer.Option(help="Data sets, separated by commas; the paper's seven by default.")
+        str,
+        typer.Option(
+            rich_help_panel=WORK, help="Comma-separated data sets. Default: the paper's seven."
+        ),
     ] = "",
     methods: Annotated[
-        str, typer.Option(help="Methods, separated by commas; the paper's by default.")
+        str,
+        typer.Option(
+            rich_help_panel=WORK, help="Comma-separated methods. Default: those of the paper."
+        ),
     ] = "",
     engine: Engine = "auto",
     jobs: Jobs = None,
     scheduler: Scheduler = None,
-    out: Annotated[Path, typer.Option(help="Folder for results, tables and figures.")] = Path(
-        "denseflip-paper"
-    ),
+    out: Annotated[
+        Path,
+        typer.Option(rich_help_panel=OUTPUT, help="Folder for results, tables and figures."),
+    ] = Path("denseflip-paper"),
     limit: Annotated[
-        int | None, typer.Option(help="Explain only so many graphs of each data set.", min=1)
+        int | None,
+        typer.Option(
+            rich_help_panel=WORK, help="Explain at most this many graphs per data set.", min=1
+        ),
     ] = None,
     robustness: Robustness = 10,
     as_read: Annotated[
-        int, typer.Option(help="Redraws per test whether a sentence is true as read.", min=0)
+        int,
+        typer.Option(
+            rich_help_panel=MEASURES,
+            help="Redraws per sentence, to test whether it is true as read; 0 turns it off.",
+            min=0,
+        ),
     ] = 0,
     permutations: Annotated[
-        int, typer.Option(help="Label shuffles of the honest evaluation.", min=0)
+        int,
+        typer.Option(
+            rich_help_panel=MEASURES,
+            help="Label permutations when classifiers are evaluated on held-out graphs.",
+            min=0,
+        ),
     ] = 200,
-    figures: Annotated[bool, typer.Option(help="Draw the figures.")] = True,
+    figures: Annotated[bool, typer.Option(rich_help_panel=OUTPUT, help="Draw the figures.")] = True,
     force: Force = False,
 ) -> None:
-    """Reproduce the paper's tables and figures, ours beside the printed values.
+    """Reproduce the paper's tables and figures, next to the printed values.
 
-    Stop it at any moment: the same command goes on where it stopped.
+    The command can be interrupted; run it again to continue.
     """
     from denseflip.experiments.spec import MeasureSpec
     from denseflip.paper.paper_page import write_paper
@@ -87,18 +126,18 @@ def paper(
 
 
 def bench(
-    config: Annotated[Path, typer.Option(help="A TOML file; examples/bench.toml is one.")],
+    config: Annotated[Path, typer.Option(help="A TOML file such as examples/bench.toml.")],
     engine: Engine = None,
     jobs: Jobs = None,
     scheduler: Scheduler = None,
-    out: Annotated[Path, typer.Option(help="Folder for results and tables.")] = Path(
-        "denseflip-bench"
-    ),
+    out: Annotated[
+        Path, typer.Option(rich_help_panel=OUTPUT, help="Folder for results and tables.")
+    ] = Path("denseflip-bench"),
     force: Force = False,
 ) -> None:
-    """Compare methods of your choice on data sets and classifiers of your choice.
+    """Compare methods on data sets and classifiers, as described in a TOML file.
 
-    Stop it at any moment: the same command goes on where it stopped.
+    The command can be interrupted; run it again to continue.
     """
     from denseflip.experiments.bench_config import make_matrix, read_config
     from denseflip.experiments.bench_page import write_bench
@@ -108,8 +147,9 @@ def bench(
     check_new_folder(out, force=force, resumable=True)
     matrix = make_matrix(settings, folder=config.resolve().parent)
     plan = make_plan(matrix)
-    for left in plan.skipped:
-        typer.echo(f"Left out: {left.data} / {left.method}: {left.reason}.", err=True)
+    for skipped in plan.skipped:
+        text = f"Skipped: {skipped.data} / {skipped.method}: {skipped.reason}."
+        typer.echo(text, err=True)
     outcome = _run(
         plan.specs,
         out,
@@ -128,30 +168,40 @@ def bench(
 
 
 def results(
-    folder: Annotated[Path, typer.Argument(help="A folder of `paper` or `bench`, or its store.")],
+    folder: Annotated[
+        Path, typer.Argument(help="A folder written by `paper` or `bench`, or its store.")
+    ],
     where: Annotated[
         list[str] | None,
-        typer.Option("--where", "-w", help="Keep rows with column=value (or !=, <, <=, >, >=)."),
+        typer.Option(
+            "--where",
+            "-w",
+            help="Keep rows where column=value (also !=, <, <=, >, >=). Repeatable.",
+        ),
     ] = None,
     group_by: Annotated[
-        str, typer.Option("--group-by", "-g", help="Columns to group by, separated by commas.")
+        str, typer.Option("--group-by", "-g", help="Comma-separated columns to group by.")
     ] = "",
     metrics: Annotated[
-        str, typer.Option("--metrics", "-m", help="Columns to take medians of.")
+        str,
+        typer.Option("--metrics", "-m", help="Comma-separated columns whose medians are shown."),
     ] = "",
     columns: Annotated[
-        str, typer.Option("--columns", "-c", help="List single rows with these columns instead.")
+        str, typer.Option("--columns", "-c", help="List single rows with these columns.")
     ] = "",
-    every: Annotated[bool, typer.Option("--all", help="List single rows, all columns.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="List single rows with all columns.")
+    ] = False,
     form: Annotated[
         str, typer.Option("--format", "-f", help="markdown, csv, tsv, latex, json or html.")
     ] = "markdown",
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write to this file instead.")
+        Path | None,
+        typer.Option("--output", "-o", help="Write to this file instead of standard output."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite that file.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file of --output.")] = False,
 ) -> None:
-    """Look at stored results: filter them, group them, export them."""
+    """Filter, group and export stored results."""
     from denseflip.experiments.results import (
         DEFAULT_GROUP,
         DEFAULT_METRICS,
@@ -165,9 +215,9 @@ def results(
     store = Store(folder / STORE if (folder / STORE).is_dir() else folder, create=False)
     rows = to_rows(store.records())
     for damage in store.damaged:
-        typer.echo(f"Left out, damaged: {damage.path}: {damage.reason}.", err=True)
+        typer.echo(f"Damaged, left out: {damage.path}: {damage.reason}.", err=True)
     if not rows:
-        typer.echo(f"{folder}: the store holds no explanations yet.", err=True)
+        typer.echo(f"{folder}: no explanations stored yet.", err=True)
     rows = keep(rows, where or [])
     if every or columns:
         table = list_table(rows, _words(columns))
@@ -210,16 +260,18 @@ def _run(
         with reporter(len(specs)) as report:
             outcome = run_specs(specs, store, worker_engine, progress=report, workers=workers)
     except KeyboardInterrupt:
-        typer.echo(
-            f"Stopped. What is done is kept in {out}; the same command goes on from there.",
-            err=True,
-        )
+        typer.echo(stopped(out), err=True)
         raise
     for damage in outcome.damaged:
-        typer.echo(f"Set aside, damaged: {damage.path}: {damage.reason}. Run again.", err=True)
+        typer.echo(f"Damaged, set aside: {damage.path}: {damage.reason}. Run again.", err=True)
     for line in summary_lines(outcome, outcome.workers):
         typer.echo(line, err=True)
     return outcome
+
+
+def stopped(out: Path) -> str:
+    """The message of an interrupted run."""
+    return f"Interrupted. Finished results are kept in {out}. Run the same command to continue."
 
 
 def _end(outcome: Outcome) -> None:
@@ -230,12 +282,12 @@ def _end(outcome: Outcome) -> None:
         typer.echo(f"  {failure}", err=True)
     if len(outcome.failures) > 10:
         typer.echo(f"  … and {len(outcome.failures) - 10} more", err=True)
-    typer.echo("They are tried again when the command is run again.", err=True)
+    typer.echo("Run the command again to retry them.", err=True)
     raise typer.Exit(1)
 
 
 class reporter:
-    """Progress on standard error: a bar on a terminal, a line now and then elsewhere."""
+    """Progress on standard error: a bar on a terminal, otherwise a line every 10 seconds."""
 
     def __init__(self, total: int, doing: str = "explaining") -> None:
         self.total, self.doing = total, doing
@@ -253,12 +305,12 @@ class reporter:
         self.bar.__exit__(*problem)
 
     def report(self, done: int, total: int) -> None:
-        """So many are done."""
+        """Show that ``done`` of ``total`` are done."""
         now = time.monotonic()
         self.first = done if self.first is None else self.first
         rate = (done - self.first) / max(now - self.started, 1e-9)
-        words = f"{self.doing}, {rate:.1f}/s"
-        self.bar.update(self.task, completed=done, total=total, description=words)
+        text = f"{self.doing}, {rate:.1f}/s"
+        self.bar.update(self.task, completed=done, total=total, description=text)
         if err_console().is_terminal or (now - self.last < 10 and done < total):
             return
         self.last = now

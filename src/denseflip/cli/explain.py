@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def methods(json: options.Json = False) -> None:
-    """List the search methods and the refinements that may follow them with a +."""
+    """List the search methods and the refinements (method+refinement)."""
     from denseflip.search.methods.registry import GROUPS
     from denseflip.search.methods.registry import methods as listed
 
@@ -91,9 +91,9 @@ def explain(
     json: options.Json = False,
     form: options.Format = "text",
 ) -> None:
-    """Find what would have changed the classifier's decision about one graph, or many.
+    """Find a counterfactual: a small change that flips the decision about one graph, or many.
 
-    A graph of a data set, with a classifier trained on the spot:
+    A graph of a data set, with a classifier that is trained first:
 
         denseflip explain mice sub-54811 --out mouse/
 
@@ -101,9 +101,9 @@ def explain(
 
         denseflip explain brain.csv --oracle mymodel:predict --json
 
-    For a correlation matrix, say which pairs are edges: --percentile 90, or --threshold 0.4.
+    For a correlation matrix, choose which pairs are edges: --percentile 90, or --threshold 0.4.
 
-    With constraints, which are guarantees:
+    With constraints, which every answer meets:
 
         denseflip explain aut 0 --freeze "lobe: Frontal Lobe" --only remove
 
@@ -131,7 +131,7 @@ def explain(
     from denseflip.workflow.outputs import write_outputs
     from denseflip.workflow.subject import choose_ids, find_subject, open_dataset
 
-    # Everything that can be checked is checked before anything is loaded or trained.
+    # Check everything possible before loading or training anything.
     method = method_for(request)
     check_request(request)
     form = _check_form(form, json)
@@ -182,15 +182,15 @@ def explain(
         keep=make_keep(percentile, threshold, edges),
         fetch=fetch_one,
     )
-    box = oracle_for(subject, oracle, input=input, batch=batch)
+    classifier = oracle_for(subject, oracle, input=input, batch=batch)
     if oracle is None:
         say_default(subject.dataset, subject.source)
     with ProgressLine(method.name) as watch:
         story = explain_and_describe(
-            subject, box, evaluation=known, on_event=watch.listener, request=request
+            subject, classifier, evaluation=known, on_event=watch.listener, request=request
         )
     several = request.front or request.n > 1
-    answers = describe_answers(story, box, background=subject.background) if several else ()
+    answers = describe_answers(story, classifier, background=subject.background) if several else ()
     if form == "json":
         print_json(json_record(story, answers))
     elif form != "text":
@@ -207,33 +207,33 @@ def explain(
         for path in write_outputs(
             story,
             out,
-            box,
+            classifier,
             front=answers,
             dataset=subject.dataset,
             command=this_command(),
             force=force,
-            whatif=whatif_data(subject, box, story=story),
+            whatif=whatif_data(subject, classifier, story=story),
         ):
             err_console().print(f"Wrote {path}", style="dim")
 
 
 def say_default(dataset: Dataset | None, source: str) -> None:
-    """Say which classifier is explained where none was named."""
+    """Print which classifier is explained if none was given."""
     from denseflip.classifiers.presets import default_preset
 
-    assert dataset is not None  # without one, a classifier must be named
-    words = f"No --oracle given: explaining {default_preset(dataset)}, trained on {source}."
-    err_console().print(words, style="dim")
+    assert dataset is not None  # without one, a classifier is required
+    text = f"No --oracle given: explaining {default_preset(dataset)}, trained on {source}."
+    err_console().print(text, style="dim")
 
 
 def _check_form(form: str, json: bool) -> str:
-    """The form of what is printed; --json is short for one of them."""
+    """Return the output format; ``--json`` is short for ``--format json``."""
     from denseflip.errors import InvalidParameterError, UnknownNameError
 
     if form not in FORMATS:
         raise UnknownNameError("form", form, FORMATS, parameter="form")
     if json and form not in {"text", "json"}:
-        msg = f"--json and --format {form} ask for two forms; give one of them."
+        msg = f"--json and --format {form} contradict each other. Give one of them."
         raise InvalidParameterError(msg)
     return "json" if json else form
 
@@ -242,7 +242,7 @@ _OF_FILES = ("background", "percentile", "threshold", "edges")
 
 
 def _only_for_one(**given: object) -> None:
-    """Refuse options that have no use for many graphs of a data set."""
+    """Refuse options that do not apply to many graphs of a data set."""
     for name, value in given.items():
         if value:
             what = "a graph file" if name in _OF_FILES else "one graph"
@@ -250,7 +250,7 @@ def _only_for_one(**given: object) -> None:
 
 
 def _only_for_many(context: typer.Context, names: tuple[str, ...]) -> None:
-    """Refuse options of many graphs that were typed for one."""
+    """Refuse options of many graphs for a single graph."""
     for name in names:
         if str(context.get_parameter_source(name)).endswith("COMMANDLINE"):
             refuse(name, "applies to many graphs (--all, --class or several ids)")

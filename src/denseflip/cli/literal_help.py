@@ -1,6 +1,6 @@
-"""Help texts shown as they are written: ``denseflip[web]`` is not taken for markup.
+"""Help texts shown literally, so that ``denseflip[web]`` is not read as markup.
 
-Typer reads help texts as rich markup, in which a word in square brackets is a style.
+Typer reads help texts as rich markup, where a word in square brackets is a style.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 
 
 def _literal(command: Any) -> Any:
-    """A copy of a command or a parameter whose help texts are escaped for rich."""
+    """Copy a command or a parameter with its help texts escaped for rich."""
     from rich.markup import escape
 
     shown = copy.copy(command)
@@ -28,7 +28,7 @@ def _literal(command: Any) -> Any:
 
 
 class LiteralCommand(TyperCommand):
-    """A command whose help texts are no markup."""
+    """A command whose help texts are shown literally."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help text."""
@@ -36,7 +36,7 @@ class LiteralCommand(TyperCommand):
 
 
 class LiteralGroup(TyperGroup):
-    """A group of commands whose help texts are no markup."""
+    """A group of commands whose help texts are shown literally."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help text."""
@@ -44,10 +44,11 @@ class LiteralGroup(TyperGroup):
 
 
 def show_literally(app: typer.Typer) -> None:
-    """Let an app and everything registered in it show its help texts as they are written."""
+    """Show the help texts of an app and of everything registered in it literally."""
     app.info.cls = LiteralGroup
     for command in app.registered_commands:
-        command.cls = LiteralCommand
+        if not issubclass(command.cls or TyperCommand, LiteralCommand):
+            command.cls = LiteralCommand
     for group in app.registered_groups:
         group.cls = LiteralGroup
         if group.typer_instance is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from denseflip.cli.common import err_console, out_console, progress, this_command
-from denseflip.cli.experiments import reporter
+from denseflip.cli.experiments import reporter, stopped
 
 if TYPE_CHECKING:
     from denseflip.datasets import Dataset
@@ -33,7 +33,7 @@ def explain_graphs(
     force: bool,
     **asked: Any,
 ) -> None:
-    """Explain these graphs, show a table, write the folder; what failed is told at the end."""
+    """Explain these graphs, print a table, write the folder; report failures at the end."""
     from denseflip.checks import STORE, check_new_folder
     from denseflip.experiments.explain_many import check_sendable, gather, plan_many
     from denseflip.experiments.many_outputs import check_pages, write_many
@@ -68,7 +68,8 @@ def explain_graphs(
 
 
 def run_stored(specs: Sequence[Any], store: Path | None, engine: Any, workers: int) -> Any:
-    """Run what a store lacks, with progress; a run that is stopped says how to go on."""
+    """Run what the store lacks, with progress; if interrupted, say how to continue."""
+    from denseflip.errors import counted
     from denseflip.runs.result_store import open_store
     from denseflip.runs.run import run_specs
 
@@ -78,19 +79,20 @@ def run_stored(specs: Sequence[Any], store: Path | None, engine: Any, workers: i
             outcome = run_specs(specs, kept, engine, progress=report, workers=workers)
     except KeyboardInterrupt:
         if store is not None:
-            kept_in = f"What is done is kept in {store.parent}; the same command goes on from there"
-            typer.echo(f"Stopped. {kept_in}.", err=True)
+            typer.echo(stopped(store.parent), err=True)
         raise
     for damage in outcome.damaged:
-        typer.echo(f"Set aside, damaged: {damage.path}: {damage.reason}. Run again.", err=True)
-    before = f", {outcome.reused} of them from before" if outcome.reused else ""
-    took = f"{time.monotonic() - started:.1f} s with {outcome.workers} worker(s)"
+        typer.echo(f"Damaged, set aside: {damage.path}: {damage.reason}. Run again.", err=True)
+    before = f", {outcome.reused} of them reused" if outcome.reused else ""
+    took = (
+        f"{time.monotonic() - started:.1f} s with {counted(outcome.workers, 'worker', 'workers')}"
+    )
     err_console().print(f"{len(outcome.records)} explained{before}: {took}.", style="dim")
     return outcome
 
 
 def show_many(many: Explanations, form: str) -> None:
-    """Print the table in the form asked for."""
+    """Print the table in the requested format."""
     if form != "text":
         typer.echo(many.table().to(form), nl=False)
         return
@@ -126,11 +128,11 @@ def show_many(many: Explanations, form: str) -> None:
 
 
 def end_many(many: Explanations, *, resumable: bool) -> None:
-    """What came of it; a failure is the command's too."""
+    """Print how many were found; exit with 1 if any failed."""
     found = sum(story.result.found for story in many.stories)
     typer.echo(f"{found} of {len(many)} counterfactuals found.", err=True)
     if not many.failures:
         return
-    again = " They are tried again when the command is run again." if resumable else ""
+    again = " Run the command again to retry them." if resumable else ""
     typer.echo(f"{len(many.failures)} of {len(many)} failed: see the table.{again}", err=True)
     raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""Options of commands: those of a request, made from `Request`, and those that commands share."""
+"""Options of commands: those of a request, built from `Request`, and those that commands share."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
+from denseflip.cli.literal_help import LiteralCommand
 from denseflip.option import Option
 from denseflip.request import Request, default_of, list_options
 
 INPUT = "Data and classifier"
+EVALUATION = "Evaluation"
 MANY = "Many graphs"
+PARALLEL = "Parallel runs"
 OUTPUT = "Output"
 #: Options that the short help of `explain`, `compare` and `cohort` leaves out.
 RARE = frozenset(
@@ -26,11 +28,11 @@ RARE = frozenset(
 )
 
 
-class GroupedCommand(TyperCommand):
+class GroupedCommand(LiteralCommand):
     """A command whose ``--help`` shows the common options and ``--help-all`` all of them."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help; rare options only if all were asked for."""
+        """Write the help; rare options only with ``--help-all``."""
         hidden = () if ctx.meta.get("denseflip.help_all") else RARE
         rare = [p for p in self.params if p.name in hidden and not getattr(p, "hidden", False)]
         for p in rare:
@@ -58,7 +60,7 @@ HelpAll = Annotated[
 
 
 def flag_of(name: str) -> str:
-    """The option on the command line of a field of a request."""
+    """Return the command-line option of a field of a request."""
     option = list_options().get(name)
     words = (option.flag if option else "") or name.replace("_", "-")
     return f"--{words}"
@@ -69,7 +71,7 @@ def request_options(*, without: tuple[str, ...] = ()) -> Callable[[Callable[...,
 
     Parameters
     ----------
-    without : fields that the command does not take, or takes in a way of its own.
+    without : fields that the command does not take, or defines itself.
     """
     taken = {name: o for name, o in list_options().items() if name not in without}
 
@@ -104,7 +106,7 @@ def _parameter(name: str, option: Option) -> inspect.Parameter:
     flags = [flag_of(name), *([option.short] if option.short else [])]
     info = typer.Option(
         *flags,
-        help=escape(text),
+        help=text,
         rich_help_panel=option.group,
         metavar=option.unit or None,
         show_default=default not in (None, False, "auto"),
@@ -114,7 +116,7 @@ def _parameter(name: str, option: Option) -> inspect.Parameter:
 
 
 def _typed(name: str, option: Option) -> tuple[Any, Any]:
-    """The type and the default of an option as typer wants them."""
+    """Return the type and the default of an option for typer."""
     if option.kind in ("names", "settings"):
         return list[str] | None, None
     kinds: dict[str, Any] = {"whole": int, "number": float, "flag": bool}
@@ -123,7 +125,7 @@ def _typed(name: str, option: Option) -> tuple[Any, Any]:
 
 
 def _value(option: Option, value: Any) -> Any:
-    """A value of the command line as a request takes it."""
+    """Convert a value of the command line to what a request takes."""
     if option.kind == "settings":
         from denseflip.workflow.subject import parse_settings
 
@@ -132,13 +134,8 @@ def _value(option: Option, value: Any) -> Any:
 
 
 def _empty(value: Any) -> Any:
-    """None for an empty list or text; 0 and False are values."""
+    """Return None for an empty list or text; keep 0 and False."""
     return None if value in ([], "") else value
-
-
-def escape(text: str) -> str:
-    """A help text in which brackets are shown, not read as markup."""
-    return text.replace("[", "\\[")
 
 
 # ---- options that do not apply ----------------------------------------------------------------
@@ -159,7 +156,7 @@ def refuse(name: str, reason: str) -> None:
     raise InvalidParameterError(msg)
 
 
-# ---- options that are no part of a request --------------------------------------------------
+# ---- options outside a request --------------------------------------------------
 
 Oracle = Annotated[
     str | None,

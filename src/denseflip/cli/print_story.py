@@ -1,4 +1,4 @@
-"""How `explain` prints a story, and the answers that no other beats."""
+"""How `explain` prints a story and a Pareto front."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def print_story(story: Story) -> None:
-    """The sentence, how true it is, and its footnotes."""
+    """Print the sentence, whether it is true, and its footnotes."""
     from denseflip.report.front import beside, told
 
     sentence, (read, footnotes) = told(story), beside(story)
@@ -29,7 +29,7 @@ def print_story(story: Story) -> None:
 
 
 def print_front(story: Story, answers: Sequence[Story]) -> None:
-    """The answers that no other beats, or those in different places: a table, then sentences."""
+    """Print the Pareto front, or the diverse answers: a table, then the sentences."""
     from rich.table import Table
 
     from denseflip.report.front import read_cell, told
@@ -38,19 +38,19 @@ def print_front(story: Story, answers: Sequence[Story]) -> None:
     if len(answers) == 1:
         if diverse:
             return  # the notes say why
-        typer.echo("\nNo other answer that was found names less, takes fewer edits or is truer.")
+        typer.echo("\nNo other answer found names fewer places, needs fewer edits or is truer.")
         return
     typer.echo(
-        "\nEach of these would do by itself; what holds most of one is left as it is by the "
-        "others:\n"
+        "\nEach of these answers suffices by itself. The main places of one are left unchanged by "
+        "the others:\n"
         if diverse
-        else "\nNo other answer that was found beats one of these in what it names, in edits and "
-        "in truth:\n"
+        else "\nThe Pareto front: no other answer found is at least as good in places, edits and "
+        "truth:\n"
     )
     table = Table(box=None, pad_edge=False, header_style="bold")
     for head in ("", "named", "edits"):
         table.add_column(head, justify="right")
-    table.add_column("told in")
+    table.add_column("language")
     table.add_column("true as read")
     for number, one in enumerate(answers, 1):
         where = one.taxonomy.name if one.taxonomy is not None else str(one.language)

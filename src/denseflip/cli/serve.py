@@ -8,61 +8,90 @@ from typing import Annotated
 import typer
 
 from denseflip.cli.common import err_console
+from denseflip.cli.options import INPUT
+
+SERVER = "Server"
+STORAGE = "Storage"
 
 
 def serve(
     data_sets: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Names or .dfd files of data sets; default: all on this machine.",
+            help="Names or .dfd files of data sets. Default: all on this machine.",
             metavar="[DATA]...",
         ),
     ] = None,
     oracle: Annotated[
         list[str] | None,
         typer.Option(
-            help="A classifier of your own beside the presets: module:function or a file written "
-            "by `denseflip train`. May be given often."
+            rich_help_panel=INPUT,
+            help="Your own classifier, in addition to the presets: module:function or a file "
+            "written by `denseflip train`. Repeatable.",
         ),
     ] = None,
     host: Annotated[
-        str, typer.Option(help="Where to listen; any but this machine needs --token.")
+        str,
+        typer.Option(
+            rich_help_panel=SERVER,
+            help="Address to listen on. Any other than this machine needs --token.",
+        ),
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port; 0 takes a free one.")] = 8765,
+    port: Annotated[
+        int, typer.Option(rich_help_panel=SERVER, help="Port; 0 chooses a free one.")
+    ] = 8765,
     token: Annotated[
         str | None,
         typer.Option(
             envvar="DENSEFLIP_TOKEN",
-            help="What visitors must show, at least 16 characters; better given as "
-            "DENSEFLIP_TOKEN in the environment than on the command line.",
+            rich_help_panel=SERVER,
+            help="Access token of at least 16 characters. Prefer the environment variable "
+            "DENSEFLIP_TOKEN: a command line is visible to others.",
         ),
     ] = None,
     data: Annotated[
-        Path, typer.Option(help="Folder for uploads and jobs; made if it is not there.")
+        Path,
+        typer.Option(
+            rich_help_panel=STORAGE, help="Folder for uploads and jobs; created if missing."
+        ),
     ] = Path("denseflip-serve"),
-    workers: Annotated[int, typer.Option(help="Jobs that run at a time.")] = 2,
-    max_upload: Annotated[str, typer.Option(help="How large one upload may be.")] = "50MB",
+    workers: Annotated[
+        int, typer.Option(rich_help_panel=SERVER, help="Number of jobs that run at a time.")
+    ] = 2,
+    max_upload: Annotated[
+        str, typer.Option(rich_help_panel=STORAGE, help="Largest size of one upload.")
+    ] = "50MB",
     max_uploads: Annotated[
-        int, typer.Option(help="How many uploads are kept in the folder; 0 takes none.")
+        int,
+        typer.Option(
+            rich_help_panel=STORAGE,
+            help="Largest number of uploads kept; 0 turns uploads off.",
+        ),
     ] = 500,
     max_kept: Annotated[
         str,
         typer.Option(
-            help="How much the uploads and answers in the folder may take; then new ones are "
-            "refused until some are deleted."
+            rich_help_panel=STORAGE,
+            help="Largest total size of uploads and results. When it is reached, new ones are "
+            "refused until some are deleted.",
         ),
     ] = "2GB",
     browser: Annotated[
-        bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
+        bool,
+        typer.Option(
+            "--browser/--no-browser", rich_help_panel=SERVER, help="Open the page in a browser."
+        ),
     ] = True,
 ) -> None:
-    """Look at explanations, ask "what if", and take them away, in a browser; needs no network.
+    """Start the web app: explain graphs and change them by hand, in a browser, offline.
 
         denseflip serve mice
 
-    Data sets, classifiers with their honest accuracy, live progress, the sentence, the brain, and
-    sliders to change a graph by hand. Jobs and uploads are kept in a folder and survive a restart.
-    Stop it with Ctrl-C. Needs the extra `web`: pip install "denseflip[web]".
+    The app shows data sets, the held-out accuracy of classifiers, live progress, the sentence and
+    the brain, and has sliders to change a graph by hand. Jobs and uploads are kept in a folder and
+    survive a restart. Stop the app with Ctrl-C.
+
+    Needs the extra `web`: pip install "denseflip[web]".
     """
     import os
     import socket
@@ -88,14 +117,14 @@ def serve(
     ).check()
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
-    if os.name != "nt":  # there it would let two servers have one port
+    if os.name != "nt":  # on Windows it would let two servers share a port
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
     except OSError as error:
         listening.close()
-        FolderLock(data, "").release()  # the same server, perhaps: then its address is told
-        msg = f"Cannot listen on {host}, port {port} ({error.strerror}). Give another port."
+        FolderLock(data, "").release()  # if it is our own server, raises with its address
+        msg = f"Cannot listen on {host}, port {port} ({error.strerror}). Choose another port."
         raise InvalidParameterError(msg, parameter=("host", "port")) from error
     settings = replace(settings, port=listening.getsockname()[1])
     try:
@@ -104,7 +133,7 @@ def serve(
         listening.close()
         raise
     address = settings.url + (f"?token={quote(token, safe='')}" if token else "")
-    err_console().print(f"denseflip serves at {address}  (Ctrl-C ends it)", soft_wrap=True)
+    err_console().print(f"denseflip is running at {address}  (stop it with Ctrl-C)", soft_wrap=True)
     if browser:
         import threading
         import webbrowser
@@ -114,7 +143,7 @@ def serve(
 
 
 def _size(name: str, text: str) -> int:
-    """A size as it is given on the command line."""
+    """Parse a size given on the command line."""
     from denseflip.errors import InvalidParameterError
     from denseflip.limits import parse_size
 

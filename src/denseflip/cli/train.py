@@ -1,4 +1,4 @@
-"""``denseflip train`` and ``denseflip evaluate``: classifiers, with the truth about them."""
+"""``denseflip train`` and ``denseflip evaluate``: classifiers and how good they are."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from denseflip.cli.common import err_console, out_console, print_json, progress
+from denseflip.cli.options import EVALUATION, INPUT, OUTPUT
 
 if TYPE_CHECKING:
     from denseflip.classifiers.evaluation import Evaluation
@@ -31,8 +32,9 @@ PresetOption = Annotated[
     typer.Option(
         "--preset",
         "-p",
-        help="sf-knn (the paper's, from its text), edges-svm, edges-logistic, regions-logistic, or "
-        "published (as the paper's printed numbers were made).",
+        rich_help_panel=INPUT,
+        help="sf-knn (as the paper describes it), edges-svm, edges-logistic, regions-logistic, or "
+        "published (as used for the numbers printed in the paper).",
     ),
 ]
 PresetsOption = Annotated[
@@ -40,49 +42,67 @@ PresetsOption = Annotated[
     typer.Option(
         "--preset",
         "-p",
-        help="As in `denseflip train`; several, separated by commas, are judged side by side.",
+        rich_help_panel=INPUT,
+        help="As in `denseflip train`; several, separated by commas, are compared.",
     ),
 ]
 RegionsOption = Annotated[
     str | None,
     typer.Option(
-        help="Which regions, for regions-logistic and for sentences (default: the first)."
+        rich_help_panel=INPUT,
+        help="Taxonomy for regions-logistic and for sentences. Default: the first.",
     ),
 ]
 TellOption = Annotated[
     int,
     typer.Option(
         metavar="N",
-        help="Explain so many decisions about held-out graphs, and say in how many cells they can "
-        "be told true as read; 0 leaves it out.",
+        rich_help_panel=EVALUATION,
+        help="Explain this many decisions about held-out graphs, and report in how many places "
+        "they can be described by sentences that are true as read; 0 turns it off.",
         min=0,
     ),
 ]
-FoldsOption = Annotated[int, typer.Option(help="Folds of the cross-validation.")]
-RepeatsOption = Annotated[int, typer.Option(help="How often it is repeated with new folds.")]
-PermutationsOption = Annotated[
-    int, typer.Option(help="Label shuffles for the p-value; 0 leaves it out.")
+FoldsOption = Annotated[
+    int, typer.Option(rich_help_panel=EVALUATION, help="Folds of the cross-validation.")
 ]
-SeedOption = Annotated[int, typer.Option(help="Decides folds and shuffles.")]
+RepeatsOption = Annotated[
+    int, typer.Option(rich_help_panel=EVALUATION, help="Repeats with new folds.")
+]
+PermutationsOption = Annotated[
+    int,
+    typer.Option(
+        rich_help_panel=EVALUATION, help="Label permutations for the p-value; 0 turns it off."
+    ),
+]
+SeedOption = Annotated[
+    int, typer.Option(rich_help_panel=EVALUATION, help="Seed of folds and permutations.")
+]
 ConfoundsOption = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMNS",
-        help="Columns of the subject table, e.g. age,sex,site,motion: regressed out inside each "
-        "fold, and judged alone beside the classifier.",
+        rich_help_panel=EVALUATION,
+        help="Columns of the subject table, e.g. age,sex,site,motion. They are regressed out "
+        "inside each fold, and also evaluated alone, for comparison.",
     ),
 ]
 SiteOption = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="The column that is the site, for leaving sites out and shuffling within them "
-        "(default: the confound whose name says so).",
+        rich_help_panel=EVALUATION,
+        help="Column of the site, for leave-site-out evaluation and permutation within sites. "
+        "Default: the confound named after sites.",
     ),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
-_TOLD = ("told", "cells", "edits", "in, read as")  # columns beside the honest accuracy
-ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
+JsonOption = Annotated[
+    bool, typer.Option("--json", rich_help_panel=OUTPUT, help="Print JSON instead of tables.")
+]
+ForceOption = Annotated[
+    bool, typer.Option("--force", rich_help_panel=OUTPUT, help="Overwrite an existing file.")
+]
+_TOLD = ("described", "places", "edits", "language, reading")  # columns for --tell
 
 
 def train(
@@ -90,7 +110,12 @@ def train(
     preset: PresetOption = "sf-knn",
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="File for the classifier [DATASET-PRESET.dfo]."),
+        typer.Option(
+            "--out",
+            "-o",
+            rich_help_panel=OUTPUT,
+            help="File for the classifier. Default: DATASET-PRESET.dfo.",
+        ),
     ] = None,
     regions: RegionsOption = None,
     folds: FoldsOption = 5,
@@ -100,20 +125,25 @@ def train(
     confounds: ConfoundsOption = None,
     site: SiteOption = None,
     skip_evaluation: Annotated[
-        bool, typer.Option("--skip-evaluation", help="Train only; the card will say so.")
+        bool,
+        typer.Option(
+            "--skip-evaluation",
+            rich_help_panel=EVALUATION,
+            help="Train only. The card of the classifier records this.",
+        ),
     ] = False,
     tell: TellOption = 0,
     as_json: JsonOption = False,
     force: ForceOption = False,
 ) -> None:
-    """Train a classifier, say honestly how good it is, and save it with that in its card."""
+    """Train a classifier, evaluate it on held-out graphs, and save it with its evaluation."""
     from denseflip.checks import check_new_file
     from denseflip.classifiers.persist import SUFFIX
     from denseflip.classifiers.presets import fit_oracle
     from denseflip.cli.data import open_dataset
 
     if skip_evaluation and (confounds or site):
-        msg = "Confounds are for the evaluation, which --skip-evaluation leaves out."
+        msg = "Confounds are used by the evaluation only, which --skip-evaluation turns off."
         raise typer.BadParameter(msg, param_hint="--confounds")
     trainer = _trainer(preset)
     data = open_dataset(dataset)
@@ -146,7 +176,7 @@ def train(
         markup=False,
     )
     if not evaluation:
-        err_console().print("Not evaluated: how good it is on new graphs is not known.")
+        err_console().print("Not evaluated: its accuracy on new graphs is unknown.")
 
 
 def evaluate(
@@ -162,43 +192,48 @@ def evaluate(
     oracle: Annotated[
         str | None,
         typer.Option(
-            help="Judge this classifier instead: module:function, or a file written by `denseflip "
-            "train`, as in `denseflip explain`. One that cannot be trained anew is judged on "
-            "graphs that it may have seen, and that is said."
+            rich_help_panel=INPUT,
+            help="Evaluate this classifier instead: module:function, or a file written by "
+            "`denseflip train`, as in `denseflip explain`. One that cannot be retrained is "
+            "evaluated on graphs that it may have seen; the result says so.",
         ),
     ] = None,
     input: Annotated[
         str,
         typer.Option(
-            help="What module:function takes: adjacency, networkx, sparse or graph; auto finds it "
-            "out."
+            rich_help_panel=INPUT,
+            help="What module:function takes: adjacency, networkx, sparse or graph; auto detects "
+            "it.",
         ),
     ] = "auto",
     tell: TellOption = 0,
     as_json: JsonOption = False,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Also write the figures to a JSON file.")
+        Path | None,
+        typer.Option(
+            "--out", "-o", rich_help_panel=OUTPUT, help="Also write the results to a JSON file."
+        ),
     ] = None,
     force: ForceOption = False,
 ) -> None:
-    """Judge a kind of classifier on graphs it has not seen, and by the paper's protocol.
+    """Evaluate a classifier on held-out graphs, and by the paper's protocol.
 
-    With --tell also: in how many cells can its decisions be told, true as they are read?
-    With --confounds also: does it beat age, sex, site, motion …?
-    With --oracle: any classifier that can be explained.
+    With --tell, also report in how many places its decisions can be described by sentences that
+    are true as read. With --confounds, also compare it with age, sex, site, motion and so on. With
+    --oracle, evaluate any classifier that can be explained.
     """
     from denseflip.checks import check_new_file
     from denseflip.cli.data import open_dataset
 
     if oracle is not None and (tell or regions):
-        msg = "--tell and --regions are for presets; an oracle is judged as it is."
+        msg = "--tell and --regions apply to presets only, not to --oracle. Leave them out."
         raise typer.BadParameter(msg, param_hint="--oracle")
     names = list(dict.fromkeys(filter(None, (word.strip() for word in preset.split(",")))))
     for name in names or [preset]:
         _trainer(name)
     target = check_new_file(out, force=force) if out else None
     data = open_dataset(dataset)
-    judged: list[tuple[Evaluation, Tellability | None]] = []
+    evaluated: list[tuple[Evaluation, Tellability | None]] = []
     aware: dict[str, Any] = {"confounds": confounds, "site": site}
     if oracle is not None:
         from denseflip.oracles.open import open_oracle
@@ -207,8 +242,8 @@ def evaluate(
     for name in names:
         evaluation = _evaluate(data, name, regions, folds, repeats, permutations, seed, aware)
         told = _tell(data, name, regions, folds, tell, seed) if tell else None
-        judged.append((evaluation, told))
-    figures = _figures(judged)
+        evaluated.append((evaluation, told))
+    figures = _figures(evaluated)
     if target:
         text = json.dumps(figures, indent=2, ensure_ascii=False)
         from denseflip.files import write_whole
@@ -217,21 +252,21 @@ def evaluate(
     if as_json:
         print_json(figures)
         return
-    for evaluation, told in judged:
+    for evaluation, told in evaluated:
         _print(evaluation)
         if told:
             out_console().print(told.verdict, markup=False)
-    if len(judged) > 1:
-        _print_side_by_side(judged)
+    if len(evaluated) > 1:
+        _print_side_by_side(evaluated)
     if target:
         out_console().print(f"Written: {target}", markup=False)
 
 
 def _trainer(preset: str) -> Trainer | None:
-    """What trains a classifier that is no preset; None for a preset. Unknown names are refused."""
+    """Return the trainer of a classifier that is not a preset, else None; refuse unknown names."""
     from denseflip.runs.sources import TRAINERS, preset_oracle
 
-    preset_oracle(preset)  # knows all names
+    preset_oracle(preset)  # raises if the name is unknown
     return TRAINERS.get(preset)
 
 
@@ -245,8 +280,8 @@ def _evaluate(
     seed: int,
     aware: dict[str, Any],
 ) -> Evaluation:
-    """Judge a preset, or the oracle among what is to be aware of; ``preset`` is then its words."""
-    from denseflip.classifiers.crossval import evaluate as judge
+    """Evaluate a preset, or ``aware["oracle"]``; ``preset`` is then its name."""
+    from denseflip.classifiers.crossval import evaluate as cross_validate
 
     given = "oracle" in aware
     trainer = None if given else _trainer(preset)
@@ -262,7 +297,7 @@ def _evaluate(
                 progress=report,
                 **{name: value for name, value in aware.items() if value is not None},
             )
-        return judge(
+        return cross_validate(
             data,
             **aware,
             preset=None if given else preset,
@@ -281,14 +316,14 @@ def _tell(
     from denseflip.classifiers.tellability import tellability
 
     trainer = _trainer(preset)
-    words = f"Telling decisions of {preset} on {data.name}"
+    text = f"Describing decisions of {preset} on {data.name}"
     with progress() as bar:
-        task = bar.add_task(words, total=graphs, visible=False)
+        task = bar.add_task(text, total=graphs, visible=False)
 
         def report(done: int, total: int) -> None:
             bar.update(task, completed=done, total=total, visible=True)
             if done == 0:
-                _say(f"{words}: {total} held-out graphs …")
+                _say(f"{text}: {total} held-out graphs …")
 
         return tellability(
             data,
@@ -303,7 +338,7 @@ def _tell(
 
 
 def _figures(judged: list[tuple[Evaluation, Tellability | None]]) -> dict[str, Any]:
-    """Of one classifier its evaluation; of several all of them, and which is to be preferred."""
+    """The evaluation of one classifier; of several, all of them and the preferred one."""
     listed = [
         {**e.to_dict(), **({"tellability": told.to_dict()} if told else {})} for e, told in judged
     ]
@@ -351,9 +386,9 @@ def _print_side_by_side(judged: list[tuple[Evaluation, Tellability | None]]) -> 
 def _bar(
     what: str, repeats: int, permutations: int, *, oracle: bool = False
 ) -> Iterator[Callable[[int, int], None]]:
-    """A bar in a terminal, elsewhere a line per stage; nothing before the input was checked.
+    """A bar in a terminal, otherwise a line per stage; nothing until the input is checked.
 
-    Whether an oracle can be trained anew shows only when it is judged: it gets one line.
+    An oracle gets one line: whether it can be retrained is known only during its evaluation.
     """
     with progress() as bar:
         total = max(repeats, 0) + max(permutations, 0)
@@ -368,7 +403,7 @@ def _bar(
             if done == 0:
                 _say(f"Evaluating {what}: cross-validation, {_times(repeats)} …")
             if done == repeats and permutations:
-                _say(f"Evaluating {what}: again with shuffled labels, {_times(permutations)} …")
+                _say(f"Evaluating {what}: permuted labels, {_times(permutations)} …")
 
         yield report
 
@@ -378,7 +413,7 @@ def _times(n: int) -> str:
 
 
 def _say(text: str) -> None:
-    """A sign of life on standard error where no bar can be drawn."""
+    """Print to standard error if no progress bar can be drawn."""
     console = err_console()
     if not console.is_terminal:
         console.print(text, markup=False, soft_wrap=True)
@@ -402,7 +437,7 @@ def _print(e: Evaluation) -> None:
     seen = e.protocol == "as given"
     times = counted(e.repeats, "repeat", "repeats")
     table.add_row(
-        "all graphs, which it may have seen"
+        "all graphs (it may have seen them)"
         if seen
         else f"held-out graphs (nested {e.folds}-fold CV, {times})",
         f"{e.accuracy:.3f}",
@@ -412,7 +447,7 @@ def _print(e: Evaluation) -> None:
     )
     if not seen:
         table.add_row(
-            "the paper's (on all graphs, training ones included)",
+            "the paper's protocol (all graphs, including training graphs)",
             f"{e.training_accuracy:.3f}",
             "",
             f"{e.training_f1:.3f}",
@@ -421,7 +456,7 @@ def _print(e: Evaluation) -> None:
     table.add_row("always the largest class", f"{e.majority_rate:.3f}", "", "", "")
     if e.p_value is not None and e.null_mean is not None:
         table.add_row(
-            f"labels shuffled ({_times(e.permutations)})",
+            f"permuted labels ({_times(e.permutations)})",
             f"{e.null_mean:.3f}",
             f"p = {e.p_value:.3g}" if e.enough_shuffles else "too few to test",
             "",
@@ -430,12 +465,12 @@ def _print(e: Evaluation) -> None:
     _add_confounds(table, e)
     console.print(table)
     names = [escape(name) for name in e.class_counts]
-    counts = Table("true class", *(f"answered {name}" for name in names))
+    counts = Table("true class", *(f"predicted {name}" for name in names))
     for column in counts.columns[1:]:
         column.justify = "right"
     for name, row in zip(names, e.confusion, strict=True):
         counts.add_row(name, *(f"{x / e.repeats:.1f}" for x in row))
-    console.print("Graphs that it may have seen:" if seen else "Held-out graphs per repeat:")
+    console.print("All graphs (it may have seen them):" if seen else "Held-out graphs per repeat:")
     console.print(counts)
     console.print(f"[bold]{escape(e.verdict)}[/]")
     if e.warning:
@@ -443,7 +478,7 @@ def _print(e: Evaluation) -> None:
 
 
 def _add_confounds(table: Any, e: Evaluation) -> None:
-    """The rows of the confounds, if any were given."""
+    """Add the rows of the confounds, if any."""
     from rich.markup import escape
 
     found = e.confounds
@@ -451,9 +486,9 @@ def _add_confounds(table: Any, e: Evaluation) -> None:
         return
     names = escape(", ".join(found.columns))
     rows: list[tuple[str, float | None, tuple[float, float] | None]] = [
-        ("the confounds alone", found.alone, found.alone_interval),
+        ("confounds alone", found.alone, found.alone_interval),
         (
-            f"each of {found.n_sites} sites, trained on the others",
+            f"leave-site-out ({found.n_sites} sites)",
             found.leave_site_out,
             found.leave_site_out_interval,
         ),
@@ -467,7 +502,7 @@ def _add_confounds(table: Any, e: Evaluation) -> None:
     if found.p_value is not None and found.null_mean is not None:
         within = " within sites" if found.site else ""
         table.add_row(
-            f"labels shuffled{within} ({_times(e.permutations)})",
+            f"permuted labels{within} ({_times(e.permutations)})",
             f"{found.null_mean:.3f}",
             f"p = {found.p_value:.3g}" if e.enough_shuffles else "too few to test",
             "",

@@ -1,1 +1,1 @@
-"""Experiments: what to run, running it, keeping it, and tables of what came out."""
+"""Experiments: plan, run and store them, and make tables of the results."""

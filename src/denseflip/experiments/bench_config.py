@@ -1,6 +1,6 @@
-"""The configuration of `denseflip bench`: one TOML file, a schema, errors that name the line's key.
+"""The configuration of `denseflip bench`: a TOML file with a schema; errors name the key.
 
-`docs/experiments.md` explains every key; `examples/bench.toml` is one to start from.
+`docs/experiments.md` explains every key; `examples/bench.toml` is an example.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class DataConfig(_Model):
 class OracleConfig(_Model):
     """A classifier: exactly one of preset, file, function, words; a bare string is a preset.
 
-    Words are those of `open_oracle`; a bare string with a colon is taken as such.
+    Words are those of `open_oracle`; a bare string with a colon is read as words.
     """
 
     preset: str | None = None
@@ -98,7 +98,7 @@ class OracleConfig(_Model):
         return self
 
 
-#: Options of a request that a bench file sets by keys of its own, or that do not matter to it.
+#: Options of a request that a bench file sets by other keys, or does not use.
 _APART = ("method", "parameters", "seed", "vocabulary", "share")
 _KINDS: dict[str, Any] = {
     "text": str,
@@ -125,10 +125,10 @@ class _MethodModel(_Model):
     @model_validator(mode="after")
     def _one_kind(self) -> _MethodModel:
         if self.name is None and self.function is None:
-            msg = "give 'name' (a method), or 'function' (module:name, your own)"
+            msg = "give 'name' (a method), or 'function' (your own, as module:name)"
             raise ValueError(msg)
         if self.function is not None and ":" not in self.function:
-            msg = "'function' is written module:name"
+            msg = "'function' must be module:name"
             raise ValueError(msg)
         return self
 
@@ -141,7 +141,7 @@ else:
         __base__=_MethodModel,
         __doc__="""A method with its parameters and options; a bare string is the name.
 
-    A method of your own is a ``function`` (``module:name``); ``name`` is then what it is called.
+    Your own method is a ``function`` (``module:name``); ``name`` is then its name in tables.
     Options and constraints replace those of the file.
     """,
         **_OPTIONS,
@@ -149,7 +149,7 @@ else:
 
 
 class MeasuresConfig(_Model):
-    """Which of the dearer measures are taken."""
+    """Which of the expensive measures to compute."""
 
     robustness: int = Field(default=10, ge=0, le=10_000)
     minimality: bool = False
@@ -159,7 +159,7 @@ class MeasuresConfig(_Model):
 
 
 class RunConfig(_Model):
-    """Where the work is done; the command line overrides it."""
+    """Where to run; the command line overrides it."""
 
     engine: Literal["auto", "serial", "processes", "dask"] = "auto"
     jobs: int | None = Field(default=None, ge=1)
@@ -203,7 +203,7 @@ def read_config(path: str | Path) -> BenchConfig:
     Raises
     ------
     ConfigError
-        With every problem of the file, one line each.
+        Lists every problem of the file, one line each.
     """
     source = Path(path)
     check_no_pipe(source, error=ConfigError)
@@ -213,22 +213,22 @@ def read_config(path: str | Path) -> BenchConfig:
     except TooLargeError:
         raise
     except FileNotFoundError as error:
-        msg = f"{source}: there is no such file. examples/bench.toml is one to start from."
+        msg = f"{source}: no such file. See examples/bench.toml for an example."
         raise ConfigError(msg) from error
     except (OSError, UnicodeDecodeError) as error:
         msg = f"{source}: cannot be read ({error})."
         raise ConfigError(msg) from error
-    except (tomllib.TOMLDecodeError, ValueError) as error:  # a number of 5,000 digits is no TOML
+    except (tomllib.TOMLDecodeError, ValueError) as error:  # also for a number of 5,000 digits
         msg = f"{source}: not valid TOML: {error}."
         raise ConfigError(msg) from error
     except RecursionError as error:
-        msg = f"{source}: nested too deeply to be a configuration."
+        msg = f"{source}: nested too deeply for a configuration."
         raise ConfigError(msg) from error
     return check_config(data, str(source))
 
 
 def check_config(data: dict[str, Any], source: str = "configuration") -> BenchConfig:
-    """Check a configuration that was read already."""
+    """Check a parsed configuration."""
     try:
         return BenchConfig.model_validate(data)
     except ValidationError as error:
@@ -239,7 +239,7 @@ def check_config(data: dict[str, Any], source: str = "configuration") -> BenchCo
 
 
 def _explain(problem: dict[str, Any]) -> str:
-    """One problem found by the schema in plain words."""
+    """Describe one problem found by the schema."""
     where = ""
     for part in problem["loc"]:
         where += f"[{part}]" if isinstance(part, int) else f".{part}" if where else str(part)
@@ -253,18 +253,18 @@ def _explain(problem: dict[str, Any]) -> str:
         hint = f" Did you mean {near[0]!r}?" if near else ""
         return f"{where}: unknown key.{hint} Known here: {', '.join(known)}."
     if kind == "missing":
-        return f"{where}: missing; it must be given."
+        return f"{where}: missing; this key is required."
     text = str(problem["msg"]).removeprefix("Value error, ")
     got = repr(problem["input"])
     return f"{where}: {text}; got {got[:60]}{'…' if len(got) > 60 else ''}."
 
 
 def make_matrix(config: BenchConfig, *, folder: Path | None = None) -> Matrix:
-    """Load what a configuration names; all problems are reported together.
+    """Load what a configuration names; report all problems together.
 
     Parameters
     ----------
-    folder : paths in the file are looked for here first (the folder of the file).
+    folder : paths in the file are relative to this folder first (the folder of the file).
     """
     problems: list[str] = []
     sources, oracles, methods = [], [], []
@@ -299,7 +299,7 @@ def make_matrix(config: BenchConfig, *, folder: Path | None = None) -> Matrix:
         for name in data.oracles or ():
             if name not in names and len(oracles) == len(config.oracles):
                 known = ", ".join(names)
-                problems.append(f"datasets[{i}].oracles: no oracle is called {name!r}: {known}.")
+                problems.append(f"datasets[{i}].oracles: no oracle is named {name!r}: {known}.")
     if problems:
         msg = "The configuration cannot be run:\n" + "\n".join(f"  {p}" for p in problems)
         raise ConfigError(msg)
@@ -308,7 +308,7 @@ def make_matrix(config: BenchConfig, *, folder: Path | None = None) -> Matrix:
 
 
 def _request(config: BenchConfig, method: MethodConfig) -> Request:
-    """The options of a method: its own, else those of the file."""
+    """Return the options of a method: its own, else those of the file."""
     asked = {
         name: value
         for name in _OPTIONS
@@ -320,7 +320,7 @@ def _request(config: BenchConfig, method: MethodConfig) -> Request:
 
 
 def _check_constraints(request: Request, sources: list[Source]) -> None:
-    """Check, before any work, that every data set has what the constraints name."""
+    """Check before the run that every data set has what the constraints name."""
     for source in sources:
         dataset = source.dataset
         constraints = constraints_for(request, dataset.nodes)
@@ -331,7 +331,7 @@ def _check_constraints(request: Request, sources: list[Source]) -> None:
 
 def _repeated(side: str, names: list[str]) -> list[str]:
     twice = sorted({name for name in names if names.count(name) > 1})
-    return [f"{side}: the name {name!r} occurs twice; give one of them another." for name in twice]
+    return [f"{side}: the name {name!r} occurs twice; rename one of them." for name in twice]
 
 
 def _source(config: DataConfig, folder: Path | None) -> Source:
@@ -340,7 +340,7 @@ def _source(config: DataConfig, folder: Path | None) -> Source:
     if isinstance(target, str):
         if target not in dataset.class_names:
             known = ", ".join(dataset.class_names)
-            msg = f"target {target!r} is no class of {dataset.name!r}; its classes: {known}."
+            msg = f"target {target!r} is not a class of {dataset.name!r}; its classes: {known}."
             raise ConfigError(msg)
         target = dataset.class_names.index(target)
     graphs = choose_graphs(dataset, config.graphs, config.limit)
@@ -366,7 +366,7 @@ def _words_spec(config: OracleConfig, text: str) -> OracleSpec:
     spec = oracle_of_words(text, input=config.input, batch=config.batch)
     if config.name is None:
         return spec
-    # The words are part of what it is, whatever it is called.
+    # The words are part of its identity, the name is not.
     digest = hashlib.sha256(f"{text}\n{spec.digest}".encode()).hexdigest()
     return replace(spec, name=config.name, digest=digest)
 

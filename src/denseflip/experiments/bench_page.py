@@ -1,4 +1,4 @@
-"""Write what `denseflip bench` gives: tables, charts by method, and one HTML page."""
+"""Write the output of `denseflip bench`: tables, charts by method, and one HTML page."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from denseflip.search.core.target import class_names_of
 def write_bench(
     title: str, matrix: Matrix, plan: Plan, outcome: Outcome, folder: Path
 ) -> tuple[list[Table], list[str]]:
-    """Write all files of a comparison; returns its tables and remarks for the user.
+    """Write all files of a comparison; return its tables and remarks for the user.
 
     Without matplotlib the charts are left out, and a remark says so.
     """
@@ -53,10 +53,9 @@ def write_bench(
 
 
 def class_names(matrix: Matrix) -> dict[tuple[str, str], Sequence[str]]:
-    """Names of the classes by data set and oracle, where an oracle's labels are the data set's own.
+    """Return class names by data set and oracle, where an oracle uses the labels of the data set.
 
-    So are those of a preset, and of a file that has the same names; any other may mean something
-    else by its labels.
+    Presets do, and files with the same names; the labels of others may have another meaning.
     """
     return {
         (source.spec.name, oracle.name): source.dataset.class_names

@@ -1,8 +1,8 @@
-"""Many graphs explained and told at once: one oracle, one background, any engine, resumable.
+"""Explain and describe many graphs: one oracle, one background, any engine, resumable.
 
-`explain_many` is the one call. It is made of three, for whoever runs several data sets or oracles
-together: `plan_many` lists what is to be run, `run_specs` runs what a store lacks, and `gather`
-gives the explanations of a plan.
+`explain_many` does it in one call. To run several data sets or oracles together, use its three
+steps: `plan_many` lists what to run, `run_specs` runs what a store lacks, and `gather` returns the
+explanations of a plan.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ class Explained:
     Attributes
     ----------
     id : the graph's id.
-    label : the class that the data set has for it, by name.
-    story : what was found, told and tested; None if that failed.
-    failure : what went wrong; empty if nothing did.
+    label : the name of its class in the data set.
+    story : the described and tested result; None if it failed.
+    failure : the error message; empty if there is none.
     """
 
     id: str
@@ -65,7 +65,7 @@ class Explained:
 
     @property
     def result(self) -> Counterfactual | None:
-        """What the search found."""
+        """The result of the search."""
         return None if self.story is None else self.story.result
 
     def __iter__(self) -> Iterator[Any]:
@@ -74,13 +74,13 @@ class Explained:
 
 @dataclass(frozen=True)
 class Explanations(Sequence[Explained]):
-    """The explanations of many graphs, in the order in which they were asked for.
+    """The explanations of many graphs, in the requested order.
 
     Attributes
     ----------
     dataset : the data set.
     explained : one for each graph.
-    outcome : what came of the run: how many were there before, times, workers.
+    outcome : the outcome of the run: reused results, times, workers.
     """
 
     dataset: Dataset
@@ -89,16 +89,16 @@ class Explanations(Sequence[Explained]):
 
     @property
     def stories(self) -> tuple[Story, ...]:
-        """The stories of those that did not fail."""
+        """The stories of the graphs that did not fail."""
         return tuple(one.story for one in self.explained if one.story is not None)
 
     @property
     def failures(self) -> dict[str, str]:
-        """Id → what went wrong, of those that failed."""
+        """Id → error message, for the graphs that failed."""
         return {one.id: one.failure for one in self.explained if one.story is None}
 
     def table(self) -> Table:
-        """One row for each graph: labels, sizes, truth, sentence, or what went wrong."""
+        """Return one row per graph: labels, sizes, truth, sentence, or the error message."""
         return Table(
             "explanations",
             f"{len(self)} graphs of {self.dataset.name}",
@@ -107,7 +107,7 @@ class Explanations(Sequence[Explained]):
         )
 
     def edit_table(self) -> Table:
-        """One row for each edit of each graph, with names and regions."""
+        """Return one row per edit of each graph, with names and regions."""
         listed = [(one.id, one.story.edit_rows()) for one in self.explained if one.story]
         columns = dict.fromkeys(column for _, (names, _) in listed for column in names)
         rows = []
@@ -213,24 +213,24 @@ def explain_many(
     store: str | Path | Store | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Explanations:
-    """Explain many graphs of a data set, and describe each: the same stories as one by one.
+    """Explain and describe many graphs of a data set, with the same stories as one by one.
 
     The oracle is opened once and queried once about the other graphs. A graph whose explanation
-    fails is among the results, with the reason.
+    fails is included in the results, with the reason.
 
     Parameters
     ----------
     dataset : the data set, its name or its file.
-    oracle : the classifier: None for the default one, trained on the data set; words, as
-        `open_oracle` takes them; or an oracle or a function.
+    oracle : the classifier: None for the default one, trained on the data set; words as in
+        `open_oracle`; or an oracle or a function.
     ids : which graphs, by id or by number; all by default.
-    evaluation : what is known about the classifier, as in `describe`.
-    input, batch : how a ``module:function`` wants its graphs, as in `as_oracle`.
-    engine, jobs, scheduler : where the work is done, as in `denseflip.runs.engines`:
+    evaluation : evaluation of the classifier, as in `describe`.
+    input, batch : what a ``module:function`` takes, as in `as_oracle`.
+    engine, jobs, scheduler : where to run, as in `denseflip.runs.engines`:
         ``"auto"``, ``"serial"``, ``"processes"`` or ``"dask"``, with this many workers. The answers
         are the same.
-    store : a folder that keeps what is done. If the run is interrupted, the same call continues
-        from there; what is in it already is not searched again.
+    store : a folder for finished results. If the run is interrupted, the same call continues from
+        there; results in it are not searched again.
     progress : called with (done, total) after every graph; by default a notebook shows a bar.
     {options}
     request : all options as one `Request`; options given by name replace its fields.
@@ -238,7 +238,7 @@ def explain_many(
     Returns
     -------
     Explanations
-        A sequence, one entry for each graph, in their order.
+        A sequence, one entry per graph, in their order.
 
     Raises
     ------
@@ -284,13 +284,13 @@ def plan_many(
     batch: bool = False,
     lasting: bool = True,
 ) -> list[StorySpec]:
-    """What `explain_many` runs, one spec for each graph; everything is checked, nothing searched.
+    """Return what `explain_many` runs, one spec per graph; checks everything, searches nothing.
 
     Parameters
     ----------
     dataset, oracle, ids, evaluation, input, batch : as in `explain_many`.
-    lasting : whether a later run must recognise the specs, because a store keeps their results.
-        Not every Python object can be recognised.
+    lasting : whether a later run must recognise the specs, for a store. Not every Python object can
+        be recognised.
     {options}
     request : all options as one `Request`; options given by name replace its fields.
     """
@@ -308,12 +308,12 @@ def plan_many(
         profile="many",
         evaluation=evaluation,
     )
-    _ = job.identity  # what cannot be recognised later is refused before any search
+    _ = job.identity  # refuse unrecognisable objects before any search
     return [StorySpec(job, graph) for graph in chosen]
 
 
 def gather(specs: Sequence[StorySpec], outcome: Outcome) -> Explanations:
-    """The explanations of a plan, out of what a run of it gave.
+    """Return the explanations of a plan from the outcome of its run.
 
     Parameters
     ----------
@@ -328,13 +328,13 @@ def gather(specs: Sequence[StorySpec], outcome: Outcome) -> Explanations:
         record = outcome.records.get(spec.id)
         story = None if record is None else _in_order(read_story(record, dataset), spec)
         label = dataset.class_names[dataset[spec.graph].label]
-        failure = "" if story else why.get(spec.id, "It was not run.")
+        failure = "" if story else why.get(spec.id, "Not run.")
         explained.append(Explained(spec.graph, label, story, failure))
     return Explanations(dataset, tuple(explained), outcome)
 
 
 def _in_order(story: Story, spec: StorySpec) -> Story:
-    """A story with its parameters in the order that they have in the method; stores sort them."""
+    """Restore the order of the parameters of the method, which stores sort."""
     result, resolved = story.result, dict(spec.job.method.resolved)
     if result.parameters != resolved:
         return story
@@ -343,7 +343,7 @@ def _in_order(story: Story, spec: StorySpec) -> Story:
 
 
 def check_sendable(specs: Sequence[StorySpec]) -> None:
-    """Say so, before any work, if something cannot be sent to other processes."""
+    """Raise an error before the run if something cannot be sent to other processes."""
     for job in {id(spec.job): spec.job for spec in specs}.values():
         for what, value in (
             ("oracle", job.oracle.given),
@@ -353,10 +353,10 @@ def check_sendable(specs: Sequence[StorySpec]) -> None:
         ):
             try:
                 pickle_anything(value)
-            except Exception as error:  # whatever an object says when it is pickled
+            except Exception as error:  # pickling can raise anything
                 msg = (
                     f"{what}: this {type(value).__name__} cannot be sent to other processes "
-                    f"({said(error, 120)}). Give it by words (module:function, a file), or work in "
+                    f"({said(error, 120)}). Give it as module:function or as a file, or work in "
                     "this process (jobs=1)."
                 )
                 raise InvalidParameterError(msg, parameter="jobs") from error
@@ -376,24 +376,24 @@ def _chosen(dataset: Dataset, ids: Iterable[str | int] | None) -> list[str]:
         if found in chosen:
             first = chosen[found]
             also = "" if str(first) == str(one) == found else f" (as {first!r} and {one!r})"
-            msg = f"The graph {found!r} is named twice{also}. Name each once."
+            msg = f"The graph {found!r} is given twice{also}. Give each once."
             raise InvalidParameterError(msg, parameter="ids")
         chosen[found] = one
     if not chosen:
-        msg = "ids is empty: name the graphs to explain, or leave it out for all of them."
+        msg = "ids is empty. Give the graphs to explain, or leave it out for all of them."
         raise InvalidParameterError(msg, parameter="ids")
     return list(chosen)
 
 
 def _check_request(request: Request, dataset: Dataset, oracle: OracleSpec) -> None:
-    """Check, before any search, what the data set and a classifier trained on it must know."""
+    """Check, before any search, that the data set and a preset know the target and regions."""
     check_request(request)
     if isinstance(request.regions, str):
         dataset.nodes.taxonomy(request.regions)
     if constraints := constraints_for(request, dataset.nodes):
         known = Background(dataset.graphs)
         BoundConstraints(constraints, dataset.graphs[0], dataset.nodes, known)
-    if oracle.kind == "preset" and request.target is not None:  # it knows these classes only
+    if oracle.kind == "preset" and request.target is not None:  # a preset has only these classes
         subject = Subject(dataset.graphs[0], "", dataset.nodes, dataset)
         target = request.target
         several = target if isinstance(target, (list, tuple)) else [target]

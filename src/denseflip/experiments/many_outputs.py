@@ -1,7 +1,7 @@
-"""Write many explanations into a folder: an index, a page for each graph, tables to go on with.
+"""Write many explanations into a folder: an index, a page per graph, and tables.
 
-The same explanations give the same bytes, but for the times on the pages. A page that is there and
-up to date is not written again, so a run that was stopped while it wrote goes on from there.
+The same explanations give the same bytes, except for the times on the pages. A page that is up to
+date is not written again, so a run that was interrupted while writing continues.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ KINDS = ("full", "still", "none")
 _MANIFEST = "pages.json"
 _SAFE = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,79}")
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)
-_EVERY = 1.0  # seconds between two notes of what is written
+_EVERY = 1.0  # seconds between two saves of the list of written pages
 
 
 def write_many(
@@ -46,12 +46,12 @@ def write_many(
 
     Parameters
     ----------
-    many : what `gather` gave.
-    specs : what it was gathered for.
-    folder : where to write; it need not exist.
+    many : the result of `gather`.
+    specs : the specs given to `gather`.
+    folder : where to write; created if missing.
     pages : ``"full"`` for pages with everything (less than 1 MB each), ``"still"`` without the
         interactive picture, ``"none"`` for the index and the tables only.
-    command : the command line that makes all this again.
+    command : the command line that reproduces the folder.
     progress : called with (written, total) after every page.
 
     Returns
@@ -84,9 +84,9 @@ def write_many(
     many.table().write(out, ("csv", "json"))
     many.edit_table().write(out, ("csv",))
     files = {
-        f"{TABLE}.csv": "one row for each graph",
+        f"{TABLE}.csv": "one row per graph",
         f"{TABLE}.json": "the same as JSON",
-        f"{EDITS}.csv": "one row for each edit of each graph, with names and regions",
+        f"{EDITS}.csv": "one row per edit of each graph, with names and regions",
     }
     text = make_index(
         many,
@@ -104,13 +104,13 @@ def write_many(
 
 
 def check_pages(pages: str) -> None:
-    """Say so if this is no kind of pages."""
+    """Raise an error if this is not a kind of pages."""
     if pages not in KINDS:
         raise UnknownNameError("kind of pages", pages, KINDS, parameter="pages")
 
 
 def file_names(ids: Sequence[str]) -> dict[str, str]:
-    """Id → a name for its files that every system takes; ids that do not fit get their number.
+    """Map ids to portable file names; ids that are not portable get a number in front.
 
     >>> file_names(["sub-01", "a/b", "SUB-01"])
     {'sub-01': 'sub-01', 'a/b': '1-a_b', 'SUB-01': '2-SUB-01'}
@@ -131,7 +131,7 @@ def file_names(ids: Sequence[str]) -> dict[str, str]:
 def _write_one(
     one: Explained, place: Path, pages: str, card: Any, dataset: Any, command: str
 ) -> None:
-    """The page of one graph, and its result beside it."""
+    """Write the page of one graph and its result."""
     assert one.story is not None
     text = json.dumps(json_record(one.story), ensure_ascii=False)
     write_whole(place.with_name(f"{place.name}.json"), text)
@@ -147,7 +147,7 @@ def _write_one(
 
 
 def _card(specs: Sequence[StorySpec]) -> dict[str, Any]:
-    """What is known about the classifier; nothing if it cannot be opened: the table says so."""
+    """Return the card of the classifier; empty if it cannot be opened, as the table shows."""
     job = specs[0].job
     try:
         oracle = get_context(job.data, job.oracle).oracle
@@ -160,33 +160,33 @@ def _plain(card: dict[str, Any]) -> str:
     return json.dumps(card, sort_keys=True, default=str)
 
 
-# ---- what is written already ----------------------------------------------------------------
+# ---- pages already written ------------------------------------------------------------------
 
 
 class _Written:
-    """Which pages are there, and of what."""
+    """The pages already written, and their content."""
 
     def __init__(self, out: Path) -> None:
         self.out, self.last = out, time.monotonic()
         try:
-            there = (out / _MANIFEST).is_file()  # and no pipe, which would be waited for
+            there = (out / _MANIFEST).is_file()  # reading a pipe would block
             data = json.loads((out / _MANIFEST).read_text(encoding="utf-8")) if there else {}
         except (OSError, ValueError, RecursionError):
             data = {}
         self.keys: dict[str, Any] = data if isinstance(data, dict) else {}
 
     def holds(self, name: str, key: str) -> bool:
-        """Whether the page of this name is there and up to date."""
+        """Whether the page of this name exists and is up to date."""
         return self.keys.get(name) == key and (self.out / PAGES / f"{name}.html").is_file()
 
     def note(self, name: str, key: str) -> None:
-        """A page is written."""
+        """Record a written page."""
         self.keys[name] = key
         if time.monotonic() - self.last >= _EVERY:
             self.save()
 
     def save(self) -> None:
-        """Write it down."""
+        """Save the list."""
         self.last = time.monotonic()
         write_whole(self.out / _MANIFEST, json.dumps(self.keys, indent=0, sort_keys=True) + "\n")
 

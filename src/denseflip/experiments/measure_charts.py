@@ -1,4 +1,4 @@
-"""Measures by method as pictures, each with its table: for every data set and oracle of a run."""
+"""Charts of measures by method, each with its table, per data set and oracle of a run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from denseflip.report.page_figures import PageFigure, page_figure
 
 @dataclass(frozen=True)
 class Shown:
-    """A measure of a chart: its column, what it is called, whether a share, whether logarithmic."""
+    """A measure of a chart: its column and title, whether a share, whether logarithmic."""
 
     column: str
     title: str
@@ -37,10 +37,11 @@ BENCH = (
     Shown("as_read", "true as read", share=True),
 )
 HOW_TO_READ = (
-    "In the charts by method, a flip rate is the share of graphs with a counterfactual, and its "
-    "line the 95 % interval. All else is of what was found: medians (of shares means), and lines "
-    "over the middle half. Cells are the pairs of regions (or nodes, or connections) that the "
-    "shortest sentence names; true as read is the share of redraws of it that flip as well."
+    "In the charts by method, the flip rate is the share of graphs with a counterfactual, and its "
+    "line is the 95 % interval. All other measures are of the counterfactuals found: medians "
+    "(means for shares), with lines for the interquartile range. Cells are the region pairs (or "
+    "nodes, or connections) that the shortest sentence names. True as read is the share of its "
+    "redraws that flip the classifier too."
 )
 
 
@@ -53,19 +54,19 @@ def method_charts(
 ) -> list[Picture]:
     """One chart per data set and oracle, with its table.
 
-    Measures that no method of it has are left out, and so is what has no results.
+    Measures that no method has are left out, and so are charts without results.
 
     Parameters
     ----------
-    rows : the results; methods are shown in the order in which they come.
+    rows : the results; methods are shown in the order of the rows.
     measures : the panels.
-    called : how names of data sets and methods are written.
-    folder : where to write the wide pictures, as ``methods-1.svg`` and so on.
+    called : returns the displayed name of a data set or method.
+    folder : where to write the wide charts, as ``methods-1.svg`` and so on.
 
     Raises
     ------
     MissingExtraError
-        If what draws them is not installed.
+        If matplotlib is not installed.
     """
     groups: dict[tuple[str, str], dict[str, list[Row]]] = {}
     for row in rows:
@@ -79,7 +80,7 @@ def method_charts(
         table = _table(f"chart-{i + 1}", title, by_method, chosen)
         path = None if folder is None else folder / f"methods-{i + 1}.svg"
         figure = _figure(title, by_method, chosen, path)
-        pictures.append(Picture(f"{title}: methods side by side", figure, table.context()))
+        pictures.append(Picture(f"{title}: comparison of methods", figure, table.context()))
     return pictures
 
 
@@ -89,13 +90,13 @@ def _name(row: Row, called: Callable[[str], str]) -> str:
 
 
 def _values(members: Sequence[Row], column: str) -> list[float]:
-    """What there is of a column: of all rows whether they were found, else of those found."""
+    """Return the values of a column: flips of all rows, other measures of those found."""
     rows = members if column == FLIPS.column else [r for r in members if r["found"]]
     return [float(r[column]) for r in rows if isinstance(r[column], (bool, int, float))]
 
 
 def spread_of(members: Sequence[Row], column: str) -> Spread | None:
-    """The typical value of a column and its middle half; of the flip rate, its 95 % interval."""
+    """Return the median and interquartile range; for the flip rate, the 95 % interval."""
     values = _values(members, column)
     if not values:
         return None
@@ -144,7 +145,7 @@ def _table(
             cells.append(f"{show(_round(spread.middle))} ({low} – {high})")
         body.append(tuple(cells))
     columns = ("method", "n", *(m.title for m in measures))
-    return Table(name, f"{title}: the figures of the picture", columns, tuple(body))
+    return Table(name, f"{title}: values of the chart", columns, tuple(body))
 
 
 def _round(value: float) -> float:

@@ -17,9 +17,9 @@ from denseflip.search.core.problem import REGIONS
 
 @dataclass(frozen=True)
 class Source:
-    """A data set of a matrix, which of its graphs are explained, and by whose decisions.
+    """A data set of a matrix, with the graphs to explain and the oracles to use.
 
-    ``oracles`` are the names of those of the matrix that this data set is combined with; empty for
+    ``oracles`` are the names of the oracles of the matrix to combine with this data set; empty for
     all.
     """
 
@@ -37,7 +37,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Skipped:
-    """A cell of the matrix that makes no sense, and why."""
+    """A combination that cannot be run, and why."""
 
     data: str
     method: str
@@ -46,12 +46,12 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Matrix:
-    """Everything to be compared with everything.
+    """All combinations of data sets, oracles, methods and seeds.
 
     Attributes
     ----------
     sources, oracles, methods, seeds : the four sides. Methods carry their own requests.
-    measures : which measures are taken.
+    measures : which measures to compute.
     profile : the name that the runs carry, such as ``bench``.
     """
 
@@ -65,7 +65,7 @@ class Matrix:
 
 @dataclass
 class Plan:
-    """The runs of a matrix, in the order of its sides, and the cells left out."""
+    """The runs of a matrix, in the order of its sides, and the skipped combinations."""
 
     specs: list[RunSpec] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
@@ -74,8 +74,8 @@ class Plan:
 def make_plan(matrix: Matrix) -> Plan:
     """List the runs of a matrix.
 
-    A method that needs regions is left out where a data set has none; a method whose stream of
-    changes draws nothing at random is run with every seed all the same: its refinement may draw.
+    A method that needs regions is skipped for a data set without regions. Deterministic methods are
+    run with every seed too, since their refinement may be random.
     """
     plan = Plan()
     for source in matrix.sources:
@@ -84,9 +84,9 @@ def make_plan(matrix: Matrix) -> Plan:
             if source.dataset.nodes.regions or not needs_regions(method):
                 fitting.append(method)
             else:
-                reason = "the method needs regions, and this data set's nodes have none"
+                reason = "the method needs regions, and the nodes of this data set have none"
                 plan.skipped.append(Skipped(source.spec.name, method.name, reason))
-        # All of one oracle together: a worker trains it once and keeps it that long.
+        # Group by oracle: a worker trains it once and keeps it meanwhile.
         chosen = [o for o in matrix.oracles if not source.oracles or o.name in source.oracles]
         for oracle, method, seed in product(chosen, fitting, matrix.seeds):
             asked = replace(method.request, seed=seed)
@@ -103,7 +103,7 @@ def make_plan(matrix: Matrix) -> Plan:
             plan.specs += [RunSpec(job, graph) for graph in source.ids]
     if not plan.specs:
         reasons = "; ".join(f"{s.data} / {s.method}: {s.reason}" for s in plan.skipped)
-        msg = f"There is nothing to run: every combination was left out ({reasons})."
+        msg = f"Nothing to run: every combination was skipped ({reasons})."
         raise ConfigError(msg)
     return plan
 
@@ -116,7 +116,7 @@ def needs_regions(method: MethodSpec) -> bool:
 def choose_graphs(
     dataset: Dataset, ids: Sequence[str] | None = None, limit: int | None = None
 ) -> tuple[str, ...]:
-    """Ids of the graphs to explain: those named, or the first few of every class in turn."""
+    """Return the ids to explain: those given, or the first few of every class in turn."""
     if ids is not None:
         for one in ids:
             dataset.index_of(one)

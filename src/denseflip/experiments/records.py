@@ -1,10 +1,10 @@
-"""Records of the store: one explanation as it is kept, and the whole result back out of it.
+"""Records of the store: save one explanation, and restore the complete result.
 
 A record is a dictionary: ``id`` and ``spec`` (what was run), ``result`` (the columns of tables),
-``times``, and ``whole``: what it takes beside these and the data set to have the result itself
-again, trace included. The graph is in the data set, so only its digest is kept; the edits are
-those that the trace leads to. A trace is kept as columns of small numbers, compressed: some
-hundred bytes where its JSON takes some thousand.
+``times``, and ``whole``: what else is needed, together with the data set, to restore the result
+with its trace. The graph is in the data set, so only its digest is stored; the edits follow from
+the trace. A trace is stored as compressed columns of small numbers: some hundred bytes instead of
+some thousand as JSON.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from denseflip.runs.result_store import CHECKS, Record, make_record
 if TYPE_CHECKING:
     from denseflip.datasets import Dataset
 
-_FROM_COLUMNS = (  # fields of a result that are columns too
+_FROM_COLUMNS = (  # fields of a result that are also columns
     "label_before",
     "label_after",
     "search_calls",
@@ -50,20 +50,20 @@ def result_record(
     row: Mapping[str, Any],
     times: Mapping[str, Any],
 ) -> Record:
-    """The record of one explanation.
+    """Return the record of one explanation.
 
     Parameters
     ----------
     identity : of its spec.
-    result : the explanation, kept whole.
+    result : the explanation.
     row : its columns.
-    times : seconds and the like; the one part that differs from run to run.
+    times : durations; the only part that differs from run to run.
     """
     whole: dict[str, Any] = {
         "original": result.original.digest.hex()[:_DIGITS],
         "trace": _pack_trace(result.trace, result.original.n_nodes),
     }
-    # A method of the user's own may end elsewhere than its trace, or be called otherwise.
+    # The result of a user's method may differ from its trace, or have another name.
     n = result.original.n_nodes
     if not np.array_equal(_odd_codes(result.trace, n), _sorted_codes(result.edits.pairs, n)):
         whole["edits"] = {
@@ -85,7 +85,7 @@ def result_record(
 
 
 def read_result(record: Record, dataset: Dataset) -> Counterfactual:
-    """The result that a record was made of, equal to it in every field.
+    """Restore the result of a record, equal in every field.
 
     Parameters
     ----------
@@ -97,12 +97,12 @@ def read_result(record: Record, dataset: Dataset) -> Counterfactual:
     StoreError
         If the record holds no explanation.
     DatasetError
-        If the data set is another one.
+        If it is not the data set that was explained.
     """
     spec, row = record["spec"], record["result"]
     if spec.get("kind") != "run" or "whole" not in record:
         msg = (
-            f"The record {record['id'][:12]} holds no explanation (kind {spec.get('kind')!r}). "
+            f"The record {record['id'][:12]} has no explanation (kind {spec.get('kind')!r}). "
             "Explanations have the kind 'run' and an entry 'whole'."
         )
         raise StoreError(msg)
@@ -110,7 +110,7 @@ def read_result(record: Record, dataset: Dataset) -> Counterfactual:
     if not graph.digest.hex().startswith(whole["original"]):
         msg = (
             f"The record {record['id'][:12]} is about a graph {spec['graph']!r} of "
-            f"{spec['data']['name']!r} with another content than the one in {dataset.name!r}. "
+            f"{spec['data']['name']!r} that differs from the one in {dataset.name!r}. "
             "Give the data set that was explained."
         )
         raise DatasetError(msg)
@@ -129,7 +129,7 @@ def read_result(record: Record, dataset: Dataset) -> Counterfactual:
 
 
 def edit_codes(record: Record) -> Codes:
-    """The pairs that an explanation changed, as sorted codes ``u * n + v``."""
+    """Return the pairs that an explanation changed, as sorted codes ``u * n + v``."""
     listed = record["whole"].get("edits")
     if listed is not None:
         return np.sort(np.asarray(listed["added"] + listed["removed"], dtype=np.int64))
@@ -137,7 +137,7 @@ def edit_codes(record: Record) -> Codes:
 
 
 def _stated(spec: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields of a result as its spec and its columns have them."""
+    """Return the fields of a result that its spec and its columns hold."""
     method = spec["method"]
     return {
         "status": row["status"],
@@ -161,11 +161,11 @@ def _edits(codes: Codes, graph: Graph) -> Edits:
     return Edits(added=tuple(decode(codes[~there], n)), removed=tuple(decode(codes[there], n)))
 
 
-# ---- how it is told -----------------------------------------------------------------------
+# ---- description -------------------------------------------------------------------------
 
 
 def _told(result: Counterfactual) -> dict[str, Any]:
-    """What was chosen and how true it is as read, where a result knows."""
+    """Return what was chosen and whether it is true as read, if the result has it."""
     told: dict[str, Any] = {}
     if result.as_read is not None:
         test = result.as_read
@@ -181,7 +181,7 @@ def _read_told(kept: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _member(member: Counterfactual, result: Counterfactual) -> dict[str, Any]:
-    """A result of a front: what sets it apart from the one that holds the front."""
+    """Return what a result of a front has that differs from the result with the front."""
     n = member.original.n_nodes
     kept = {
         "trace": _pack_trace(member.trace, n),
@@ -218,10 +218,10 @@ def _read_member(kept: Mapping[str, Any], result: Counterfactual) -> Counterfact
 
 
 def _pack_trace(trace: Sequence[Step], n_nodes: int) -> dict[str, Any]:
-    """A trace as columns: kind of step, numbers of pairs and nodes, iteration, pairs, nodes.
+    """Pack a trace as columns: kind of step, numbers of pairs and nodes, iteration, pairs, nodes.
 
-    What a step is (block, structure, question, name) is said once per kind. Where a step's nodes
-    are just the ends of its pairs, as of single edges, they are not repeated.
+    The description of a step (block, structure, question, name) is stored once per kind. If the
+    nodes of a step are just the ends of its pairs, as for single edges, they are not repeated.
     """
     kinds: dict[tuple[str, str, str, str], int] = {}
     of_kind = [
@@ -239,7 +239,7 @@ def _pack_trace(trace: Sequence[Step], n_nodes: int) -> dict[str, Any]:
         _narrow(v for s in trace for _, v in s.toggled),
         _narrow(v for nodes in own_nodes for v in nodes),
     ]
-    # Iterations count up; pairs are smaller as differences where a step lists them sorted.
+    # Iterations increase, and sorted pairs are smaller as differences.
     data = min((_squeeze(columns, stepped) for stepped in ({3}, {3, 4, 5})), key=len)
     return {
         "n_nodes": n_nodes,
@@ -278,7 +278,7 @@ def _unpack_columns(packed: Mapping[str, Any]) -> list[npt.NDArray[Any]]:
         msg = f"A stored trace cannot be read ({type(error).__name__}: {error!s:.80})."
         raise StoreError(msg) from error
     if len(columns) != _COLUMNS:
-        msg = f"A stored trace has {_COLUMNS} columns; this one has {len(columns)}."
+        msg = f"A stored trace must have {_COLUMNS} columns; got {len(columns)}."
         raise StoreError(msg)
     return columns
 
@@ -287,7 +287,7 @@ def _columns_of(packed: Mapping[str, Any]) -> list[npt.NDArray[Any]]:
     unpack, most = zlib.decompressobj(), max_size()
     data = unpack.decompress(base64.b64decode(packed["steps"]), most)
     if not unpack.eof:
-        msg = f"A stored trace is cut short, or unpacks to more than {show_size(most)}."
+        msg = f"A stored trace is truncated, or unpacks to more than {show_size(most)}."
         raise StoreError(msg)
     n_steps, at = packed["n_steps"], _COLUMNS
     columns: list[npt.NDArray[Any]] = []
@@ -306,9 +306,9 @@ def _columns_of(packed: Mapping[str, Any]) -> list[npt.NDArray[Any]]:
 
 
 def _squeeze(columns: Sequence[npt.NDArray[Any]], stepped: set[int]) -> bytes:
-    """Columns one after the other, some of them as differences (modulo their width), compressed.
+    """Compress columns one after the other, some of them as differences (modulo their width).
 
-    A byte per column goes before: its width, and whether it holds differences.
+    Each column starts with a byte: its width, and whether it holds differences.
     """
     parts = [
         np.diff(column, prepend=column.dtype.type(0)) if i in stepped else column
@@ -319,7 +319,7 @@ def _squeeze(columns: Sequence[npt.NDArray[Any]], stepped: set[int]) -> bytes:
 
 
 def _narrow(values: Iterable[int]) -> npt.NDArray[Any]:
-    """Numbers in the narrowest unsigned type that holds them all."""
+    """Return the numbers in the narrowest unsigned type that fits."""
     array = np.fromiter(values, dtype=np.int64)
     largest = int(array.max(initial=0))
     width = next(w for w in (1, 2, 4, 8) if largest < 1 << 8 * w)
@@ -331,7 +331,7 @@ def _ends(pairs: Iterable[Pair]) -> tuple[int, ...]:
 
 
 def _odd_codes(trace: Iterable[Step], n_nodes: int) -> Codes:
-    """What a trace changes in the end: the pairs toggled an odd number of times."""
+    """Return the net edits of a trace: the pairs toggled an odd number of times."""
     pairs = [pair for step in trace for pair in step.toggled]
     return _odd(_codes(pairs, n_nodes))
 
@@ -352,7 +352,7 @@ def _codes(pairs: Iterable[Pair], n_nodes: int) -> Codes:
 
 
 def _is_complete(record: Record) -> bool:
-    """Whether the record of an explanation has everything that tables are made of."""
+    """Whether the record of an explanation has everything that tables need."""
     spec = record["spec"]
     named = [spec.get(part) for part in ("data", "oracle", "method")]
     result, times = record.get("result"), record.get("times")

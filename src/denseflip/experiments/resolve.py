@@ -2,7 +2,7 @@
 
 Two registries hold what an experiment can name: how methods are built (`MAKERS`), and what is
 reported as d% and C of their results (`READINGS`). A module of `denseflip.runs.sources.PLUG_INS`
-adds to them with `register_reading`; it is imported when a name is not known.
+adds to them with `register_reading`; it is imported when a name is unknown.
 """
 
 from __future__ import annotations
@@ -52,15 +52,15 @@ def method_spec(
     called: str = "",
     request: Request | None = None,
 ) -> MethodSpec:
-    """A method with everything it resolves to; unknown names and parameters are errors.
+    """Return a method with its resolved parameters; unknown names and parameters are errors.
 
     Parameters
     ----------
-    name : as `make_method` takes it, including ``module:function``. The source file of a user's
+    name : as in `make_method`, including ``module:function``. The source file of a user's
         method is part of the spec: if it changes, its results are run again.
     parameters : parameters of the method.
-    reading : whose reading of the method is meant.
-    called : what it is called in tables, if not by that name.
+    reading : which reading of the method to use.
+    called : its name in tables, if different.
     request : the other options; its method and parameters are replaced by these.
     """
     given = dict(parameters or {})
@@ -79,12 +79,12 @@ def method_spec(
 
 
 def own_digest(name: str) -> str:
-    """Digest of the source of a method of the user's own; empty for any other."""
+    """Return the digest of the source of a user's method; empty for any other."""
     return source_digest(name.partition(":")[0].strip()) if is_user_method(name) else ""
 
 
 def build_method(spec: MethodSpec) -> Method:
-    """The method of a spec, ready to run."""
+    """Return the method of a spec, ready to run."""
     name = spec.ref or spec.name
     if spec.reading == PLAIN:
         made = method_for(replace(spec.request, method=name, parameters=dict(spec.parameters)))
@@ -94,5 +94,5 @@ def build_method(spec: MethodSpec) -> Method:
 
 
 def distance_and_calls(result: Counterfactual, reading: str = PLAIN) -> tuple[float, int]:
-    """What a reading reports as d% and C of a result."""
+    """Return what a reading reports as d% and C of a result."""
     return find_entry(READINGS, reading, "reading")(result)

@@ -6,11 +6,11 @@ from typing import Any
 
 from denseflip.metrics import MEASURES, Case
 
-# Times are kept apart from what is the same in every run; stability is of many explanations.
+# Times are stored separately, since they differ between runs; stability needs many explanations.
 _MEASURED = [m for m in MEASURES.values() if m.name != "elapsed" and "seeds" not in m.needs]
 _FIRST = ("status", "found", "label_before", "label_after")
 
-# How it is told: the method that was chosen, in which language, true in which reading.
+# Description: the chosen method, the language, the reading in which it is true.
 _SPOKEN = ("chosen", "language", "reading")
 
 # In the order of tables and exports. Those after `notes` are of found counterfactuals only, but
@@ -28,7 +28,7 @@ COLUMNS = (
 
 
 def columns_of(case: Case) -> dict[str, Any]:
-    """All columns of a case but ``d`` and ``C``, which belong to the reading of its method."""
+    """Return all columns of a case except ``d`` and ``C``, which depend on the reading."""
     result = case.result
     row: dict[str, Any] = dict.fromkeys(COLUMNS[: COLUMNS.index("d")])
     row.update((m.name, m(case)) for m in _MEASURED)

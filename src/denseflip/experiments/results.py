@@ -1,4 +1,4 @@
-"""Look at a store: rows out of records, filter them, group them, put them in tables."""
+"""Results of a store: rows from records, filters, groups and tables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TIMES = ("elapsed",)
 ALL_COLUMNS = (*KEYS, *COLUMNS, *TIMES)
 DEFAULT_GROUP = ("data", "oracle", "method", "label_before")
 DEFAULT_METRICS = ("relative_distance", "calls")
-_SAY_LITTLE = {  # beside a flip rate, a relative distance and all calls
+_SAY_LITTLE = {  # in addition to flip rate, relative distance and all calls
     "found",
     "distance",
     "search_calls",
@@ -47,7 +47,7 @@ Row = dict[str, Any]
 
 
 def to_rows(records: Iterable[Record]) -> list[Row]:
-    """One flat row per explanation, sorted by data set, oracle, method, seed and graph."""
+    """Return one flat row per explanation, sorted by data set, oracle, method, seed and graph."""
     rows = []
     for record in records:
         spec = record["spec"]
@@ -81,7 +81,7 @@ def to_rows(records: Iterable[Record]) -> list[Row]:
 
 
 def where(rows: Sequence[Row], conditions: Iterable[str]) -> list[Row]:
-    """Rows that meet every condition: ``column=value``, ``!=``, ``<``, ``<=``, ``>`` or ``>=``.
+    """Return rows that meet all conditions: ``column=value``, ``!=``, ``<``, ``<=``, ``>``, ``>=``.
 
     >>> rows = [{"method": "tri", "calls": 3}, {"method": "cli", "calls": 30}]
     >>> where(rows, ["calls<10"])
@@ -92,12 +92,12 @@ def where(rows: Sequence[Row], conditions: Iterable[str]) -> list[Row]:
 
 
 def _condition(text: str) -> Callable[[Row], bool]:
-    for sign in ("!=", "<=", ">=", "=", "<", ">"):  # longer signs first
+    for sign in ("!=", "<=", ">=", "=", "<", ">"):  # longer operators first
         column, found, value = text.partition(sign)
         if found:
             break
     else:
-        msg = f"A condition is column=value (or !=, <, <=, >, >=); got {text!r}."
+        msg = f"A condition must be column=value (or !=, <, <=, >, >=); got {text!r}."
         raise InvalidParameterError(msg)
     column, value = column.strip(), value.strip()
     _check_columns([column])
@@ -106,7 +106,7 @@ def _condition(text: str) -> Callable[[Row], bool]:
     try:
         bound = float(value)
     except ValueError as error:
-        msg = f"The condition {text!r} compares with a number; {value!r} is none."
+        msg = f"The condition {text!r} needs a number; got {value!r}."
         raise InvalidParameterError(msg) from error
 
     def holds(row: Row) -> bool:
@@ -138,7 +138,7 @@ def _check_columns(columns: Iterable[str]) -> None:
 
 
 def list_table(rows: Sequence[Row], columns: Sequence[str] = ()) -> Table:
-    """Every explanation, one per row."""
+    """Return a table with one explanation per row."""
     chosen = tuple(columns) or ALL_COLUMNS
     _check_columns(chosen)
     cells = tuple(tuple(row[c] for c in chosen) for row in rows)
@@ -151,9 +151,9 @@ def group_table(
     metrics: Sequence[str] = DEFAULT_METRICS,
     *,
     name: str = "summary",
-    title: str = "Flip rates, and medians (of shares: means) over found counterfactuals",
+    title: str = "Flip rates, and medians (means for shares) over found counterfactuals",
 ) -> Table:
-    """Flip rate and medians (of shares: means) per group; ``seed_stability`` is one too."""
+    """Return flip rate and medians (means for shares) per group, and ``seed_stability``."""
     _check_columns(by)
     _check_columns(m for m in metrics if m != "seed_stability")
     cells = []
@@ -177,12 +177,12 @@ def _grouped(rows: Sequence[Row], by: Sequence[str]) -> Iterator[tuple[tuple[Any
 
 
 def typical(metric: str, values: Iterable[Any]) -> float | None:
-    """The median of a column; of shares and of yes or no the mean."""
+    """Return the median of a column; the mean for shares and booleans."""
     return MEASURES[metric].typical(values) if metric in MEASURES else median(values)
 
 
 def median(values: Iterable[Any]) -> float | None:
-    """Median of the numbers among the values (yes counts as 1); None if there are none."""
+    """Return the median of the numbers among the values (True counts as 1); None without any."""
     numbers = [float(v) for v in values if isinstance(v, (bool, int, float))]
     return statistics.median(numbers) if numbers else None
 
@@ -190,12 +190,12 @@ def median(values: Iterable[Any]) -> float | None:
 def bench_tables(
     rows: Sequence[Row], names: Mapping[tuple[str, str], Sequence[str]] | None = None
 ) -> list[Table]:
-    """The tables of `denseflip bench`: flip rates per class, all measures, and the sentences.
+    """Return the tables of `denseflip bench`: flip rates per class, all measures, sentences.
 
-    ``names`` are those of the classes, by data set and oracle, where an oracle's labels are these.
+    ``names`` are the class names by data set and oracle, for oracles that use these labels.
     """
     sides = SIDES
-    title = "Medians (of shares: means) over found counterfactuals of all measures"
+    title = "All measures: medians (means for shares) over found counterfactuals"
     named = [
         {**row, "label_before": class_name(row["label_before"], (names or {}).get(_side(row), ()))}
         for row in rows
@@ -214,7 +214,7 @@ def bench_tables(
 
 
 def class_name(label: Any, names: Sequence[str]) -> Any:
-    """What a class is called; its label where it has no name.
+    """Return the name of a class; its label if it has no name.
 
     >>> class_name(1, ("well", "ill")), class_name(2, ("well", "ill")), class_name("x", ())
     ('ill', 2, 'x')
@@ -228,11 +228,11 @@ def _side(row: Row) -> tuple[str, str]:
 
 
 def sentence_table(rows: Sequence[Row], by: Sequence[str] = SIDES) -> Table:
-    """What the sentences are worth: how many are told true as read, in what, at which cost.
+    """Summarise the sentences: how many are true as read, in which language, at which cost.
 
-    ``told`` is a share of all explanations, found or not; ``regions``, ``nodes`` and ``pairs`` are
-    how many of those told speak of what; ``any`` in how many any connections of the places will do.
-    Shares are means, all else medians over what was found.
+    ``told`` is a share of all explanations, found or not. ``regions``, ``nodes`` and ``pairs``
+    count the languages of those told, and ``any`` those that hold for any connections of the
+    places. Shares are means; all else are medians over what was found.
     """
     _check_columns(by)
     planted = any(row["planted_first"] is not None for row in rows)
@@ -254,7 +254,7 @@ def sentence_table(rows: Sequence[Row], by: Sequence[str] = SIDES) -> Table:
             )
         )
     columns = (*by, "n", "found", "told", *_LANGUAGES, "any", *metrics)
-    title = "Sentences: told true as read in at most 5 cells, in which language, at which cost"
+    title = "Sentences that are true as read in at most 5 cells: share, language and cost"
     return Table("sentences", title, columns, tuple(cells), keys=len(by))
 
 

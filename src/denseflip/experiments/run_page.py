@@ -1,6 +1,6 @@
-"""Write what a run of experiments gives: rows, times, and one HTML page of tables and pictures.
+"""Write the output of a run: rows, times, and one HTML page of tables and charts.
 
-The same results give the same bytes in every file but ``run.json``, which holds the times.
+The same results give the same bytes in every file except ``run.json``, which holds the times.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from denseflip.errors import counted
 from denseflip.experiments.plan import Skipped
 from denseflip.experiments.records import TIMES
 from denseflip.experiments.result_columns import COLUMNS
@@ -22,12 +23,12 @@ from denseflip.report.html import Context
 from denseflip.report.page_figures import PageFigure
 from denseflip.runs.run import Failure, Outcome
 
-_SAID = re.compile(r"[:;] (?![^(]*\))")  # what follows a title's colon explains it
+_SAID = re.compile(r"[:;] (?![^(]*\))")  # text after the colon of a title is its explanation
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture of the page: its headline, what is drawn, and the figures that it shows."""
+    """A chart of the page: its title, the drawing, and the table of its values."""
 
     name: str
     figure: PageFigure
@@ -36,7 +37,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Section:
-    """A table of the page, in as many parts as it takes to fit a screen; its name in contents."""
+    """A table of the page, split to fit a screen, and its name in the contents."""
 
     short: str
     title: str
@@ -45,7 +46,7 @@ class Section:
 
 @dataclass(frozen=True)
 class IndexContext(Context):
-    """The page of all tables and pictures of a run; long tables and cells are folded."""
+    """The page of all tables and charts of a run; long tables and cells are folded."""
 
     template: ClassVar = "tables.html.j2"
     title: str
@@ -57,13 +58,13 @@ class IndexContext(Context):
 
 
 def write_rows(rows: Sequence[Row], folder: Path) -> None:
-    """Every explanation, one line each, without times."""
+    """Write every explanation, one line each, without times."""
     columns = [*KEYS, *COLUMNS]
     list_table(rows, columns).write(folder, ("csv",))
 
 
 def sum_times(outcome: Outcome) -> dict[str, Any]:
-    """Sums over all explanations of a run: seconds, seconds of the oracle, queries, ratios."""
+    """Sum over all explanations of a run: seconds, seconds of the oracle, queries, ratios."""
     rows = [r for r in outcome.records.values() if r["spec"]["kind"] == "run"]
     sums = {key: sum(r["times"][key] for r in rows) for key in TIMES}
     total = sums["search"] + sums["measures"]
@@ -83,7 +84,7 @@ def sum_times(outcome: Outcome) -> dict[str, Any]:
 
 
 def write_times(outcome: Outcome, folder: Path) -> None:
-    """Times, questions and ratios: the one file that differs from run to run."""
+    """Write times, queries and ratios: the only file that differs from run to run."""
     text = json.dumps(sum_times(outcome), indent=2) + "\n"
     write_whole(folder / "run.json", text)
 
@@ -95,12 +96,12 @@ def write_index(
     tables: Sequence[Table],
     pictures: Sequence[Picture] = (),
 ) -> None:
-    """One self-contained HTML page: contents, pictures, then tables, none wider than a screen.
+    """Write one self-contained HTML page: contents, charts, then tables that fit a screen.
 
     Parameters
     ----------
-    path, title, intro : where to, and what stands above.
-    tables, pictures : what it holds.
+    path, title, intro : file, title and introduction.
+    tables, pictures : content of the page.
     """
     page = IndexContext(
         title=title,
@@ -119,7 +120,7 @@ def write_index(
 
 
 def failed(failures: Sequence[Failure], total: int) -> list[str]:
-    """What went wrong, each reason once."""
+    """Describe the failures, each reason once."""
     if not failures:
         return []
     reasons: dict[str, list[str]] = {}
@@ -127,8 +128,8 @@ def failed(failures: Sequence[Failure], total: int) -> list[str]:
         data, oracle = one.spec.sources
         reasons.setdefault(one.message, []).append(f"{data.name}, {oracle.name}")
     return [
-        f"{len(failures)} of {total} runs failed and are not shown; the same command tries them "
-        "again.",
+        f"{len(failures)} of {total} runs failed and are not shown. Run the same command to retry "
+        "them.",
         *(
             f"Failed, {len(places)} of them ({'; '.join(dict.fromkeys(places))}): {reason}"
             for reason, places in reasons.items()
@@ -137,30 +138,30 @@ def failed(failures: Sequence[Failure], total: int) -> list[str]:
 
 
 def left_out(skipped: Sequence[Skipped], called: Callable[[str], str] = str) -> list[str]:
-    """What was not run, each reason once."""
+    """Describe the skipped combinations, each reason once."""
     reasons: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
     for one in skipped:
         methods, names = reasons.setdefault(one.reason, ({}, {}))
         methods[called(one.method)] = None
         names[called(one.data)] = None
     return [
-        f"Left out: {', '.join(methods)} on {', '.join(names)}: {reason}."
+        f"Skipped: {', '.join(methods)} on {', '.join(names)}: {reason}."
         for reason, (methods, names) in reasons.items()
     ]
 
 
 def summary_lines(outcome: Outcome, jobs: int) -> list[str]:
-    """What a run came to, in words: how much, how long, how much of it was the oracle."""
+    """Summarise a run: number of results, duration, and the share of the oracle."""
     times = sum_times(outcome)
     new = len(outcome.records) - outcome.reused
     lines = [
-        f"{len(outcome.records)} of {outcome.total} results: {new} new, {outcome.reused} from "
-        f"before; {times['questions']} questions in all.",
+        f"{len(outcome.records)} of {outcome.total} results: {new} new, {outcome.reused} "
+        f"reused; {times['questions']} queries in total.",
     ]
     if times["ratio"] is not None:
         lines.append(
-            f"{outcome.wall:.1f} s with {jobs} worker(s). Work {times['seconds']:.1f} s, of which "
-            f"the oracle alone {times['oracle_seconds']:.1f} s: ratio {times['ratio']:.2f} "
-            f"(search alone {times['search_ratio'] or 0:.2f})."
+            f"{outcome.wall:.1f} s with {counted(jobs, 'worker', 'workers')}. Computing time "
+            f"{times['seconds']:.1f} s, of which the classifier {times['oracle_seconds']:.1f} s: "
+            f"ratio {times['ratio']:.2f} (search alone {times['search_ratio'] or 0:.2f})."
         )
     return lines

@@ -1,8 +1,8 @@
-"""What is to be run: frozen specs with an id that is a hash of everything the result depends on.
+"""Specs of what to run, with an id that is a hash of everything the result depends on.
 
 A spec knows the *content* of its data set and oracle (digests), the method with all its resolved
-parameters, and the versions that matter. So a changed default, another file under the same name
-or a new version give another id, and an old result is never taken for a new one.
+parameters, and the versions that matter. So a changed default, another file of the same name or a
+new version gives another id, and an old result is never mistaken for a new one.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from denseflip.runs.result_store import Record
 from denseflip.runs.sources import DataSpec, OracleSpec
 from denseflip.runs.spec_base import Listener, Spec
 
-PLAIN = "plain"  # the reading of the methods that is the library's own
+PLAIN = "plain"  # the default reading of the methods
 
 
 @dataclass(frozen=True)
 class MethodSpec:
     """A method: its name, the parameters that were given, and all parameters as resolved.
 
-    ``reading`` says whose reading of the method is meant: ``plain``, the library's own, or one that
-    a plug-in has registered (see `denseflip.experiments.resolve`). ``digest`` is that of the source
-    file of a method of the user's own, or of the object, which is ``given``. ``ref`` are the words
-    that make it, where it is called otherwise. ``request`` are the options that go with it.
+    ``reading`` is ``plain``, the default, or a reading that a plug-in has registered (see
+    `denseflip.experiments.resolve`). ``digest`` is that of the source file of a user's method, or
+    of the ``given`` object. ``ref`` is what `make_method` takes, if the name differs. ``request``
+    holds the other options.
     """
 
     name: str
@@ -48,7 +48,7 @@ class MethodSpec:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """All of it in plain form; a digest only where there is one, so that ids stay."""
+        """Return a plain form; a digest only if there is one, so that ids stay the same."""
         return {
             "name": self.name,
             "parameters": dict(self.parameters),
@@ -61,15 +61,15 @@ class MethodSpec:
 
 @dataclass(frozen=True)
 class MeasureSpec:
-    """Which of the dearer measures are taken, and how.
+    """Which of the expensive measures to compute, and how.
 
     Attributes
     ----------
     robustness : perturbations per level (1 % and 5 % of all pairs); 0 for none.
-    minimality : ask for every single edit whether it is needed.
-    statement : let the sentence be told and verified.
-    regions : whose regions (a taxonomy of the node table); None for the node table's first.
-    as_read : redraws per test whether the sentence is true as read; 0 for none.
+    minimality : query for every single edit whether it is needed.
+    statement : describe and verify the sentence.
+    regions : a taxonomy of the node table; None for the first.
+    as_read : redraws to test whether the sentence is true as read; 0 for none.
     """
 
     robustness: int = 10
@@ -80,7 +80,7 @@ class MeasureSpec:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """All of it in plain form; what is as always is not said, so that ids stay as they were."""
+        """Return a plain form without defaults, so that ids stay the same."""
         said = asdict(self)
         if self.as_read == type(self).as_read:
             del said["as_read"]
@@ -96,7 +96,7 @@ class Job:
     data, oracle, method : what is explained, and how.
     request : the other options. Its ``method`` is that of the spec of the method.
     lasting : whether a later run must recognise the request; see `describe_request`.
-    measures : which measures are taken.
+    measures : which measures to compute.
     profile : the name that the runs carry, such as ``bench``.
     """
 
@@ -113,12 +113,12 @@ class Job:
 
     @cached_property
     def asked(self) -> dict[str, Any]:
-        """The options of the request in plain form, as far as they differ from the defaults."""
+        """Return the options of the request that differ from the defaults, in plain form."""
         return describe_request(self.request, lasting=self.lasting)
 
     @cached_property
     def identity(self) -> dict[str, Any]:
-        """Everything a result depends on but the graph, in plain JSON-ready form."""
+        """Return everything a result depends on except the graph, JSON-ready."""
         return self._facts()
 
     def _facts(self) -> dict[str, Any]:
@@ -189,7 +189,7 @@ class RunSpec(_ContextSpec):
         return run_one(self)
 
     def durations(self, record: Record) -> tuple[float, float] | None:
-        """Search and measures; opening an oracle that is not trained once for all workers."""
+        """Seconds of search and measures, and of opening an oracle that each worker opens."""
         times = record.get("times")
         if not times:
             return None
@@ -201,7 +201,7 @@ class RunSpec(_ContextSpec):
 class StoryJob(Job):
     """What the stories of one data set, oracle, method and request share.
 
-    ``evaluation`` is what is known about the classifier.
+    ``evaluation`` is the evaluation of the classifier.
     """
 
     evaluation: Any = field(default=None, compare=False)
@@ -219,7 +219,7 @@ class StorySpec(RunSpec):
 
     job: StoryJob
 
-    together = False  # each takes long, and somebody waits for it
+    together = False  # each takes long, and users wait for it
 
     def work(self, on_event: Listener | None = None) -> Record:
         """Explain the graph and describe the explanation."""
@@ -251,7 +251,7 @@ class ClassifierSpec(_ContextSpec):
 
     @cached_property
     def identity(self) -> dict[str, Any]:
-        """Everything the judgement depends on."""
+        """Everything the evaluation depends on."""
         return {
             "kind": self.kind,
             "data": {"name": self.data.name, "digest": self.data.digest},

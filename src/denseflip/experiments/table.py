@@ -22,7 +22,7 @@ from denseflip.report.html import Context
 
 MISSING = "–"
 _LONG = 60  # cells longer than this are set as paragraphs in LaTeX
-_COLUMNS = 11  # as many as a screen of ordinary width has room for
+_COLUMNS = 11  # columns that fit an ordinary screen
 _LATEX = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
@@ -47,7 +47,7 @@ _LATEX = {
 
 @dataclass(frozen=True)
 class TableContext(Context):
-    """A table of texts, as HTML."""
+    """Return a table of texts as HTML."""
 
     template: ClassVar = "table.html.j2"
     name: str
@@ -68,7 +68,7 @@ class Table:
     columns : headings.
     rows : cells: numbers, strings, booleans or None.
     notes : sentences below it.
-    keys : how many of the columns say what a row is of; they come first. 0 if that is not known.
+    keys : number of leading columns that identify a row; 0 if unknown.
     """
 
     name: str
@@ -79,15 +79,15 @@ class Table:
     keys: int = 0
 
     def texts(self) -> list[list[str]]:
-        """The cells as a person reads them."""
+        """Return the cells as displayed."""
         return [[show(cell) for cell in row] for row in self.rows]
 
     def to_csv(self) -> str:
-        """Comma-separated values; empty cells for what is missing, numbers in full."""
+        """Return comma-separated values: missing values as empty cells, numbers in full."""
         return self._separated(",")
 
     def to_tsv(self) -> str:
-        """The same, separated by tabs."""
+        """Return tab-separated values."""
         return self._separated("\t")
 
     def _separated(self, sign: str) -> str:
@@ -99,7 +99,7 @@ class Table:
         return out.getvalue()
 
     def to_markdown(self) -> str:
-        """A Markdown table with title and notes."""
+        """Return a Markdown table with title and notes."""
         names, *body = [
             [in_markdown(cell).replace("|", "\\|") for cell in row]
             for row in (self.columns, *self.texts())
@@ -121,7 +121,7 @@ class Table:
         return "\n".join(text) + "\n"
 
     def to_latex(self) -> str:
-        """A LaTeX table for the package booktabs."""
+        """Return a LaTeX table for the package booktabs."""
         head = " & ".join(rf"\textbf{{{_latex(c)}}}" for c in self.columns)
         texts = self.texts()
         widest = [max((len(row[i]) for row in texts), default=0) for i in range(len(self.columns))]
@@ -144,18 +144,18 @@ class Table:
         return "\n".join(lines) + "\n"
 
     def to_html(self) -> str:
-        """An HTML table, everything escaped."""
+        """Return an HTML table, everything escaped."""
         return self.context().render()
 
     def context(self) -> TableContext:
-        """The table as a page's template takes it."""
+        """Return the table for the template of a page."""
         rows = tuple(tuple(row) for row in self.texts())
         return TableContext(self.name, self.title, self.columns, rows, self.notes)
 
     def for_page(self, most: int = _COLUMNS) -> list[Table]:
-        """The table in parts of at most so many columns, for a screen; as it is without keys.
+        """Split the table into parts that fit a screen; not without keys.
 
-        What is the same in every row, or in none, is said once below.
+        Columns with the same value in every row, or with none, are summarised below.
         """
         if not self.keys or not self.rows:
             return [self]
@@ -169,7 +169,7 @@ class Table:
         rest = range(self.keys, len(self.columns))
         there = [i for i in rest if any(show(cell) != MISSING for cell in each[i])]
         none = [_heading(self.columns[i]) for i in rest if i not in there]
-        notes = [f"All of them: {', '.join(same)}."] if same else []
+        notes = [f"In all rows: {', '.join(same)}."] if same else []
         notes += [f"Not measured: {', '.join(none)}."] if none else []
         room = max(1, most - len(keys))
         parts = -(-len(there) // room) or 1
@@ -189,19 +189,19 @@ class Table:
         return tables
 
     def to_json(self) -> str:
-        """A list of one object per row."""
+        """Return a JSON list of one object per row."""
         rows = [dict(zip(self.columns, map(_json, row), strict=True)) for row in self.rows]
         return json.dumps(rows, indent=1, ensure_ascii=False) + "\n"
 
     def to(self, form: str) -> str:
-        """The table in a form by name: csv, tsv, markdown, latex, html or json."""
+        """Return the table in a format: csv, tsv, markdown, latex, html or json."""
         if form not in FORMS:
             raise UnknownNameError("table form", form, FORMS)
         text: str = getattr(self, f"to_{form}")()
         return text
 
     def write(self, folder: Path, forms: Sequence[str] = ("csv", "markdown", "latex")) -> None:
-        """Write the table into a folder, one file per form."""
+        """Write the table into a folder, one file per format."""
         for form in forms:
             write_whole(folder / f"{self.name}.{FORMS[form]}", self.to(form))
 
@@ -217,7 +217,7 @@ FORMS = {
 
 
 def show(cell: Any) -> str:
-    """A cell as a person reads it: numbers with at most four significant places.
+    """Format a cell: numbers with at most four significant digits.
 
     >>> [show(x) for x in (3, 0.12345, 1234.5, True, None)]
     ['3', '0.1235', '1234', 'yes', '–']

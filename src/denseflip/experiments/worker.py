@@ -1,7 +1,7 @@
-"""What a worker does for each kind of experiment: explain, describe or evaluate. In any process.
+"""What a worker does for each kind of experiment, in any process: explain, describe, evaluate.
 
-Data set, oracle and what is known of both (labels, contrasts) are made once per process and kept
-while chunks of the same data set and oracle come in.
+Data set, oracle and derived values (labels, contrasts) are computed once per process and kept for
+chunks of the same data set and oracle.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ from denseflip.story.story import Story
 from denseflip.workflow.explain_and_describe import explain_and_describe
 from denseflip.workflow.subject import Subject
 
-_KEEP = 2  # contexts held per process
+_KEEP = 2  # contexts kept per process
 _QUESTIONS = ("predict_edits", "predict_proba")
 
 
 class TimedOracle:
-    """An oracle with a clock: how long it worked and how many graphs it labelled.
+    """An oracle that measures its time and counts the graphs that it labels.
 
-    Whatever else the oracle has (``predict_edits``, ``predict_proba``, ``classes``, ``card`` …) is
-    handed through, the questions by the clock.
+    Everything else of the oracle (``predict_edits``, ``predict_proba``, ``classes``, ``card`` …) is
+    passed through; queries are timed.
     """
 
     def __init__(self, oracle: Oracle) -> None:
@@ -70,11 +70,11 @@ class TimedOracle:
 
     @property
     def predict_edits(self) -> Callable[..., Any]:
-        """The oracle's answer about edits, if it gives one."""
+        """The oracle's answer about edits, if it supports them."""
         return partial(self._timed, self.oracle.predict_edits)  # type: ignore[attr-defined]
 
     def __getattr__(self, name: str) -> Any:
-        if name == "oracle" or name.startswith("__"):  # not there yet: it is being unpickled
+        if name == "oracle" or name.startswith("__"):  # missing while it is being unpickled
             raise AttributeError(name)
         found = getattr(self.oracle, name)
         return partial(self._timed, found) if name in _QUESTIONS else found
@@ -89,7 +89,7 @@ class TimedOracle:
 
 
 class _Readable(Background):
-    """Those graphs of a data set that an oracle can label."""
+    """The graphs of a data set that an oracle can label."""
 
     def has(self, graph: Graph) -> bool:
         """Whether this graph is one of them."""
@@ -97,19 +97,19 @@ class _Readable(Background):
 
 
 class _Unlabelled(Background):
-    """A background whose labels were asked for once and cannot be had: it is not asked again."""
+    """A background whose labels could not be computed; they are not queried again."""
 
     def __init__(self, graphs: Sequence[Graph], error: OracleError) -> None:
         super().__init__(graphs)
         self.error = error
 
     def labels(self, session: BaseSession) -> list[Label]:
-        """What the oracle said when it was asked."""
+        """Raise the error of the oracle."""
         raise self.error
 
 
 class Context:
-    """A data set and an oracle, ready for questions; all its explanations share one background."""
+    """A data set and an oracle, ready for queries; all explanations share one background."""
 
     def __init__(self, dataset: Dataset, oracle: Oracle) -> None:
         self.dataset = dataset
@@ -123,7 +123,7 @@ class Context:
         return self.background.labels(Session(self.oracle))
 
     def explain(self, spec: RunSpec) -> Counterfactual:
-        """The explanation of one graph."""
+        """Explain one graph."""
         method, request = spec.job.method, spec.job.request
         if method.reading != PLAIN:
             request = replace(request, method=build_method(method), parameters={})
@@ -137,10 +137,10 @@ class Context:
         return replace(result, method=method.name)
 
     def describe(self, spec: StorySpec, on_event: Listener | None = None) -> Story:
-        """The explanation of one graph, described.
+        """Explain one graph and describe the result.
 
-        Graphs of the data set that the oracle fails on are failures of their own; the others are
-        explained without them, and say so.
+        Graphs of the data set that the oracle fails on are reported as failures; the others are
+        explained without them, with a note.
         """
         try:
             return self._describe(spec, self.background, on_event)
@@ -174,7 +174,7 @@ class Context:
         )
 
     def _readable(self) -> tuple[_Readable | None, int]:
-        """The graphs that the oracle does not fail on, unless it fails on none or on all."""
+        """Return the graphs that the oracle can label, unless it fails on none or on all."""
         if self._others is None:
             kept = []
             for graph in self.dataset.graphs:
@@ -186,7 +186,7 @@ class Context:
         return (self._others if 0 < n_failing < len(self.dataset) else None), n_failing
 
     def case(self, result: Counterfactual, wanted: MeasureSpec) -> Case:
-        """An explanation with all there is to measure it with."""
+        """Return an explanation with all that its measures need."""
         nodes = self.dataset.nodes
         session = Session(about_graph(self.oracle, result.original, result.target))
         return Case(
@@ -206,7 +206,7 @@ class Context:
     def _story(self, result: Counterfactual, wanted: MeasureSpec, session: Session) -> Story | None:
         if not result.found or not len(result.edits):
             return None
-        # A result that says in which regions it is told is told in those.
+        # If the result has chosen its regions, use those.
         regions = wanted.regions if result.as_read is None else None
         return describe(
             result,
@@ -220,7 +220,7 @@ class Context:
 
 
 def planted_in(dataset: Dataset) -> Planted | None:
-    """What a made-up data set has planted; None of a real one."""
+    """Return the planted differences of a synthetic data set; None for a real one."""
     planted = dataset.attributes.get("planted")
     if not isinstance(planted, Mapping):
         return None
@@ -228,11 +228,11 @@ def planted_in(dataset: Dataset) -> Planted | None:
     return Planted(planted["taxonomy"], (first, second))
 
 
-_local = threading.local()  # a context is for one thread: its clock and its caches are plain
+_local = threading.local()  # one context per thread: its timer and caches are not thread-safe
 
 
 def get_context(data: DataSpec, oracle: OracleSpec) -> Context:
-    """The context of a data set and an oracle, from this process's memory if it is there."""
+    """Return the context of a data set and an oracle, from memory if possible."""
     contexts = _contexts()
     key = _context_key(data, oracle)
     if key not in contexts:
@@ -243,12 +243,12 @@ def get_context(data: DataSpec, oracle: OracleSpec) -> Context:
 
 
 def share_context(data: DataSpec, oracle: OracleSpec, folder: Path) -> str | None:
-    """Put a context into a file for other processes; None if that is not worth it.
+    """Save a context to a file for other processes; None if it is not worth it.
 
-    A classifier that is trained on the data set is trained once, here, and the workers get the
-    trained one: they need not import what only the training needs. Other classifiers are opened
-    by each worker: they may be anything, and a crash should be a worker's. Where the context
-    cannot be made or sent, each worker makes its own, and says what is wrong.
+    A classifier that is trained on the data set is trained once, here, and sent to the workers,
+    which need not import what only training needs. Other classifiers are opened by each worker:
+    they may be anything, and a crash should not affect this process. If the context cannot be
+    created or sent, each worker creates its own and reports the problem.
     """
     if oracle.kind != "preset":
         return None
@@ -259,16 +259,16 @@ def share_context(data: DataSpec, oracle: OracleSpec, folder: Path) -> str | Non
                 context = get_context(data, oracle)
                 assert context.labels
             path.write_bytes(pickle.dumps(context, pickle.HIGHEST_PROTOCOL))
-        except Exception:  # whatever it is, the worker meets it too and reports it
+        except Exception:  # the worker meets the same error and reports it
             return None
     return str(path)
 
 
 def receive_context(data: DataSpec, oracle: OracleSpec, path: str) -> None:
-    """Take over a context that `share_context` has put into a file, unless it is there already."""
+    """Load a context that `share_context` has saved, unless it is already in memory."""
     key = _context_key(data, oracle)
     if key not in _contexts():
-        with suppress(OSError):  # deleted meanwhile: this worker makes its own
+        with suppress(OSError):  # deleted meanwhile: this worker creates its own
             _keep(key, pickle.loads(Path(path).read_bytes()))
 
 
@@ -317,7 +317,7 @@ def run_one(spec: RunSpec) -> Record:
 
 
 def story_one(spec: StorySpec, on_event: Listener | None = None) -> Record:
-    """Explain one graph and tell it."""
+    """Explain one graph and describe the result."""
     started = time.perf_counter()
     context = get_context(spec.job.data, spec.job.oracle)
     ready = time.perf_counter()
@@ -335,7 +335,7 @@ def story_one(spec: StorySpec, on_event: Listener | None = None) -> Record:
 
 
 def judge(spec: ClassifierSpec) -> Record:
-    """A row of Table 1: the classifier by the paper's protocol and by an honest one (D12)."""
+    """A row of Table 1: evaluate a classifier by the paper's protocol and by ours (D12)."""
     started = time.perf_counter()
     context = get_context(spec.data, spec.oracle)
     dataset = context.dataset

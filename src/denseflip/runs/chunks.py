@@ -1,4 +1,4 @@
-"""Chunks: specs that go to a worker together, and what the worker does with them."""
+"""Chunks: specs that go to a worker together, and how the worker runs them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def make_chunks(specs: Iterable[Spec], workers: int = 1) -> list[Chunk]:
 
 
 def describe_chunk(chunk: Chunk) -> str:
-    """A chunk in a few words, for messages."""
+    """Describe a chunk in a few words, for messages."""
     return "; ".join(spec.place for spec in chunk)
 
 
@@ -67,17 +67,17 @@ def _record(spec: Spec, on_event: Listener | None) -> Record:
         return spec.work(on_event)
     except DenseflipError as error:
         message = str(error)
-    except Exception as error:  # one failing graph must not take the others with it
+    except Exception as error:  # one failing graph must not stop the others
         message = f"{type(error).__name__}: {error}"
     return {"id": spec.id, "failed": message}
 
 
 def _check_versions(wanted: Mapping[str, Any]) -> None:
-    """Refuse to work in a process that has other versions than the one that planned the run."""
+    """Raise an error if the versions differ from those of the process that planned the run."""
     here = versions()
     other = [
         f"{k} {here.get(k)} instead of {wanted[k]}" for k in wanted if here.get(k) != wanted[k]
     ]
     if other:
-        msg = f"This worker runs another version ({', '.join(other)}). Install the same everywhere."
+        msg = f"This worker has other versions ({', '.join(other)}). Install the same everywhere."
         raise EngineError(msg)

@@ -1,8 +1,8 @@
-"""Where chunks of specs are worked on: here, in processes, or on a Dask cluster. Same answers.
+"""Engines: run chunks of specs in this process, in worker processes, or on a Dask cluster.
 
-An engine takes chunks and yields lists of records as they come in, in any order. Whatever it does,
-a chunk's records depend on its specs alone. ``auto`` begins here and goes over to processes when
-what is left takes longer here than starting them does.
+An engine takes chunks and yields lists of records as they finish, in any order. The records of a
+chunk depend on its specs alone, so all engines give the same results. ``auto`` starts in this
+process and switches to worker processes when that is expected to be faster.
 """
 
 from __future__ import annotations
@@ -33,23 +33,20 @@ if TYPE_CHECKING:
 
 ENGINES = ("auto", "serial", "processes", "dask")
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-_DEATHS = 3  # in a row, without a chunk done in between
+_DEATHS = 3  # in a row, without a finished chunk in between
 _CONNECT_SECONDS = 10
-_POLL = 0.1  # seconds between looks at what is done
-START_SECONDS = 1.0  # until a new worker begins to work; measured, see docs/experiments.md
-_HAND_OVER = 0.3  # seconds until it has opened what it works on, and is closed again
+_POLL = 0.1  # seconds between checks for finished chunks
+START_SECONDS = 1.0  # until a new worker starts working; measured, see docs/experiments.md
+_HAND_OVER = 0.3  # seconds to load its data and to shut down
 
 
 class Engine(Protocol):
-    """Works on chunks.
-
-    ``used`` is the number of processes that it has worked with.
-    """
+    """Runs chunks. ``used`` is the number of processes that it used."""
 
     used: int
 
     def run(self, chunks: Sequence[Chunk]) -> Iterator[list[Record]]:
-        """Yield the records of each chunk as it is done."""
+        """Yield the records of each chunk as it finishes."""
         ...
 
 
@@ -58,8 +55,8 @@ class SerialEngine:
 
     Parameters
     ----------
-    on_event : hears of every question about the graph that is being told, as in `explain`. What it
-        raises ends the run, if it is no `Exception`; what is done is kept.
+    on_event : receives the events of the searches, as in `explain`. If it raises what is not an
+        `Exception`, the run ends; finished results are kept.
     """
 
     used = 1
@@ -76,9 +73,9 @@ class SerialEngine:
 class ProcessEngine:
     """Processes on this machine (joblib's loky), linear algebra on one thread in each.
 
-    A worker that dies takes its pool with it; a new pool goes on with what is not done. Three
-    deaths in a row with nothing done in between are an error. Classifiers that are trained on
-    their data set are trained once, in this process, and handed to the workers.
+    If a worker dies, its pool is replaced, and the new pool continues with the unfinished chunks.
+    Three deaths in a row without a finished chunk in between are an error. Classifiers that are
+    trained on their data set are trained once, in this process, and sent to the workers.
     """
 
     def __init__(self, jobs: int) -> None:
@@ -86,7 +83,7 @@ class ProcessEngine:
         self._waking: list[Future[list[Record]]] = []
 
     def run(self, chunks: Sequence[Chunk]) -> Iterator[list[Record]]:
-        """Yield the records of each chunk as it is done."""
+        """Yield the records of each chunk as it finishes."""
         from concurrent.futures.process import BrokenProcessPool
 
         left = dict(enumerate(chunks))
@@ -103,7 +100,7 @@ class ProcessEngine:
                     if deaths >= _DEATHS:
                         msg = _died(deaths, next(iter(left.values())))
                         raise EngineError(msg, parameter=("jobs", "engine")) from error
-                    # Those that were being worked on go last, so that the others get their turn.
+                    # Chunks that were running go last, so that the others get their turn.
                     for number in list(left)[: self.jobs]:
                         left[number] = left.pop(number)
 
@@ -116,10 +113,10 @@ class ProcessEngine:
         finished = False
         try:
             if not self._waking:
-                self.start()  # while they start, the first classifier is trained here
+                self.start()  # meanwhile, train the first classifier here
             with _interrupts_wait() as check:
                 while waiting or running:
-                    # A few ahead keep the workers busy; the rest stays here, easy to give up.
+                    # A few queued chunks keep the workers busy; the rest is easy to cancel.
                     while waiting and len(running) < 2 * self.jobs:
                         number = waiting.pop(0)
                         chunk = left[number]
@@ -139,7 +136,7 @@ class ProcessEngine:
             self._waking = []
 
     def start(self) -> Callable[[], bool]:
-        """Start the workers for a later `run`; the function returned says whether they are ready.
+        """Start the workers for a later `run`; the returned function tells whether they are ready.
 
         Call `stop` if no run follows.
         """
@@ -151,11 +148,11 @@ class ProcessEngine:
         return lambda: any(future.done() for future in self._waking)
 
     def stop(self) -> None:
-        """End the workers, whatever they do."""
+        """End the workers at once."""
         _kill(self._pool(), self._waking)
 
     def _pool(self) -> Any:
-        """The pool: always the same one, until it is shut down or broken."""
+        """Return the pool: always the same one, until it is shut down or broken."""
         from joblib.externals.loky import get_reusable_executor
 
         with _children_hear_no_interrupts():
@@ -167,7 +164,7 @@ class ProcessEngine:
 def _kill(pool: Any, futures: Iterable[Future[Any]]) -> None:
     """End the workers of a pool at once."""
     with _interrupts_wait():
-        # A task that was not passed on yet would be missed, loudly, by the pool's own thread.
+        # Otherwise the thread of the pool complains about tasks that were not passed on.
         latest = time.monotonic() + 1
         while not all(f.running() or f.done() for f in futures) and time.monotonic() < latest:
             time.sleep(0.005)
@@ -175,17 +172,18 @@ def _kill(pool: Any, futures: Iterable[Future[Any]]) -> None:
 
 
 class AutoEngine:
-    """This process first; processes for the rest once they are worth their start.
+    """This process first; worker processes for the rest if that is faster.
 
-    The work begins here at once, one spec after the other. After each, the time that is left is
-    estimated from the pace so far, job by job. With w workers, t seconds of work take about
-    s + t / w, where s is what starting them costs: `START_SECONDS`, and the time it took to open a
-    classifier that each worker has to open for itself. Where that is less than t, workers are
-    started, and the work goes on here until the first of them is ready; then the rest is theirs,
-    if there is still enough of it. So a short run never waits for workers, however slow the
-    machine is in starting them.
+    The work starts in this process, one spec after the other. After each spec, the remaining time t
+    is estimated from the specs so far, job by job. With w workers, it takes about s + t / w
+    seconds, where s is the cost of starting them: `START_SECONDS`, and the time to open a
+    classifier that each worker has to open itself. If that is less than t, workers are started, and
+    the work continues here until the first of them is ready. The workers then do the rest, if there
+    is still enough of it. So a short run never waits for workers, even on a machine that is slow to
+    start them.
 
-    Judgements of classifiers, long and not yet measured, come last here and first there.
+    Evaluations of classifiers, which are long and of unknown duration, come last here and first in
+    the workers.
     """
 
     def __init__(self, jobs: int) -> None:
@@ -193,7 +191,7 @@ class AutoEngine:
         self.used = 1
 
     def run(self, chunks: Sequence[Chunk]) -> Iterator[list[Record]]:
-        """Yield the records of each spec, later of each chunk, as it is done."""
+        """Yield the records of each spec, later of each chunk, as it finishes."""
         left = sorted(chunks, key=lambda chunk: chunk[0].apart)  # last here
         pace = _Pace()
         processes: ProcessEngine | None = None
@@ -224,19 +222,19 @@ class AutoEngine:
 
 
 class _Pace:
-    """How long specs took, and so how long those that are left will take."""
+    """Durations of finished specs, to estimate those that are left."""
 
     def __init__(self) -> None:
-        self.taken: dict[int, list[float]] = {}  # by what specs are alike
+        self.taken: dict[int, list[float]] = {}  # by `Spec.alike`
         self.apart: set[int] = set()
         self.begun = False
-        self.opening = 0.0  # seconds for the last classifier that a worker opens for itself
+        self.opening = 0.0  # seconds for the last classifier that each worker opens itself
 
     def add(self, spec: Spec, record: Record, seconds: float) -> None:
-        """Note what a spec took, but for what is done only once.
+        """Record the duration of a spec without one-time costs.
 
-        That is opening data set and classifier; and the first spec of all warms up whatever is
-        imported or prepared at first use, so it says nothing unless it took long.
+        One-time costs are opening the data set and the classifier. The first spec also pays for
+        imports and other first uses, so it counts only if it took long.
         """
         if (known := spec.durations(record)) is not None:
             seconds, opening = known
@@ -248,9 +246,9 @@ class _Pace:
         self.begun = True
 
     def seconds(self, chunks: Sequence[Chunk]) -> float:
-        """Estimated seconds of work: specs of a job not met yet take what the others took.
+        """Estimate the seconds of work; specs of a new job count as much as the others.
 
-        Judgements, if none was met yet, count nothing.
+        Evaluations of unknown duration count as 0.
         """
         means = {kind: fmean(taken) for kind, taken in self.taken.items()}
         met = [mean for kind, mean in means.items() if kind not in self.apart]
@@ -261,7 +259,7 @@ class _Pace:
         )
 
     def worth(self, workers: int, chunks: Sequence[Chunk], cost: float) -> bool:
-        """Whether so many workers would be done sooner, though they cost some seconds first."""
+        """Whether this many workers would finish sooner, including the time to start them."""
         if workers < 2:
             return False
         return self.seconds(chunks) * (1 - 1 / workers) > cost + self.opening
@@ -278,7 +276,7 @@ class DaskEngine:
         self.scheduler = scheduler
 
     def run(self, chunks: Sequence[Chunk]) -> Iterator[list[Record]]:
-        """Yield the records of each chunk as it is done."""
+        """Yield the records of each chunk as it finishes."""
         try:
             import dask
             from distributed import KilledWorker, as_completed
@@ -305,14 +303,15 @@ class DaskEngine:
                             future.release()
             except KilledWorker as error:
                 msg = (
-                    f"Dask workers died again and again on the same task ({error}): out of memory, "
-                    "or a classifier that crashes? What is done is kept."
+                    f"Dask workers died repeatedly on the same task ({error}). They may be out of "
+                    "memory, or the classifier may crash. Finished results are kept."
                 )
                 raise EngineError(msg) from error
             except (CancelledError, OSError) as error:
                 msg = (
-                    f"The Dask scheduler{self._where()} went away ({type(error).__name__}: "
-                    f"{error}). What is done is kept; run the same command to go on."
+                    f"The connection to the Dask scheduler{self._where()} was lost "
+                    f"({type(error).__name__}: {error}). Finished results are kept. Run the same "
+                    "command to continue."
                 )
                 raise EngineError(msg) from error
             finally:
@@ -342,24 +341,24 @@ class DaskEngine:
             if cluster is not None:
                 cluster.close()
             msg = (
-                f"No Dask scheduler can be reached{self._where()} ({type(error).__name__}: "
+                f"Cannot reach a Dask scheduler{self._where()} ({type(error).__name__}: "
                 f"{error}). Start one with `dask scheduler` and workers with `dask worker "
-                "ADDRESS --nthreads 1`, check the address (tcp://host:8786), or give no "
-                "scheduler to use this machine."
+                "ADDRESS --nthreads 1`, check the address (tcp://host:8786), or leave out "
+                "the scheduler to use this machine."
             )
             raise EngineError(msg, parameter="scheduler") from error
 
 
 def _ignore_interrupts() -> None:
-    """Ctrl-C reaches every process of a terminal; workers leave it to the one that started them."""
+    """Ignore SIGINT in a worker: Ctrl-C reaches all processes, and the parent handles it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 @contextmanager
 def _children_ignore_interrupts() -> Iterator[None]:
-    """Processes started inside the block inherit that an interrupt is ignored."""
+    """Ignore SIGINT in the block, so that processes started in it inherit that."""
     if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread may set this; elsewhere nobody presses Ctrl-C
+        yield  # only the main thread can set this, and only it receives Ctrl-C
         return
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
@@ -370,9 +369,9 @@ def _children_ignore_interrupts() -> Iterator[None]:
 
 @contextmanager
 def _children_hear_no_interrupts() -> Iterator[None]:
-    """Processes that this thread starts inside the block are deaf to interrupts from birth.
+    """Processes that this thread starts inside the block are started with SIGINT blocked.
 
-    An interrupt that comes meanwhile reaches this process after the block: none is lost.
+    An interrupt during the block reaches this process afterwards; none is lost.
     """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         with _children_ignore_interrupts():
@@ -380,7 +379,7 @@ def _children_hear_no_interrupts() -> Iterator[None]:
         return
     from multiprocessing.resource_tracker import ensure_running
 
-    ensure_running()  # where it starts, it hears interrupts again: so before, not inside
+    ensure_running()  # starting it unblocks SIGINT, so start it before the block
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -390,7 +389,7 @@ def _children_hear_no_interrupts() -> Iterator[None]:
 
 @contextmanager
 def _interrupts_wait() -> Iterator[Callable[[], None]]:
-    """Let Ctrl-C wait for the next call of the function given: never inside a pool's locks."""
+    """Defer Ctrl-C to the next call of the yielded function, outside the locks of a pool."""
     if threading.current_thread() is not threading.main_thread():
         yield lambda: None
         return
@@ -408,7 +407,7 @@ def _interrupts_wait() -> Iterator[Callable[[], None]]:
 
 
 def make_engine(name: str = "auto", jobs: int = 1, scheduler: str | None = None) -> Engine:
-    """An engine by name.
+    """Return an engine by name.
 
     Parameters
     ----------
@@ -422,7 +421,7 @@ def make_engine(name: str = "auto", jobs: int = 1, scheduler: str | None = None)
         msg = f"jobs must be a whole number, at least 1; got {jobs!r}."
         raise InvalidParameterError(msg)
     if scheduler is not None and name != "dask":
-        msg = f"A scheduler address ({scheduler}) is for the engine 'dask'; got {name!r}."
+        msg = f"A scheduler ({scheduler}) needs the engine 'dask'; got {name!r}."
         raise InvalidParameterError(msg)
     if name == "serial":
         return SerialEngine()

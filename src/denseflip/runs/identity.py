@@ -1,7 +1,7 @@
-"""What a result depends on, as digests: content ids, the data set, the versions of the code.
+"""Digests of what a result depends on: content ids, the data set, the versions of the code.
 
-A changed default, another file under the same name or another version give another id, so an old
-result is never taken for a new one.
+A changed default, another file of the same name or another version gives another id, so an old
+result is never mistaken for a new one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from denseflip._version import __version__
 from denseflip.datasets import Dataset
 
-#: What only reads or shows; everything else decides results, and its source is part of their ids.
+#: Packages that only read or display. The source of all others is part of the ids of results.
 _NO_CODE = (
     *("_version.py", "checks.py", "errors.py", "files.py", "limits.py", "option.py"),
     *("cli/*", "datasets/*", "report/*", "web/*", "paper/paper_*"),
@@ -24,13 +24,13 @@ _NO_CODE = (
 
 
 def canonical_json(data: Any) -> str:
-    """JSON of which there is only one form: sorted keys, no spaces, no NaN. For identities."""
+    """Return canonical JSON for identities: sorted keys, no spaces, no NaN."""
     return plain_json(data, sort=True)
 
 
 def plain_json(data: Any, *, sort: bool = False) -> str:
-    """JSON on one line, keys in their order, which may mean something: classes go with the rows
-    of a table of confusions.
+    """Return JSON on one line with keys in their order, which may matter: the classes of a
+    confusion matrix follow its rows.
 
     >>> plain_json({"control": 9, "case": 11})
     '{"control":9,"case":11}'
@@ -50,9 +50,9 @@ def content_id(data: Any) -> str:
 
 
 def dataset_digest(dataset: Dataset) -> str:
-    """Hash of everything in a data set that a result can depend on.
+    """Hash everything in a data set that a result can depend on.
 
-    Graphs, labels, ids, nodes, and weights if they were kept: a classifier may see these.
+    Graphs, labels, ids, nodes, and weights if they were kept, since a classifier may use them.
     """
     h = hashlib.sha256()
     for example in dataset:
@@ -66,7 +66,7 @@ def dataset_digest(dataset: Dataset) -> str:
 
 @cache
 def versions() -> Mapping[str, Any]:
-    """The versions that a result depends on."""
+    """Return the versions that a result depends on."""
     from importlib.metadata import version
 
     def minor(package: str) -> str:
@@ -81,9 +81,10 @@ def versions() -> Mapping[str, Any]:
 
 
 def code_digest(root: Path | None = None) -> str:
-    """Hash of the source files that decide results, so that an edited search is run again.
+    """Hash the source files that decide results, so that an edited search is run again.
 
-    A new release changes it too; what only shows results (tables, pages, commands) does not.
+    A new release changes it too. Code that only displays results (tables, pages, commands) does
+    not.
     """
     root = root or Path(__file__).parents[1]
     h = hashlib.sha256()
@@ -93,9 +94,9 @@ def code_digest(root: Path | None = None) -> str:
 
 
 def code_files(root: Path) -> list[Path]:
-    """The source files that decide results: all that a worker runs but the reading of data sets.
+    """List the source files that decide results: all that a worker runs except data loaders.
 
-    What is read from a data set is in its digest.
+    The content of a data set is in its digest.
     """
     shown = {path for pattern in _NO_CODE for path in root.glob(pattern)}
     return sorted(path for path in root.rglob("*.py") if path not in shown)

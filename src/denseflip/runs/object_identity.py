@@ -1,8 +1,8 @@
-"""What stands for objects of Python's in the identity of a run: plain values, or digests.
+"""Plain values or digests that represent Python objects in the identity of a run.
 
-A run that goes on later must know whether it is about the same thing. A name says that of a preset
-and a digest of a file; an object given in Python is described by its fields, the source of its
-functions, and, where that does not reach, by what it pickles to.
+A resumed run must recognise what it runs. A name identifies a preset, and a digest identifies a
+file. A Python object is described by its fields, the source of its functions and, where these are
+not enough, by its pickle.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _PLAIN = (bool, int, float, str, type(None))
 
 
 def describe_given(value: Any, what: str, *, lasting: bool = True) -> Any:
-    """A JSON-ready form that is the same for the same value, also in a later process.
+    """Return a JSON-ready form that is the same for the same value, also in a later process.
 
     Parameters
     ----------
     value : anything.
-    what : what it is, for a message: ``"oracle"``, ``"constraints"`` …
-    lasting : whether the form must hold in a later process, too. If not, what cannot be described
-        is like nothing else.
+    what : name of the value for messages: ``"oracle"``, ``"constraints"`` …
+    lasting : whether the form must be valid in a later process too. If not, a value that cannot be
+        described gets a unique form.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def describe_given(value: Any, what: str, *, lasting: bool = True) -> Any:
         }
         kind = _kind(type(value))
         more = {} if "source" not in kind else dict(getattr(value, "__dict__", {}))
-        for name in inner:  # what is left was put there otherwise, by training for example
+        for name in inner:  # other attributes, for example set by training
             more.pop(name, None)
         left = {"state": describe_given(more, what, lasting=lasting)} if more else {}
         return {**kind, **left, **inner}
@@ -80,7 +80,7 @@ def describe_given(value: Any, what: str, *, lasting: bool = True) -> Any:
 
 
 def describe_request(request: Request, *, lasting: bool = True) -> dict[str, Any]:
-    """The options of a request that differ from the defaults, but method, seed and budget."""
+    """Return the options that differ from the defaults, except method, seed and budget."""
     apart = ("method", "seed", "budget")
     given = {key: getattr(request, key) for key in request.given if key not in apart}
     out = {key: describe_given(value, key, lasting=lasting) for key, value in given.items()}
@@ -91,9 +91,9 @@ def describe_request(request: Request, *, lasting: bool = True) -> dict[str, Any
 
 
 def describe_untrained(value: Any, what: str, *, lasting: bool = True) -> Any:
-    """The same of an estimator that is yet to be trained: its class and its settings.
+    """Describe an estimator that is not trained yet: its class and its settings.
 
-    Pickles of equal estimators may differ, and what one prints of itself leaves out what is long.
+    Pickles of equal estimators may differ, and their repr omits long values.
     """
     if isinstance(value, (list, tuple)):
         return [describe_untrained(item, what, lasting=lasting) for item in value]
@@ -105,15 +105,15 @@ def describe_untrained(value: Any, what: str, *, lasting: bool = True) -> Any:
 
 
 def _kind(made: type) -> dict[str, str]:
-    """A class by name, and its source where that is not this package's own."""
+    """Return the name of a class, and its source if it is not part of this package."""
     name = f"{made.__module__}.{made.__qualname__}"
     if made.__module__.partition(".")[0] == "denseflip":
-        return {"type": name}  # the versions of a spec see to it
+        return {"type": name}  # covered by the versions of a spec
     return {"type": name, "source": source_digest(made.__module__)}
 
 
 def _is_importable(value: Any) -> bool:
-    """Whether a function or a class can be had again by its name."""
+    """Whether a function or a class can be imported again by its name."""
     if not (inspect.isfunction(value) or inspect.isclass(value) or inspect.isbuiltin(value)):
         return False
     name = str(getattr(value, "__qualname__", ""))
@@ -124,19 +124,19 @@ def _is_importable(value: Any) -> bool:
 def _pickled(value: Any, what: str, *, lasting: bool) -> str:
     try:
         return _sha(pickle_anything(value))
-    except Exception as error:  # whatever an object says when it is pickled
+    except Exception as error:  # pickling can raise anything
         if not lasting:
             return uuid.uuid4().hex
         msg = (
             f"{what}: this {type(value).__name__} cannot be recognised by a later run, nor sent to "
-            f"another process ({said(error, 120)}). Give it by words (module:function, a file), "
-            "or leave out the store and work in this process (jobs=1)."
+            f"another process ({said(error, 120)}). Give it as module:function or as a file, or "
+            "leave out the store and work in this process (jobs=1)."
         )
         raise InvalidParameterError(msg, parameter=("store", "jobs")) from error
 
 
 def pickle_anything(value: Any) -> bytes:
-    """A value as bytes, functions of the moment included, as the engines send it."""
+    """Pickle a value as the engines do, including local functions."""
     from joblib.externals.loky.cloudpickle_wrapper import dumps
 
     data: bytes = dumps(value)
@@ -145,9 +145,9 @@ def pickle_anything(value: Any) -> bytes:
 
 @cache
 def source_digest(module: str) -> str:
-    """Digest of a module's source file, so that an edited one is run again; empty without one.
+    """Hash the source file of a module, so that an edited one is run again; empty without one.
 
-    What the module itself imports or reads is not looked at.
+    What the module imports or reads is not included.
     """
     import sys
 

@@ -1,8 +1,8 @@
-"""An append-only store of results that survives a kill at any moment; decision 0014 says why so.
+"""An append-only store of results that survives a kill at any moment; see decision 0014.
 
 A store is a folder: ``store.json`` (what it is, which version), ``parts/`` (small immutable files
-of results) and ``lock``. A part is written beside its place, flushed to the disk and put in place
-by one rename, so it is there as a whole or not at all. Its first line holds a checksum of the rest.
+of results) and ``lock``. A part is written to a temporary file, flushed to the disk and renamed, so
+it exists completely or not at all. Its first line holds a checksum of the rest.
 A part that does not match is moved to ``set-aside/`` and counts as missing.
 """
 
@@ -31,7 +31,7 @@ from denseflip.runs.identity import canonical_json, content_id, plain_json
 FORMAT = "denseflip-results"
 VERSION = 1
 _SUFFIX = ".jsonl.gz"
-_LONGEST_HEAD = 10_000  # bytes of store.json; ours has fifty
+_LONGEST_HEAD = 10_000  # largest size of store.json in bytes; ours has fifty
 _NUMBER = re.compile("[0-9]{8}")
 _ODD = re.compile(rb"\\[ubfnrt]|[\x7f-\xff]")  # beyond plain ASCII, escaped or as it is
 Record = dict[str, Any]
@@ -39,7 +39,7 @@ CHECKS: dict[str, Callable[[Record], bool]] = {}  # by kind: whether a record ha
 
 
 class DamagedPartError(Exception):
-    """Signals, inside this module, a part that is not what its checksum says."""
+    """A part is damaged; used inside this module only."""
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,11 @@ class Damage:
 
 
 class Store:
-    """Results in a folder; see the module for its form.
+    """Results in a folder; see the module for its format.
 
     Parameters
     ----------
-    folder : made if it does not exist, unless ``create`` is false.
+    folder : created if missing, unless ``create`` is false.
     create : whether a folder without a store may become one.
 
     Raises
@@ -71,7 +71,7 @@ class Store:
         if head.is_file():
             self._check_head(head)
         elif not create:
-            msg = f"{self.folder}: there are no results here (no {head.name})."
+            msg = f"{self.folder}: no results found (no {head.name})."
             raise StoreError(msg)
         else:
             with _disk_errors(self.folder):
@@ -119,13 +119,13 @@ class Store:
             kind, version = data["format"], data["version"]
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             msg = (
-                f"{head}: cannot be read as the head of a result store ({error}). If its parts "
-                f"are to be kept, put this text there: "
+                f"{head}: cannot be read as the header of a result store ({error}). To keep the "
+                f"results, replace its content by: "
                 f'{{"format": "{FORMAT}", "version": {VERSION}}}'
             )
             raise StoreError(msg) from error
         if kind != FORMAT:
-            msg = f"{head}: this is a {kind!r}, not a store of results ({FORMAT!r})."
+            msg = f"{head}: this is a {kind!r}, not a result store ({FORMAT!r})."
             raise StoreError(msg)
         _check_version(version, self.folder)
 
@@ -133,7 +133,7 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Hold the store for writing; the lock dies with the process that holds it.
+        """Lock the store for writing; the lock ends with the process that holds it.
 
         Raises
         ------
@@ -153,11 +153,11 @@ class Store:
                 raise StoreError(msg, parameter="folder")
             with _disk_errors(self.folder):
                 self._parts.mkdir(exist_ok=True)
-                clear_torn(self._parts)  # what a killed process left was never part of the store
+                clear_torn(self._parts)  # leftovers of a killed process
             yield
 
     def append(self, records: Iterable[Record]) -> Path | None:
-        """Write some results as one part, all or none of them. Call it inside `writing`."""
+        """Write results as one part, all or none. Call it inside `writing`."""
         listed = list(records)
         if not listed:
             return None
@@ -176,7 +176,7 @@ class Store:
 
 @contextmanager
 def open_store(store: str | Path | Store | None) -> Iterator[Store]:
-    """The store in a folder, or a temporary one that is deleted at the end of the block."""
+    """Open the store in a folder, or a temporary one that is deleted after the block."""
     if store is not None:
         yield store if isinstance(store, Store) else Store(store)
         return
@@ -185,29 +185,29 @@ def open_store(store: str | Path | Store | None) -> Iterator[Store]:
 
 
 def make_record(identity: Mapping[str, Any], **facts: Any) -> Record:
-    """A record of the store: id, spec and facts."""
+    """Return a record of the store: id, spec and facts."""
     return {"id": content_id(identity), "spec": dict(identity), **facts}
 
 
 def _read_part(path: Path) -> list[Record]:
-    """The records of a part; whatever is wrong with it, it is `DamagedPartError`.
+    """Return the records of a part; raises `DamagedPartError` for any damage.
 
-    Only a part that says it was written by a newer version is an error for the user: it is sound,
-    and moving it aside would hide results that a newer denseflip reads.
+    A part of a newer version is an error for the user instead: it is intact, and moving it aside
+    would hide results that a newer denseflip can read.
     """
     try:
         return _parse_part(path)
     except (DamagedPartError, StoreError):
         raise
-    except Exception as error:  # a foreign file can be anything
+    except Exception as error:  # the file can be anything
         msg = f"it cannot be read ({type(error).__name__}: {error!s:.120})"
         raise DamagedPartError(visible(msg)) from error
 
 
 def _unpack(path: Path) -> bytes:
     most = max_size() // PER_CHARACTER
-    if not path.is_file():  # to open a pipe is to wait for who writes to it
-        msg = "it is no file"
+    if not path.is_file():  # opening a pipe would block
+        msg = "it is not a regular file"
         raise DamagedPartError(msg)
     try:
         with gzip.open(path) as packed:
@@ -216,7 +216,7 @@ def _unpack(path: Path) -> bytes:
         msg = f"it cannot be unpacked ({error})"
         raise DamagedPartError(msg) from error
     if len(data) > most:
-        msg = f"it unpacks to more than {show_size(most)}, which no part of ours does"
+        msg = f"it unpacks to more than {show_size(most)}, the limit of a part"
         raise DamagedPartError(msg)
     return data
 
@@ -228,7 +228,7 @@ def _parse_part(path: Path) -> list[Record]:
         kind, version = head["format"], head["version"]
         checksum, count = head["sha256"], head["records"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        msg = "its first line is no head of a part"
+        msg = "its first line is not the header of a part"
         raise DamagedPartError(msg) from error
     if kind != FORMAT or not isinstance(version, int):
         msg = f"it is a {kind!r:.40} of version {version!r:.40}, not a part of a store"
@@ -248,9 +248,9 @@ def _parse_part(path: Path) -> list[Record]:
         spec = record["spec"]
         kind = spec.get("kind") if isinstance(spec, dict) else None
         if not isinstance(kind, str) or not CHECKS.get(kind, bool)(record):
-            msg = f"the result {record['id'][:12]} lacks what a result has"
+            msg = f"the result {record['id'][:12]} is incomplete"
             raise DamagedPartError(msg)
-    # Names that would write on a terminal, or in no file at all, come from no store of ours.
+    # Names with control characters or lone surrogates are never written by us.
     return [visible_tree(record) for record in records] if _ODD.search(body) else records
 
 
@@ -271,11 +271,12 @@ def _disk_errors(folder: Path) -> Iterator[None]:
         if error.errno in {errno.ENOSPC, errno.EDQUOT}:
             msg = (
                 f"{folder}: the disk is full. Everything written so far is kept. Free some space "
-                "and run the same command again: it goes on where it stopped."
+                "and run the same command to continue."
             )
         else:
             msg = (
-                f"{folder}: cannot write results here ({error.strerror or error}). What was "
-                "written is kept; choose another folder or mend this one, and run again."
+                f"{folder}: cannot write results here ({error.strerror or error}). "
+                "Results written so far are kept. Choose another folder or repair this one, and "
+                "run again."
             )
         raise StoreError(msg) from error

@@ -1,7 +1,7 @@
-"""Run what a store lacks: chunks to an engine, records to the store, progress to the caller.
+"""Run the specs that a store lacks: chunks to an engine, records to the store, progress reports.
 
-Whatever ends a run (done, Ctrl-C, a dead worker, a full disk, a kill), the store holds whole
-results only, and the next run of the same specs goes on from there.
+However a run ends (done, Ctrl-C, a dead worker, a full disk, a kill), the store holds complete
+results only, and the next run of the same specs continues from there.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from denseflip.runs.result_store import Damage, Record, Store
 from denseflip.runs.spec_base import Spec
 
 _BATCH = 32  # records per part …
-_SECONDS = 2.0  # … or so many seconds, whichever comes first
+_SECONDS = 2.0  # … or this many seconds, whichever comes first
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A run that raised an error; it is not in the store and is tried again next time."""
+    """A spec that raised an error; it is not in the store and is retried next time."""
 
     spec: Spec
     message: str
@@ -34,16 +34,16 @@ class Failure:
 
 @dataclass
 class Outcome:
-    """What came of a run.
+    """The outcome of a run.
 
     Attributes
     ----------
-    records : the records of all wanted specs that are in the store now, by id.
-    reused : how many were there before.
-    failures : what raised an error.
+    records : the records of all given specs that are in the store now, by id.
+    reused : number of records that were there before.
+    failures : specs that raised an error.
     damaged : parts of the store that were set aside.
     wall : seconds from start to end.
-    workers : how many processes worked on it.
+    workers : number of processes used.
     """
 
     records: dict[str, Record] = field(default_factory=dict)
@@ -63,15 +63,16 @@ def run_specs(
     progress: Progress | None = None,
     workers: int = 1,
 ) -> Outcome:
-    """Run those specs that the store lacks.
+    """Run the specs that the store lacks.
 
     Parameters
     ----------
-    specs : what is wanted.
-    store : where results are and go.
-    engine : where the work is done; in this process by default.
-    progress : called with (done, total) after every chunk, those in the store already included.
-    workers : how many workers the engine may have; only decides the size of chunks.
+    specs : what to run.
+    store : where results are stored.
+    engine : where to run; by default in this process.
+    progress : called with (done, total) after every chunk, including results that were stored
+        before.
+    workers : number of workers of the engine; only decides the size of chunks.
     """
     started = time.perf_counter()
     outcome = Outcome(total=len(specs))
@@ -111,7 +112,7 @@ def run_specs(
 
 
 def default_jobs() -> int:
-    """Number of cores this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

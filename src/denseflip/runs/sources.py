@@ -2,7 +2,7 @@
 
 `DataSpec` and `OracleSpec` are made from names, files or objects by the process that plans a run,
 and turned back into a `Dataset` and an oracle by `load_data` and `load_oracle_of` wherever the work
-is done. Classifiers beside the presets are registered in `TRAINERS`.
+is done. Classifiers other than presets are registered in `TRAINERS`.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class OracleSpec:
     ----------
     name : its name in tables.
     kind : ``preset`` (trained on the data set), ``file`` (saved by `denseflip train`),
-        ``function`` (``module:function``), ``words`` (whatever else `open_oracle` opens) or
+        ``function`` (``module:function``), ``words`` (anything else for `open_oracle`) or
         ``given`` (a Python object).
     digest : of the file, of the function's source file, or of the object.
     options : preset name, seed, input format of the function …
@@ -106,7 +106,7 @@ class Trainer:
     evaluate: Callable[..., Evaluation]
 
 
-PLUG_INS = ("denseflip.paper.paper_profile",)  # imported when a name is not known
+PLUG_INS = ("denseflip.paper.paper_profile",)  # imported when a name is unknown
 TRAINERS: dict[str, Trainer] = {}
 
 
@@ -116,7 +116,7 @@ def register_trainer(name: str, trainer: Trainer) -> None:
 
 
 def has_entry(registry: Mapping[str, T], name: str) -> bool:
-    """Whether a registry has this name. Imports the plug-ins, which may add it, if it has not."""
+    """Whether a registry has this name; imports the plug-ins if it is missing."""
     if name not in registry:
         for module in PLUG_INS:
             importlib.import_module(module)
@@ -153,7 +153,7 @@ def load_data(spec: DataSpec) -> Dataset:
     if dataset_digest(dataset) != spec.digest:
         msg = (
             f"The content of data set {spec.name!r} ({spec.ref}) has changed since the run was "
-            "planned. Every worker must see the same files. If the data changed, start again."
+            "planned. All workers must see the same files. If the data has changed, start again."
         )
         raise DatasetError(msg)
     return dataset
@@ -179,7 +179,7 @@ def file_oracle(path: str, *, name: str | None = None) -> OracleSpec:
     """A classifier saved by `denseflip train`."""
     source = Path(path).expanduser()
     if not source.is_file():
-        msg = f"{source}: there is no such classifier file."
+        msg = f"{source}: no such classifier file."
         raise ConfigError(msg)
     digest = hashlib.sha256(source.read_bytes()).hexdigest()
     return OracleSpec(name or source.stem, "file", digest, ref=str(source.resolve()))
@@ -197,7 +197,7 @@ def function_oracle(
 
     module, colon, function = text.partition(":")
     if not colon or not module or not function:
-        msg = f"An oracle function is given as module:function; got {text!r}."
+        msg = f"An oracle function must be given as module:function; got {text!r}."
         raise ConfigError(msg)
     if input not in INPUTS:
         raise UnknownNameError("oracle input", input, INPUTS)
@@ -207,7 +207,7 @@ def function_oracle(
     except (ImportError, ValueError):
         found = None
     if found is None:
-        msg = f"Oracle {text}: there is no module {module!r} in this folder or installed."
+        msg = f"Oracle {text}: no module {module!r} in this folder or installed."
         raise ConfigError(msg)
     digest = ""
     if found.origin and Path(found.origin).is_file():
@@ -244,7 +244,7 @@ def load_oracle_of(spec: OracleSpec, dataset: Dataset) -> Oracle:
 
 
 def evaluate_oracle_of(spec: OracleSpec, dataset: Dataset, **settings: Any) -> Evaluation | None:
-    """The accuracy of an oracle on graphs it has not seen; None if it is not trained here."""
+    """Evaluate an oracle on held-out graphs; None if it is not trained here."""
     if spec.kind != "preset":
         return None
     from denseflip.classifiers.crossval import evaluate

@@ -1,7 +1,7 @@
 """The base class of everything that can be run: a frozen description with a content id.
 
 A subclass says what its result depends on (`Spec.identity`) and does the work (`Spec.work`). The
-engines, the run loop and the result store know nothing else of it.
+engines, the run loop and the result store use nothing else.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Spec(ABC):
     Attributes
     ----------
     together : whether specs that are `alike` may go to a worker in one chunk.
-    apart : whether its duration says nothing about that of others, and is long. `AutoEngine` does
+    apart : whether it is long and its duration is unrelated to that of others. `AutoEngine` runs
         such specs last in its own process and first in worker processes.
     """
 

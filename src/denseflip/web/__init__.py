@@ -1,8 +1,9 @@
 """The web app: data, classifiers, explanations and what-ifs in a browser, over `workflow`.
 
-`app` joins the rooms: `claim` (one server to a folder), `guard` (who may ask), `library` (data sets
-and classifiers by key, each made `once`), `uploads` (what may come in), `quota` (how much is kept),
-`store` (jobs in SQLite), `runner` (jobs at work), `events` (how they go on), `schemas` (what
-requests say), `payload` (what pages show), `takeaway` (what is saved), `server` (what it runs in).
-Nothing here is imported before somebody serves.
+`app` joins the modules: `folder_lock` (one server per data folder), `guard` (access control),
+`library` (data sets and classifiers by key), `single_flight` (compute once per key), `uploads`,
+`quota` (storage limits), `job_store` (jobs in SQLite), `job_runner` and `job_work` (running jobs),
+`many_jobs` (many graphs as one job), `events` (progress), `schemas` (request bodies), `payload`
+(data for the page), `downloads`, and `server_config`. Nothing here is imported before
+`denseflip serve` runs.
 """

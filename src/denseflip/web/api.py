@@ -1,4 +1,4 @@
-"""The routes: each is a few lines over the library, the store and the runner."""
+"""The routes of the API, on top of the library, the store and the runner."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ from denseflip.workflow.offline_whatif import whatif_data
 from denseflip.workflow.subject import Subject
 from denseflip.workflow.whatif import WhatIf
 
-PATIENCE = 5.0  # seconds that a page waits for a classifier that a job is asking
-TRAINING = 20.0  # seconds that a page waits for a classifier that is being trained
+PATIENCE = 5.0  # seconds that a page waits for a classifier in use by a job
+TRAINING = 20.0  # seconds that a page waits for a classifier in training
 UPLOADS_AT_ONCE = 4  # that are read at a time
 TURN = 30.0  # seconds that an upload waits for its turn
 _ERRORS: dict[int | str, dict[str, Any]] = {
@@ -69,13 +69,13 @@ def _store(request: Request) -> Store:
 
 @contextmanager
 def _held(got: Classifier) -> Iterator[None]:
-    """A classifier for a page: one of the user's own may be at work for a job, for minutes."""
+    """Hold a classifier for a page; a job may use a classifier of the user for minutes."""
     take = getattr(got.lock, "acquire", None)
     if take is None:
         yield
         return
     if not take(timeout=PATIENCE):
-        raise HTTPException(409, f"{got.key} is at work for a job; ask again when it is done")
+        raise HTTPException(409, f"{got.key} is in use by a job; try again when it has finished")
     try:
         yield
     finally:
@@ -83,12 +83,12 @@ def _held(got: Classifier) -> Iterator[None]:
 
 
 def _patient(name: str) -> Callable[[], None]:
-    """Waits for a classifier that another thread trains, but holds no thread up for minutes."""
+    """Wait for a classifier that another thread trains, but not for minutes."""
     until = time.monotonic() + TRAINING
 
     def waiting() -> None:
         if time.monotonic() > until:
-            raise HTTPException(409, f"{name} is being trained; ask again in a moment")
+            raise HTTPException(409, f"{name} is being trained; try again in a moment")
 
     return waiting
 
@@ -104,7 +104,7 @@ def page() -> HTMLResponse:
 
 @router.get("/static/{name}", include_in_schema=False)
 def static(name: str) -> Response:
-    """A style or a script."""
+    """Return a style or a script."""
     found = static_file(name)
     if found is None:
         raise HTTPException(404, "There is no such file")
@@ -113,7 +113,7 @@ def static(name: str) -> Response:
 
 @router.get("/api/health")
 def health(request: Request) -> dict[str, Any]:
-    """Whether the server is well, its version, and how many jobs wait or run."""
+    """Status and version of the server, and the number of jobs that wait or run."""
     state = request.app.state
     return {
         "ok": True,
@@ -131,7 +131,7 @@ def surface() -> Response:
     return JSONResponse(packed_surface(), headers={"cache-control": "max-age=86400"})
 
 
-# ---- what there is ------------------------------------------------------------------------
+# ---- data sets ----------------------------------------------------------------------------
 
 
 @router.get("/api/methods")
@@ -164,14 +164,14 @@ def list_sets(request: Request) -> list[dict[str, Any]]:
     for key in library.all_keys():
         try:
             found.append(_facts(library, key, library.dataset(key)))
-        except Exception as error:  # one that cannot be read is listed with its reason
+        except Exception as error:  # list an unreadable one with the reason
             found.append({"key": key, "name": key, "error": said(error)[:300]})
     return found
 
 
 @router.get("/api/datasets/{key}")
 def show_set(request: Request, key: KeyPath) -> dict[str, Any]:
-    """One data set: its card, its subjects, its classifiers and how good they are."""
+    """One data set: its card, its subjects, and its classifiers with their evaluation."""
     library, store = _library(request), _store(request)
     dataset = library.dataset(key)
     subjects = [
@@ -188,7 +188,7 @@ def show_set(request: Request, key: KeyPath) -> dict[str, Any]:
         classifiers.append(
             {
                 "key": name,
-                "summary": preset.summary if preset else "a classifier of your own",
+                "summary": preset.summary if preset else "your own classifier",
                 "judged": judged_words(store.judged(identity, name)),
                 "can_judge": library.is_preset(name),
             }
@@ -208,14 +208,14 @@ def show_set(request: Request, key: KeyPath) -> dict[str, Any]:
 
 @router.delete("/api/datasets/{key}/subjects/{id}", status_code=204)
 def drop_graph(request: Request, key: KeyPath, id: KeyPath) -> Response:
-    """Delete a graph that was uploaded beside a data set."""
+    """Delete a graph that was uploaded to a data set."""
     _library(request).remove_graph(key, id)
     return Response(status_code=204)
 
 
 @router.delete("/api/datasets/{key}", status_code=204)
 def drop_set(request: Request, key: KeyPath) -> Response:
-    """Delete a data set that was uploaded."""
+    """Delete an uploaded data set."""
     _library(request).remove(key)
     _store(request).forget(key)
     return Response(status_code=204)
@@ -241,10 +241,10 @@ def upload(
     dataset: Annotated[str | None, Form(max_length=120)] = None,
     percentile: Annotated[float | None, Form(ge=0, le=100)] = None,
 ) -> dict[str, Any]:
-    """Bring a data set, a folder as zip, one graph, or a saved result."""
+    """Upload a data set, a folder as zip, one graph, or a saved result."""
     state = request.app.state
     if not state.uploading.acquire(timeout=TURN):
-        raise HTTPException(429, "Too many uploads are being read; try again later")
+        raise HTTPException(429, "Too many uploads at once; try again later")
     try:
         return take(
             file.file.read(state.settings.max_upload + 1),
@@ -271,15 +271,15 @@ def _job(request: Request, id: str) -> Job:
 
 def _room(request: Request) -> None:
     if _store(request).waiting() >= MOST_WAITING:
-        raise HTTPException(429, f"{MOST_WAITING} jobs wait already; try again later")
+        raise HTTPException(429, f"{MOST_WAITING} jobs are already waiting; try again later")
     request.app.state.quota.check_job()
 
 
 @router.post("/api/jobs", status_code=201, response_model=JobAnswer)
 def submit(request: Request, asked: JobRequest) -> dict[str, Any]:
-    """Begin a job: explain a subject or many, set methods side by side, judge a classifier.
+    """Start a job: explain one or many subjects, compare methods, evaluate a classifier.
 
-    One explanation out of a job of many (`of`) that was asked for before is given as it is.
+    An explanation from a job of many (`of`) that was requested before is returned again.
     """
     if asked.classifier is None:
         name = request.app.state.library.default_classifier(asked.dataset)
@@ -296,13 +296,13 @@ def submit(request: Request, asked: JobRequest) -> dict[str, Any]:
 def list_jobs(
     request: Request, limit: Annotated[int, Query(ge=1, le=500)] = 50
 ) -> list[dict[str, Any]]:
-    """The newest jobs."""
+    """List the newest jobs."""
     return [job.to_dict() for job in _store(request).recent(limit)]
 
 
 @router.get("/api/jobs/{id}", response_model=JobAnswer)
 def show_job(request: Request, id: JobPath) -> dict[str, Any]:
-    """One job."""
+    """Return one job."""
     return _job(request, id).to_dict()
 
 
@@ -321,25 +321,25 @@ def cancel_job(request: Request, id: JobPath) -> dict[str, Any]:
     """Stop a job."""
     job = _job(request, id)
     if not request.app.state.runner.cancel(id):
-        raise HTTPException(409, f"This job has ended already ({job.status})")
+        raise HTTPException(409, f"This job has already ended ({job.status})")
     return _job(request, id).to_dict()
 
 
 @router.post("/api/jobs/{id}/again", response_model=JobAnswer)
 def rerun_job(request: Request, id: JobPath) -> dict[str, Any]:
-    """Run a job again that was interrupted, cancelled or failed."""
+    """Run a job again that failed, was interrupted or cancelled."""
     job = _job(request, id)
     _room(request)
     if job.kind == "brought" or not request.app.state.runner.again(id):
         raise HTTPException(
-            409, f"Only a job without a result is run again; this one: {job.status}"
+            409, f"Only a job without a result can be run again; this one is {job.status}"
         )
     return _job(request, id).to_dict()
 
 
 @router.get("/api/jobs/{id}/result")
 def job_result(request: Request, id: JobPath) -> Response:
-    """What a job gave; of many graphs the index."""
+    """The result of a job; for many graphs, the index."""
     job = _job(request, id)
     result = _store(request).result(id)
     if result is None:
@@ -355,13 +355,13 @@ def job_file(
     name: Annotated[str, Path(max_length=40)],
     answer: Annotated[int | None, Query(ge=0, le=1000)] = None,
 ) -> Response:
-    """A file to take away: report.html, result.json, edits.csv, brain.node, brain.edge; of many
+    """A file to download: report.html, result.json, edits.csv, brain.node, brain.edge; of many
     graphs index.html, explanations.csv, edits.csv, result.json; of a cohort cohort.html,
     cohort.tsv, result.json.
     """
     job = _job(request, id)
     if name not in FILES:
-        raise HTTPException(404, f"There is no such file; there are {', '.join(FILES)}")
+        raise HTTPException(404, f"There is no such file. Available: {', '.join(FILES)}")
     result = _store(request).result(id)
     if result is None:
         raise HTTPException(409, f"This job has no result ({job.status})")
@@ -374,9 +374,9 @@ def job_file(
 def _alive(
     request: Request, job: Job, result: dict[str, Any], answer: int | None
 ) -> dict[str, Any] | None:
-    """What the page answers "what if" from; nothing if its classifier is not at hand.
+    """Return the data of the "what if" panel; None if the classifier is not available.
 
-    A data set or a classifier may be another one than when the job was done, by the same key.
+    The data set or the classifier of this key may have changed since the job ran.
     """
     if job.kind != "explain":
         return None
@@ -403,10 +403,10 @@ async def job_events(
     id: JobPath,
     last: Annotated[str | None, Header(alias="last-event-id", max_length=100)] = None,
 ) -> Response:
-    """How a job goes on, as server-sent events ``progress``, until it ends.
+    """Progress of a job as server-sent events ``progress``, until it ends.
 
-    Whoever comes back with the id of the last event is told what is new, and with 204 that there
-    is nothing more to come.
+    A client that reconnects with the id of the last event gets what is new, or 204 if there is
+    nothing to come.
     """
     state = request.app.state
     job = await asyncio.to_thread(_job, request, id)
@@ -414,7 +414,7 @@ async def job_events(
         return Response(status_code=204)
     place = state.streams.enter()
     if place is None:
-        raise HTTPException(429, f"{state.streams.most} streams are open already; close some")
+        raise HTTPException(429, f"{state.streams.most} streams are already open; close some")
     return StreamingResponse(
         follow(state.runner, state.store, job, state.streams, place, last),
         media_type="text/event-stream",
@@ -435,7 +435,7 @@ def whatif_model(
     job: Annotated[str | None, Query(pattern="^[0-9a-f]{16}$")] = None,
     answer: Annotated[int | None, Query(ge=0, le=1000)] = None,
 ) -> Response:
-    """The graph by region, and the weights of a classifier that is a sum over the edges."""
+    """The graph by region, and the weights of the classifier if it is linear in the edges."""
     library = _library(request)
     found = library.subject(dataset, subject)
     name = classifier or library.default_classifier(dataset)
@@ -445,14 +445,14 @@ def whatif_model(
     with _held(got):
         data = whatif_data(found, got.oracle, story=story, regions=chosen)
     if data is None:
-        raise HTTPException(413, "This graph has too many nodes to be changed by hand in a page")
+        raise HTTPException(413, "This graph has too many nodes to be changed by hand")
     return JSONResponse(data)
 
 
 def _story_about(
     request: Request, subject: Subject, job: str | None, answer: int | None
 ) -> Story | None:
-    """The explanation that a job found, if it is about this graph; None without one."""
+    """Return the explanation of a job about this graph; None without a job."""
     stored = _store(request).result(job) if job else None
     story = story_of(stored, answer) if stored and "story" in stored else None
     if story is not None and story.result.original != subject.graph:
@@ -462,7 +462,7 @@ def _story_about(
 
 @router.post("/api/whatif", response_model=WhatIfAnswer)
 def whatif(request: Request, asked: WhatIfRequest) -> dict[str, Any]:
-    """Ask the classifier about a graph that was changed by hand."""
+    """Query the classifier about a graph that was changed by hand."""
     library = _library(request)
     found = library.subject(asked.dataset, asked.subject)
     name = asked.classifier or library.default_classifier(asked.dataset)

@@ -1,4 +1,4 @@
-"""`create_app`: the pages and the API of one server, joined."""
+"""`create_app`: the page and the API of one server."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ STATIC = {
     "whatif.css": "text/css; charset=utf-8",
     "colours.css": "text/css; charset=utf-8",
 }
-_SHARED = {  # files that the report uses, too
+_SHARED = {  # files shared with the report
     "drawing.js", "surface.js", "space.js", "circle.js", "connectome.js", "switches.js",
     "connectome.css", "whatif.js", "panel.js", "whatif.css",
 }  # fmt: skip
@@ -69,14 +69,14 @@ def create_app(settings: ServerSettings) -> FastAPI:
 
     Parameters
     ----------
-    settings : as `denseflip serve` was told; checked here.
+    settings : settings of the server; checked here.
 
     Raises
     ------
     MissingExtraError
         If FastAPI is not installed.
     StoreError
-        If another server has the data folder.
+        If another server uses the data folder.
     """
     try:
         from fastapi import FastAPI
@@ -138,7 +138,7 @@ def create_app(settings: ServerSettings) -> FastAPI:
 
 
 def add_errors(app: FastAPI, invalid: Any, plain: Any) -> None:
-    """One shape for every error."""
+    """Give all errors the same shape."""
     from starlette.requests import Request
     from starlette.responses import JSONResponse
 
@@ -164,12 +164,12 @@ def add_errors(app: FastAPI, invalid: Any, plain: Any) -> None:
     async def disk(request: Request, error: Exception) -> JSONResponse:
         if is_full(error):
             return JSONResponse(error_body("StoreError", FULL, ("data",)), status_code=507)
-        message = f"This cannot be kept or read here ({getattr(error, 'strerror', None) or error})."
+        message = f"Cannot read or write data ({getattr(error, 'strerror', None) or error})."
         return JSONResponse(error_body("StoreError", message, ("data",)), status_code=500)
 
     @app.exception_handler(plain)
     async def http(request: Request, error: Any) -> JSONResponse:
-        if is_full(error.__cause__):  # while the body was put aside
+        if is_full(error.__cause__):  # while the body was saved to disk
             return await disk(request, error.__cause__)
         kind = HTTPStatus(error.status_code).phrase.title().replace(" ", "")
         body = error_body(kind, f"{error.detail}.")
@@ -178,12 +178,12 @@ def add_errors(app: FastAPI, invalid: Any, plain: Any) -> None:
 
 
 def _plain(body: Any) -> str:
-    """JSON that can be sent, whatever signs a request held."""
+    """Return a JSON response, even if the request held invalid characters."""
     return json.dumps(body).encode("utf-8", "replace").decode("utf-8")
 
 
 def static_file(name: str) -> tuple[str, str] | None:
-    """A style or a script by its name, and its kind; None if there is none."""
+    """Return a style or a script by name, with its media type; None if unknown."""
     kind = STATIC.get(name)
     return None if kind is None else (_static_text(name), kind)
 
@@ -202,7 +202,7 @@ def _static_text(name: str) -> str:
 
 @cache
 def page_text() -> str:
-    """The page of the app; all it shows comes from the API."""
+    """Return the page of the app, which shows data of the API."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     made = Environment(

@@ -1,4 +1,4 @@
-"""What is taken away from a job: the page, JSON, CSV, BrainNet files."""
+"""Downloads of a job: the page, JSON, CSV, BrainNet files."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ FILES = {
     "brain.edge": "text/plain; charset=utf-8",
 }
 _OF_MANY = ("cohort.html", "cohort.tsv", "explanations.csv", "index.html")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would take for a formula
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # read as a formula by a spreadsheet
 
 
 def make_file(
     name: str, result: dict[str, Any], *, answer: int | None = None, whatif: Any = None
 ) -> str:
-    """The text of a file.
+    """Return the text of a file.
 
     Parameters
     ----------
     name : one of `FILES`.
-    result : what the job gave.
-    answer : which answer of the front; by default the one that was chosen.
-    whatif : for the page, what it answers "what if" from (`whatif_data`).
+    result : the result of the job.
+    answer : which answer of the front; by default the chosen one.
+    whatif : data of the "what if" panel of the page (`whatif_data`).
     """
     if "many" in result:
         return _of_many(name, result["kept"]["files"])
@@ -51,7 +51,7 @@ def make_file(
     if name == "cohort.html" and "cohort" in result:
         return make_cohort_page(Cohort.from_dict(result["record"]))
     if "story" not in result or name in _OF_MANY:
-        msg = f"This job gives no {name}: it is not an explanation of one graph."
+        msg = f"This job has no {name}: it does not explain a single graph."
         raise InvalidParameterError(msg)
     story = story_of(result, answer)
     if name == "report.html":
@@ -64,13 +64,13 @@ def make_file(
 
 def _of_many(name: str, made: dict[str, str]) -> str:
     if name not in made:
-        msg = f"This job gives no {name}: it is of many graphs, and gives {', '.join(made)}."
+        msg = f"This job of many graphs has no {name}. Available: {', '.join(made)}."
         raise InvalidParameterError(msg)
     return made[name]
 
 
 def story_of(result: dict[str, Any], answer: int | None = None) -> Story:
-    """The story of a job that explains: the chosen one, or another of its front."""
+    """Return the story of a job: the chosen one, or another one of its front."""
     front = result.get("front", ())
     if answer is None or not front:
         return Story.from_dict(result["story"])
@@ -87,7 +87,7 @@ def edits_csv(story: Story) -> str:
 
 
 def no_formulas(table: Table) -> Table:
-    """A table in which no word is taken for a formula by a spreadsheet."""
+    """Return a table in which a spreadsheet finds no formulas."""
     rows = (tuple(_cell(x) if isinstance(x, str) else x for x in row) for row in table.rows)
     return replace(table, rows=tuple(rows))
 
@@ -97,10 +97,10 @@ def _cell(text: str) -> str:
 
 
 def brainnet_nodes(story: Story) -> str:
-    """Nodes for BrainNet Viewer: x y z colour size label, by tabs."""
+    """Nodes for BrainNet Viewer: x y z colour size label, separated by tabs."""
     points = story.nodes.coordinates
     if points is None:
-        msg = "The nodes have no coordinates, and BrainNet Viewer needs them."
+        msg = "BrainNet Viewer needs coordinates; these nodes have none."
         raise MissingInputError(msg)
     changed = [0] * story.nodes.n_nodes
     for _, u, v in list_edits(story.result.edits)[1]:

@@ -1,8 +1,8 @@
-"""How a job goes on, as server-sent events.
+"""Progress of a job as server-sent events.
 
-Every event is the whole state and has an id. A browser that lost the connection comes back with the
-last id that it has (``Last-Event-ID``) and is told what it has not heard, or nothing more if it
-knows the end. Streams are bounded in number, and so is what waits for a reader that does not read.
+Every event is the whole state and has an id. A browser that reconnects sends the last id that it
+received (``Last-Event-ID``) and gets what is new, or 204 if there is nothing to come. The number of
+streams is limited, and so is the queue of each.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import Any
 from denseflip.web.job_runner import JobProgress, Runner
 from denseflip.web.job_store import FINAL, Job, Store
 
-BEAT = 15.0  # seconds after which a silent stream says that it is there
-STREAMS = 200  # that are open at a time
-AGAIN = 1000  # milliseconds until a browser that lost the connection comes back
-ENDED = "ended"  # the id of the last word about a job of which nothing is live any more
+BEAT = 15.0  # seconds between keep-alive comments on a silent stream
+STREAMS = 200  # largest number of open streams
+AGAIN = 1000  # milliseconds until a browser reconnects
+ENDED = "ended"  # id of the last event of a job that has ended
 
 
 class Place:
@@ -28,7 +28,7 @@ class Place:
 
 
 class Streams:
-    """How many streams are open; one that is left without a word is counted no more."""
+    """Counts open streams; abandoned ones are no longer counted."""
 
     def __init__(self, most: int = STREAMS) -> None:
         self.most = most
@@ -36,7 +36,7 @@ class Streams:
         self._lock = threading.Lock()
 
     def enter(self) -> Place | None:
-        """A place for one more; None if there are too many."""
+        """Open a stream; None if there are too many."""
         with self._lock:
             if len(self._open) >= self.most:
                 return None
@@ -45,25 +45,25 @@ class Streams:
             return place
 
     def leave(self, place: Place) -> None:
-        """One less."""
+        """Close a stream."""
         with self._lock:
             self._open.discard(place)
 
 
 def event_lines(id: str, data: Any) -> str:
-    """One server-sent event."""
+    """Format one server-sent event."""
     return f"id: {id}\nevent: progress\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
 
 
 def knows_the_end(runner: Runner, job: Job, last: str | None) -> bool:
-    """Whether a browser that comes back has heard all there will be."""
+    """Whether a reconnecting browser has received the last event."""
     return last == ENDED and job.status in FINAL and runner.live(job.id) is None
 
 
 async def follow(
     runner: Runner, store: Store, job: Job, streams: Streams, place: Place, last: str | None
 ) -> AsyncIterator[str]:
-    """The stream of one job, until it ends; `streams` was entered, and is left here."""
+    """Stream one job until it ends, then close its ``place`` in ``streams``."""
     try:
         yield f"retry: {AGAIN}\n\n"
         live: JobProgress | None = runner.live(job.id)
@@ -93,6 +93,7 @@ async def follow(
 async def _ended(store: Store, id: str) -> str:
     job = await asyncio.to_thread(store.get, id)
     if job is None:
-        return event_lines(ENDED, {"status": "failed", "error": {"message": "It was deleted."}})
+        deleted = {"message": "The job was deleted."}
+        return event_lines(ENDED, {"status": "failed", "error": deleted})
     facts = {"status": job.status, "summary": job.summary, "error": job.error}
     return event_lines(ENDED if job.status in FINAL else "", facts)

@@ -1,7 +1,7 @@
-"""One server to a data folder: a second one would take the jobs of the first for interrupted.
+"""Lock a data folder: a second server would mark the jobs of the first as interrupted.
 
-The claim is a lock of the operating system on a file, so it ends with the process that holds it,
-however that ends: what a killed server left behind holds nobody up. Beside it lies who has it.
+The operating system holds the lock on a file and releases it when the process ends, even if it is
+killed. A second file names the server that holds the lock.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ _held: weakref.WeakSet[FolderLock] = weakref.WeakSet()
 
 
 class FolderLock:
-    """The right to a data folder, until it is released or this process ends.
+    """An exclusive lock on a data folder, until it is released or this process ends.
 
     Parameters
     ----------
-    folder : made if it is not there.
-    address : where this server is found, for whoever comes second.
+    folder : created if missing.
+    address : address of this server, for the message to a second server.
 
     Raises
     ------
     StoreError
-        If another server has it, with its address; or if nothing can be written there.
+        If another server holds the lock (with its address), or the folder is not writable.
     """
 
     def __init__(self, folder: Path, address: str) -> None:
@@ -43,8 +43,8 @@ class FolderLock:
             self._handle = (folder / LOCK).open("a+b")
         except OSError as error:
             msg = (
-                f"{folder}: cannot be the data folder of a server ({error.strerror or error}). "
-                "Give one that can be written to (data)."
+                f"{folder}: cannot be used as the data folder ({error.strerror or error}). Choose "
+                "a writable folder."
             )
             raise StoreError(msg, parameter="data") from error
         self._close = weakref.finalize(self, self._handle.close)
@@ -61,17 +61,20 @@ class FolderLock:
         except OSError as error:
             msg = (
                 f"{folder}: files cannot be locked there ({error.strerror or error}), so two "
-                "servers could spoil each other's jobs. Give a folder on another disk (data)."
+                "servers could corrupt each other's jobs. Choose a data folder on another disk."
             )
             raise StoreError(msg, parameter="data") from error
         if not taken:
-            who = _holder(folder)
-            said = (
-                f"{who['address']} (process {who['pid']}) serves this folder already; open that"
-                if who
-                else "another server has this folder already; use that"
+            holder = _holder(folder)
+            server = (
+                f"the server at {holder['address']} (process {holder['pid']})"
+                if holder
+                else "another server"
             )
-            msg = f"{folder}: {said}, or give this server a folder of its own (data)."
+            msg = (
+                f"{folder}: already in use by {server}. Use that server, or choose another data "
+                "folder."
+            )
             raise StoreError(msg, parameter="data")
         self._facts = folder / HOLDER
         facts = {"pid": os.getpid(), "address": address, "since": time.time()}
@@ -79,20 +82,20 @@ class FolderLock:
             write_whole(self._facts, json.dumps(facts))
         except OSError as error:
             msg = (
-                f"{folder}: nothing can be written there ({error.strerror or error}). Make room, "
-                "or give another folder (data)."
+                f"{folder}: cannot be written to ({error.strerror or error}). Free disk space, or "
+                "choose another data folder."
             )
             raise StoreError(msg, parameter="data") from error
 
     def release(self) -> None:
-        """Let others have it."""
+        """Release the lock."""
         if self._close.alive:
             self._facts.unlink(missing_ok=True)
             self._close()
 
 
 def _holder(folder: Path) -> dict[str, Any] | None:
-    """Who says that the folder is theirs; None if that cannot be read (yet)."""
+    """Return the server that holds the lock; None if it cannot be read (yet)."""
     try:
         data = json.loads((folder / HOLDER).read_text(encoding="utf-8"))
         return {"pid": int(data["pid"]), "address": visible(str(data["address"]))[:200]}
@@ -101,9 +104,9 @@ def _holder(folder: Path) -> dict[str, Any] | None:
 
 
 def _leave_in_child() -> None:
-    """A process that a classifier forked has no claim, and does not keep ours when we are gone."""
-    for claim in list(_held):
-        claim._close()
+    """Close the lock in a forked process, which would keep it after this process ends."""
+    for lock in list(_held):
+        lock._close()
 
 
 if hasattr(os, "register_at_fork"):

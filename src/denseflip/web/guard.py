@@ -1,10 +1,10 @@
-"""Who may ask: Host, Origin, token and size of every request are looked at before anything else.
+"""Access control: checks Host, Origin, token and size of every request before anything else.
 
-A page of somebody else in the same browser can send requests here, and a name of theirs can be
-made to point at this machine. So the Host must be an address or a name that we were told of, the
-Origin of anything that changes something must be ourselves, and the token, where there is one, is
-compared in constant time. A body may be neither too large nor too slow, and whatever goes wrong
-inside is answered in the one shape, with the same headers.
+Another site's page in the same browser can send requests to this server, and its domain can be
+made to point at this machine (DNS rebinding). So the Host must be an address or the configured
+name, the Origin of every request that changes something must be this server, and the token, if
+any, is compared in constant time. Bodies are limited in size and time. All errors have the same
+JSON shape and headers.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ ASGI = Callable[[Scope, Receive, Send], Awaitable[None]]
 COOKIE = "denseflip_token"
 API = "/api/"
 UPLOADS = "/api/uploads"
-PIECE, WHOLE = 30.0, 600.0  # seconds that a piece of a body, and all of it, may take
+PIECE, WHOLE = 30.0, 600.0  # time limits in seconds of a chunk of a body, and of a whole body
 _SAFE = {"GET", "HEAD"}
-_OTHERS = {"cross-site", "same-site"}  # pages of other sites, and of other ports of this machine
+_OTHERS = {"cross-site", "same-site"}  # other sites, and other ports of this machine
 _LOG = logging.getLogger(__name__)
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
@@ -49,40 +49,40 @@ HEADERS = {
 }
 
 
-_NO_STORE = (b"cache-control", b"no-store")  # of what is about patients, nothing stays behind
+_NO_STORE = (b"cache-control", b"no-store")  # patient data must not stay in a cache
 
 
 def error_body(kind: str, message: str, parameters: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The one shape of every error that the API gives; what it repeats is made visible."""
+    """Return the JSON body of every API error, with control characters escaped."""
     named = [visible(name) for name in parameters]
     return {"error": {"kind": kind, "message": visible(message, lines=True), "parameters": named}}
 
 
 class BadBodyError(Exception):
-    """More was sent than is allowed, or not soon enough."""
+    """The body is too large, or arrived too slowly."""
 
 
 class Guard:
-    """ASGI middleware: lets a request through, or answers it with an error."""
+    """ASGI middleware that passes a request on, or answers it with an error."""
 
     def __init__(self, app: ASGI, settings: ServerSettings) -> None:
         self.app = app
         self.settings = settings
-        self._cookie = f"{COOKIE}_{settings.port}"  # cookies do not tell the ports of a host apart
+        self._cookie = f"{COOKIE}_{settings.port}"  # cookies are shared by all ports of a host
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check one request."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
-        if scope["type"] != "http":  # a websocket: there is none here
+        if scope["type"] != "http":  # websockets are not used
             await send({"type": "websocket.close", "code": 1008})
             return
         listed = [(k.decode("latin-1").lower(), v.decode("latin-1")) for k, v in scope["headers"]]
         headers = dict(listed)
         problem = self._host(headers) or self._origin(scope, headers)
         if sum(name == "host" for name, _ in listed) > 1:
-            problem = "A request names one host."
+            problem = "A request must have a single Host header."
         if problem is not None:
             await _answer(send, 403, "Forbidden", problem)
             return
@@ -93,8 +93,8 @@ class Guard:
                 return
             if not self._known(headers, token):
                 message = (
-                    "This server asks for its token: open the address that it printed when it "
-                    "was started, or send the header 'Authorization: Bearer TOKEN'."
+                    "This server requires a token. Open the address that it printed at start, or "
+                    "send the header 'Authorization: Bearer TOKEN'."
                 )
                 await _answer(send, 401, "Unauthorized", message)
                 return
@@ -105,19 +105,19 @@ class Guard:
         if is_loopback(name) or (name and name == self.settings.host.lower()):
             return None
         if not is_loopback(self.settings.host) and _is_address(name):
-            return None  # a name can be made to point here, an address cannot
+            return None  # DNS rebinding needs a name, not an address
         return (
-            f"This server does not go by the name {name[:60]!r}. Open {self.settings.url}, or "
-            "start it with that name as its host."
+            f"This server does not accept the host name {name[:60]!r}. Open {self.settings.url}, "
+            "or start the server with this name as its host."
         )
 
     def _origin(self, scope: Scope, headers: dict[str, str]) -> str | None:
         method = scope["method"]
-        may_not = "may not change anything here."
+        may_not = "must not change anything on this server."
         if method in _SAFE:
             if not scope["path"].startswith(API):
                 return None  # a link to the app
-            may_not = "may not ask anything here."  # it could not read it, but keep us busy
+            may_not = "must not query this server."  # unread, but it costs time
         if headers.get("sec-fetch-site") in _OTHERS:
             return f"A page of another site {may_not}"
         origin = headers.get("origin")
@@ -129,7 +129,7 @@ class Guard:
         scheme, _, shown = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer" and _same(shown.strip(), token):
             return True
-        for part in headers.get("cookie", "").split(";"):  # odd ones of other servers are no matter
+        for part in headers.get("cookie", "").split(";"):  # ignores malformed cookies
             name, _, value = part.strip().partition("=")
             if name == self._cookie and _same(unquote(value), token):
                 return True
@@ -139,8 +139,8 @@ class Guard:
         self, scope: Scope, receive: Receive, send: Send, headers: dict[str, str]
     ) -> None:
         most = self.settings.max_upload if scope["path"] == UPLOADS else BODY
-        large = (413, "TooLarge", f"A request here may have at most {most:,} bytes; this has more.")
-        slow = (408, "TooSlow", "The rest of the request did not come in time. Send it again.")
+        large = (413, "TooLarge", f"The request exceeds the limit of {most:,} bytes.")
+        slow = (408, "TooSlow", "The request did not arrive in time. Send it again.")
         declared = headers.get("content-length", "0")
         if declared.isdecimal() and int(declared) > most:
             await _answer(send, *large)
@@ -153,7 +153,7 @@ class Guard:
         async def counted() -> Message:
             nonlocal seen, whole, wrong
             if whole:
-                return await receive()  # that the visitor has gone
+                return await receive()  # a disconnect
             left = min(PIECE, until - time.monotonic())
             try:
                 got = await asyncio.wait_for(receive(), max(0.0, left))
@@ -171,7 +171,7 @@ class Guard:
             nonlocal begun, cut
             if cut:
                 return
-            if wrong is not None and not begun:  # whatever the app makes of half a body
+            if wrong is not None and not begun:  # overrides the answer to a partial body
                 cut = begun = True
                 await _answer(send, *wrong)
                 return
@@ -192,8 +192,8 @@ class Guard:
             if begun:
                 raise
             path = visible(scope["path"][:200])
-            _LOG.exception("%s %s was not foreseen", scope["method"], path)
-            message = "This was not foreseen. The server's own output has the details."
+            _LOG.exception("Unexpected error in %s %s", scope["method"], path)
+            message = "Unexpected error. See the output of the server for details."
             await _answer(send, 500, "Unforeseen", message)
 
 
@@ -206,7 +206,7 @@ def _is_ours(origin: str, host: str) -> bool:
 
 
 def _name(host: str) -> str:
-    """A Host header without its port."""
+    """Return a Host header without its port."""
     if host.startswith("["):
         name, _, rest = host[1:].partition("]")
         return name.lower() if rest == "" or rest.startswith(":") else host
@@ -237,7 +237,7 @@ async def _answer(send: Send, status: int, kind: str, message: str) -> None:
 
 
 async def _welcome(send: Send, name: str, token: str) -> None:
-    """Keep the token in a cookie, and take it out of the address."""
+    """Store the token in a cookie and redirect to the address without it."""
     cookie = f"{name}={quote(token, safe='')}; Path=/; HttpOnly; SameSite=Strict"
     headers = [(b"location", b"/"), (b"set-cookie", cookie.encode()), *_common(), _NO_STORE]
     await send({"type": "http.response.start", "status": 303, "headers": headers})

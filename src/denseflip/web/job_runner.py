@@ -1,7 +1,7 @@
-"""Jobs at work: a few at a time, each heard of while it runs, and stopped when asked.
+"""Run jobs, a few at a time, with progress and cancellation.
 
-A search is stopped where it asks its next question: what listens to its session raises `Stopped`,
-which nothing between there and here catches.
+A search is stopped at its next query: the listener of its session raises `Stopped`, which nothing
+catches before it arrives here.
 """
 
 from __future__ import annotations
@@ -21,40 +21,40 @@ from denseflip.errors import DenseflipError
 from denseflip.web.guard import error_body
 from denseflip.web.job_store import FINAL, Job, Store
 
-EVERY = 0.1  # seconds between two words about the progress of a job
-MOST_WAITING = 500  # jobs that may wait or run
-BEHIND = 64  # events that wait for one listener
+EVERY = 0.1  # seconds between two progress events of a job
+MOST_WAITING = 500  # largest number of jobs that wait or run
+BEHIND = 64  # largest number of events queued per listener
 
 Work = Callable[[Job, "JobProgress"], tuple[dict[str, Any], dict[str, Any]]]
 
 
 class Stopped(BaseException):
-    """A job was cancelled, or the server is going down."""
+    """A job was cancelled, or the server shuts down."""
 
 
 Heard = asyncio.Queue[tuple[str, dict[str, Any]]]
 
 
 class JobProgress:
-    """What is known of a job while it waits and runs; listeners hear of every change."""
+    """The state of a job while it waits and runs; listeners receive every change."""
 
     def __init__(self, id: str) -> None:
         self.id = id
         self.state: dict[str, Any] = {"status": "queued", "stage": "waiting", "sent": time.time()}
         self.stop = threading.Event()
-        self._mark = secrets.token_hex(4)  # the same job may be run again, and be told anew
+        self._mark = secrets.token_hex(4)  # ids differ when the same job is run again
         self._n = 0
         self._said = 0.0
         self._lock = threading.Lock()
         self._listeners: list[tuple[asyncio.AbstractEventLoop, Heard]] = []
 
     def tell(self, *, now: bool = False, **facts: Any) -> None:
-        """Change what is known; listeners are told at most ten times a second, or `now`."""
+        """Update the state; send it to listeners at most ten times a second, or `now`."""
         if self.stop.is_set() and facts.get("status") not in FINAL:
             raise Stopped
         with self._lock:
             if self.state["status"] in FINAL:
-                return  # cancelled, say: the end is told once
+                return  # for example cancelled; the end is sent once
             self.state.update(facts)
             self._n += 1
             moment = time.monotonic()
@@ -64,15 +64,15 @@ class JobProgress:
             self.state["sent"] = time.time()
             event = self._event()
             for loop, heard in self._listeners:
-                with suppress(RuntimeError):  # its loop is closed: nobody listens any more
+                with suppress(RuntimeError):  # its event loop is closed
                     loop.call_soon_threadsafe(_put, heard, event)
 
     def listen(self, last: str | None = None) -> Heard:
-        """A queue of what is told from now on; the present state is its first.
+        """Return a queue of events from now on, starting with the present state.
 
         Parameters
         ----------
-        last : the id of the last event that was heard before, if any: nothing is told twice.
+        last : id of the last event received before, if any; it is not sent again.
         """
         heard: Heard = asyncio.Queue(BEHIND)
         with self._lock:
@@ -83,7 +83,7 @@ class JobProgress:
         return heard
 
     def leave(self, heard: Heard) -> None:
-        """Listen no more."""
+        """Remove a listener."""
         with self._lock:
             self._listeners = [x for x in self._listeners if x[1] is not heard]
 
@@ -92,20 +92,20 @@ class JobProgress:
 
 
 def _put(heard: Heard, event: tuple[str, dict[str, Any]]) -> None:
-    """Every event is the whole state: for whoever reads too slowly the oldest are dropped."""
+    """Queue an event; drop the oldest if full, since every event is the whole state."""
     if heard.full():
         heard.get_nowait()
     heard.put_nowait(event)
 
 
 class Runner:
-    """So many threads that take jobs one by one.
+    """Worker threads that take jobs one by one.
 
     Parameters
     ----------
     store : where jobs are kept.
-    work : does a job; gives a short summary and the whole result.
-    workers : how many jobs run at a time.
+    work : runs a job; returns a short summary and the whole result.
+    workers : number of threads.
     """
 
     def __init__(self, store: Store, work: Work, workers: int) -> None:
@@ -113,14 +113,14 @@ class Runner:
         self._queue: queue.SimpleQueue[JobProgress | None] = queue.SimpleQueue()
         self._live: dict[str, JobProgress] = {}
         self._lock = threading.Lock()
-        self._owed: dict[str, dict[str, Any]] = {}  # ends that could not be written, by job
+        self._owed: dict[str, dict[str, Any]] = {}  # errors that could not be written, by job
         self._threads = [
             threading.Thread(target=self._loop, name=f"job-{i}", daemon=True)
             for i in range(workers)
         ]
 
     def start(self) -> int:
-        """Begin; jobs that waited before the last end wait again. Gives how many were hit."""
+        """Start; requeue waiting jobs of the last run. Return the number of interrupted jobs."""
         waiting, interrupted = self.store.recover()
         for id in waiting:
             self._enqueue(id)
@@ -129,7 +129,7 @@ class Runner:
         return interrupted
 
     def close(self) -> None:
-        """Stop what runs (it becomes interrupted, to be run again) and end the threads."""
+        """Stop running jobs (they become interrupted) and end the threads."""
         with self._lock:
             running = list(self._live.values())
         for live in running:
@@ -140,33 +140,33 @@ class Runner:
             thread.join(timeout=10)
 
     def submit(self, kind: str, request: dict[str, Any]) -> Job:
-        """A new job, to be done when its turn comes."""
+        """Add a job to the queue."""
         job = self.store.add(kind, request)
         self._enqueue(job.id)
         return job
 
     def again(self, id: str) -> bool:
-        """Do a job that ended without a result anew."""
+        """Requeue a job that ended without a result."""
         if not self.store.again(id):
             return False
         self._enqueue(id)
         return True
 
     def cancel(self, id: str) -> bool:
-        """Stop a job, or take it from the queue; False if it has ended already."""
+        """Stop a job or remove it from the queue; False if it has already ended."""
         live = self.live(id)
         if live is not None:
             live.stop.set()
         if self.store.end(id, "cancelled"):
             with self._lock:
-                self._owed.pop(id, None)  # this is its end now, and it may be asked for anew
+                self._owed.pop(id, None)  # superseded; the job may be requeued
             if live is not None:
                 live.tell(now=True, status="cancelled", stage="cancelled")
             return True
         return False
 
     def live(self, id: str) -> JobProgress | None:
-        """What is known of a job that waits or runs."""
+        """Return the state of a job that waits or runs."""
         with self._lock:
             return self._live.get(id)
 
@@ -179,13 +179,13 @@ class Runner:
     def _loop(self) -> None:
         while (live := self._queue.get()) is not None:
             if self.live(live.id) is not live:
-                continue  # cancelled while it waited, and asked for anew: that one is in the queue
+                continue  # cancelled and requeued: the newer entry is in the queue
             try:
                 self._settle()
                 job = self.store.get(live.id)
                 if job is not None:
                     self._do(job, live)
-            except sqlite3.Error as error:  # a full disk: this job fails, and the next has its turn
+            except sqlite3.Error as error:  # disk full: fail, then take the next job
                 facts = _unkept(error)["error"]
                 with self._lock:
                     self._owed[live.id] = facts
@@ -197,7 +197,7 @@ class Runner:
                         del self._live[live.id]
 
     def _settle(self) -> None:
-        """Write what could not be written about jobs that failed, if there is room now."""
+        """Try again to write the errors of failed jobs."""
         with self._lock:
             owed, self._owed = self._owed, {}
         with suppress(sqlite3.Error):
@@ -217,30 +217,30 @@ class Runner:
             if self.store.finish(job.id, summary, result):
                 live.tell(now=True, status="done", stage="done", summary=summary)
         except Stopped:
-            return  # cancelled, and marked so; or the server ends, and marks it when it starts
+            return  # cancelled, or the server shuts down and marks it at its next start
         except DenseflipError as error:
             self._fail(job, live, error_body(type(error).__name__, said(error), error.parameters))
         except MemoryError:
-            message = "There is not enough memory for this on this machine."
+            message = "Not enough memory on the server."
             self._fail(job, live, error_body("TooLargeError", message))
         except sqlite3.Error as error:
             self._fail(job, live, _unkept(error))
-        except (Exception, SystemExit) as error:  # whatever a user's own classifier may raise
-            message = f"{type(error).__name__}: {visible(str(error)[:500])}. This was not foreseen."
+        except (Exception, SystemExit) as error:  # a user's classifier may raise anything
+            message = f"Unexpected error: {type(error).__name__}: {visible(str(error)[:500])}."
             self._fail(job, live, error_body("Unforeseen", message))
 
     def _fail(self, job: Job, live: JobProgress, error: dict[str, Any]) -> None:
         if live.stop.is_set():
-            return  # cancelled already; it may wait anew by now, and that is not what failed
+            return  # cancelled, and possibly requeued, which has not failed
         self.store.end(job.id, "failed", error["error"])
         live.tell(now=True, status="failed", stage="failed", error=error["error"])
 
 
 def _unkept(error: sqlite3.Error) -> dict[str, Any]:
-    message = f"The answer could not be kept ({error}). Make room on the disk, and run it again."
+    message = f"The result could not be saved ({error}). Free disk space, then run the job again."
     return error_body("StoreError", message)
 
 
 def said(error: BaseException) -> str:
-    """What an error says, for a page."""
+    """Return the message of an error, escaped for a page."""
     return visible(str(error), lines=True)

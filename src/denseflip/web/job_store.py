@@ -1,4 +1,4 @@
-"""Jobs and what they gave, in one SQLite file: what is finished is never lost.
+"""Jobs and their results in one SQLite file.
 
 A job is ``queued``, ``running``, and then ``done``, ``failed`` or ``cancelled``. One that was
 running when the server died is ``interrupted``, and can be run again; one that waited still waits.
@@ -38,7 +38,7 @@ CREATE TABLE IF NOT EXISTS judged (
 
 @dataclass(frozen=True)
 class Job(Serialisable, named="a job of the app"):
-    """One job as the store knows it, without its result."""
+    """One job of the store, without its result."""
 
     id: str
     kind: str
@@ -52,29 +52,32 @@ class Job(Serialisable, named="a job of the app"):
 
 
 class Store:
-    """The file of a server; threads may share it.
+    """The jobs of a server; safe to share between threads.
 
     Parameters
     ----------
-    folder : where the file lies, or is made.
+    folder : folder of the file; the file is created if missing.
     """
 
     def __init__(self, folder: Path) -> None:
         self._lock = threading.Lock()
         try:
             self._db = sqlite3.connect(folder / FILE, check_same_thread=False, timeout=30)
-            finalize(self, self._db.close)  # whoever forgets it; Python 3.13 minds
+            finalize(self, self._db.close)  # unclosed connections warn since Python 3.13
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=FULL")
             version = self._db.execute("PRAGMA user_version").fetchone()[0]
             if version > _VERSION:
-                msg = f"{folder / FILE}: written by a newer denseflip. Update, or take another"
-                raise StoreError(f"{msg} folder.", parameter="data")
+                msg = (
+                    f"{folder / FILE}: written by a newer denseflip. Update denseflip, or choose "
+                    "another data folder."
+                )
+                raise StoreError(msg, parameter="data")
             with self._db:
                 self._db.executescript(_SCHEMA)
                 self._db.execute(f"PRAGMA user_version={_VERSION}")
         except sqlite3.Error as error:
-            msg = f"{folder / FILE}: cannot be used ({error}). Take another folder (data)."
+            msg = f"{folder / FILE}: cannot be used ({error}). Choose another data folder."
             raise StoreError(msg, parameter="data") from error
 
     def close(self) -> None:
@@ -85,7 +88,7 @@ class Store:
     # ---- jobs ---------------------------------------------------------------------------
 
     def recover(self) -> tuple[list[str], int]:
-        """After a start: ids of jobs that still wait, and how many were interrupted."""
+        """After a start: return ids of waiting jobs, and the number of interrupted ones."""
         with self._lock, self._db:
             hit = self._db.execute(
                 "UPDATE jobs SET status='interrupted', finished=? WHERE status='running'",
@@ -95,7 +98,7 @@ class Store:
             return [row[0] for row in rows], hit
 
     def add(self, kind: str, request: dict[str, Any]) -> Job:
-        """A new job that waits."""
+        """Add a job to the queue."""
         job = Job(
             secrets.token_hex(8), kind, "queued", request, time.time(), None, None, None, None
         )
@@ -107,10 +110,10 @@ class Store:
         return job
 
     def add_done(self, kind: str, request: dict[str, Any], summary: Any, result: Any) -> Job:
-        """A job that was done elsewhere: a result that was brought along."""
+        """Add a finished job: an uploaded result."""
         packed, now = pack(result), time.time()
         id = secrets.token_hex(8)
-        with self._lock, self._db:  # at once: half of it would wait for ever
+        with self._lock, self._db:  # in one step: an incomplete job would wait forever
             self._db.execute(
                 "INSERT INTO jobs (id, kind, status, request, created, finished, summary, result) "
                 "VALUES (?,?,'done',?,?,?,?,?)",
@@ -119,13 +122,13 @@ class Store:
         return Job(id, kind, "done", request, now, None, now, None, summary)
 
     def get(self, id: str) -> Job | None:
-        """The job of this id."""
+        """Return a job; None if unknown."""
         with self._lock:
             row = self._db.execute(f"SELECT {_COLUMNS} FROM jobs WHERE id=?", (id,)).fetchone()
         return None if row is None else _job(row)
 
     def recent(self, limit: int = 50) -> list[Job]:
-        """The newest jobs."""
+        """Return the newest jobs."""
         with self._lock:
             rows = self._db.execute(
                 f"SELECT {_COLUMNS} FROM jobs ORDER BY created DESC LIMIT ?", (limit,)
@@ -133,13 +136,13 @@ class Store:
         return [_job(row) for row in rows]
 
     def count(self, kind: str) -> int:
-        """How many jobs of a kind are kept."""
+        """Return the number of stored jobs of a kind."""
         with self._lock:
             row = self._db.execute("SELECT count(*) FROM jobs WHERE kind=?", (kind,)).fetchone()
         return int(row[0])
 
     def size(self) -> int:
-        """Bytes that jobs and results take; what was deleted leaves room for others."""
+        """Return the size in bytes of jobs and results, without the space of deleted ones."""
         with self._lock:
             pages, free, size = (
                 self._db.execute(f"PRAGMA {what}").fetchone()[0]
@@ -174,7 +177,7 @@ class Store:
         )
 
     def waiting(self) -> int:
-        """How many jobs wait or run."""
+        """Return the number of jobs that wait or run."""
         with self._lock:
             row = self._db.execute(
                 "SELECT count(*) FROM jobs WHERE status IN ('queued','running')"
@@ -182,7 +185,7 @@ class Store:
         return int(row[0])
 
     def start(self, id: str) -> bool:
-        """Mark a waiting job as running; False if it waits no longer."""
+        """Mark a waiting job as running; False if it no longer waits."""
         with self._lock, self._db:
             return (
                 self._db.execute(
@@ -193,7 +196,7 @@ class Store:
             )
 
     def finish(self, id: str, summary: Any, result: Any) -> bool:
-        """Keep the result of a job; False if it was cancelled meanwhile, and stays so."""
+        """Save the result of a job; False if it was cancelled meanwhile."""
         packed = pack(result)
         with self._lock, self._db:
             return (
@@ -206,7 +209,7 @@ class Store:
             )
 
     def end(self, id: str, status: str, error: dict[str, Any] | None = None) -> bool:
-        """Mark a job as failed or cancelled, unless it has ended already."""
+        """Mark a job as failed or cancelled, unless it has already ended."""
         with self._lock, self._db:
             return (
                 self._db.execute(
@@ -218,7 +221,7 @@ class Store:
             )
 
     def again(self, id: str) -> bool:
-        """Let a job that has ended without a result wait anew."""
+        """Requeue a job that has ended without a result."""
         with self._lock, self._db:
             return (
                 self._db.execute(
@@ -230,15 +233,15 @@ class Store:
             )
 
     def result(self, id: str) -> Any:
-        """The result of a job that is done; None if there is none."""
+        """Return the result of a finished job; None without one."""
         with self._lock:
             row = self._db.execute("SELECT result FROM jobs WHERE id=?", (id,)).fetchone()
         return None if row is None or row[0] is None else json.loads(gzip.decompress(row[0]))
 
-    # ---- how good classifiers are ---------------------------------------------------------
+    # ---- evaluations --------------------------------------------------------------------
 
     def judged(self, dataset: str, classifier: str) -> dict[str, Any] | None:
-        """The evaluation of a classifier on a data set (`Library.identity`), if it was judged."""
+        """Return the evaluation of a classifier on a data set (`Library.identity`), if any."""
         with self._lock:
             row = self._db.execute(
                 "SELECT evaluation FROM judged WHERE dataset=? AND classifier=?",
@@ -247,7 +250,7 @@ class Store:
         return None if row is None else dict(json.loads(row[0]))
 
     def judge(self, dataset: str, classifier: str, evaluation: dict[str, Any]) -> None:
-        """Keep an evaluation."""
+        """Save an evaluation."""
         with self._lock, self._db:
             self._db.execute(
                 "INSERT OR REPLACE INTO judged VALUES (?,?,?)",
@@ -255,7 +258,7 @@ class Store:
             )
 
     def forget(self, key: str) -> None:
-        """Drop the evaluations on a data set that is no more."""
+        """Delete the evaluations on a deleted data set."""
         with self._lock, self._db:
             self._db.execute(
                 "DELETE FROM judged WHERE dataset=? OR substr(dataset, 1, ?)=?",
@@ -267,7 +270,7 @@ _COLUMNS = "id, kind, status, request, created, started, finished, error, summar
 
 
 def pack(result: Any) -> bytes:
-    """A result as it is kept."""
+    """Return a result as it is stored."""
     return gzip.compress(json.dumps(result, ensure_ascii=False).encode(), 5, mtime=0)
 
 

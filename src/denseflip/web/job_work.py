@@ -1,4 +1,4 @@
-"""What a job does: judge, explain one or many, compare; every step through `workflow`."""
+"""What jobs do: evaluate a classifier, explain one or many graphs, compare methods."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ from denseflip.workflow.explain_and_describe import (
 from denseflip.workflow.subject import Subject
 from denseflip.workflow.whatif import WhatIf
 
-LEVEL = 0.05  # what counts as more than chance in a cohort
-REPEATS, PERMUTATIONS = 5, 100  # of an honest evaluation, as the page waits for it
+LEVEL = 0.05  # significance level of a cohort
+REPEATS, PERMUTATIONS = 5, 100  # of an evaluation; few, since the page waits for it
 #: Kinds of jobs that do not use all options of a request: what they are, and what they use.
 _USES: dict[str, tuple[str, frozenset[str]]] = {
     "compare": ("a comparison of methods", frozenset(OPTIONS) - {*PER_METHOD, "n"}),
@@ -57,7 +57,7 @@ Done = tuple[dict[str, Any], dict[str, Any]]
 
 
 def check_method(name: str) -> str:
-    """A method by a name that is known here; never a module of somebody's."""
+    """Return the name of a registered method; refuse modules."""
     base, *suffixes = name.strip().lower().split("+")
     if ALIASES.get(base, base) not in METHODS:
         raise UnknownNameError("method", base, METHODS, aliases=METHOD_WORDS, parameter="method")
@@ -70,20 +70,20 @@ def check_method(name: str) -> str:
 
 
 class Work:
-    """Does the jobs of one server."""
+    """Runs the jobs of one server."""
 
     def __init__(self, library: Library, store: Store, quota: Quota) -> None:
         self.library, self.store, self.quota = library, store, quota
         self._judging: SingleFlight[tuple[str, str], dict[str, Any] | None] = SingleFlight(
             0
-        )  # the store keeps it
+        )  # the store has the result
         self._many: SingleFlight[str, Explanations] = SingleFlight(
             0
-        )  # by job; its result is kept by the store
+        )  # by job; the store has the result
 
     def __call__(self, job: Job, live: JobProgress) -> Done:
-        """Do one job."""
-        self.quota.check_job()  # those that waited before it may have filled the folder
+        """Run one job."""
+        self.quota.check_job()  # earlier jobs may have filled the folder
         asked = JobRequest.model_validate(job.request)
         kinds: dict[str, Callable[[JobRequest, JobProgress], Done]] = {
             "judge": self.judge,
@@ -95,10 +95,10 @@ class Work:
         return kinds[asked.kind](asked, live)
 
     def check(self, asked: JobRequest) -> None:
-        """Refuse a wrong request before it waits."""
+        """Refuse an invalid request before it is queued."""
         request = asked.request()
         if asked.of is not None and asked.kind != "explain":
-            msg = f"`of` is for one out of many (kind 'explain'), not for {asked.kind!r}."
+            msg = f"`of` applies to kind 'explain', not to {asked.kind!r}. Leave it out."
             raise InvalidParameterError(msg, parameter="of")
         _check_taken(asked.kind, request)
         check_request(request)
@@ -112,7 +112,7 @@ class Work:
         if asked.kind == "cohort":
             if not self.library.is_preset(asked.classifier):
                 msg = (
-                    "A cohort is explained by classifiers that are trained anew; take one of "
+                    "A cohort needs a classifier that can be retrained. Choose one of "
                     f"{', '.join(PRESETS)}."
                 )
                 raise InvalidParameterError(msg, parameter="classifier")
@@ -125,7 +125,7 @@ class Work:
         for name in asked.methods if asked.kind == "compare" else (asked.method,):
             method_for(replace(request, method=check_method(name)))
         if asked.subject is None:
-            msg = f"Say which graph of {asked.dataset!r} is to be explained."
+            msg = f"Choose a graph of {asked.dataset!r} to explain."
             raise InvalidParameterError(msg, parameter="subject")
         subject = self.library.subject(asked.dataset, asked.subject)
         if self.library.is_preset(asked.classifier):
@@ -139,20 +139,20 @@ class Work:
     # ---- kinds of job -----------------------------------------------------------------------
 
     def judge(self, asked: JobRequest, live: JobProgress) -> Done:
-        """How good a classifier is on graphs that it has not seen."""
+        """Evaluate a classifier on held-out graphs."""
         found = self._judged(asked.dataset, asked.classifier, live)
         if found is None:
-            msg = "This classifier is not trained here, so how good it is cannot be found out here."
+            msg = "This classifier cannot be evaluated here, because it is not trained here."
             raise InvalidParameterError(msg, parameter="classifier")
         return {"level": found["level"], "verdict": found["verdict"]}, {"evaluation": found}
 
     def explain(self, asked: JobRequest, live: JobProgress) -> Done:
-        """One subject by one method: the sentence, the front, the pictures, the film."""
+        """Explain one subject by one method: sentence, Pareto front, pictures, replay."""
         subject, oracle, lock, evaluation = self._prepare(asked, live)
         with lock:
             if asked.of is not None:
                 assert subject.dataset is not None
-                check_of(asked, self.store)  # it may have been deleted meanwhile
+                check_of(asked, self.store)  # the other job may have been deleted meanwhile
                 kept, words = self.store.result(asked.of), self.library.words_of(asked.classifier)
                 story = story_in(kept, str(asked.subject), subject.dataset, words, oracle)
             else:
@@ -187,7 +187,7 @@ class Work:
         return summary, result
 
     def compare(self, asked: JobRequest, live: JobProgress) -> Done:
-        """One subject by several methods."""
+        """Explain one subject by several methods."""
         subject, oracle, lock, evaluation = self._prepare(asked, live)
         names = [check_method(name) for name in asked.methods or COMPARED]
         rows = []
@@ -217,7 +217,7 @@ class Work:
         return {"title": f"{subject.name}: {len(rows)} methods", "found": found > 0}, result
 
     def cohort(self, asked: JobRequest, live: JobProgress) -> Done:
-        """What the explanations of all subjects have in common, and whether that is chance."""
+        """Find what the explanations of all subjects have in common, and test it."""
         live.tell(now=True, stage="judging")
         request = asked.request()
         found = explain_cohort(
@@ -233,11 +233,11 @@ class Work:
             progress=lambda done, of: live.tell(stage="permuting", done=done, of=of),
         )
         result = {"cohort": cohort_of(found), "record": found.to_dict(), "tsv": found.to_tsv()}
-        title = f"{asked.dataset}: what {asked.classifier} goes by in all of them"
+        title = f"{asked.dataset}: what explanations of {asked.classifier} have in common"
         return {"title": title, "found": found.verdict == "named"}, result
 
     def many(self, id: str, asked: JobRequest, live: JobProgress) -> Done:
-        """Every graph of a data set, or those of some classes, one by one: an index of them."""
+        """Explain every graph of a data set or of some classes; return an index."""
         live.tell(now=True, stage="training")
         dataset = self.library.dataset(asked.dataset)
         got = self.library.classifier(asked.dataset, asked.classifier, waiting=live.tell)
@@ -251,7 +251,7 @@ class Work:
             live.tell(now=True, stage="explaining", done=done, of=of)
 
         where = self.library.folder / FOLDER / id
-        # One that was cancelled and is run again waits until the last thread has heard of it.
+        # A job that was cancelled and run again waits until its last thread has stopped.
         found = self._many.get(
             id,
             lambda: run(specs, where, progress=progress, on_event=heard, lock=got.lock),
@@ -260,12 +260,12 @@ class Work:
         live.tell(now=True, stage="saving")
         card = dict(getattr(got.oracle, "card", {}) or {})
         result = result_of(found, asked, evaluation, card)
-        who = f"{', '.join(asked.classes)}: " if asked.classes else ""
+        classes = f"{', '.join(asked.classes)}: " if asked.classes else ""
         counted = f"{result['many']['found']:,} of {len(found):,} found"
-        title = f"{asked.dataset}, one by one ({who}{counted})"
+        title = f"{asked.dataset}, many subjects ({classes}{counted})"
         return {"title": title, "found": bool(result["many"]["found"])}, result
 
-    # ---- what they share --------------------------------------------------------------------
+    # ---- shared by all ---------------------------------------------------------------------
 
     def _prepare(self, asked: JobRequest, live: JobProgress) -> tuple[Subject, Any, Any, Any]:
         assert asked.subject is not None
@@ -277,7 +277,7 @@ class Work:
         return subject, got.oracle, got.lock, evaluation
 
     def _judged(self, key: str, name: str, live: JobProgress) -> dict[str, Any] | None:
-        """The evaluation of a classifier; made once, while other jobs that need it wait."""
+        """Evaluate a classifier, once; other jobs that need it wait."""
         dataset, identity = self.library.marked(key)
 
         def make() -> dict[str, Any] | None:
@@ -311,12 +311,12 @@ class _Listener(Progress):
         self.rename(method)
 
     def rename(self, method: str) -> None:
-        """Begin again for another search."""
+        """Start again for another search."""
         self.restart()
         self.live.tell(method=method, calls=0, best=None)
 
     def __call__(self, event: Event) -> None:
-        """Update from an event; a cancelled job ends here."""
+        """Update from an event; raises `Stopped` if the job was cancelled."""
         super().__call__(event)
         self.live.tell(calls=self.calls, best=self.best)
 

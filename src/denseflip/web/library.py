@@ -1,6 +1,6 @@
-"""Data sets and classifiers by key: what a request may name, and nothing else.
+"""Data sets and classifiers by key: all that a request can name.
 
-A key is one that was given when the server was started, or one that an upload was given. No word
+A key was given at start, or assigned to an upload. No word
 of a request is ever taken for a path, a module or a function.
 """
 
@@ -28,13 +28,13 @@ from denseflip.web.server_config import ServerSettings
 from denseflip.web.single_flight import SingleFlight
 from denseflip.workflow.subject import Subject, find_subject
 
-KEEP = 8  # data sets, and as many classifiers for each, that are kept at hand
+KEEP = 8  # data sets kept in memory, and twice as many classifiers
 _UPLOADED = "upload-"
 
 
 @dataclass
 class Entry:
-    """A data set by key: how it is had, and where it lies if it was uploaded."""
+    """A data set by key: how to load it, and its path if it was uploaded."""
 
     key: str
     title: str
@@ -44,7 +44,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Classifier:
-    """A classifier by key, opened, with the lock that its user holds."""
+    """An open classifier by key, with the lock to hold while using it."""
 
     key: str
     oracle: Oracle
@@ -52,11 +52,11 @@ class Classifier:
 
 
 class Library:
-    """What this server has.
+    """The data sets and classifiers of this server.
 
     Parameters
     ----------
-    settings : what the server was told; its data folder is made if it is not there.
+    settings : of the server; its data folder is created if missing.
     """
 
     def __init__(self, settings: ServerSettings) -> None:
@@ -68,7 +68,7 @@ class Library:
         self._entries: dict[str, Entry] = {}
         self._loaded: SingleFlight[str, tuple[Dataset, str]] = SingleFlight(KEEP)
         self._opened: SingleFlight[tuple[str, str], Oracle] = SingleFlight(KEEP * 2)
-        self._lock = threading.Lock()  # of the entries; held for no longer than a look
+        self._lock = threading.Lock()  # of `_entries`; held briefly
         self._own: dict[str, tuple[str, threading.Lock]] = {}
         for words in settings.oracles:
             if words not in PRESETS:
@@ -78,7 +78,7 @@ class Library:
             self._add_named(name)
         for path in sorted(self.sets.glob(f"{_UPLOADED}*.dfd")):
             self.add_upload(path)
-        if settings.datasets:  # say at once what is wrong with what was asked for
+        if settings.datasets:  # report problems at start
             for name in settings.datasets:
                 self._entries[_key_of(name)].load()
 
@@ -86,44 +86,44 @@ class Library:
         key = _key_of(name)
         if key in self._entries:
             msg = (
-                f"{name!r} and {self._entries[key].title!r} would both be called {key!r} here. "
-                "Rename one of the files, or serve them apart (each with a data folder of its own)."
+                f"{name!r} and {self._entries[key].title!r} would both be named {key!r} here. "
+                "Rename one of the files, or serve them separately, each with its own data folder."
             )
             raise InvalidParameterError(msg, parameter="datasets")
         self._entries[key] = Entry(key, name, lambda: load_dataset(name))
 
     def add_upload(self, path: Path) -> str:
-        """A data set that was uploaded, by its file in the data folder."""
+        """Add an uploaded data set by its file in the data folder; return its key."""
         key = path.stem
         with self._lock:
             self._entries[key] = Entry(key, key, lambda: load_dataset(path), path)
         return key
 
     def uploads(self) -> dict[Path, int]:
-        """The files of everything that was uploaded and is kept here, with their sizes."""
+        """Return the files of all uploads with their sizes."""
         found = {}
         for path in (
             *self.sets.glob(f"{_UPLOADED}*.dfd"),
             *self.graphs.glob(f"*.{_UPLOADED}*.json"),
         ):
-            with suppress(FileNotFoundError):  # deleted this moment
+            with suppress(FileNotFoundError):  # just deleted
                 found[path] = path.stat().st_size
         return found
 
     def remove_graph(self, key: str, id: str) -> None:
-        """Delete a graph that was uploaded beside a data set."""
+        """Delete a graph that was uploaded to a data set."""
         self._entry(key)
         if id not in [known for known, _ in self.extras(key)]:
-            msg = f"The graph {id!r} of {key!r} was not uploaded here, and stays."
+            msg = f"The graph {id!r} of {key!r} was not uploaded and cannot be deleted."
             raise InvalidParameterError(msg, parameter="subject")
         (self.graphs / f"{key}.{id}.json").unlink(missing_ok=True)
 
     def remove(self, key: str) -> None:
-        """Forget a data set that was uploaded, and delete its file."""
+        """Delete an uploaded data set and its file."""
         with self._lock:
             entry = self._entry(key)
             if entry.path is None:
-                msg = f"The data set {key!r} was not uploaded here, and stays."
+                msg = f"The data set {key!r} was not uploaded and cannot be deleted."
                 raise InvalidParameterError(msg, parameter="dataset")
             entry.path.unlink(missing_ok=True)
             for graph in self.graphs.glob(f"{key}.*.json"):
@@ -148,19 +148,19 @@ class Library:
             return list(self._entries)
 
     def uploaded(self, key: str) -> bool:
-        """Whether a data set was uploaded here."""
+        """Whether a data set was uploaded."""
         return self._entry(key).path is not None
 
     def dataset(self, key: str) -> Dataset:
-        """A data set by its key."""
+        """Return a data set."""
         return self.marked(key)[0]
 
     def identity(self, key: str) -> str:
-        """A data set by its key and its content: another one may have the same key tomorrow."""
+        """Return the key with a digest of the content, since the content of a key may change."""
         return self.marked(key)[1]
 
     def marked(self, key: str) -> tuple[Dataset, str]:
-        """A data set and its identity, of one and the same reading."""
+        """Return a data set and its identity, from the same read."""
         entry = self._entry(key)
 
         def load() -> tuple[Dataset, str]:
@@ -170,17 +170,17 @@ class Library:
         return self._loaded.get(key, load)
 
     def subject(self, key: str, id: str) -> Subject:
-        """A graph of a data set by its id, or one that was uploaded beside it."""
+        """Return a graph of a data set by its id, or one that was uploaded to it."""
         dataset = self.dataset(key)
         if id not in dataset.ids and re.fullmatch(rf"{_UPLOADED}[0-9a-f]+", id):
             return self._extra(key, dataset, id)
         return find_subject(dataset, id)
 
     def extras(self, key: str) -> list[tuple[str, str]]:
-        """Ids and names of the graphs that were uploaded beside a data set."""
+        """Return ids and names of the graphs that were uploaded to a data set."""
         found = []
         for path in sorted(self.graphs.glob(f"{key}.{_UPLOADED}*.json")):
-            with suppress(FileNotFoundError):  # deleted this moment
+            with suppress(FileNotFoundError):  # just deleted
                 data = read_json(path.read_bytes(), path.name)
                 found.append((path.name.split(".")[-2], str(data["name"])))
         return found
@@ -202,7 +202,7 @@ class Library:
     # ---- classifiers ------------------------------------------------------------------------
 
     def classifiers(self, key: str) -> list[str]:
-        """Keys of the classifiers that a data set can be explained under."""
+        """Keys of the classifiers available for a data set."""
         dataset = self.dataset(key)
         fit = [p for p in PRESETS.values() if p.features != "regions" or dataset.nodes.regions]
         order = ("regions-logistic", "edges-svm", "edges-logistic", "sf-knn")
@@ -212,21 +212,21 @@ class Library:
         return [*self._own, *presets]
 
     def default_classifier(self, key: str) -> str:
-        """The classifier that a request without one means: the user's own, else the default."""
+        """Return the classifier used if a request names none: the user's own, else the default."""
         return next(iter(self._own), default_preset(self.dataset(key)))
 
     def classifier(
         self, key: str, name: str, *, waiting: Callable[[], None] | None = None
     ) -> Classifier:
-        """A classifier by its key, trained on the data set if it is a preset.
+        """Return a classifier by its key, trained on the data set if it is a preset.
 
-        A thread gets a copy of its own of a trained one, since answers are kept inside. A
-        classifier of the user's own is asked by one thread at a time.
+        Each thread gets its own copy of a trained classifier, which caches answers. A classifier
+        of the user is queried by one thread at a time.
 
         Parameters
         ----------
         key, name : of the data set, and of the classifier.
-        waiting : called again and again while another thread trains it; may raise.
+        waiting : called repeatedly while another thread trains it; may raise.
         """
         known = self.classifiers(key)
         if name not in known:
@@ -243,16 +243,16 @@ class Library:
         return Classifier(name, replace(oracle) if isinstance(oracle, FittedOracle) else oracle)
 
     def words_of(self, name: str) -> str:
-        """What a classifier is called outside this server, as `open_oracle` takes it."""
+        """Return what `open_oracle` takes for a classifier."""
         return self._own[name][0] if name in self._own else name
 
     def is_preset(self, name: str) -> bool:
-        """Whether a classifier is one of ours, which can be judged by training it anew."""
+        """Whether a classifier is a preset, which can be evaluated by retraining."""
         return name not in self._own
 
 
 def _key_of(name: str) -> str:
-    """The key of a data set that was named when the server was started.
+    """Return the key of a data set that was named at start.
 
     >>> _key_of("mice"), _key_of("mice:sex"), _key_of("lab/study.dfd")
     ('mice', 'mice-sex', 'study')

@@ -1,7 +1,7 @@
-"""Many graphs of a data set as one job: how they are run, the index of them, what is kept.
+"""Many graphs of a data set as one job: how they are run, their index, and what is saved.
 
-What is done is kept while the job runs, in a folder of its own (`FOLDER`): a job that was stopped
-goes on from there when it is run again. A finished job has its stories in its result.
+While the job runs, finished explanations are saved in its own folder (`FOLDER`), so that a job
+that was stopped continues there when it is run again. A finished job has its stories in its result.
 """
 
 from __future__ import annotations
@@ -34,23 +34,24 @@ from denseflip.web.payload import judged_words
 from denseflip.web.schemas import JobRequest
 from denseflip.workflow.subject import choose_ids
 
-FOLDER = "many"  # in the data folder: what jobs have done that are not finished
-KEPT = "kept"  # of a result: what is not sent along with it
-_OWN = ("kind", "subject", "subjects", "classes", "of")  # what a patient's question has of its own
+FOLDER = "many"  # in the data folder: partial results of unfinished jobs
+KEPT = "kept"  # in a result: the part that is not sent to the page
+# Fields in which the request of one graph differs from that of the job.
+_OWN = ("kind", "subject", "subjects", "classes", "of")
 
 
 def plan(
     asked: JobRequest, dataset: Dataset, words: str, request: Request, evaluation: Any = None
 ) -> list[StorySpec]:
-    """What is to be run, one for each graph; wrong names are refused here.
+    """Return one spec per graph; refuse wrong names.
 
     Parameters
     ----------
-    asked : the job; its classes or subjects, or every graph.
+    asked : the job, with classes or subjects; without them, every graph.
     dataset : the data set.
-    words : the classifier, as `open_oracle` takes it.
+    words : the classifier, for `open_oracle`.
     request : the options of the job.
-    evaluation : what is known about the classifier.
+    evaluation : evaluation of the classifier, if any.
     """
     every = not (asked.subjects or asked.classes)
     ids = choose_ids(dataset, asked.subjects, every=every, classes=asked.classes)
@@ -66,7 +67,7 @@ def run(
     on_event: Callable[[Event], object],
     lock: AbstractContextManager[Any],
 ) -> Explanations:
-    """Explain what the folder lacks, one after the other, and give all."""
+    """Explain the graphs that are missing in the folder, in turn; return all."""
     folder.parent.mkdir(exist_ok=True)
     with lock:
         outcome = run_specs(specs, Stories(folder), SerialEngine(on_event), progress=progress)
@@ -74,7 +75,7 @@ def run(
 
 
 def tidy(folder: Path, store: Store) -> None:
-    """Drop what was kept for jobs that are done, or that nobody knows."""
+    """Delete partial results of finished or unknown jobs."""
     for place in (folder / FOLDER).glob("*"):
         job = store.get(place.name)
         if job is None or job.status == "done":
@@ -82,20 +83,20 @@ def tidy(folder: Path, store: Store) -> None:
 
 
 def size(folder: Path) -> int:
-    """Bytes that jobs which are not finished have kept."""
+    """Return the size in bytes of partial results of unfinished jobs."""
     total = 0
     for place, _, names in os.walk(folder / FOLDER):
         for name in names:
-            with suppress(FileNotFoundError):  # dropped this moment
+            with suppress(FileNotFoundError):  # just deleted
                 total += os.stat(os.path.join(place, name)).st_size
     return total
 
 
-# ---- what came of it ----------------------------------------------------------------------
+# ---- results ------------------------------------------------------------------------------
 
 
 def result_of(many: Explanations, asked: JobRequest, evaluation: Any, card: Any) -> dict[str, Any]:
-    """The result of a job: the index for the page, and the stories and files beside it."""
+    """Return the result of a job: the index for the page, the stories and the files."""
     table = many.table()
     rows = [row | _more(one) for one, row in zip(many, json.loads(table.to_json()), strict=True)]
     page = make_index(
@@ -128,7 +129,7 @@ def result_of(many: Explanations, asked: JobRequest, evaluation: Any, card: Any)
 
 
 def _more(one: Explained) -> dict[str, Any]:
-    """What the table of a folder does not have: short words for a row."""
+    """Return what a row of the page shows in addition to the table."""
     story = one.story
     if story is None:
         return {"short": one.failure, "read": "–", "chip": {"kind": "listed", "text": "failed"}}
@@ -141,11 +142,11 @@ def _more(one: Explained) -> dict[str, Any]:
     }
 
 
-# ---- one of them --------------------------------------------------------------------------
+# ---- one graph ----------------------------------------------------------------------------
 
 
 def check_of(asked: JobRequest, store: Store) -> None:
-    """Say so if the explanation that is asked for is not in the job that it is said to be in."""
+    """Raise an error if the requested explanation is not part of the job ``asked.of``."""
     assert asked.of is not None
     job = store.get(asked.of)
     if job is None or job.kind != "many" or job.status != "done":
@@ -156,28 +157,28 @@ def check_of(asked: JobRequest, store: Store) -> None:
     other = [key for key in now if now[key] != before[key]]
     if other:
         msg = (
-            f"The job {asked.of!r} was asked otherwise ({', '.join(other)}). Leave out `of`, and "
-            "it is searched for anew."
+            f"The job {asked.of!r} had other options ({', '.join(other)}). Leave out `of` to start "
+            "a new search."
         )
         raise InvalidParameterError(msg, parameter="of")
 
 
 def story_in(result: Any, subject: str, dataset: Dataset, words: str, oracle: Any) -> Story:
-    """The story of one graph, out of the result of a job of many.
+    """Return the story of one graph from the result of a job of many.
 
     Parameters
     ----------
     result : of that job.
     subject : the id of the graph.
-    dataset : the data set, as it is now.
-    words, oracle : the classifier, as `open_oracle` takes it, and opened, as it is now.
+    dataset : the current data set.
+    words, oracle : the current classifier, for `open_oracle`, and opened.
 
     Raises
     ------
     UnknownNameError
         If that graph was not among them, or failed.
     DatasetError, InvalidParameterError
-        If the data set or the classifier is another one by now.
+        If the data set or the classifier has changed since.
     """
     records = (result or {}).get(KEPT, {}).get("records", {})
     if subject not in records:
@@ -185,16 +186,16 @@ def story_in(result: Any, subject: str, dataset: Dataset, words: str, oracle: An
     story = read_story(records[subject], dataset)
     then, now = records[subject]["spec"], plan_many(dataset, words, [subject])[0].identity
     for what, key in (("data set", "data"), ("classifier", "oracle")):
-        if then[key] != now[key]:  # it may say the same of this graph, and yet be another one
+        if then[key] != now[key]:  # even if the decision is the same
             raise _another(what)
     found = story.result
     graphs = [found.original, found.counterfactual] if found.found else [found.original]
-    said = [answer.label for answer in map(Session(oracle).peek, graphs)]
-    if said != [found.label_before, found.label_after][: len(said)]:
+    labels = [answer.label for answer in map(Session(oracle).peek, graphs)]
+    if labels != [found.label_before, found.label_after][: len(labels)]:
         raise _another("classifier")
     return story
 
 
 def _another(what: str) -> InvalidParameterError:
-    msg = f"The {what} is another one than when this was found. Explain the graph anew."
+    msg = f"The {what} has changed since this explanation was found. Explain the graph again."
     return InvalidParameterError(msg, parameter="of")

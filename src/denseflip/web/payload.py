@@ -1,4 +1,4 @@
-"""What the page draws of a story, as plain data."""
+"""Stories, comparisons and cohorts as plain data for the page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from denseflip.workflow.whatif import steps_of
 
 
 def view_of(story: Story, front: Sequence[Story] = ()) -> dict[str, Any]:
-    """One story, with the answers that no other beats, for ``app.js``."""
+    """Return one story with its Pareto front, for ``app.js``."""
     scene = make_scene(story)
     result = story.result
     answers = list(front) if len(front) > 1 else [story]
@@ -69,7 +69,7 @@ def _answer(story: Story) -> dict[str, Any]:
 
 
 def judged_words(evaluation: Any) -> dict[str, Any] | None:
-    """How good a classifier is on graphs that it has not seen, for people."""
+    """Describe the held-out evaluation of a classifier."""
     data = as_mapping(evaluation)
     if "accuracy" not in data:
         return None
@@ -78,9 +78,9 @@ def judged_words(evaluation: Any) -> dict[str, Any] | None:
 
 
 def replay_of(story: Story, session: Session, *, confident: bool) -> list[dict[str, Any]]:
-    """The trace as a film: what was flipped since the last picture, and what the oracle says.
+    """Return the trace as frames: the pairs flipped since the last frame, and the decision.
 
-    Long traces are thinned; the pairs of the steps between are all there.
+    Long traces are thinned; a frame includes the pairs of skipped steps.
     """
     result = story.result
     frames: list[dict[str, Any]] = []
@@ -94,7 +94,7 @@ def replay_of(story: Story, session: Session, *, confident: bool) -> list[dict[s
                 "label": story.class_name(answer.label),
                 "confidence": answer.confidence if confident else None,
                 "toggled": [[int(u), int(v)] for one in made for u, v in one.toggled],
-                "name": "as it is" if not made else made[-1].name or made[-1].structure,
+                "name": "original" if not made else made[-1].name or made[-1].structure,
             }
         )
         last = step
@@ -102,7 +102,7 @@ def replay_of(story: Story, session: Session, *, confident: bool) -> list[dict[s
 
 
 def row_of(row: Compared) -> dict[str, Any]:
-    """One method of a comparison."""
+    """Return one method of a comparison."""
     if row.story is None:
         return {"method": row.method, "applies": False, "sentence": row.reason}
     result = row.story.result
@@ -124,7 +124,7 @@ def row_of(row: Compared) -> dict[str, Any]:
 
 
 def cohort_of(cohort: Cohort, most: int = 60) -> dict[str, Any]:
-    """What a cohort has in common, for ``app.js``: sentences, and the cells by patients."""
+    """Return a cohort for ``app.js``: sentences, and cells with the patients that use them."""
     rows = cohort.rows
     named = {(row.cell, row.direction) for row in cohort.named}
     return {

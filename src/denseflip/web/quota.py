@@ -1,7 +1,7 @@
-"""How much one data folder may hold: so many uploads, and so many bytes of uploads and answers.
+"""Limits of a data folder: the number of uploads, and the size of uploads and results.
 
-Nothing is deleted unasked: what is finished is never lost. When the folder is full, uploads and
-jobs are refused, with what can be done about it.
+Nothing is deleted automatically. When the folder is full, uploads and jobs are refused with a
+message that says what to do.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from denseflip.web.server_config import ServerSettings
 
 
 class Quota:
-    """What the data folder of a server holds, and whether there is room for more.
+    """The use of a data folder, and whether there is room for more.
 
     Parameters
     ----------
     settings : with `max_uploads` and `max_kept`.
-    library, store : what is counted: uploaded data sets and graphs, jobs with their results, and
-        what jobs of many graphs have done so far.
+    library, store : counted are uploaded data sets and graphs, jobs with their results, and partial
+        results of jobs of many graphs.
     """
 
     def __init__(self, settings: ServerSettings, library: Library, store: Store) -> None:
@@ -35,7 +35,7 @@ class Quota:
         self._lock = threading.Lock()
 
     def used(self) -> dict[str, Any]:
-        """How much there is, and how much there may be."""
+        """Return what is used, and the limits."""
         files = self.library.uploads()
         return {
             "uploads": len(files) + self.store.count("brought"),
@@ -46,41 +46,41 @@ class Quota:
 
     @contextmanager
     def room(self, size: int = 0) -> Iterator[None]:
-        """Keep one more upload of so many bytes meanwhile; nobody else does at the same time.
+        """Reserve room for one upload of ``size`` bytes while the context is open.
 
         Raises
         ------
         StoreError
-            If there is no room, with the remedy.
+            If there is no room.
         """
         with self._lock:
             tidy(self.library.folder, self.store)
             used = self.used()
             if used["uploads"] >= self.most_uploads:
                 msg = (
-                    f"This server keeps at most {self.most_uploads:,} uploads, and has "
-                    f"{used['uploads']:,}: nothing was kept. Delete what is no longer needed, or "
-                    f"start it with more (max_uploads={2 * self.most_uploads or 100})."
+                    f"Not saved: the server has {used['uploads']:,} uploads and keeps at most "
+                    f"{self.most_uploads:,}. Delete some, or restart the server with "
+                    f"--max-uploads {2 * self.most_uploads or 100}."
                 )
                 raise StoreError(msg, parameter="max_uploads")
             self._check(used["bytes"], size)
             yield
 
     def check_job(self) -> None:
-        """Say so if no answer can be kept any more."""
+        """Raise StoreError if no result can be saved any more."""
         tidy(self.library.folder, self.store)
         self._check(self.used()["bytes"], 1)
 
     def _check(self, used: int, more: int) -> None:
         if used + more > self.most_size:
             msg = (
-                f"This server keeps at most {show_size(self.most_size)} of uploads and answers; it "
-                f"has {show_size(used)}, and there is no room for this. Delete what is no longer "
-                f"needed, or start it with more (max_kept='{_more(self.most_size)}')."
+                f"Not saved: the server has {show_size(used)} of uploads and results and keeps at "
+                f"most {show_size(self.most_size)}. Delete some, or restart the server with "
+                f"--max-kept {_more(self.most_size)}."
             )
             raise StoreError(msg, parameter="max_kept")
 
 
 def _more(size: int) -> str:
-    """Twice as much, as `parse_size` takes it."""
+    """Return twice the size, for `parse_size`."""
     return f"{-(-2 * size // 10**6)}MB"

@@ -1,4 +1,4 @@
-"""The bodies of requests and answers, as OpenAPI describes them, and the options of the form."""
+"""Bodies of requests and responses (OpenAPI), and the options of the form."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_SUBJECTS = 2000
 
 
 class Strict(BaseModel):
-    """A request that holds nothing it should not."""
+    """A request without unknown fields."""
 
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
 
@@ -36,15 +36,15 @@ class ErrorFacts(BaseModel):
 
 
 class ErrorAnswer(BaseModel):
-    """The one shape of every error."""
+    """The shape of all errors."""
 
     error: ErrorFacts
 
 
-#: Options of a request that the app does not take: parameters of methods may cost any time.
+#: Options that the app does not accept: parameters of methods may take unbounded time.
 NOT_HERE = ("parameters",)
 TIME_LIMIT = 300.0  # seconds, unless the request says otherwise
-#: Upper bounds that a server needs beside those of the options.
+#: Upper bounds that a server needs in addition to those of the options.
 _MOST = {"time_limit": 3600.0, "seed": 2**31 - 1, "max_cells": 1000, "n": 20, "confirm": 20}
 _LARGEST = 10_000_000  # of any other whole number
 MOST_NAMES = 5000  # of an option that takes names
@@ -53,7 +53,7 @@ _CHOICES = {"vocabulary": ("auto", *VOCABULARIES)}
 
 
 def option_field(name: str, option: Option) -> tuple[Any, Any]:
-    """The type and the default of an option of a request, as a field of a schema."""
+    """Return the type and the default of an option, as a field of a schema."""
     default = option_default(name, option)
     field = Field(default=default, description=option.text())
     if option.kind == "names":
@@ -67,7 +67,7 @@ def option_field(name: str, option: Option) -> tuple[Any, Any]:
 
 
 def option_default(name: str, option: Option) -> Any:
-    """The default of an option on this server."""
+    """Return the default of an option on a server."""
     if name == "time_limit":
         return TIME_LIMIT
     default = default_of(name)
@@ -86,9 +86,9 @@ def option_bounds(name: str, option: Option) -> dict[str, float]:
 
 
 def form_options() -> list[dict[str, Any]]:
-    """What a form needs to know about every option, in the order of `Request`.
+    """Describe every option for the form, in the order of `Request`.
 
-    Other options are named by their labels, so that no text of the form has a name of Python's.
+    Texts refer to other options by their labels, not by their names in Python.
     """
     every = list_options(python=True)
 
@@ -176,7 +176,7 @@ class JobAnswer(BaseModel):
 
 
 class CellChange(Strict):
-    """How many connections of one place are added and removed: of two regions, or of a node."""
+    """Numbers of connections to add and remove in one place: a region pair, or a node."""
 
     a: Node
     b: Node | None
@@ -187,8 +187,8 @@ class CellChange(Strict):
 class WhatIfRequest(Strict):
     """A graph changed by hand: amounts in places, and single pairs that are flipped.
 
-    With a job, what its constraints forbid to change is not drawn. `first` is the first choice of
-    connections, instead of a drawn one.
+    With a job, connections that its constraints forbid to change are not drawn. `first` replaces
+    the first drawn choice of connections.
     """
 
     dataset: Key
@@ -207,7 +207,7 @@ class WhatIfRequest(Strict):
 
 
 class WhatIfAnswer(BaseModel):
-    """What the classifier says of it, and of other choices of as many connections."""
+    """The decision about a graph, and about other choices of as many connections."""
 
     label: str
     before: str

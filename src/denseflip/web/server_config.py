@@ -14,35 +14,35 @@ if TYPE_CHECKING:
     import uvicorn
 
 TOKEN_VARIABLE = "DENSEFLIP_TOKEN"
-LEAST_TOKEN = 16  # characters; a shorter one can be guessed
+LEAST_TOKEN = 16  # characters; shorter ones can be guessed
 UPLOAD = 50_000_000  # bytes of one upload
-UPLOADS = 500  # uploads that are kept
-KEPT = 2_000_000_000  # bytes of uploads and answers that are kept
+UPLOADS = 500  # number of uploads kept
+KEPT = 2_000_000_000  # bytes of uploads and results kept
 BODY = 1_000_000  # bytes of any other request
 HEADERS = 10.0  # seconds until the head of a request must have arrived
 
 
 @dataclass(frozen=True)
 class ServerSettings:
-    """What `denseflip serve` was told.
+    """Settings of `denseflip serve`.
 
     Attributes
     ----------
-    datasets : names or files of data sets; none for all that are on this machine.
-    oracles : words that name classifiers of one's own, as `open_oracle` takes them.
-    data : the folder that uploads and jobs live in; nothing outside it is read for a request.
+    datasets : names or files of data sets; empty for all on this machine.
+    oracles : the user's classifiers, for `open_oracle`.
+    data : folder of uploads and jobs; requests read nothing outside it.
     host, port : where to listen.
-    token : what a visitor must show; needed wherever others can reach the port.
-    workers : jobs that run at a time; the rest wait.
-    max_upload : bytes that one upload may have.
-    max_uploads : uploads that are kept at a time; 0 takes none.
-    max_kept : bytes of uploads and answers that are kept; beyond it new ones are refused.
+    token : access token; required if others can reach the port.
+    workers : number of jobs that run at a time; the rest wait.
+    max_upload : largest size of one upload in bytes.
+    max_uploads : largest number of uploads; 0 turns uploads off.
+    max_kept : largest size of uploads and results in bytes; beyond it, new ones are refused.
 
     Examples
     --------
     >>> ServerSettings(host="0.0.0.0").check()
     Traceback (most recent call last):
-    denseflip.errors.InvalidParameterError: Whoever can reach 0.0.0.0 could use this server: ...
+    denseflip.errors.InvalidParameterError: Anyone who can reach 0.0.0.0 could use this server. ...
     """
 
     datasets: tuple[str, ...] = ()
@@ -57,21 +57,20 @@ class ServerSettings:
     max_kept: int = KEPT
 
     def check(self) -> ServerSettings:
-        """Itself, if it may be served."""
+        """Return the settings if they are valid."""
         if self.token is not None and len(self.token) < LEAST_TOKEN:
             msg = (
                 f"The token must have at least {LEAST_TOKEN} characters; got {len(self.token)}. "
-                "`python -c 'import secrets; print(secrets.token_urlsafe())'` makes one."
+                "Generate one with `python -c 'import secrets; print(secrets.token_urlsafe())'`."
             )
             raise InvalidParameterError(msg, parameter="token")
         if self.token is not None and not (self.token.isascii() and self.token.isprintable()):
-            msg = "The token must be of plain letters, digits and signs."
+            msg = "The token must consist of printable ASCII characters."
             raise InvalidParameterError(msg, parameter="token")
         if not is_loopback(self.host) and self.token is None:
             msg = (
-                f"Whoever can reach {self.host} could use this server: give a token that visitors "
-                f"must show (token, or the environment variable {TOKEN_VARIABLE}), or listen on "
-                "127.0.0.1."
+                f"Anyone who can reach {self.host} could use this server. Set a token (token, or "
+                f"the environment variable {TOKEN_VARIABLE}), or listen on 127.0.0.1."
             )
             raise InvalidParameterError(msg, parameter=("token", "host"))
         if not 0 <= self.port <= 65535:
@@ -88,7 +87,7 @@ class ServerSettings:
 
     @property
     def url(self) -> str:
-        """Where the app is found."""
+        """The address of the app."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{self.port}/"
 

@@ -1,7 +1,6 @@
-"""What is dear to make is made once per key: by the first who asks, while the others wait for it.
+"""Compute each expensive value once per key, in the first thread; other threads wait for it.
 
-Whoever asks for another key waits for nobody. Nothing is locked while something is made but the
-gate of its own key.
+Threads that need another key do not wait: a computation holds only the lock of its own key.
 """
 
 from __future__ import annotations
@@ -14,15 +13,15 @@ from typing import Generic, TypeVar
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
-LOOK = 0.1  # seconds between two looks at whether somebody who waits still wants to
+LOOK = 0.1  # seconds between two calls of `waiting`
 
 
 class SingleFlight(Generic[K, V]):
-    """Values by key, each made when it is first asked for; the most recently used are kept.
+    """Values by key, each computed on first use; keeps the most recently used.
 
     Parameters
     ----------
-    most : how many are kept.
+    most : number of values to keep.
 
     Examples
     --------
@@ -38,13 +37,13 @@ class SingleFlight(Generic[K, V]):
         self._lock = threading.Lock()
 
     def get(self, key: K, make: Callable[[], V], *, waiting: Callable[[], None] | None = None) -> V:
-        """The value of a key.
+        """Return the value of a key.
 
         Parameters
         ----------
-        key : of a set that is bounded: its gate is kept until it is dropped.
-        make : makes it. If it raises, so does this, and the next who waits makes it instead.
-        waiting : called again and again while somebody else makes it; may raise to wait no more.
+        key : from a bounded set, since its lock is kept until it is dropped.
+        make : computes the value. If it raises, so does this, and the next waiting thread tries.
+        waiting : called repeatedly while another thread computes; may raise to stop waiting.
         """
         with self._lock:
             if key in self._made:
@@ -62,7 +61,7 @@ class SingleFlight(Generic[K, V]):
                     return self._made[key]
             made = make()
             with self._lock:
-                if self._gates.get(key) is gate:  # or it was dropped meanwhile, and is old
+                if self._gates.get(key) is gate:  # otherwise it was dropped meanwhile
                     self._made[key] = made
                     while len(self._made) > self.most:
                         self._made.popitem(last=False)
@@ -71,7 +70,7 @@ class SingleFlight(Generic[K, V]):
             gate.release()
 
     def drop(self, matches: Callable[[K], bool]) -> None:
-        """Forget some keys; what is being made of them now is not kept either."""
+        """Remove keys; values of them that are being computed are not kept either."""
         with self._lock:
             for key in [k for k in self._gates if matches(k)]:
                 del self._gates[key]

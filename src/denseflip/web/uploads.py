@@ -1,8 +1,8 @@
-"""What may come in: a data set, a folder as zip, one graph, or a saved result.
+"""Uploads: a data set, a folder as zip, one graph, or a saved result.
 
-Everything is read in a folder of its own, with the limits of `denseflip.limits`, and kept only
-when it was understood: what is refused leaves nothing behind. No kind of file that can run
-anything or hold objects is taken: no pickle, no ``.mat``, no classifier.
+Each upload is read in a temporary folder, with the limits of `denseflip.limits`, and saved only if
+it is valid. Files that can run code or hold objects are refused: pickles, ``.mat`` files,
+classifiers.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ _NODES = ("nodes.csv", "nodes.tsv")
 _NAME = 120
 _INCOMING = ".incoming-"
 FULL = (
-    "The disk of this server is full: nothing was kept. Make room on it, or start the server with "
-    "its folder on another disk (data)."
+    "Not saved: the disk of the server is full. Free disk space, or restart the server with its "
+    "data folder on another disk."
 )
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 
@@ -68,19 +68,19 @@ def take(
     dataset: str | None = None,
     percentile: float | None = None,
 ) -> dict[str, Any]:
-    """Keep an upload, and say what it is.
+    """Save an upload and return what it is.
 
     Parameters
     ----------
-    content, name : the file. Of its name only the ending counts; the rest is shown, never used.
-    library, store, quota : where it is kept, if there is room.
+    content, name : the file. Only the suffix of its name is used; the rest is only displayed.
+    library, store, quota : where it is saved, if there is room.
     dataset : for one graph or a saved result, the data set that it belongs to.
-    percentile : for weighted matrices, keep pairs from this percentile up.
+    percentile : for weighted matrices, keep pairs at or above this percentile.
 
     Raises
     ------
     FileFormatError, TooLargeError, InvalidParameterError, StoreError
-        With what is wrong; nothing was kept then. Neither is it after an OSError: a full disk.
+        If the upload is refused. Nothing is saved then, nor after an OSError (disk full).
     """
     shown = visible(PurePosixPath(name.replace("\\", "/")).name)[:_NAME] or "upload"
     suffix = PurePosixPath(shown).suffix.lower()
@@ -89,7 +89,7 @@ def take(
         raise FileFormatError(msg)
     _refuse(suffix, shown, content)
     with quota.room():
-        pass  # full already: nothing is unpacked for nothing
+        pass  # do not unpack if the folder is full
     keep = None if percentile is None else Keep(percentile=percentile)
     with _scratch(library.folder, shown, suffix) as scratch:
         if suffix == ".dfd":
@@ -109,31 +109,33 @@ def take(
 def _refuse(suffix: str, shown: str, content: bytes) -> None:
     if suffix in _PICKLES or content[:2] in (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"):
         msg = (
-            f"{shown}: files that hold Python objects can run code when they are opened, and are "
-            "not taken. Save graphs as .csv, .npy, .edgelist, .graphml or .dfd."
+            f"{shown}: files with Python objects are not accepted, since they can run code when "
+            "opened. Save graphs as .csv, .npy, .edgelist, .graphml or .dfd."
         )
         raise FileFormatError(msg)
     if suffix == ".mat":
         msg = (
-            f"{shown}: .mat files, which may hold more than numbers, are not taken from a browser. "
-            "Save the matrix as .csv or .npy, or import it at the command line and upload the .dfd."
+            f"{shown}: .mat files are not accepted as uploads, since they may hold more than "
+            "numbers. Save the matrix as .csv or .npy, or import it on the command line and upload "
+            "the .dfd file."
         )
         raise FileFormatError(msg)
     if suffix not in (*GRAPHS, ".dfd", ".zip", ".json"):
         known = ", ".join((".dfd", ".zip", ".json", *GRAPHS))
-        msg = f"{shown}: files of the kind {suffix or 'without ending'} are not taken. These are: "
-        raise FileFormatError(f"{msg}{known}.")
+        kind = f"{suffix} files" if suffix else "files without a suffix"
+        msg = f"{shown}: {kind} are not accepted. Accepted are {known}."
+        raise FileFormatError(msg)
 
 
 def is_full(error: BaseException | None) -> bool:
-    """Whether an error says that there is no room on the disk."""
+    """Whether an error means that the disk is full."""
     if isinstance(error, sqlite3.Error):
         return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
     return isinstance(error, OSError) and error.errno in _FULL
 
 
 def sweep(folder: Path) -> None:
-    """Delete what a server that was killed had begun to take in. Call it with the `Claim`."""
+    """Delete incomplete uploads of a killed server. Call it while holding the `FolderLock`."""
     for half in folder.glob(f"{_INCOMING}*"):
         shutil.rmtree(half, ignore_errors=True)
     for place in ("datasets", "graphs"):
@@ -143,7 +145,7 @@ def sweep(folder: Path) -> None:
 
 @contextmanager
 def _scratch(folder: Path, shown: str, suffix: str) -> Iterator[Path]:
-    """A folder that is gone afterwards, whatever happens; no message speaks of it."""
+    """Create a temporary folder; messages do not mention its path."""
     with tempfile.TemporaryDirectory(dir=folder, prefix=_INCOMING) as made:
         try:
             yield Path(made)
@@ -156,7 +158,7 @@ def _scratch(folder: Path, shown: str, suffix: str) -> Iterator[Path]:
 
 
 def unpack(content: bytes, shown: str, scratch: Path) -> Path:
-    """The files of a zip archive in a folder of their own; an error if anything in it is odd."""
+    """Unpack a zip archive into its own folder; refuse it if any member is suspicious."""
     folder = scratch / "folder"
     folder.mkdir()
     try:
@@ -165,9 +167,9 @@ def unpack(content: bytes, shown: str, scratch: Path) -> Path:
             members = [m for m in archive.infolist() if not m.is_dir()]
             if total > UNPACKED or len(members) > MEMBERS:
                 msg = (
-                    f"{shown}: {len(members):,} files of {show_size(total)}, unpacked; at most "
-                    f"{MEMBERS:,} files of {show_size(UNPACKED)} are taken. Import the folder at "
-                    "the command line, and upload the .dfd."
+                    f"{shown}: {len(members):,} files of {show_size(total)} when unpacked exceed "
+                    f"the limit of {MEMBERS:,} files or {show_size(UNPACKED)}. Import the folder "
+                    "on the command line and upload the .dfd file."
                 )
                 raise TooLargeError(msg)
             for member in members:
@@ -177,7 +179,7 @@ def unpack(content: bytes, shown: str, scratch: Path) -> Path:
             raise
         if is_full(error):
             raise
-        why = error.strerror if isinstance(error, OSError) else None  # without our own paths
+        why = error.strerror if isinstance(error, OSError) else None  # without paths of the server
         msg = f"{shown}: cannot be read as a zip archive ({visible(why or str(error))[:120]})."
         raise FileFormatError(msg) from error
     except Exception as error:
@@ -194,22 +196,22 @@ def _write_member(
 ) -> None:
     name = member.filename
     path = PurePosixPath(name.replace("\\", "/"))
-    said = visible(name)[:80]
+    member_name = visible(name)[:80]
     odd = path.is_absolute() or ".." in path.parts or ":" in name or "\x00" in name
     if odd or stat.S_ISLNK(member.external_attr >> 16):
-        msg = f"{shown}: its member {said!r} leads out of the folder. Nothing was unpacked."
+        msg = f"{shown}: member {member_name!r} points outside the folder. Nothing was unpacked."
         raise FileFormatError(msg)
     if any(part.startswith((".", "__MACOSX")) for part in path.parts):
-        return  # what file managers leave behind
+        return  # files of file managers
     if path.suffix.lower() not in INSIDE:
-        _refuse(path.suffix.lower(), f"{shown}: {said}", b"")
-        msg = f"{shown}: its member {said!r} is of a kind that is not taken."
+        _refuse(path.suffix.lower(), f"{shown}: {member_name}", b"")
+        msg = f"{shown}: member {member_name!r} is of a type that is not accepted."
         raise FileFormatError(msg)
     content = read_member(archive, name, shown)
-    _refuse(path.suffix.lower() if path.suffix.lower() in GRAPHS else ".csv", said, content)
+    _refuse(path.suffix.lower() if path.suffix.lower() in GRAPHS else ".csv", member_name, content)
     target = folder.joinpath(*(os.fsencode(p).decode("utf-8", "replace") for p in path.parts))
     if not target.resolve().is_relative_to(folder.resolve()):
-        msg = f"{shown}: its member {said!r} leads out of the folder. Nothing was unpacked."
+        msg = f"{shown}: member {member_name!r} points outside the folder. Nothing was unpacked."
         raise FileFormatError(msg)
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(content)
@@ -259,8 +261,8 @@ def _keep_result(
         raise FileFormatError(msg) from error
     except DenseflipError:
         raise
-    except Exception as error:  # whatever stands where something else should
-        msg = f"{shown}: not a saved result, or one that was changed ({type(error).__name__})."
+    except Exception as error:  # values of unexpected types
+        msg = f"{shown}: not a saved result, or modified since ({type(error).__name__})."
         raise FileFormatError(msg) from error
     summary = {"found": view["found"], "title": view["title"]}
     with quota.room(len(pack(result_data))):
@@ -273,7 +275,7 @@ def _read_result(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     data = read_json(content, shown)
     if not isinstance(data, dict):
-        msg = f"{shown}: not a saved result: a JSON object is expected."
+        msg = f"{shown}: not a saved result; expected a JSON object."
         raise FileFormatError(msg)
     inner = data.get("story")
     if isinstance(inner, dict) and "result" in inner:  # saved from a page
@@ -295,8 +297,8 @@ def _read_result(
         )
     else:
         msg = (
-            f"{shown}: not a saved result. Bring the JSON that a page or this app saved, or the "
-            "result.json of a command."
+            f"{shown}: not a saved result. Upload the JSON file saved from a page or from this "
+            "app, or the result.json of a command."
         )
         raise FileFormatError(msg)
     if story.result.front:
@@ -308,6 +310,6 @@ def _read_result(
 
 def _needed(key: str | None, shown: str) -> str:
     if key is None:
-        msg = f"{shown}: say which data set this belongs to (dataset)."
+        msg = f"{shown}: choose the data set that this file belongs to."
         raise InvalidParameterError(msg, parameter="dataset")
     return key

@@ -1,4 +1,4 @@
-"""What a person does, as library calls: find, open, explain, tell, compare, write.
+"""The steps of a user as library calls: find, open, explain, describe, compare, write.
 
-The command line, pages and notebooks are skins over this room; nothing here prints.
+The command line, the web app and notebooks call these functions. Nothing here prints.
 """

@@ -1,4 +1,4 @@
-"""Choosing a classifier by how often it is right about graphs that it has not seen."""
+"""Choose a classifier by its accuracy on held-out graphs."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from denseflip.errors import InvalidParameterError
 
 @dataclass(frozen=True)
 class RatedClassifier:
-    """One classifier, and how good it is.
+    """One classifier and its evaluation.
 
     Attributes
     ----------
     preset : its name.
-    oracle : itself, trained on the whole data set, with the evaluation in its card.
-    evaluation : how good it is on graphs it has not seen.
+    oracle : the classifier, trained on the whole data set, with the evaluation in its card.
+    evaluation : evaluation on held-out graphs.
     """
 
     preset: str
@@ -32,7 +32,7 @@ class RatedClassifier:
 
 @dataclass(frozen=True)
 class Choice:
-    """The classifier chosen, all that were rated, and the reason in words."""
+    """The chosen classifier, all that were evaluated, and the reason in words."""
 
     rated: tuple[RatedClassifier, ...]
     chosen: RatedClassifier
@@ -45,7 +45,7 @@ class Choice:
 
     @property
     def evaluation(self) -> Evaluation:
-        """Its honest evaluation."""
+        """Its evaluation on held-out graphs."""
         return self.chosen.evaluation
 
 
@@ -58,17 +58,17 @@ def choose_classifier(
     permutations: int = 60,
     seed: int = 0,
 ) -> Choice:
-    """Train and judge some presets, and take the one that is right most often.
+    """Train and evaluate presets, and choose the most accurate one.
 
-    Those that are not clearly better than chance come last. How easily a classifier is explained
-    plays no part: an explanation is worth no more than what it explains. Of several that are right
-    equally often the first one given is taken.
+    Those that are not clearly better than chance come last. How easily a classifier can be
+    explained plays no part: an explanation is worth no more than what it explains. If several are
+    equally accurate, the first is chosen.
 
     Parameters
     ----------
-    dataset : what they are trained and judged on.
+    dataset : the data set to train and evaluate on.
     presets : names of classifiers, as `fit_oracle` takes them.
-    regions : the taxonomy that region features work with; by default the first.
+    regions : taxonomy of region features; by default the first.
     repeats, permutations, seed : as in `evaluate`.
 
     Raises
@@ -78,7 +78,7 @@ def choose_classifier(
     """
     names = [presets] if isinstance(presets, str) else list(presets)
     if not names:
-        msg = "presets must name at least one classifier, for example edges-svm; got none."
+        msg = "presets must have at least one classifier, for example edges-svm; got none."
         raise InvalidParameterError(msg, parameter="presets")
     rated = tuple(_rate(dataset, p, regions, repeats, permutations, seed) for p in names)
     chosen = max(rated, key=_merit)  # the first of the best

@@ -1,4 +1,4 @@
-"""Many methods on one graph, side by side, each told and tested."""
+"""Compare several methods on one graph; each result is described and tested."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class Compared:
     Attributes
     ----------
     method : its name.
-    story : what it found, told; None if it does not apply.
+    story : the described result; None if the method does not apply.
     reason : why it does not apply.
-    parameters : the parameters that its sentence, or the reason, advises to change.
+    parameters : parameters that its sentence, or the reason, advises to change.
     """
 
     method: str
@@ -56,7 +56,7 @@ class Compared:
     parameters: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The result's fields, the statement and its verification, in plain JSON-ready form."""
+        """Return the result, the statement and its verification, JSON-ready."""
         if self.story is None:
             return {
                 "method": self.method,
@@ -68,7 +68,7 @@ class Compared:
 
     @property
     def sentence(self) -> str:
-        """The statement, in its short form where it would fill a page; or why there is none."""
+        """The statement, in short form if it is long; or why there is none."""
         if self.story is None:
             return self.reason
         return self.story.short if self.story.items else self.story.statement
@@ -82,16 +82,16 @@ class Compared:
 
 
 class Comparison(Sequence[Compared]):
-    """The rows of a comparison, one for each method; `compare` makes it.
+    """The rows of a comparison, one for each method; returned by `compare`.
 
-    A row is made when it is first asked for, and kept. ``comparison["tri"]`` is the row of a
+    A row is computed on first access, and kept. ``comparison["tri"]`` is the row of a
     method; `len` does not search.
 
     Parameters
     ----------
-    rows : makes the rows, one after the other.
+    rows : computes the rows, one after the other.
     methods : the names of their methods.
-    bar : whether a notebook shows how far it is.
+    bar : whether a notebook shows a progress bar.
     """
 
     def __init__(self, rows: Iterator[Compared], methods: Sequence[str], *, bar: bool) -> None:
@@ -101,7 +101,7 @@ class Comparison(Sequence[Compared]):
         self._failure: BaseException | None = None
 
     def _make(self, n: int) -> None:
-        """Make the first so many rows; what failed fails again."""
+        """Compute the first ``n`` rows; what failed fails again."""
         if len(self._made) >= n:
             return
         if self._failure is not None:
@@ -208,18 +208,17 @@ def compare(
 ) -> Comparison:
     """Explain one graph by several methods.
 
-    The rows are made when they are asked for, one by one in a loop. A method that needs what is not
-    there (regions, background) has a row that says so.
+    The rows are computed on access, one by one in a loop. If a method needs something that is
+    missing (regions, background), its row says so.
 
     Parameters
     ----------
-    graph : the graph, or a `Subject`, which brings nodes, background, name and class names along
-        (those given here come first).
+    graph : the graph, or a `Subject`, which provides nodes, background, name and class names (those
+        given here take precedence).
     oracle : the classifier.
     methods : names or methods.
     nodes, background, on_event : as in `explain`, for each method.
-    subject, true_class, class_names, evaluation : as in `describe`, which is given the background,
-        too.
+    subject, true_class, class_names, evaluation : as in `describe`, which also gets the background.
     progress : called with the name of the method that starts; by default a notebook shows a bar.
     {options}
     request : all options as one `Request`; options given by name replace its fields.
@@ -247,7 +246,7 @@ def compare(
         replace(request, method=method)
         for method in ([methods] if isinstance(methods, str) else methods)
     ]
-    ready = [(one, method_for(one)) for one in asked]  # wrong names are told before any search
+    ready = [(one, method_for(one)) for one in asked]  # refuse wrong names before any search
     plain = as_graph(known.graph)
     table = match_nodes(plain, nodes)
     for one in asked[:1]:

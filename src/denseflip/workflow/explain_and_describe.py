@@ -27,19 +27,19 @@ from denseflip.workflow.subject import Subject
 def oracle_for(
     subject: Subject, words: str | None = None, *, input: str = "auto", batch: bool = False
 ) -> Oracle:
-    """The oracle that words mean, ready to be asked about a subject.
+    """Open an oracle for a subject.
 
     Parameters
     ----------
-    subject : what is to be explained; a classifier known by name is trained on its data set.
-    words : as `open_oracle` takes them; without them, the default classifier of the data set.
-    input, batch : how a function wants its graphs, as in `as_oracle`.
+    subject : what to explain; a preset is trained on its data set.
+    words : as in `open_oracle`; by default, the default classifier of the data set.
+    input, batch : what a function takes, as in `as_oracle`.
     """
     if words is None:
         if subject.dataset is None:
             msg = (
-                "Say which classifier to explain (oracle): a module:function of your own, or a "
-                "file written by `denseflip train`."
+                "A classifier is required (oracle): your own module:function, or a file written by "
+                "`denseflip train`."
             )
             raise MissingInputError(msg, parameter="oracle")
         from denseflip.classifiers.presets import default_preset
@@ -58,7 +58,7 @@ def explain_and_describe(
     background: Any = None,
     on_event: Callable[[Event], object] | None = None,
 ) -> Story:
-    """Explain a subject by one method, and describe the result with all that is known around it.
+    """Explain a subject by one method, and describe the result.
 
     Several answers (``front``, ``n``) are described by `describe_answers`.
 
@@ -66,7 +66,7 @@ def explain_and_describe(
     ----------
     subject : what `find_subject` returned, or a graph.
     oracle : the classifier.
-    evaluation : what is known about the classifier, as in `describe`.
+    evaluation : evaluation of the classifier, as in `describe`.
     background : other graphs; by default those of the subject's data set. Pass one `Background`
         when you describe many graphs, so that its labels are queried only once.
     on_event : as in `explain`.
@@ -104,13 +104,13 @@ def explain_and_describe(
 
 
 def check_request(request: Request) -> None:
-    """Check, before anything is searched, what only the description of a result needs."""
+    """Check, before any search, what only the description of a result needs."""
     if isinstance(request.vocabulary, str) and request.vocabulary != "auto":
         Vocabulary.named(request.vocabulary)
 
 
 def target_for(subject: Subject, target: Any, oracle: Oracle) -> Target:
-    """The labels of a target: class names are looked up in the data set, labels stay."""
+    """Return the labels of a target; class names are looked up in the data set."""
     several = isinstance(target, (list, tuple, set, frozenset))
     listed = list(target) if several else [target]
     if target is None or not all(isinstance(one, str) for one in listed):
@@ -119,10 +119,10 @@ def target_for(subject: Subject, target: Any, oracle: Oracle) -> Target:
 
 
 def regions_for(result: Counterfactual, regions: str | Taxonomy | None) -> str | Taxonomy | None:
-    """The regions to tell a result in: those asked for, unless the search has seen to that.
+    """Return the regions to describe a result in: the requested ones, unless the search chose.
 
-    A search for words, such as `auto`, was given the regions; if it tells its answer in others, in
-    nodes or in pairs, those that were asked for do not fit.
+    A search for sentences, such as `auto`, gets the regions itself. If it describes its answer in
+    other regions, in nodes or in pairs, the requested ones do not apply.
     """
     return None if result.as_read is not None and isinstance(regions, str) else regions
 
@@ -134,12 +134,12 @@ def describe_answers(
     background: Any = None,
     constraints: Constraints | Mapping[str, Any] | None = None,
 ) -> tuple[Story, ...]:
-    """Describe every answer of a Pareto front, or of a request for several: a story each.
+    """Describe every answer of a Pareto front, or of a request for several answers.
 
     Parameters
     ----------
     story : the story of a result with a front (``front=True``) or with several answers (``n=5``);
-        it is one of the stories. Without either it is the only one. Nothing found: no story.
+        it is one of the stories. Without either, it is the only one. Empty if nothing was found.
     oracle : the classifier.
     background, constraints : as in `describe`.
     """
@@ -172,7 +172,7 @@ def describe_answers(
 
 
 def json_record(story: Story, front: Sequence[Story] = ()) -> dict[str, Any]:
-    """The fields of a result and of its story, JSON-ready, each fact once.
+    """Return the fields of a result and of its story, JSON-ready, without repetition.
 
     Parameters
     ----------

@@ -1,8 +1,7 @@
-"""What a page needs to answer "what if" by itself, without a server.
+"""Data for a page to answer "what if" by itself, without a server.
 
-The weights of a linear classifier, the graph as it is, how often both classes have each pair, and
-the claim of the explanation to begin with. The same data feed the page that is sent by mail and the
-page of the app.
+The weights of a linear classifier, the original graph, how often each class has each pair, and the
+claim of the explanation to start from. Saved pages and the app use the same data.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from denseflip.search.constraints.constrained_session import constraints_of
 from denseflip.story.story import Story
 from denseflip.workflow.subject import Subject
 
-MOST_NODES = 1000  # beyond, every pair is too many for a page
+MOST_NODES = 1000  # largest number of nodes for a page
 
 
 def whatif_data(
@@ -37,17 +36,17 @@ def whatif_data(
     target: Label | None = None,
     story: Story | None = None,
 ) -> dict[str, Any] | None:
-    """Plain data for ``whatif.js``; None of a graph with too many nodes for a page.
+    """Return plain data for ``whatif.js``; None if the graph has too many nodes for a page.
 
     Parameters
     ----------
-    subject : the graph, and what is known around it.
-    oracle : the classifier. Its weights are given along where it is a sum over the edges
-        (`pair_table`); else ``model`` is None, and a server has to be asked.
+    subject : the graph with its data set and nodes.
+    oracle : the classifier. If it is linear in the edges (`pair_table`), its weights are included;
+        otherwise ``model`` is None, and a server must be queried.
     regions : the regions of the places; by default the story's, else the first.
-    target : the class that "typical" speaks of; by default the story's, else any other.
-    story : an explanation to begin with: the panel opens with its claim, in its reading. What its
-        constraints forbid to change is not drawn.
+    target : the class that "typical" refers to; by default the story's, else any other.
+    story : an explanation to start from: the panel opens with its claim, in its reading.
+        Connections that its constraints forbid to change are not drawn.
     """
     n = subject.graph.n_nodes
     if n > MOST_NODES:
@@ -106,11 +105,11 @@ def start_of(
     sides: Sides | None = None,
     terms: BoundConstraints | None = None,
 ) -> dict[str, Any] | None:
-    """What the panel opens with: the claim of a story, in its reading; None if nothing was found.
+    """Return the initial state of the panel: the claim of a story; None if nothing was found.
 
     ``cells`` are its places with their amounts (``b`` is None for a node), ``edits`` the
-    connections of the explanation itself, which are the first choice, and ``test`` the outcome of
-    the sentence's own test. A claim that holds for its own connections only, or is about other
+    connections of the explanation, which are the first choice, and ``test`` the outcome of the test
+    of the sentence. A claim that holds for its own connections only, or is about other
     regions than the panel, opens as single ``pairs``.
 
     Parameters
@@ -134,7 +133,7 @@ def start_of(
     redraw = Redraw(Places(story.result.original, claim.regions, terms), claim.reading, *often)
     try:
         redraw.draw(claim.amounts, np.random.default_rng(0))
-    except TooFewError:  # the graphs around it are others than those of the sentence
+    except TooFewError:  # the background differs from that of the sentence
         return listed
     return {
         "cells": [

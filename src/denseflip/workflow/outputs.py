@@ -1,4 +1,4 @@
-"""What is written into an output folder: the page, the result, the pictures."""
+"""Write an output folder: the page, the result, the pictures."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ def write_outputs(
     force: bool = False,
     whatif: Mapping[str, Any] | None = None,
 ) -> list[Path]:
-    """Write the page, the result and, where the extra is installed, the pictures.
+    """Write the page, the result and, if the extra is installed, the pictures.
 
     Parameters
     ----------
     told : one story, or the rows of a comparison.
-    folder : where to; it is made if it is not there.
+    folder : where to write; created if missing.
     oracle : the classifier, whose card the page shows.
     front : the stories of the front (`describe_answers`), for the page and the result.
     classifiers : the same graph under several classifiers, for the page.
     dataset : the data set, whose card the page shows.
-    command : how to do it again, as the page tells it.
-    force : write into a folder that holds something.
-    whatif : what the page needs to answer "what if" by itself (`whatif_data`).
+    command : the command shown on the page to reproduce it.
+    force : write into a folder that is not empty.
+    whatif : data of the "what if" panel (`whatif_data`).
 
     Returns
     -------
@@ -90,4 +90,4 @@ def _write_pictures(stories: Sequence[Story], out: Path) -> list[Path]:
         plot_regions(found[0], path=out / "regions.png", force=True)
         return [out / "connectome.png", out / "regions.png"]
     except MissingExtraError:
-        return []  # the page says how to get the pictures
+        return []  # the page says how to install the extra

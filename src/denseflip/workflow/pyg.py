@@ -1,6 +1,6 @@
-"""`DenseflipExplainer`: counterfactuals, told, through PyTorch Geometric's `Explainer`.
+"""`DenseflipExplainer`: counterfactuals with sentences for PyTorch Geometric's `Explainer`.
 
-PyTorch Geometric is imported when the class is first asked for.
+PyTorch Geometric is imported on first access to the class.
 """
 
 from __future__ import annotations
@@ -25,32 +25,33 @@ from denseflip.oracles.tensors import NODE_FEATURES, node_features
 from denseflip.workflow.explain_and_describe import explain_and_describe
 from denseflip.workflow.subject import Subject
 
-#: The features that say: x stays as it was given, whatever the edges.
+#: The value of ``features`` for an x that does not depend on the edges.
 FIXED = "fixed"
 _DOC = """A counterfactual as an explanation of PyTorch Geometric, for classifiers of graphs.
 
     Give it to ``torch_geometric.explain.Explainer`` with ``explanation_type="model"``,
     ``edge_mask_type="object"``, no node mask, and a model configuration of
     ``task_level="graph"``. The explanation's ``edge_mask`` is 1 for the edges that the
-    counterfactual removes. Beside it stand ``added_edge_index`` (pairs that it adds, both ways),
+    counterfactual removes. Further fields are ``added_edge_index`` (pairs that it adds, in both
+    directions),
     ``removed_edge_index``, ``counterfactual_edge_index``, ``found``, ``label_before``,
-    ``label_after``, ``sentence``, ``story`` and ``counterfactual`` (denseflip's own result).
+    ``label_after``, ``sentence``, ``story`` and ``counterfactual`` (the result of denseflip).
 
     Parameters
     ----------
-    features : how x follows the edges: as in `as_oracle`, or ``"fixed"`` where it does not. The x
-        that is given to the explainer must be these features of its graph.
+    features : how x depends on the edges: as in `as_oracle`, or ``"fixed"`` if it does not. The x
+        given to the explainer must be these features of its graph.
     method, target, background, budget, seed : as in `explain`.
     nodes : names and regions of the nodes, for the sentence.
     class_names : as in `as_oracle`.
-    max_batch : the most graphs that the model is given at once.
+    max_batch : largest number of graphs per call of the model.
     options : further options of `tell`, such as ``regions`` or ``constraints``.
     """
 
 
 @cache
 def _explainer() -> Any:
-    """The class; made here because its base is PyTorch Geometric's."""
+    """Create the class, whose base class is part of PyTorch Geometric."""
     try:
         import torch
         from torch_geometric.explain import Explanation
@@ -79,8 +80,9 @@ def _explainer() -> Any:
             if features is None:
                 names = ", ".join(map(repr, (*NODE_FEATURES, FIXED)))
                 msg = (
-                    "Say how the features of nodes follow the edges: DenseflipExplainer(features=…)"
-                    f" with one of {names}, an array, or a function of the adjacency array."
+                    "features must say how the node features depend on the edges: "
+                    f"DenseflipExplainer(features=…) with one of {names}, an array, or a function "
+                    "of the adjacency array."
                 )
                 raise MissingInputError(msg, parameter="features")
             self.features = features
@@ -96,7 +98,7 @@ def _explainer() -> Any:
             }
 
         def supports(self) -> bool:
-            """Whether the explainer's settings are those of a counterfactual; an error if not."""
+            """Raise an error unless the settings of the explainer fit a counterfactual."""
             explained, model = self.explainer_config, self.model_config
             wrong = (
                 "task_level must be 'graph'"
@@ -112,7 +114,7 @@ def _explainer() -> Any:
                 else ""
             )
             if wrong:
-                msg = f"DenseflipExplainer explains classifiers of graphs: {wrong}."
+                msg = f"DenseflipExplainer explains graph classifiers: {wrong}."
                 raise InvalidParameterError(msg)
             return True
 
@@ -126,7 +128,7 @@ def _explainer() -> Any:
             index: Any = None,
             **kwargs: Any,
         ) -> Any:
-            """The counterfactual of one graph."""
+            """Find the counterfactual of one graph."""
             graph = _one_graph(x, edge_index, kwargs)
             oracle = as_oracle(
                 model,
@@ -139,8 +141,8 @@ def _explainer() -> Any:
             if target is not None and result.label_before != int(target.view(-1)[0]):
                 msg = (
                     f"The model labels this graph {result.label_before!r} with the features given "
-                    f"here, and {int(target.view(-1)[0])} in the explainer. Is x what it was "
-                    "trained with?"
+                    f"here, and {int(target.view(-1)[0])} in the explainer. Check that x has the "
+                    "features that the model was trained with."
                 )
                 raise OracleError(msg)
             gone = {pair for u, v in result.edits.removed for pair in ((u, v), (v, u))}
@@ -171,20 +173,20 @@ def _explainer() -> Any:
 
 
 def _one_graph(x: Any, edge_index: Any, kwargs: dict[str, Any]) -> Graph:
-    """The graph that an explainer is called with."""
+    """Return the graph that the explainer was called with."""
     batch = kwargs.pop("batch", None)
     if batch is not None and len(batch) and int(batch.max()) > 0:
-        msg = f"One graph at a time is explained; batch holds {int(batch.max()) + 1}."
+        msg = f"Give one graph at a time; batch holds {int(batch.max()) + 1}."
         raise InvalidGraphError(msg)
     strange = [name for name, value in kwargs.items() if value is not None]
     if strange:
         msg = (
-            f"DenseflipExplainer gives a model x, edge_index and batch; {', '.join(strange)} would "
-            "not follow the edits. Wrap the model so that it needs them not."
+            f"DenseflipExplainer passes x, edge_index and batch to the model; {', '.join(strange)} "
+            "would not follow the edits. Wrap the model so that it does not need them."
         )
         raise InvalidParameterError(msg)
     if isinstance(x, dict) or isinstance(edge_index, dict):
-        msg = "Graphs with several kinds of nodes or edges are not explained; give one kind."
+        msg = "Graphs with several types of nodes or edges are not supported; give one type."
         raise InvalidGraphError(msg)
 
     class Given:
@@ -195,7 +197,7 @@ def _one_graph(x: Any, edge_index: Any, kwargs: dict[str, Any]) -> Graph:
 
 
 def _checked_features(features: Any, x: Any, graph: Graph) -> Any:
-    """The features as `as_oracle` takes them, if they are those of x; x itself if it is fixed."""
+    """Return the features for `as_oracle`, after checking x; x itself if it is fixed."""
     rows = x.detach().cpu().numpy()
     if isinstance(features, str) and features == FIXED:
         return rows
@@ -205,16 +207,16 @@ def _checked_features(features: Any, x: Any, graph: Graph) -> Any:
     if mine.shape != rows.shape or not np.allclose(mine, rows, rtol=1e-4, atol=1e-5):
         name = repr(features) if isinstance(features, str) else "given"
         msg = (
-            f"x is not the {name} features of this graph (shape {rows.shape}, theirs "
-            f"{mine.shape}). Say the features that x was made with, or 'fixed' if it does not "
-            "depend on the edges."
+            f"x does not hold the {name} features of this graph (shape {rows.shape}, expected "
+            f"{mine.shape}). Give the features that x was computed with, or 'fixed' if it does "
+            "not depend on the edges."
         )
         raise InvalidParameterError(msg, parameter="features")
     return features
 
 
 def _output(config: Any) -> str:
-    """What the model gives, as `as_oracle` has it."""
+    """Return the output of the model in the terms of `as_oracle`."""
     one = config.mode.value == "binary_classification"
     if config.return_type.value == "probs":
         return "probability" if one else "probabilities"

@@ -1,4 +1,4 @@
-"""From words to what is to be explained: the graph, its data set, the class that is wanted."""
+"""Find what to explain: the graph, its data set and the target class."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ Fetch = Callable[[str], Dataset]
 
 @dataclass(frozen=True)
 class Subject:
-    """What is to be explained, and what is known around it.
+    """A graph to explain, with its nodes and data set.
 
     Attributes
     ----------
     graph : the graph.
-    name : what it is called: its id, or the name of its file.
+    name : its id, or the name of its file.
     nodes : names and regions of its nodes, if they are known.
     dataset : the data set that it belongs to, if there is one.
-    source : where it came from: the data set's name, or the file's.
+    source : name of the data set, or of the file.
     """
 
     graph: Graph
@@ -58,10 +58,9 @@ class Subject:
 
     @property
     def true_class(self) -> str | None:
-        """The class that the data set has for the graph, by name.
+        """The name of the true class of the graph in the data set.
 
-        None if it is not known: for a graph that is none of the data set's own, such as one from a
-        file.
+        None if unknown, for a graph that is not part of the data set, such as one from a file.
 
         >>> find_subject("mice", 0).true_class
         'B6'
@@ -75,10 +74,10 @@ class Subject:
         return data.class_names[found.pop()] if len(found) == 1 else None
 
     def names_for(self, oracle: Any) -> dict[Label, str] | None:
-        """Label → class name as an oracle means its labels.
+        """Map the labels of an oracle to class names.
 
-        They are the data set's, unless the oracle has the same names for other labels, or names
-        that the data set does not know at all.
+        They are those of the data set, unless the oracle has the same names for other labels, or
+        names that the data set does not have.
         """
         names = self.class_names or {}
         own = class_names_of(oracle)
@@ -88,11 +87,11 @@ class Subject:
         return own if otherwise or foreign else self.class_names
 
     def label_of(self, words: str | Sequence[str] | None, oracle: Oracle | None = None) -> Target:
-        """The label that words mean: a class name of the data set, else a number or a word.
+        """Return the label of a target: a class name of the data set, else a number or a word.
 
-        Of several words, a tuple of labels. A classifier of one's own that does not say which
-        ``classes`` it knows is asked about the graph: if its answer is a word, class names are its
-        labels. It may give labels that are none of the data set's; for it any word will do.
+        Several targets give a tuple of labels. A custom classifier without ``classes`` is queried
+        about the graph: if its answer is a word, class names are its labels. It may give labels
+        that the data set does not have, so any word is accepted for it.
         """
         if words is None or isinstance(words, str):
             return None if words is None else self._one_label(words, oracle)
@@ -115,7 +114,7 @@ class Subject:
         return words if words in classes or (named and value not in classes) else value
 
     def _speaks_names(self, oracle: Oracle) -> bool:
-        """Whether an oracle answers with names of classes, not with their numbers."""
+        """Whether an oracle answers with class names instead of numbers."""
         classes = getattr(oracle, "classes", None)
         if classes is None:
             classes = [Session(oracle).peek(self.graph).label]
@@ -123,12 +122,12 @@ class Subject:
 
 
 def open_dataset(name: str | Path, *, fetch: Fetch = fetch_dataset) -> Dataset:
-    """A data set by its name or from its file; one that is not on this machine is fetched.
+    """Load a data set by name or from a file; fetch it if it is not on this machine.
 
     Parameters
     ----------
-    name : as `load_dataset` takes it.
-    fetch : gets a data set that must be downloaded; a skin may put a progress bar into it.
+    name : as in `load_dataset`.
+    fetch : downloads a data set; may show a progress bar.
     """
     missing = {info.name for info in list_datasets() if not info.offline}
     return fetch(str(name)) if str(name) in missing else load_dataset(name)
@@ -143,13 +142,13 @@ def find_subject(
     keep: Keep | None = None,
     fetch: Fetch = fetch_dataset,
 ) -> Subject:
-    """The graph of a data set by its id, or the graph of a file.
+    """Find a graph of a data set by its id, or read a graph file.
 
     Parameters
     ----------
-    source : a data set (itself, its name, or its file) if an id is given, else a graph file.
+    source : a data set (object, name or file) if an id is given, else a graph file.
     graph_id : the id of a graph of that data set, or its number, counted from 0.
-    nodes : a node table, or a CSV file that holds one; by default the data set's.
+    nodes : a node table, or a CSV file with one; by default that of the data set.
     background : for a graph file, the data set that it belongs to.
     keep : for a weighted matrix, which pairs become edges.
     fetch : as in `open_dataset`.
@@ -176,7 +175,7 @@ def find_subject(
 
 
 def position_of(dataset: Dataset, graph_id: str | int) -> int:
-    """Where a graph stands: by its id, else by its number counted from 0 (the paper's way)."""
+    """Return the position of a graph by its id, else by its number from 0 (as in the paper)."""
     text = str(graph_id)
     if text not in dataset.ids and text.isdecimal() and int(text) < len(dataset):
         return int(text)
@@ -186,7 +185,7 @@ def position_of(dataset: Dataset, graph_id: str | int) -> int:
 def choose_ids(
     dataset: Dataset, ids: Sequence[str] = (), *, every: bool = False, classes: Sequence[str] = ()
 ) -> list[str]:
-    """Which of many graphs: those named, all of them, or those of some classes.
+    """Choose graphs: by id, all of them, or those of some classes.
 
     Parameters
     ----------
@@ -198,9 +197,9 @@ def choose_ids(
     Raises
     ------
     InvalidParameterError
-        If more than one of the three is asked for, or a class has no graph.
+        If not exactly one of the three is given, or a class has no graph.
     UnknownNameError
-        If there is no such class; the nearest name is in the message.
+        If there is no such class.
     """
     asked = [
         word for word, given in (("ids", ids), ("every", every), ("classes", classes)) if given
@@ -208,8 +207,8 @@ def choose_ids(
     if len(asked) != 1:
         got = " and ".join(asked) or "none of them"
         msg = (
-            "Say which graphs in one way: by their ids (ids), all (every=True), or those of some "
-            f"classes (classes). Got {got}."
+            "Choose graphs in exactly one way: by id (ids), all (every=True), or by class "
+            f"(classes). Got {got}."
         )
         raise InvalidParameterError(msg, parameter=("ids", "every", "classes"))
     if ids:
@@ -234,22 +233,22 @@ def choose_ids(
 
 
 def _graph_file(source: str | Path | Dataset) -> Path:
-    """The file of a graph, or what to do about words that name none."""
+    """Return the path of a graph file; raise an error with advice if there is none."""
     path = None if isinstance(source, Dataset) else Path(source)
     if path is not None and path.is_file() and path.suffix.lower() != SUFFIX:
         return path
     name = source.name if isinstance(source, Dataset) else str(source)
     names = [info.name for info in list_datasets()]
     if path is None or path.is_file() or name in names:
-        msg = f"{name!r} is a data set: say which of its graphs, by id or by number (graph_id)."
+        msg = f"{name!r} is a data set. Choose one of its graphs, by id or by number (graph_id)."
         raise MissingInputError(msg, parameter="graph_id")
     near = nearest(name, names, aliases=DATASET_WORDS)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    msg = f"There is no graph file {name!r}, and no data set of that name.{hint} Data sets: "
+    msg = f"No graph file and no data set is named {name!r}.{hint} Data sets: "
     raise MissingInputError(f"{msg}{', '.join(names)}.")
 
 
-# ---- words as values --------------------------------------------------------------------
+# ---- parsing values --------------------------------------------------------------------
 
 
 def parse_settings(settings: Iterable[str]) -> dict[str, Any]:
@@ -262,14 +261,14 @@ def parse_settings(settings: Iterable[str]) -> dict[str, Any]:
     for text in settings:
         key, equals, value = text.partition("=")
         if not equals or not key:
-            msg = f"A setting is key=value, for example max_iterations=50; got {text!r}."
+            msg = f"A setting must be key=value, for example max_iterations=50; got {text!r}."
             raise InvalidParameterError(msg, parameter="parameters")
         out[key.strip().replace("-", "_")] = parse_value(value.strip())
     return out
 
 
 def parse_value(text: str) -> Any:
-    """A word as none, true, false, a number, or itself."""
+    """Convert a word to None, a boolean or a number, or leave it."""
     words = {"none": None, "true": True, "false": False}
     if text.lower() in words:
         return words[text.lower()]

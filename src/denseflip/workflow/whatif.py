@@ -1,9 +1,9 @@
-"""What if: a graph changed by hand, and what the classifier says of it.
+"""What if: change a graph by hand and query the classifier.
 
-A change is so many more or fewer connections in some places, as a claim has it, and single pairs.
-Which connections of a place are meant is drawn at random, several times, so one sees at once how
-far the answer depends on the choice. Draws are nested: one connection more adds one and keeps the
-others, so that moving a slider changes little at a time.
+A change adds or removes numbers of connections in places, as in a claim, and flips single pairs.
+The connections of a place are drawn at random, several times, to show how much the decision depends
+on the choice. Draws are nested: one connection more adds one and keeps the others, so that moving a
+slider changes little at a time.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from denseflip.search.claims.redraw import DRAWS, Redraw
 from denseflip.search.claims.redraw_test import Sides
 from denseflip.search.constraints.bound_constraints import BoundConstraints
 
-_STREAM = 16  # sets these draws apart from all others with the same seed
+_STREAM = 16  # separates these draws from all others with the same seed
 _AT_NODE = 2**32 - 1  # in the seed of a draw, in place of a second region
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """What the classifier says of a changed graph.
+    """The decision about a changed graph.
 
     Attributes
     ----------
-    label, confidence : of the graph with the first choice of connections; the confidence is that
-        of the label, or None if the classifier gives none.
-    before : the label of the graph as it is.
-    draws, flips : how many choices were asked about, and how many have another label than before.
-        Where nothing is left to choose there is one.
+    label, confidence : of the graph with the first choice of connections; the confidence is that of
+        the label, or None if the classifier gives none.
+    before : the label of the original graph.
+    draws, flips : number of choices that were queried, and how many of them have another label than
+        before. If there is nothing to choose, there is one draw.
     pairs : the pairs that the first choice flips.
-    added, removed : how many of them join nodes, and how many part them.
+    added, removed : how many of them are added, and how many removed.
     """
 
     label: Label
@@ -61,11 +61,11 @@ class WhatIf:
 
     Parameters
     ----------
-    graph : the graph as it is.
+    graph : the original graph.
     oracle : the classifier.
     regions : the regions of the places; without them places are nodes, and single pairs.
-    background : graphs to learn from which connections are typical of a class.
-    terms : constraints of an explanation; what they forbid to change is not drawn.
+    background : graphs that define which connections are typical of a class.
+    terms : constraints of an explanation; connections that they freeze are not drawn.
 
     Examples
     --------
@@ -113,19 +113,19 @@ class WhatIf:
         Parameters
         ----------
         amounts : how many connections are added and removed, place by place.
-        pairs : pairs to flip, each by itself; they are not drawn from.
+        pairs : single pairs to flip; they are excluded from the draws.
         reading : ``"any"`` connections of a place, those ``"typical"`` of the target class, or
             those ``"distinctive"`` of it; see `AsRead`.
-        target : the class that these are typical of; by default any other than the graph's.
-        draws : how many choices of connections are asked about.
+        target : the class that they are typical of; by default any other than that of the graph.
+        draws : number of choices of connections to query.
         seed : the same seed gives the same choices.
         first : the first choice, instead of a drawn one: the connections of an explanation.
 
         Raises
         ------
         InvalidParameterError
-            If a place has fewer connections to add or remove than are asked for, or a node is not
-            there.
+            If a place has fewer connections to add or remove than requested, or a node does not
+            exist.
         """
         if reading not in READINGS:
             raise UnknownNameError("reading", str(reading), READINGS)
@@ -168,9 +168,9 @@ class WhatIf:
         codes: set[int] = set()
         for u, v in pairs:
             if not (0 <= u < n and 0 <= v < n and u != v):
-                msg = f"A pair is two different nodes of 0..{n - 1}; got ({u}, {v})."
+                msg = f"A pair must be two different nodes of 0..{n - 1}; got ({u}, {v})."
                 raise InvalidParameterError(msg, parameter="pairs")
-            codes ^= {min(u, v) * n + max(u, v)}  # twice is not at all
+            codes ^= {min(u, v) * n + max(u, v)}  # flipping twice changes nothing
         return np.array(sorted(codes), dtype=np.int64)
 
     def _wanted(self, amounts: Iterable[Amount]) -> list[tuple[Place, bool, int]]:
@@ -188,23 +188,23 @@ class WhatIf:
         return wanted
 
     def _place(self, place: Place) -> Place:
-        """The place with its lower region first; refused if the graph has no such place."""
+        """Return the place with its lower region first; refuse it if it does not exist."""
         a, b = place
         if b is None:
             last = self.graph.n_nodes - 1
             if not 0 <= a <= last:
-                msg = f"A node is one of 0..{last}; got {a}."
+                msg = f"A node must be one of 0..{last}; got {a}."
                 raise InvalidParameterError(msg, parameter="amounts")
             return place
         if self.places is None or self.places.taxonomy is None:
             msg = (
-                "Places are pairs of regions here, and the nodes have no regions. Name single "
-                "nodes, or flip single pairs."
+                "The nodes have no regions, so region pairs cannot be changed. Give single nodes, "
+                "or flip single pairs."
             )
             raise MissingInputError(msg, parameter="regions")
         last = len(self.places.taxonomy.regions) - 1
         if not (0 <= a <= last and 0 <= b <= last):
-            msg = f"A cell is two regions of 0..{last}; got ({a}, {b})."
+            msg = f"A cell must be two regions of 0..{last}; got ({a}, {b})."
             raise InvalidParameterError(msg, parameter="amounts")
         return (min(a, b), max(a, b))
 
@@ -229,17 +229,17 @@ class WhatIf:
         raise InvalidParameterError(msg, parameter="amounts")
 
     def _redraws(self, reading: Reading, target: Target) -> dict[bool, Redraw]:
-        """What draws, in a place of regions (False) and at a node (True)."""
+        """Return what draws connections, in a region pair (False) and at a node (True)."""
         current = wanted = None
         if reading != "any":
             if self._background is None:
-                msg = "What is typical of a class is learnt from a background, and there is none."
+                msg = "Typical connections of a class need a background; none was given."
                 raise MissingInputError(msg, parameter="background")
             sides = Sides.of_background(self._background, self._session, self.before, target)
             if not sides.target.n_graphs:
                 msg = (
-                    "The classifier puts no graph of the background in the class that is wanted, "
-                    "so what is typical of it is not known."
+                    "The classifier puts no graph of the background in the target class, so its "
+                    "typical connections are unknown."
                 )
                 raise MissingInputError(msg, parameter="background")
             current, wanted = sides.current, sides.target
@@ -254,13 +254,13 @@ class WhatIf:
 def _gives_confidence(oracle: Any) -> bool:
     try:
         Session(oracle, confidence=True)
-    except Exception:  # it says why, and that is no matter here
+    except Exception:  # the reason does not matter here
         return False
     return True
 
 
 def steps_of(original: Graph, trace: Sequence[Any], most: int = 200) -> list[tuple[int, Graph]]:
-    """Graphs along a trace, evenly thinned: how many steps were made, and the graph then.
+    """Return graphs along a trace, evenly thinned: the number of steps, and the graph.
 
     The first is the original, the last the end of the trace.
     """

@@ -29,7 +29,7 @@ def test_a_data_set_may_take_only_some_of_the_oracles():
     pairs = [("mice", "sf-knn"), ("mice", "edges-svm"), ("synthetic", "edges-svm")]
     assert [(s.job.data.name, s.job.oracle.name) for s in specs] == [p for p in pairs for _ in "ab"]
     wrong = check_config({**GOOD, "datasets": [{"name": "mice", "oracles": ["edge-svm"]}]})
-    with pytest.raises(ConfigError, match=r"datasets\[0\].oracles: no oracle is called 'edge-svm'"):
+    with pytest.raises(ConfigError, match=r"datasets\[0\].oracles: no oracle is named 'edge-svm'"):
         make_matrix(wrong)
 
 
@@ -184,5 +184,5 @@ def test_methods_that_need_regions_are_left_out_where_there_are_none(folder):
     assert "needs regions" in plan.skipped[0].reason
     assert {s.job.method.name for s in plan.specs} == {"tri", "edg", "dat+bw"}
     only = write_bench(folder, methods=["rcli"])
-    with pytest.raises(ConfigError, match="nothing to run"):
+    with pytest.raises(ConfigError, match="Nothing to run"):
         make_plan(make_matrix(read_config(only), folder=folder))

@@ -247,7 +247,7 @@ def test_several_plans_run_as_one(tmp_path):
     ("asked", "kind", "words"),
     [
         ({"ids": ["g0001", "g9"]}, UnknownNameError, "graph id 'g9'"),
-        ({"ids": ["g0001", "g0001"]}, InvalidParameterError, "'g0001' is named twice"),
+        ({"ids": ["g0001", "g0001"]}, InvalidParameterError, "'g0001' is given twice"),
         ({"ids": ["g0001", 1]}, InvalidParameterError, "twice (as 'g0001' and 1)"),
         ({"ids": []}, InvalidParameterError, "ids is empty"),
         ({"ids": [99]}, UnknownNameError, "'99'"),

@@ -54,7 +54,7 @@ def test_a_scheduler_that_cannot_be_reached_is_an_error(folder, monkeypatch):
     monkeypatch.setattr(engines, "_CONNECT_SECONDS", 1)
     specs = bench_specs(folder, methods=["tri"])
     engine = make_engine("dask", 1, "tcp://127.0.0.1:9")
-    with pytest.raises(EngineError, match=r"No Dask scheduler can be reached at tcp://127.0.0.1:9"):
+    with pytest.raises(EngineError, match=r"Cannot reach a Dask scheduler at tcp://127.0.0.1:9"):
         run_specs(specs, Store(folder / "s"), engine)
 
 
@@ -204,7 +204,7 @@ def test_engines_by_name():
         make_engine("proceses")
     with pytest.raises(InvalidParameterError, match="jobs must be"):
         make_engine("processes", 0)
-    with pytest.raises(InvalidParameterError, match="is for the engine 'dask'"):
+    with pytest.raises(InvalidParameterError, match="needs the engine 'dask'"):
         make_engine("serial", 1, "tcp://x:1")
 
 

@@ -86,6 +86,6 @@ def test_an_interrupt_leaves_a_store_that_continues(folder, monkeypatch, engine)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to workers too
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "the same command goes on from there" in err
+    assert "Run the same command to continue" in err
     assert "Traceback" not in err, err
     assert stored(folder, "b")

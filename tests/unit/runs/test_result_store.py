@@ -144,13 +144,13 @@ def test_a_part_of_a_newer_version_is_refused_not_set_aside(store):
 
 
 def test_a_folder_that_is_no_store_is_said_so(tmp_path):
-    with pytest.raises(StoreError, match="no results here"):
+    with pytest.raises(StoreError, match="no results found"):
         Store(tmp_path, create=False)
     (tmp_path / "store.json").write_text('{"format": "other", "version": 1}')
     with pytest.raises(StoreError, match="'other', not a store"):
         Store(tmp_path)
     (tmp_path / "store.json").write_text("garbage")
-    with pytest.raises(StoreError, match="cannot be read as the head"):
+    with pytest.raises(StoreError, match="cannot be read as the header"):
         Store(tmp_path)
 
 

@@ -204,8 +204,8 @@ def test_a_configuration_names_methods_of_ones_own():
 @pytest.mark.parametrize(
     ("method", "message"),
     [
-        ({"parameters": {}}, "give 'name' (a method), or 'function' (module:name, your own)"),
-        ({"function": "peel"}, "'function' is written module:name"),
+        ({"parameters": {}}, "give 'name' (a method), or 'function' (your own, as module:name)"),
+        ({"function": "peel"}, "'function' must be module:name"),
         ({"function": "mylab:pel"}, "methods[0]: Unknown method in mylab 'pel'. Did you mean"),
         ({"function": "nolab:f"}, "methods[0]: Method nolab:f: cannot import the module"),
         ({"functoin": "mylab:peel"}, "Did you mean 'function'?"),

@@ -73,7 +73,7 @@ def test_without_words_the_default_classifier_is_trained_on_the_data_set():
 
 
 def test_without_a_data_set_the_oracle_must_be_said():
-    with pytest.raises(MissingInputError, match=r"Say which classifier to explain \(oracle\)") as e:
+    with pytest.raises(MissingInputError, match=r"A classifier is required \(oracle\)") as e:
         oracle_for(eight())
     assert e.value.parameters == ("oracle",)
     with pytest.raises(MissingInputError, match="must be trained on a data set"):

@@ -103,9 +103,9 @@ def test_settings_that_are_not_those_of_a_counterfactual_are_refused(module, cha
 
 
 def test_features_that_are_not_those_of_x_are_refused(module):
-    with pytest.raises(InvalidParameterError, match=r"x is not the 'constant' features"):
+    with pytest.raises(InvalidParameterError, match=r"x does not hold the 'constant' features"):
         explainer(module, "constant")(**tensors())
-    with pytest.raises(InvalidParameterError, match=r"x is not the 'profile' features .*'fixed'"):
+    with pytest.raises(InvalidParameterError, match=r"not hold the 'profile' features .*'fixed'"):
         explainer(module, "profile")(**tensors())
     fixed = explainer(module, "fixed")(**tensors())
     own = explainer(module, lambda a: a.sum(0)[:, None])(**tensors())
@@ -118,7 +118,7 @@ def test_what_cannot_be_explained_is_said(module):
     import torch
 
     given = tensors()
-    with pytest.raises(InvalidGraphError, match="One graph at a time is explained; batch holds 2"):
+    with pytest.raises(InvalidGraphError, match="Give one graph at a time; batch holds 2"):
         explainer(module)(**{**given, "batch": torch.arange(2).repeat_interleave(6)})
     with pytest.raises(InvalidGraphError, match="edge_index of the PyG Data object holds some"):
         explainer(module)(**{**given, "edge_index": given["edge_index"][:, :-1]})
@@ -147,7 +147,7 @@ def test_a_model_that_says_another_thing_here_is_found_out(module):
             scores = module(x, edge_index, batch)
             return scores.flip(1) if self.asked == 1 else scores
 
-    with pytest.raises(OracleError, match="Is x what it was trained with"):
+    with pytest.raises(OracleError, match="features that the model was trained with"):
         explainer(Turned().eval())(**tensors())
 
 

@@ -95,7 +95,7 @@ def test_a_weighted_file_needs_a_rule(tmp_path):
 
 @pytest.mark.parametrize("source", ["mice", COHORT], ids=["name", "data set"])
 def test_a_data_set_without_an_id_asks_which_graph(source):
-    with pytest.raises(MissingInputError, match="say which of its graphs") as caught:
+    with pytest.raises(MissingInputError, match="Choose one of its graphs") as caught:
         find_subject(source)
     assert caught.value.parameters == ("graph_id",)
 
