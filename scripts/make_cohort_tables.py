@@ -22,7 +22,8 @@ import numpy as np
 
 from denseflip.cohort.cohort_parts import CohortSpec
 from denseflip.cohort.explain_cohort import explain_cohort
-from denseflip.cohort.labelling import CohortSettings, Labelling, cells_of, check_cohort
+from denseflip.cohort.labelling import Labelling
+from denseflip.cohort.settings import CohortSettings, cells_of, check_cohort
 from denseflip.cohort.stats import max_p
 from denseflip.counterfactual import wilson_interval
 from denseflip.datasets.synthetic import make_synthetic

@@ -11,7 +11,8 @@ import numpy as np
 from denseflip.classifiers.evaluation import Evaluation
 from denseflip.classifiers.presets import fit_oracle
 from denseflip.cohort.cohort import Cohort, assemble
-from denseflip.cohort.labelling import CohortSettings, Labelling, Patient, count_changes
+from denseflip.cohort.labelling import Labelling, Patient, count_changes
+from denseflip.cohort.settings import CohortSettings
 from denseflip.cohort.shared import HalfChange, SharedChange
 from denseflip.datasets import Dataset
 from denseflip.graph import Cells, Graph, Nodes

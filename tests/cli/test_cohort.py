@@ -88,7 +88,6 @@ def test_a_long_run_is_asked_about_only_at_a_terminal(
         (["--level", "2"], "level must be a number between 0 and 1"),
         (["--confounds", "age"], "has no subject table"),
         (["--freeze", "W"], "W"),
-        (["--only", "add", "--only", "remove"], "leave nothing to change"),
     ],
 )
 def test_bad_input_is_one_line(

@@ -232,7 +232,7 @@ def test_what_if_opens_with_the_claim_of_the_sentence(client, subject, reading):
 
 
 def test_what_if_draws_nothing_that_was_frozen(client):
-    job, story = explained(client, constraints={"frozen_nodes": ["n0", "n1", "n2"]})
+    job, story = explained(client, freeze=["n0", "n1", "n2"])
     body = {"cells": [{"a": 0, "b": 1, "more": 5}, {"a": 7, "b": None, "fewer": 1}]}
     for seed in range(4):
         given = ASKED | body | {"seed": seed, "job": job}

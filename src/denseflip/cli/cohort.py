@@ -113,7 +113,7 @@ def cohort(
     The command can be interrupted; run it again to continue.
     """
     from denseflip.cohort.explain_cohort import explain_cohort
-    from denseflip.cohort.labelling import MAX_CELLS
+    from denseflip.cohort.settings import MAX_CELLS
     from denseflip.runs.run import default_jobs
 
     check_new_folder(out, force=force, resumable=True)

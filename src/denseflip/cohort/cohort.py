@@ -13,7 +13,8 @@ import numpy as np
 
 from denseflip.checks import check_new_file, parsing, plain_fields, visible_tree
 from denseflip.classifiers.evaluation import Evaluation
-from denseflip.cohort.labelling import CohortSettings, Labelling, cells_of, held_by, spoken_of
+from denseflip.cohort.labelling import Labelling
+from denseflip.cohort.settings import CohortSettings, cells_of, held_by, spoken_of
 from denseflip.cohort.shared import SharedChange
 from denseflip.cohort.stats import (
     benjamini_hochberg,

@@ -18,7 +18,8 @@ from typing import Any
 from denseflip.checks import parsing, typed
 from denseflip.classifiers.evaluation import Evaluation
 from denseflip.cohort.cohort_oracles import Untrained, fit_of
-from denseflip.cohort.labelling import CohortSettings, Labelling, run_labelling
+from denseflip.cohort.labelling import Labelling, run_labelling
+from denseflip.cohort.settings import CohortSettings
 from denseflip.cohort.shared import SharedChange, find_shared
 from denseflip.datasets import Dataset
 from denseflip.errors import EngineError, FileFormatError, StoreError

@@ -21,14 +21,13 @@ from denseflip.cohort.cohort_oracles import (
     spec_of,
 )
 from denseflip.cohort.cohort_parts import CohortSpec, read_judged, read_labellings, read_shared
-from denseflip.cohort.labelling import (
+from denseflip.cohort.labelling import Labelling, run_labelling
+from denseflip.cohort.settings import (
     CohortSettings,
-    Labelling,
     cells_of,
     check_cohort,
     check_labellings,
     group_of,
-    run_labelling,
 )
 from denseflip.cohort.stats import check_permutations
 from denseflip.constraints import Constraints

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from denseflip.checks import parsing, plain_fields, text_of, typed
-from denseflip.cohort.labelling import CohortSettings, Fit, cells_of, group_of, terms_of
+from denseflip.cohort.labelling import Fit
 from denseflip.cohort.scan import most_pairs, spreads_of
+from denseflip.cohort.settings import CohortSettings, cells_of, group_of, terms_of
 from denseflip.cohort.stats import group_difference
 from denseflip.counterfactual import Reading, wilson_interval
 from denseflip.datasets import Dataset

@@ -187,8 +187,8 @@ def write_page(
     command : the command line that reproduces this page.
     regions, max_edges : as in `plot_connectome`.
     interactive : include the interactive figure (about 0.1 MB, opened on demand).
-    whatif : the data for "what if" inside the page (`workflow.offline_whatif.whatif_data`), for a classifier
-        that is a sum over the edges.
+    whatif : the data for "what if" inside the page (`workflow.offline_whatif.whatif_data`), for a
+        classifier that is a sum over the edges.
 
     Returns
     -------

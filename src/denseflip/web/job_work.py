@@ -10,7 +10,7 @@ from typing import Any
 from denseflip.classifiers.crossval import evaluate
 from denseflip.classifiers.presets import PRESET_WORDS, PRESETS
 from denseflip.cohort.explain_cohort import explain_cohort
-from denseflip.cohort.labelling import MAX_CELLS
+from denseflip.cohort.settings import MAX_CELLS
 from denseflip.cohort.stats import check_permutations
 from denseflip.constraints import Constraints
 from denseflip.errors import InvalidParameterError, UnknownNameError

@@ -68,8 +68,6 @@ def test_bad_input_is_named():
         InvalidParameterError, match="names features, not a preset: write features=…"
     ):
         fit_oracle(COHORT, SpectralFeatures())
-    with pytest.raises(InvalidParameterError, match="taxonomy is called regions now"):
-        fit_oracle(COHORT, "regions-logistic", taxonomy="lobe")
     with pytest.raises(InvalidParameterError, match="not both"):
         fit_oracle(COHORT, "sf-knn", features="edges")
     with pytest.raises(InvalidParameterError, match="'estimator' must be an unfitted"):

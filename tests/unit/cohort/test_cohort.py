@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from denseflip.cohort.cohort import Cohort
-from denseflip.cohort.labelling import CohortSettings
+from denseflip.cohort.settings import CohortSettings
 from denseflip.errors import FileFormatError, UnknownNameError
 from groups import CELLS, CHANCE, GOOD, found_cohort, labelling
 

@@ -8,16 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from denseflip.cohort.labelling import (
-    CohortSettings,
-    Labelling,
-    Patient,
-    check_cohort,
-    count_changes,
-    permuted,
-    run_labelling,
-)
+from denseflip.cohort.labelling import Labelling, Patient, count_changes, permuted, run_labelling
 from denseflip.cohort.scan import Scan
+from denseflip.cohort.settings import CohortSettings, check_cohort
 from denseflip.datasets import Dataset
 from denseflip.errors import DenseflipError
 from denseflip.graph import Nodes

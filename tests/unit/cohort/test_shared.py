@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from denseflip.cohort.labelling import CohortSettings, check_cohort
+from denseflip.cohort.settings import CohortSettings, check_cohort
 from denseflip.cohort.shared import HalfChange, SharedChange, find_shared
 from denseflip.counterfactual import wilson_interval
 from groups import CELLS, XY, by_density, cohort

@@ -11,13 +11,12 @@ import pytest
 
 from denseflip.classifiers.confounding import Confounding
 from denseflip.cohort.cohort import Cohort, gate
-from denseflip.cohort.labelling import (
+from denseflip.cohort.labelling import permuted, run_labelling
+from denseflip.cohort.settings import (
     CohortSettings,
     check_cohort,
     check_labellings,
     held_by,
-    permuted,
-    run_labelling,
     terms_of,
 )
 from denseflip.cohort.shared import find_shared

@@ -95,7 +95,7 @@ def test_words_stand_for_tables():
         ({"seeds": "0"}, r"seeds: .*list; got '0'"),
         ({"budget": 0}, r"budget: .*greater than or equal to 1; got 0"),
         ({"measures": {"robustness": "many"}}, r"measures.robustness: .*integer; got 'many'"),
-        ({"measures": {"taxonomy": "lobe"}}, "measures.taxonomy: this key is called 'regions' now"),
+        ({"measures": {"taxonomy": "lobe"}}, "measures.taxonomy: unknown key."),
         ({"oracles": [{"name": "x"}]}, r"oracles\[0\]: give exactly one of .*none of them"),
         ({"oracles": [{"preset": "a", "file": "b"}]}, "exactly one of.*preset and file"),
         ({"datasets": [{"name": "mice", "graphs": ["a"], "limit": 1}]}, "not both"),

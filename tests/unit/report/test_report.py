@@ -8,7 +8,6 @@ import pytest
 
 import denseflip
 from denseflip import report
-from denseflip.errors import InvalidParameterError
 
 # A cohort is of one taxonomy from the start: its pictures have no choice of regions.
 DRAWING = [name for name in report.__all__ if name != "View" and "cohort" not in name]
@@ -26,14 +25,8 @@ def test_an_unknown_name_is_an_attribute_error():
 
 
 @pytest.mark.parametrize("name", DRAWING)
-def test_regions_are_called_regions_everywhere(name, sided, tmp_path):
+def test_regions_are_called_regions_everywhere(name):
     draw = getattr(report, name)
     known = inspect.signature(draw).parameters
     assert "regions" in known
     assert not {"taxonomy", "overwrite"} & set(known)
-    arguments = [[sided] if name == "plot_comparison" else sided]
-    if name == "write_page":
-        arguments.append(tmp_path / "page.html")
-    with pytest.raises(InvalidParameterError, match=f"{name}: taxonomy is called regions now"):
-        draw(*arguments, taxonomy="region")
-    assert not list(tmp_path.iterdir())
