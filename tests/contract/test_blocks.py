@@ -74,11 +74,20 @@ def test_a_schedule_names_blocks_and_is_always_the_same(name, g):
     assert list(islice(make()(problem(g)), 50)) == turns
 
 
-@pytest.mark.parametrize("densify", DENSIFIERS)
-@pytest.mark.parametrize("sparsify", SPARSIFIERS)
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("g", GRAPHS, ids=repr)
-def test_blocks_take_away_what_is_there_and_put_in_what_is_not(sparsify, densify, schedule, g):
+@pytest.mark.parametrize("name", SPARSIFIERS)
+def test_blocks_remove_edges_and_add_missing_ones(name, g, schedule):
+    check_blocks(name, name, schedule, g)
+
+
+@pytest.mark.parametrize("densify", DENSIFIERS)
+@pytest.mark.parametrize("sparsify", SPARSIFIERS)
+def test_blocks_of_two_kinds_remove_edges_and_add_missing_ones(sparsify, densify):
+    check_blocks(sparsify, densify, "alternate", two_cliques())
+
+
+def check_blocks(sparsify, densify, schedule, g):
     method = DCS(sparsify=sparsify, densify=densify, schedule=schedule, max_iterations=12)
     current = g
     for step in method(problem(g)):
@@ -90,10 +99,19 @@ def test_blocks_take_away_what_is_there_and_put_in_what_is_not(sparsify, densify
     assert current.n_nodes == g.n_nodes
 
 
+@pytest.mark.parametrize("name", SPARSIFIERS)
+@pytest.mark.parametrize("rank", sorted(set(RANKS) - {"contrast"}))
+def test_every_rank_runs_with_every_structure(rank, name):
+    check_composition(rank, name, name)
+
+
 @pytest.mark.parametrize("densify", DENSIFIERS)
 @pytest.mark.parametrize("sparsify", SPARSIFIERS)
-@pytest.mark.parametrize("rank", sorted(set(RANKS) - {"contrast"}))
-def test_every_composition_runs(rank, sparsify, densify):
+def test_every_pair_of_blocks_runs(sparsify, densify):
+    check_composition("triangles", sparsify, densify)
+
+
+def check_composition(rank, sparsify, densify):
     g = two_cliques()
     method = DCS(rank=rank, sparsify=sparsify, densify=densify, refine="min", max_iterations=30)
     result = explain(g, lambda a: int(a[0, 1]), method, nodes=halves(8))

@@ -52,13 +52,24 @@ def test_it_flips_what_can_be_flipped(method):
     assert result.method == method
 
 
-@every_refined
+@every
 @pytest.mark.parametrize(
     "g",
     [empty(0), empty(1), empty(2), complete(2), empty(6), complete(6), path(6)],
     ids=["no-nodes", "one-node", "two-nodes", "one-edge", "no-edges", "all-edges", "path"],
 )
-def test_any_graph_is_a_result_with_a_status(method, g):
+def test_any_graph_gives_a_result_with_a_status(method, g):
+    check_any_graph(method, g)
+
+
+@pytest.mark.parametrize("method", REFINED)
+@pytest.mark.parametrize("g", [empty(1), path(6)], ids=["one-node", "path"])
+def test_any_graph_gives_a_refined_result_with_a_status(method, g):
+    """Nothing to refine, and a flip to refine."""
+    check_any_graph(method, g)
+
+
+def check_any_graph(method, g):
     label = {g.digest: 0}  # only this graph is in its class …
 
     class Oracle:
@@ -73,7 +84,7 @@ def test_any_graph_is_a_result_with_a_status(method, g):
         assert result.status is Status.EXHAUSTED
 
 
-@every_refined
+@pytest.mark.parametrize("method", [*NAMES, *(f"{name}+min" for name in NAMES)])
 def test_no_counterfactual_is_a_result(method):
     """An oracle that never changes its mind about anything near the graph."""
     g = path(6)

@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,11 @@ MAY_CALL_ORACLES = {  # package or module: why it may call an oracle without a s
 
 def module_text(name: str) -> str:
     return MODULES[name].read_text(encoding="utf-8")
+
+
+@cache
+def tree_of(name: str) -> ast.Module:
+    return ast.parse(module_text(name))
 
 
 def package_of(name: str) -> str:
@@ -68,7 +74,7 @@ def test_only_the_command_line_names_flags() -> None:
     for name in MODULES:
         if package_of(name) == "cli":
             continue
-        for node in ast.walk(ast.parse(module_text(name))):
+        for node in ast.walk(tree_of(name)):
             text = node.value if isinstance(node, ast.Constant) else None
             if isinstance(text, str) and "{" not in text:  # a style sheet has custom properties
                 found.setdefault(name, set()).update(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text))
@@ -79,29 +85,29 @@ def test_only_the_command_line_names_flags() -> None:
 # ---- who calls an oracle ----------------------------------------------------------------------
 
 
-def oracle_calls(source: str) -> list[int]:
+def oracle_calls(tree: ast.Module) -> list[int]:
     """The lines that call an oracle, or pass one of its methods on."""
     return [
         node.lineno
-        for node in ast.walk(ast.parse(source))
+        for node in ast.walk(tree)
         if isinstance(node, ast.Attribute) and node.attr in ORACLE_METHODS
     ]
 
 
 def test_only_a_session_calls_an_oracle() -> None:
     others = [n for n in MODULES if not {n, package_of(n)} & set(MAY_CALL_ORACLES)]
-    calls = {name: oracle_calls(module_text(name)) for name in others}
+    calls = {name: oracle_calls(tree_of(name)) for name in others}
     assert {name: lines for name, lines in calls.items() if lines} == {}
 
 
 def test_every_exception_is_still_needed() -> None:
-    calling = {name for name in MODULES if oracle_calls(module_text(name))}
+    calling = {name for name in MODULES if oracle_calls(tree_of(name))}
     assert set(MAY_CALL_ORACLES) <= calling | {package_of(name) for name in calling}
 
 
 def test_oracle_calls_are_found() -> None:
     source = "def f(box):\n    map(box.predict, [])\n    return box.oracle.predict([1])\n"
-    assert oracle_calls(source) == [2, 3]
+    assert oracle_calls(ast.parse(source)) == [2, 3]
 
 
 # ---- what starting up loads -------------------------------------------------------------------

@@ -240,16 +240,24 @@ def broken(record: dict[str, Any], how: str) -> None:
         del result["questions"]
 
 
+COHORT_TERMS = {"permutations": 0, "patients": 4, "engine": "serial"}
+
+
+@pytest.fixture(scope="module")
+def cohort_records(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    folder = tmp_path_factory.mktemp("cohort")
+    explain_cohort(cohort(6), "regions-logistic", store=folder, **COHORT_TERMS)
+    return list(Store(folder).records())
+
+
 @pytest.mark.parametrize(
     "how",
     ["no evaluation", "fewer cells", "another class", "another patient", "amounts",
      "another source", "no questions"],
 )  # fmt: skip
-def test_a_store_of_a_cohort_that_was_changed_is_told(how, tmp_path):
-    terms = {"permutations": 0, "patients": 4, "engine": "serial"}
-    data = cohort(6)
-    explain_cohort(data, "regions-logistic", store=tmp_path / "a", **terms)
-    records = list(Store(tmp_path / "a").records())
+def test_a_store_of_a_cohort_that_was_changed_is_told(how, tmp_path, cohort_records):
+    terms, data = COHORT_TERMS, cohort(6)
+    records = copy.deepcopy(cohort_records)
     for record in records:
         broken(record, how)
     changed = Store(tmp_path / "b", create=True)

@@ -133,18 +133,26 @@ def test_the_pattern_of_these_parts_is_sound(tmp_path):
 
 
 @pytest.mark.parametrize("name", FOREIGN)
-def test_it_is_set_aside_and_the_rest_goes_on(name, store, tmp_path):
-    sound = store.records()
-    place = store.folder / "parts" / "00000099-foreign.jsonl.gz"
+def test_it_is_damaged_and_the_rest_is_read(name, tmp_path):
+    store = Store(tmp_path)
+    sound, place = (tmp_path / "parts" / f"0000000{i}-x.jsonl.gz" for i in (0, 9))
+    sound.write_bytes(part(lines(with_id(RUN))))
     place.write_bytes(FOREIGN[name])
-    assert store.records() == sound
+    assert len(store.records()) == 1
     assert [d.path for d in store.damaged] == [place]
     assert store.damaged[0].reason
+
+
+def test_damaged_parts_are_set_aside_and_the_run_goes_on(store, tmp_path):
+    places = [store.folder / "parts" / f"{99 + i:08}-x.jsonl.gz" for i in range(len(FOREIGN))]
+    for place, content in zip(places, FOREIGN.values(), strict=True):
+        place.write_bytes(content)
     outcome = run_specs(bench_specs(tmp_path, methods=["edg"])[:5], store)
-    assert [d.path.parent.name for d in outcome.damaged] == ["set-aside"]
+    assert {d.path.parent.name for d in outcome.damaged} == {"set-aside"}
+    assert len(outcome.damaged) == len(FOREIGN)
     assert len(outcome.records) == 5
     assert outcome.reused == 4
-    assert not place.exists()
+    assert not any(place.exists() for place in places)
     assert len(Store(store.folder).records()) == 5
 
 

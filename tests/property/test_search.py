@@ -66,6 +66,11 @@ def test_a_result_is_what_it_says(base, suffix, case, seed):
     assert result.amortised_calls == result.calls - known
     assert 1 <= result.distinct_calls <= result.calls
     assert result.iterations == max((s.iteration for s in search), default=0)
+    # The dictionary form loses nothing.
+    data = json.loads(json.dumps(result.to_dict()))
+    assert Counterfactual.from_dict(data) == result
+    assert data["calls"] == result.calls
+    assert data["relative_distance"] == g.relative_distance(result.counterfactual)
 
 
 @pytest.mark.parametrize("base", BASES)
@@ -74,7 +79,7 @@ def test_a_result_is_what_it_says(base, suffix, case, seed):
 def test_the_size_of_the_batches_changes_nothing(base, suffix, case, seed):
     method = base + suffix
     one = same(run(case, method, seed=seed, batch=1))
-    for batch in (2, 7, 64):
+    for batch in (2, 64):
         assert same(run(case, method, seed=seed, batch=batch)) == one
 
 
@@ -96,20 +101,7 @@ def test_calls_never_exceed_the_budget(base, suffix, case, budget):
         assert result.search_calls == free.search_calls
     if result.calls == free.calls and result.status is not Status.BUDGET:
         assert result.edits == free.edits
-    for batch in (1, 7):
-        assert same(run(case, method, budget=budget, batch=batch)) == same(result)
-
-
-@pytest.mark.parametrize("base", BASES)
-@FEW
-@given(suffix=st.sampled_from(SUFFIXES), case=problems())
-def test_the_dictionary_form_loses_nothing(base, suffix, case):
-    method = base + suffix
-    result = run(case, method)
-    data = json.loads(json.dumps(result.to_dict()))
-    assert Counterfactual.from_dict(data) == result
-    assert data["calls"] == result.calls
-    assert data["relative_distance"] == result.original.relative_distance(result.counterfactual)
+    assert same(run(case, method, budget=budget, batch=1)) == same(result)
 
 
 @pytest.mark.parametrize("base", BASES)
@@ -142,7 +134,7 @@ def lost_alone(result: Counterfactual, oracle) -> bool:
 
 
 @pytest.mark.parametrize("base", BASES)
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(
     suffix=st.sampled_from(["+min", "+bw+min", "+bw1+min", "+min+bw", "+min+bw1"]),
     case=problems(),
