@@ -92,7 +92,7 @@ def test_fetch(capsys: Captured) -> None:
     assert run(app, ["data", "fetch", "mice"]) == 0
     assert "already on this machine" in capsys.readouterr().err
     assert "Unknown data set 'abide'" in fails(capsys, "data", "fetch", "mice", "abide")
-    assert "Say which" in fails(capsys, "data", "fetch", code=2)
+    assert "Name the data sets" in fails(capsys, "data", "fetch", code=2)
     assert "Download it manually" in fails(capsys, "data", "fetch", "kki")
 
 
@@ -220,7 +220,7 @@ def test_import_of_a_lab_says_what_it_left_out(capsys: Captured, tmp_path: Path)
     err = fails(capsys, "data", "import", "xcp_d", "--labels", "participants.tsv")
     assert "problems found: 2" in err
     assert "Labels without a graph file (1): sub-77" in err
-    assert "('n/a' is no class) (1): sub-01" in err
+    assert "('n/a' is not a class) (1): sub-01" in err
     assert "On the command line: --skip-unmatched." in err
     assert not (tmp_path / "xcp_d.dfd").exists()
     out = ok(capsys, "data", "import", "xcp_d", "--labels", "participants.tsv", "--skip-unmatched")

@@ -69,7 +69,7 @@ def test_results_say_what_is_wrong(folder, capsys):
     part = next((folder / "b" / "store" / "parts").iterdir())
     part.write_bytes(b"torn")
     _, err = ok(capsys, "results", "b")
-    assert "damaged" in err
+    assert "Damaged" in err
     _, err = ok(capsys, "bench", "--config", "bench.toml", "--out", "b")
     assert "Damaged, set aside" in err
 
