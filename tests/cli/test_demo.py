@@ -33,7 +33,7 @@ def test_one_mouse_under_each_classifier_then_by_every_method(
     page = (out / "report.html").read_text()
     assert page.count('<article class="under"') == 2
     assert "classifier <b>sf-knn</b> · explained above" in page
-    assert "The methods side by side" in page
+    assert "Comparison of methods" in page
     # A second time it refuses to overwrite, before anything is trained.
     assert run(app, ["demo", "--out", str(out)]) == 1
     assert "--force" in capsys.readouterr().err

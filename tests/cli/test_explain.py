@@ -174,7 +174,10 @@ def test_explain_gives_the_function_the_form_it_wants(
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("nowhere.csv", "--oracle", "box:first"), "no graph file 'nowhere.csv'"),
+        (
+            ("nowhere.csv", "--oracle", "box:first"),
+            "No graph file and no data set is named 'nowhere.csv'",
+        ),
         (("mice",), "ID after the data set's name (`denseflip data show"),
         (("g.csv",), "--oracle module:function"),
         (("g.csv", "--oracle", "box:frist"), "Did you mean 'first'?"),

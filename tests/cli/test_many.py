@@ -105,8 +105,9 @@ def test_other_forms_hold_the_same(folder: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_one_graph_as_a_table_of_edits(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _, whole, _ = call(capsys, *TOY, "g0001", "--json")
-    _, out, _ = call(capsys, *TOY, "g0001", "--format", "csv")
+    one = TOY[:-2]  # engines are for many graphs
+    _, whole, _ = call(capsys, *one, "g0001", "--json")
+    _, out, _ = call(capsys, *one, "g0001", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(out)))
     result = json.loads(whole)
     assert len(rows) == result["distance"]
@@ -154,7 +155,7 @@ def test_a_graph_that_fails_is_a_row(folder: Path, capsys: pytest.CaptureFixture
         (("--all", "--class", "A"), "Got every and classes."),
         (("--class", "AA"), "Unknown class 'AA' in data set 'cohort'"),
         (("--all", "--front"), "'tri' has no parameter front"),
-        (("--all", "--percentile", "90"), "percentile is for a graph file"),
+        (("--all", "--percentile", "90"), "--percentile applies to a graph file"),
         (("--all", "--pages", "ful"), "Did you mean 'full'?"),
         (("--all", "--format", "cvs"), "Did you mean 'csv'?"),
         (("--all", "--json", "--format", "csv"), "contradict each other"),
@@ -194,7 +195,7 @@ def test_a_store_is_not_taken_for_another_question(
     _, _, err = call(capsys, *TOY, "--all", "--out", "o", "--pages", "none")
     assert "4 explained:" in err
     _, _, err = call(capsys, *TOY, "--all", "--out", "o", "--pages", "none")
-    assert "4 of them of them reused" in err
+    assert "4 of them reused" in err
     _, _, err = call(capsys, *TOY, "--all", "--out", "o", "--pages", "none", "--seed", "1")
     assert "of them reused" not in err
 

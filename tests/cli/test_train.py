@@ -30,7 +30,7 @@ def test_train_evaluates_prints_and_saves(cohort, tmp_path, capsys):
     text, said = capsys.readouterr()
     assert said.splitlines() == [
         "Evaluating edges-svm on cohort: cross-validation, 2 times …",
-        "Evaluating edges-svm on cohort: again with shuffled labels, 19 times …",
+        "Evaluating edges-svm on cohort: permuted labels, 19 times …",
         "Training edges-svm on all 24 graphs of cohort …",
     ]
     assert "held-out graphs (nested 5-fold CV, 2 repeats)" in text
@@ -81,7 +81,7 @@ def test_evaluate_prints_both_protocols_and_warns(tmp_path, monkeypatch, capsys)
     make_cohort(20, signal=0.0).save("noise.dfd")
     assert run(app, ["evaluate", "noise.dfd", "-p", "edges-svm", "-o", "it.json", *QUICK]) == 0
     text = capsys.readouterr().out
-    for words in ("held-out graphs", "the paper's", "always the largest class", "labels shuffled"):
+    for words in ("held-out graphs", "the paper's", "always the largest class", "permuted labels"):
         assert words in text
     assert "true class" in text
     assert "Not better than chance" in text

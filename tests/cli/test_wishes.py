@@ -47,10 +47,10 @@ def test_wishes_are_told_and_shown(capsys: pytest.CaptureFixture[str], tmp_path:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (("--robust", "2"), "robust is a share, above 0 and at most 1; got 2"),
-        (("--noise", "0.1"), "say how often, too"),
-        (("--max-implausible", "-1"), "max_implausible is a number above 0"),
-        (("--n", "2", "--front"), "ask for one of the two at a time"),
+        (("--robust", "2"), "robust must be a number above 0 and at most 1; got 2"),
+        (("--noise", "0.1"), "pass robust=0.9 too"),
+        (("--max-implausible", "-1"), "max_implausible must be a number above 0"),
+        (("--n", "2", "--front"), "exclude each other"),
     ],
 )
 def test_bad_wishes_are_told(

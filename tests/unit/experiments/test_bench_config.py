@@ -53,10 +53,19 @@ def test_constraints_of_the_file_and_of_a_method():
     told = {**GOOD, "methods": ["con", frozen], "constraints": {"only": "remove", "max_edits": 5}}
     matrix = make_matrix(check_config(told))
     plain, own = matrix.methods
-    assert plain.constraints == {"only": "remove", "max_edits": 5}
-    assert own.constraints == {"freeze": ["L"], "only": "remove", "max_edits": 9}
-    assert own.identity["constraints"] == dict(own.constraints)
-    assert "constraints" not in make_matrix(check_config(GOOD)).methods[0].identity
+    assert plain.request.constraints.given == {"only": "remove", "max_edits": 5}
+    together = {"freeze": ["L"], "only": "remove", "max_edits": 9}
+    assert own.request.constraints.given == together
+    jobs = {spec.job.method.name: spec.job for spec in make_plan(matrix).specs}
+    assert jobs["tri"].identity["request"]["constraints"] == together
+    assert make_matrix(check_config(GOOD)).methods[0].request.constraints.given == {}
+
+
+def test_options_of_the_file_and_of_a_method():
+    told = {**GOOD, "methods": ["con", {"name": "tri", "budget": 7}], "budget": 5, "max_cells": 2}
+    plain, own = make_matrix(check_config(told)).methods
+    assert (plain.request.budget, own.request.budget) == (5, 7)
+    assert plain.request.max_cells == own.request.max_cells == 2
 
 
 @pytest.mark.parametrize(
@@ -129,7 +138,7 @@ def test_names_that_mean_nothing_are_all_reported(folder):
     for part in (
         "datasets[0]: Unknown data set 'mices'. Did you mean 'mice'?",
         "oracles[0]: Unknown preset 'sf-kn'. Did you mean 'sf-knn'?",
-        "oracles[1]: gone.dfo: there is no such classifier file.",
+        "oracles[1]: gone.dfo: no such classifier file.",
         "oracles[2]: Oracle nowhere_at_all:f: there is no module",
         "methods[0]: Unknown method 'trii'. Did you mean 'tri'?",
         "methods[1]: Unknown parameter of 'tri' 'revers'. Did you mean 'reverse'?",
@@ -160,7 +169,9 @@ def test_a_target_is_a_class_of_the_data_set(folder):
     assert matrix.sources[0].target == 1
     data = tomllib.loads(path.read_text())
     data["datasets"][0]["target"] = "C"
-    with pytest.raises(ConfigError, match="target 'C' is no class of 'cohort'; its classes: A, B"):
+    with pytest.raises(
+        ConfigError, match="target 'C' is not a class of 'cohort'; its classes: A, B"
+    ):
         make_matrix(check_config(data), folder=folder)
 
 

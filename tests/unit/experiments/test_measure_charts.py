@@ -38,7 +38,7 @@ def test_every_data_set_and_oracle_has_a_chart_its_table_and_its_words(tmp_path)
     members = [*rows(), *rows("cli", parameters="slack=2"), *rows(data="other")]
     first, other = method_charts(members, folder=tmp_path)
     assert (first.name, other.name) == (
-        "toy: methods side by side", "other: methods side by side",
+        "toy: comparison of methods", "other: comparison of methods",
     )  # fmt: skip
     assert first.table.columns == ("method", "n", *(m.title for m in BENCH))
     assert [row[:2] for row in first.table.rows] == [("tri", "4"), ("cli (slack=2)", "4")]

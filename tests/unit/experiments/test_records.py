@@ -17,6 +17,7 @@ from denseflip.experiments.worker import Context
 from denseflip.graph import Edits, Graph
 from denseflip.oracles.adapt import as_oracle
 from denseflip.paper.published_methods import PUBLISHED
+from denseflip.request import Request
 from denseflip.runs.engines import make_engine
 from denseflip.runs.result_store import Store
 from denseflip.runs.run import run_specs
@@ -38,7 +39,7 @@ def kept(result: Counterfactual, method: str, reading: str = PLAIN, **job) -> di
             DataSpec.of(DATA, ""),
             OracleSpec("own", "function"),
             method_spec(method, reading=reading),
-            seed=result.seed,
+            request=replace(job.pop("request", Request()), seed=result.seed),
             **job,
         ),
         "g0001",

@@ -49,7 +49,7 @@ def test_conditions(rows):
         where(rows, ["methd=tri"])
     with pytest.raises(InvalidParameterError, match="column=value"):
         where(rows, ["tri"])
-    with pytest.raises(InvalidParameterError, match="'few' is none"):
+    with pytest.raises(InvalidParameterError, match="needs a number; got 'few'"):
         where(rows, ["calls<few"])
 
 

@@ -67,14 +67,14 @@ def test_a_picture_has_its_figures_beside_it_and_a_wide_table_comes_in_parts(tmp
     assert '<table id="chart-1">' in text
     assert text.count('href="#table-') == 1  # one entry, however many parts
     assert '<table id="wide-2"><caption>Wide, part 2 of 2</caption>' in text
-    assert "All of them: data toy." in text
+    assert "In all rows: data toy." in text
 
 
 def test_each_reason_is_said_once():
     skipped = [Skipped(data, m, "no regions") for data in ("a", "b") for m in ("rcli", "blocks")]
     assert left_out([*skipped, Skipped("a", "dat", "odd")], str.upper) == [
-        "Left out: RCLI, BLOCKS on A, B: no regions.",
-        "Left out: DAT on A: odd.",
+        "Skipped: RCLI, BLOCKS on A, B: no regions.",
+        "Skipped: DAT on A: odd.",
     ]
     spec = SimpleNamespace(sources=(SimpleNamespace(name="toy"), SimpleNamespace(name="knn")))
     failures = [Failure(spec, "It broke."), Failure(spec, "It broke."), Failure(spec, "No.")]
