@@ -263,5 +263,5 @@ def test_a_store_of_a_cohort_that_was_changed_is_told(how, tmp_path, cohort_reco
     changed = Store(tmp_path / "b", create=True)
     with changed.writing():
         changed.append(records)
-    with pytest.raises(StoreError, match="no longer what was written"):
+    with pytest.raises(StoreError, match="its content was modified"):
         explain_cohort(data, "regions-logistic", store=tmp_path / "b", **terms)

@@ -82,7 +82,7 @@ def test_a_pipe_among_the_parts_of_a_store_is_set_aside(tmp_path, monkeypatch):
     run_specs(specs, store)
     pipe(store.folder / "parts" / "00000099-x.jsonl.gz")
     assert len(store.records()) == 2
-    assert store.damaged[0].reason == "it is no file"
+    assert store.damaged[0].reason == "it is not a regular file"
     outcome = run_specs(specs, store)
     assert [d.path.parent.name for d in outcome.damaged] == ["set-aside"]
 

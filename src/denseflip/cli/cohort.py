@@ -16,7 +16,7 @@ from denseflip.cli import options
 from denseflip.cli.common import print_json
 from denseflip.cli.experiments import Engine, Jobs, Scheduler, reporter, stopped
 from denseflip.cli.options import request_options
-from denseflip.cli.train import ConfoundsOption, SiteOption
+from denseflip.cli.train_options import ConfoundsOption, SiteOption
 from denseflip.constraints import Constraints
 from denseflip.request import Request, list_options
 

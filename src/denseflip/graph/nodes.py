@@ -247,7 +247,7 @@ class Nodes(Serialisable, named="a node table", partial=True):
             raise InvalidNodesError(msg)
         twice = [name for name, times in Counter(columns).items() if times > 1]
         if twice:
-            msg = f"{path}: two columns are called {shown(twice[0])}; rename or remove one."
+            msg = f"{path}: two columns are named {shown(twice[0])}; rename or remove one."
             raise InvalidNodesError(msg)
         for i, row in enumerate(rows):
             if None in row or None in row.values():

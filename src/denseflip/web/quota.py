@@ -60,7 +60,7 @@ class Quota:
                 msg = (
                     f"Not saved: the server has {used['uploads']:,} uploads and keeps at most "
                     f"{self.most_uploads:,}. Delete some, or restart the server with "
-                    f"--max-uploads {2 * self.most_uploads or 100}."
+                    f"max_uploads={2 * self.most_uploads or 100}."
                 )
                 raise StoreError(msg, parameter="max_uploads")
             self._check(used["bytes"], size)
@@ -76,7 +76,7 @@ class Quota:
             msg = (
                 f"Not saved: the server has {show_size(used)} of uploads and results and keeps at "
                 f"most {show_size(self.most_size)}. Delete some, or restart the server with "
-                f"--max-kept {_more(self.most_size)}."
+                f"max_kept='{_more(self.most_size)}'."
             )
             raise StoreError(msg, parameter="max_kept")
 

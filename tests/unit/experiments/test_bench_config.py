@@ -169,9 +169,7 @@ def test_a_target_is_a_class_of_the_data_set(folder):
     assert matrix.sources[0].target == 1
     data = tomllib.loads(path.read_text())
     data["datasets"][0]["target"] = "C"
-    with pytest.raises(
-        ConfigError, match="target 'C' is not a class of 'cohort'; its classes: A, B"
-    ):
+    with pytest.raises(ConfigError, match="target 'C' is not a class of 'cohort'"):
         make_matrix(check_config(data), folder=folder)
 
 

@@ -147,7 +147,7 @@ def test_a_folder_that_is_no_store_is_said_so(tmp_path):
     with pytest.raises(StoreError, match="no results found"):
         Store(tmp_path, create=False)
     (tmp_path / "store.json").write_text('{"format": "other", "version": 1}')
-    with pytest.raises(StoreError, match="'other', not a store"):
+    with pytest.raises(StoreError, match="'other', not a result store"):
         Store(tmp_path)
     (tmp_path / "store.json").write_text("garbage")
     with pytest.raises(StoreError, match="cannot be read as the header"):
@@ -169,7 +169,7 @@ def test_a_full_disk_loses_nothing(store, monkeypatch):
 
     with store.writing():
         monkeypatch.setattr(os, "fsync", full)
-        with pytest.raises(StoreError, match=r"disk is full.*kept.*run the same command again"):
+        with pytest.raises(StoreError, match=r"disk is full.*kept.*the same command to continue"):
             store.append([record(50)])
         monkeypatch.undo()
         assert numbers(store) == list(range(9))

@@ -30,7 +30,7 @@ def places_of(graph, taxonomy=TWO):
 
 def probe_of(graph, function):
     session = Session(as_oracle(function))
-    return Probe(Problem(graph, session.query(graph).label), session)
+    return Probe(Problem(graph, session.peek(graph).label), session)
 
 
 @given(graphs(min_nodes=8, max_nodes=8), st.data())
