@@ -253,7 +253,7 @@ def test_what_if_draws_nothing_that_was_frozen(client):
         ("/api/jobs", ASKED | {"method": "os:system"}, 404, "Unknown method"),
         ("/api/jobs", ASKED | {"method": "tri+os"}, 404, "Unknown refinement"),
         ("/api/jobs", ASKED | {"subject": "nobody"}, 404, "nobody"),
-        ("/api/jobs", ASKED | {"subject": None}, 400, "which graph"),
+        ("/api/jobs", ASKED | {"subject": None}, 400, "Choose a graph"),
         ("/api/jobs", ASKED | {"regions": "moon"}, 404, "moon"),
         ("/api/jobs", ASKED | {"target": "C"}, 404, "C"),
         ("/api/jobs", ASKED | {"hack": 1}, 422, "hack"),

@@ -41,7 +41,7 @@ def test_names_of_this_machine_are_fine(client, host):
 def test_pages_of_others_change_nothing(client, headers):
     answer = client.post("/api/jobs", json={"dataset": "study"}, headers=headers)
     assert answer.status_code == 403
-    assert "may not change" in answer.json()["error"]["message"]
+    assert "must not change" in answer.json()["error"]["message"]
 
 
 def test_ones_own_page_may(client):

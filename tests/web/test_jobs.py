@@ -251,7 +251,7 @@ def test_what_could_not_be_written_is_written_when_there_is_room(tmp_path, monke
     told = store.get(first.id)
     assert told.status == "failed"
     assert "disk is full" in told.error["message"]
-    assert "run it again" in told.error["message"]
+    assert "run the job again" in told.error["message"]
     assert runner.again(first.id)
     runner.close()
 

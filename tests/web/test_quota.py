@@ -52,7 +52,7 @@ def test_so_many_uploads_are_kept_and_what_is_deleted_makes_room(make, tmp_path)
     for name, content in (("c.csv", GRAPH), ("d.dfd", study), ("e.json", b"{}")):
         refused = send(client, name, content, dataset="study")
         assert refused.status_code == 507
-        assert "at most 2 uploads, and has 2" in message(refused)
+        assert "has 2 uploads and keeps at most 2" in message(refused)
         assert "max_uploads=4" in message(refused)
     assert kept(tmp_path / "data") == before
     gone = client.delete(f"/api/datasets/study/subjects/{first.json()['subject']}")

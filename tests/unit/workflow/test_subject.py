@@ -101,7 +101,7 @@ def test_a_data_set_without_an_id_asks_which_graph(source):
 
 
 def test_words_that_name_nothing(tmp_path):
-    with pytest.raises(MissingInputError, match=r"no graph file 'gone\.csv'.*mice, synthetic"):
+    with pytest.raises(MissingInputError, match=r"is named 'gone\.csv'.*mice, synthetic"):
         find_subject("gone.csv")
     with pytest.raises(UnknownNameError, match="Unknown graph id 'sub-1'"):
         find_subject("mice", "sub-1")
@@ -154,7 +154,7 @@ def test_words_become_plain_values():
     for bad in ("foo", "=3"):
         with pytest.raises(InvalidParameterError, match="key=value") as caught:
             parse_settings([bad])
-        assert caught.value.parameters == ("settings",)
+        assert caught.value.parameters == ("parameters",)
 
 
 def test_classes_that_an_oracle_counts_otherwise_are_told_and_wanted_by_its_own_names() -> None:
