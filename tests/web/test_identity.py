@@ -71,7 +71,7 @@ def test_two_files_of_one_name_are_not_served_as_one(tmp_path):
     for place in ("one", "two"):
         (tmp_path / place).mkdir()
         paths.append(str(make_cohort().save(tmp_path / place / "study.dfd")))
-    with pytest.raises(InvalidParameterError, match="both be called 'study'"):
+    with pytest.raises(InvalidParameterError, match="both be named 'study'"):
         Library(ServerSettings(datasets=tuple(paths), data=tmp_path / "data"))
     twice = Library(ServerSettings(datasets=(paths[0], paths[0]), data=tmp_path / "data"))
     assert twice.all_keys() == ["study"]

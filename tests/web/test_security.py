@@ -94,7 +94,7 @@ def test_pages_of_others_neither_ask_nor_change(make, headers):
     ):
         answer = visitor.request(method, path, headers=headers)
         assert answer.status_code == 403, (method, path)
-        assert "may not" in shaped(answer)
+        assert "must not" in shaped(answer)
     assert app.state.store.recent() == []
     assert visitor.get("/", headers=headers).status_code == 200  # a link
 

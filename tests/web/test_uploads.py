@@ -65,8 +65,8 @@ HOSTILE = {
     "objects in an array": ("a.npy", object_array(), "never loaded"),
     "classifier": ("a.dfo", b"PK", "run code"),
     "matlab": ("a.mat", b"MATLAB 5.0", "not accepted as uploads"),
-    "program": ("a.exe", b"MZ", "not taken"),
-    "no ending": ("README", b"hello", "not taken"),
+    "program": ("a.exe", b"MZ", "not accepted"),
+    "no ending": ("README", b"hello", "not accepted"),
     "empty": ("a.csv", b"", "empty"),
     "no zip": ("a.zip", b"PK\x03\x04 rubbish", "zip"),
     "bomb": ("a.zip", BOMB, "exceed the limit"),
@@ -131,7 +131,7 @@ def test_a_folder_becomes_a_data_set_that_can_be_dropped(client):
     assert client.get(f"/api/datasets/{key}").status_code == 404
     kept = client.delete("/api/datasets/study")
     assert kept.status_code == 400
-    assert "stays" in kept.json()["error"]["message"]
+    assert "cannot be deleted" in kept.json()["error"]["message"]
 
 
 def test_a_data_set_file_is_taken(client, tmp_path):

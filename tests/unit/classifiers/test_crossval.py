@@ -74,7 +74,7 @@ def test_seeded_and_reported():
     assert a == b
     assert a != c
     assert seen == [(i, 5) for i in range(6)]
-    assert a.preset == "sf-knn"
+    assert a.preset == "regions-logistic"
 
 
 def test_more_permutations_keep_the_figures_of_the_repeats():

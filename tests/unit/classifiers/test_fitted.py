@@ -32,14 +32,17 @@ def test_probabilities_where_the_estimator_has_them():
 
 
 def test_no_graphs_no_labels():
-    assert fit_oracle(COHORT).predict([]) == []
+    assert fit_oracle(COHORT, "sf-knn").predict([]) == []
 
 
 def test_graphs_over_other_nodes():
     other = Graph.from_edges(5, [(0, 1)])
     with pytest.raises(InvalidGraphError, match=r"Graph 1 has 5 nodes, .* trained on .* 12"):
         fit_oracle(COHORT, features="edges").predict([COHORT.graphs[0], other])
-    assert fit_oracle(COHORT).predict([other])[0] in {0, 1}  # a spectrum has no such bound
+    assert fit_oracle(COHORT, "sf-knn").predict([other])[0] in {
+        0,
+        1,
+    }  # a spectrum has no such bound
 
 
 def test_an_unfitted_estimator_is_refused():
@@ -48,7 +51,7 @@ def test_an_unfitted_estimator_is_refused():
 
 
 def test_it_travels_to_a_worker():
-    oracle = fit_oracle(COHORT)
+    oracle = fit_oracle(COHORT, "sf-knn")
     before = oracle.predict(COHORT.graphs)
     again = pickle.loads(pickle.dumps(oracle))
     assert again.predict(COHORT.graphs) == before
@@ -65,7 +68,7 @@ graphs = make_cohort().graphs
 def test_predicting_imports_no_scikit_learn(tmp_path):
     """In a worker, after loading, and for nearest neighbours even when they are trained there."""
     oracles = {preset: fit_oracle(COHORT, preset) for preset in PRESETS}
-    codes = {"fit_oracle(make_cohort())": "sf-knn"}
+    codes = {"fit_oracle(make_cohort(), 'sf-knn')": "sf-knn"}
     for preset, oracle in oracles.items():
         (tmp_path / f"{preset}.pickle").write_bytes(pickle.dumps(oracle))
         codes[f"pickle.load(open('{preset}.pickle', 'rb'))"] = preset
@@ -107,13 +110,13 @@ def test_edits_where_they_can_be_answered():
         assert oracle.predict_edits(base, []) == []
         with pytest.raises(InvalidGraphError, match="5 nodes"):
             oracle.predict_edits(Graph.from_edges(5, []), edits)
-    assert not hasattr(fit_oracle(COHORT), "predict_edits")
+    assert not hasattr(fit_oracle(COHORT, "sf-knn"), "predict_edits")
     forest = RandomForestClassifier(3, random_state=0)
     assert not hasattr(fit_oracle(COHORT, features="edges", estimator=forest), "predict_edits")
 
 
 def test_the_card_can_be_added_to_without_changing_the_first():
-    oracle = fit_oracle(COHORT)
+    oracle = fit_oracle(COHORT, "sf-knn")
     marked = oracle.with_card(note="x")
     assert marked.card["note"] == "x"
     assert "note" not in oracle.card

@@ -34,8 +34,9 @@ def test_training_and_judging_are_asked_for_alike():
     assert by_place.card["preset"] == "edges-svm"
 
 
-def test_the_default_is_the_papers():
-    oracle = fit_oracle(COHORT)
+def test_the_default_depends_on_whether_there_are_regions():
+    assert fit_oracle(COHORT).card["preset"] == "regions-logistic"
+    oracle = fit_oracle(make_cohort(regions=False))
     assert oracle.card["preset"] == "sf-knn"
     assert oracle.features == SpectralFeatures()
     assert 1 <= oracle.card["chosen"]["n_neighbors"] <= 29
