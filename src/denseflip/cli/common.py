@@ -80,7 +80,7 @@ _OPTIONS = {
     "keep": ("percentile", "threshold", "edges"),
     "method": ("method", "methods"),
 }
-#: Placeholder or example of a value, for options whose name does not suggest one.
+#: How a value looks, for options whose name does not suggest it.
 _VALUES = {
     "background": "DATASET",
     "graph_id": "after the data set's name (`denseflip data show DATASET --ids` lists them)",
