@@ -220,7 +220,7 @@ def test_import_of_a_lab_says_what_it_left_out(capsys: Captured, tmp_path: Path)
     err = fails(capsys, "data", "import", "xcp_d", "--labels", "participants.tsv")
     assert "problems found: 2" in err
     assert "Labels without a graph file (1): sub-77" in err
-    assert "('n/a' is no class) (1): sub-01" in err
+    assert "('n/a' is not a class) (1): sub-01" in err
     assert "On the command line: --skip-unmatched." in err
     assert not (tmp_path / "xcp_d.dfd").exists()
     out = ok(capsys, "data", "import", "xcp_d", "--labels", "participants.tsv", "--skip-unmatched")

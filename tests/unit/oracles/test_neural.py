@@ -299,7 +299,7 @@ def test_what_is_missing_or_odd_is_said(torch, networks):
         as_oracle(network, features="degree", max_batch=0)
     with pytest.raises(InvalidParameterError, match=r"class_names has 3 names \(a, b, c\), but"):
         as_oracle(network, features="degree", class_names=["a", "b", "c"]).predict(GRAPHS[:1])
-    with pytest.raises(InvalidParameterError, match="nodes is for a scikit-learn est"):
+    with pytest.raises(InvalidParameterError, match="nodes applies to a scikit-learn est"):
         as_oracle(network, features="degree", nodes=["a"])
     with pytest.raises(InvalidParameterError, match=r"features is for .*; this is a function"):
         as_oracle(lambda a: 0, features="degree")
