@@ -105,9 +105,7 @@ def test_settings_that_are_not_those_of_a_counterfactual_are_refused(module, cha
 def test_features_that_are_not_those_of_x_are_refused(module):
     with pytest.raises(InvalidParameterError, match=r"x does not hold the 'constant' features"):
         explainer(module, "constant")(**tensors())
-    with pytest.raises(
-        InvalidParameterError, match=r"not hold the 'profile' features .*'fixed'"
-    ):
+    with pytest.raises(InvalidParameterError, match=r"not hold the 'profile' features .*'fixed'"):
         explainer(module, "profile")(**tensors())
     fixed = explainer(module, "fixed")(**tensors())
     own = explainer(module, lambda a: a.sum(0)[:, None])(**tensors())
