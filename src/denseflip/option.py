@@ -94,6 +94,12 @@ class Option:
         )
 
     @property
+    def limits(self) -> dict[str, float]:
+        """The bounds by the names that pydantic gives them."""
+        named = {"ge": self.minimum, "gt": self.above, "le": self.maximum}
+        return {key: value for key, value in named.items() if value is not None}
+
+    @property
     def bounds(self) -> str:
         """The bounds in words, with a space in front; empty if there are none."""
         words = []

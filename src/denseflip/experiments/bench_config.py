@@ -110,7 +110,7 @@ _KINDS: dict[str, Any] = {
 }
 #: Every other option of a request is a key of the file, for all methods, and of each method.
 _OPTIONS: dict[str, Any] = {
-    name: (_KINDS[option.kind] | None, None)
+    name: (Annotated[_KINDS[option.kind], Field(**option.limits)] | None, None)
     for name, option in list_options().items()
     if name not in _APART
 }

@@ -139,7 +139,7 @@ def test_names_that_mean_nothing_are_all_reported(folder):
         "datasets[0]: Unknown data set 'mices'. Did you mean 'mice'?",
         "oracles[0]: Unknown preset 'sf-kn'. Did you mean 'sf-knn'?",
         "oracles[1]: gone.dfo: no such classifier file.",
-        "oracles[2]: Oracle nowhere_at_all:f: there is no module",
+        "oracles[2]: Oracle nowhere_at_all:f: no module",
         "methods[0]: Unknown method 'trii'. Did you mean 'tri'?",
         "methods[1]: Unknown parameter of 'tri' 'revers'. Did you mean 'reverse'?",
     ):

@@ -39,8 +39,7 @@ def kept(result: Counterfactual, method: str, reading: str = PLAIN, **job) -> di
             DataSpec.of(DATA, ""),
             OracleSpec("own", "function"),
             method_spec(method, reading=reading),
-            request=replace(job.pop("request", Request()), seed=result.seed),
-            **job,
+            request=Request(seed=result.seed, **job),
         ),
         "g0001",
     )
