@@ -94,7 +94,7 @@ class Option:
         )
 
     @property
-    def limits(self) -> dict[str, float]:
+    def limits(self) -> dict[str, Any]:
         """The bounds by the names that pydantic gives them."""
         named = {"ge": self.minimum, "gt": self.above, "le": self.maximum}
         return {key: value for key, value in named.items() if value is not None}

@@ -56,7 +56,7 @@ def test_confounds_are_printed_and_kept_in_the_card(cohort, capsys):
     assert "held-out graphs, age, sex, site regressed out" in text
     assert "the confounds alone" in text
     assert "leave-site-out (2 sites)" in text
-    assert "labels shuffled within sites (19 times)" in text
+    assert "permuted labels within sites (19 times)" in text
     assert "its confounds" in text
     kept = load_oracle("it.dfo").card["evaluation"]["confounds"]
     assert kept["columns"] == ["age", "sex", "site"]

@@ -301,7 +301,7 @@ def test_what_is_missing_or_odd_is_said(torch, networks):
         as_oracle(network, features="degree", class_names=["a", "b", "c"]).predict(GRAPHS[:1])
     with pytest.raises(InvalidParameterError, match="nodes applies to a scikit-learn est"):
         as_oracle(network, features="degree", nodes=["a"])
-    with pytest.raises(InvalidParameterError, match=r"features is for .*; this is a function"):
+    with pytest.raises(InvalidParameterError, match=r"features applies to .*; this is a function"):
         as_oracle(lambda a: 0, features="degree")
     with pytest.raises(OracleError, match=r"raised RuntimeError.*node features 'profile'"):
         explain(GRAPHS[0], as_oracle(network, features="profile"), "edg")
