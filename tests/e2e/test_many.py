@@ -235,7 +235,7 @@ def test_57_regions_and_400_nodes_stay_legible(desk, viewport):
     assert len(numbers) == (0 if viewport is DESK else 57)
     page.click("#tab-whatif")
     page.wait_for_selector("#whatif .wi-verdict strong")
-    assert "1,653 pairs" in page.inner_text("#whatif")
+    assert "1,653 region pairs" in page.inner_text("#whatif")
     page.fill(".wi-find", "area 3 area 40")
     page.click("[data-find='3-40']")
     assert page.evaluate("document.activeElement.closest('[data-cell]').dataset.cell") == "3-40"
