@@ -220,8 +220,8 @@ NODE_TABLES = {
     "coordinates are infinite": ("name,x,y,z\na,1,2,1e999\n", "three finite numbers"),
     "index of 5,000 digits": (f"index,name\n{DIGITS},a\n", "index must be 0"),
     "no UTF-8": ("name\n\udcff\n", "cannot read the node table"),
-    "two columns of regions": ("name,lobe,lobe\na,x,y\n", "two columns are called 'lobe'"),
-    "two columns of names": ("name,name\na,b\n", "two columns are called 'name'"),
+    "two columns of regions": ("name,lobe,lobe\na,x,y\n", "two columns are named 'lobe'"),
+    "two columns of names": ("name,name\na,b\n", "two columns are named 'name'"),
     "null byte": ("name\na\0b\n", None),
 }
 
@@ -260,7 +260,7 @@ def test_odd_labels_files_are_told_or_read(name, tmp_path):
     except DenseflipError as error:
         said = str(error)
     assert not said or "labels.csv" in said
-    assert ("two columns are called" in said) == twice
+    assert ("two columns are named" in said) == twice
 
 
 @pytest.mark.parametrize(
