@@ -263,7 +263,13 @@ def check(trial: Trial, *, told: bool = False) -> Counter[str]:
         counts["named what bound"] += 1
     if told and result.found:
         trial.box.asked.clear()
-        story = describe(result, trial.nodes, trial.box, background=trial.others)
+        story = describe(
+            result,
+            trial.nodes,
+            trial.box,
+            background=trial.others,
+            constraints=trial.given,
+        )
         _check_asked(trial)
         wrong = breaks(trial, story.named_edits.apply(trial.graph), answer=True)
         assert wrong is None, f"the sentence breaks {wrong}"

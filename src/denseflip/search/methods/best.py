@@ -231,15 +231,16 @@ class _Portfolio:
             share = max(1, math.ceil(part * left))
             most = share if most is None else min(most, share)
         session = SharedSession(self.session, most)
-        problem.best, n_notes = None, len(problem.notes)
+        problem.best, n_notes, short = None, len(problem.notes), False
         try:
             walk = search(problem, session)
             if refine and walk.status is Status.FOUND:
                 walk = self._refined(walk, session)
-        except (BudgetSpentError, StopSearch):
+        except (BudgetSpentError, StopSearch) as error:
             walk = problem.best or Walk(Status.EXHAUSTED, problem.graph, problem.label)
-        if not math.isinf(left) and (SPENT in problem.notes[n_notes:] or session.remaining < 1):
-            self.cut = True
+            short = isinstance(error, BudgetSpentError)
+        short = short or SPENT in problem.notes[n_notes:] or session.remaining < 1
+        self.cut = self.cut or (short and not math.isinf(left))
         del problem.notes[n_notes:]  # remarks of that search alone
         queries = self.session.calls - started
         if walk.status is Status.FOUND:
