@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -40,13 +41,18 @@ def start(folder: Path, study: str = "mice") -> tuple[subprocess.Popen[str], str
     )
     assert server.stderr is not None
     line = server.stderr.readline()
-    url = line.split("serves at ")[1].split()[0].rstrip("/")
+    address = re.search(r"https?://\S+", line)
+    if address is None:
+        server.kill()
+        raise SystemExit(f"the server printed no address: {line.strip()!r}")
+    url = address[0].rstrip("/")
     for _ in range(600):
         try:
             ask(f"{url}/api/health")
             return server, url
         except OSError:
             time.sleep(0.05)
+    server.kill()
     raise SystemExit("the server does not answer")
 
 

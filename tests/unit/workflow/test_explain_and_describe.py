@@ -106,7 +106,7 @@ def test_settings_come_before_what_is_asked_for_in_general():
 )
 def test_what_a_method_does_not_take_is_said(asked, name):
     with pytest.raises(
-        InvalidParameterError, match=f"'tri' has no parameter {name}. These do:"
+        InvalidParameterError, match=f"'tri' has no parameter {name}. These have it:"
     ) as error:
         explain_and_describe(eight(), linked, "tri+min", **asked)
     assert error.value.parameters == (name, "method")

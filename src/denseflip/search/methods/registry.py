@@ -396,7 +396,7 @@ def method_for(request: Request) -> Method:
         if key not in known:
             able = [other for other in METHODS if key in _parameters(other)]
             base = name.strip().split("+")[0]
-            msg = f"The method {base!r} has no parameter {key}. These do: {', '.join(able)}."
+            msg = f"The method {base!r} has no parameter {key}. These have it: {', '.join(able)}."
             raise InvalidParameterError(msg, parameter=(key, "method"))
     if isinstance(request.regions, str) and "regions" in known:
         wanted["regions"] = request.regions
