@@ -71,6 +71,9 @@ class AsRead(
         in proportion to how much more often than graphs of the original's class.
     draws, flips : the number of redraws that were queried, and how many of them flipped.
     only : whether there is only one choice of that many pairs; then one query is enough.
+    places : the places that a search named, each by the names of its regions or of its node.
+    balanced : whether each redraw also changes pairs in other places, so that the number of edges
+        stays the same.
 
     Examples
     --------
@@ -85,6 +88,8 @@ class AsRead(
     draws: int
     flips: int
     only: bool = False
+    places: tuple[tuple[str, ...], ...] = ()
+    balanced: bool = False
 
     def __post_init__(self) -> None:
         for name, value, known in (

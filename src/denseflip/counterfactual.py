@@ -43,12 +43,16 @@ class Ask(StrEnum):
     KNOWN = "known"  # use a label that was counted before (of a background graph); count no query
 
 
+BALANCE = "balance"  # the block of edits that keep the number of edges
+
+
 class Step(NamedTuple):
     """One step of a search: the block that made it, the structure, and the flipped pairs.
 
     Attributes
     ----------
-    block : ``"sparsify"``, ``"densify"``, ``"swap"``, ``"replace"`` or ``"refine"``.
+    block : ``"sparsify"``, ``"densify"``, ``"swap"``, ``"replace"``, ``"refine"``, or ``"balance"``
+        for pairs outside the places of a claim that keep the number of edges.
     structure : what was changed: ``"edge"``, ``"clique"``, ``"block"``, ``"graph"`` …
     toggled : the pairs flipped by this step (possibly none).
     ask : whether the classifier was queried after it.

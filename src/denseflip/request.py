@@ -31,8 +31,10 @@ R = TypeVar("R")
 
 LANGUAGES = ("auto", "regions", "nodes", "pairs")
 OBJECTIVES = ("sentence", "edits", "balanced")
+IN_RANGE = ("prefer", "require", "ignore")
+BALANCE = ("auto", "on", "off")
 #: Options that belong to one method; a comparison of methods does not take them.
-PER_METHOD = ("method", "parameters", "language", "objective", "front")
+PER_METHOD = ("method", "parameters", "language", "objective", "front", "in_range", "balance")
 NOISE = 0.01  # share of all pairs that a perturbation flips by default
 
 
@@ -135,6 +137,27 @@ class Request:
         "choice",
         "Objective",
         choices=OBJECTIVES,
+    )
+    in_range: str | None = option(
+        None,
+        "Whether every place that the sentence names must end within what real graphs of the new "
+        "class have (95 % prediction interval): prefer (default) falls back to the shortest "
+        "sentence out of range, require does not, ignore does not look.",
+        SENTENCE,
+        "choice",
+        "Within the range of real graphs",
+        choices=IN_RANGE,
+        common=True,
+    )
+    balance: Any = option(
+        None,
+        "Keep the number of edges: what the sentence adds in its places is removed elsewhere, and "
+        "the other way round. auto (default) does so if the graphs of the new class have nearly "
+        "the same number of edges.",
+        SENTENCE,
+        "choice",
+        "Keep the number of edges",
+        choices=BALANCE,
     )
     vocabulary: Any = option(
         "auto",
@@ -258,6 +281,8 @@ class Request:
         if not isinstance(self.parameters, Mapping):
             msg = f"parameters must map names to values; got {shown(self.parameters)}."
             raise InvalidParameterError(msg, parameter="parameters")
+        if isinstance(self.balance, bool):
+            object.__setattr__(self, "balance", "on" if self.balance else "off")
         check_fields(self)
         if self.noise is not None and self.robust is None:
             msg = "noise sets the perturbations of robust, which is not given: pass robust=0.9 too."

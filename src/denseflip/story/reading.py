@@ -7,7 +7,7 @@ same numbers, and the oracle is queried again (`search.claims.redraw`).
 from __future__ import annotations
 
 from denseflip.as_read import READINGS
-from denseflip.counterfactual import AsRead, Counterfactual
+from denseflip.counterfactual import BALANCE, AsRead, Counterfactual
 from denseflip.graph import Taxonomy
 from denseflip.oracles.background import Background
 from denseflip.oracles.base_session import BaseSession, BudgetSpentError
@@ -102,6 +102,8 @@ def _same_cells(result: Counterfactual, regions: Taxonomy) -> bool:
     """Whether the cells named by the search belong to these regions, not only by name."""
     at, names = regions.index, regions.regions
     for step in result.trace:
+        if step.block == BALANCE:
+            continue
         cells = {tuple(sorted((at[u], at[v]))) for u, v in step.toggled}
         spoken = {names[a] if a == b else f"{names[a]} – {names[b]}" for a, b in cells}
         if spoken != {step.name}:

@@ -325,6 +325,7 @@ class Story:
                     _read_language(data, regions),
                     regions or node_taxonomy(nodes),
                     reading_of(as_read),
+                    as_read is not None and as_read.balanced,
                 ),
                 vocabulary=Vocabulary.from_dict(data["vocabulary"]),
                 evaluation=visible_tree(typed(data, "evaluation", Mapping, NoneType)),

@@ -81,13 +81,14 @@ class Verification:
         language: Language,
         taxonomy: Taxonomy,
         reading: Reading = "any",
+        balanced: bool = False,
     ) -> Verification:
         """Inverse of `to_dict`; language, names and reading of the claim are those of the story."""
         with parsing("the test of a story"):
             label = typed(data, "label", bool, int, float, str)
             return cls(
                 **plain_fields(cls, data),
-                claim=Claim.from_rows(data["named"], label, language, taxonomy, reading),
+                claim=Claim.from_rows(data["named"], label, language, taxonomy, reading, balanced),
                 edits=Edits(
                     tuple((u, v) for u, v in data["added"]),
                     tuple((u, v) for u, v in data["removed"]),

@@ -48,6 +48,11 @@ class Amount(NamedTuple):
 Amounts = tuple[Amount, ...]
 
 
+def net(amounts: Iterable[Amount]) -> int:
+    """How many connections more there are in all places together."""
+    return sum(amount.added - amount.removed for amount in amounts)
+
+
 def total(amounts: Iterable[Amount]) -> int:
     """Number of connections changed in all places together."""
     return sum(amount.total for amount in amounts)
@@ -66,6 +71,8 @@ class Claim:
     taxonomy : the regions, or one region per node (`node_taxonomy`).
     reading : which connections of a place are meant, ``"any"``, ``"typical"`` or
         ``"distinctive"``; see `AsRead`.
+    balanced : whether connections in other places change as well, so that the number of edges of
+        the whole graph stays the same.
 
     Examples
     --------
@@ -81,6 +88,12 @@ class Claim:
     language: Language
     taxonomy: Taxonomy
     reading: Reading = "any"
+    balanced: bool = False
+
+    @property
+    def elsewhere(self) -> int:
+        """How many connections are added in other places; a negative number is removed there."""
+        return -net(self.amounts) if self.balanced else 0
 
     @property
     def places(self) -> tuple[Place, ...]:
@@ -109,6 +122,12 @@ class Claim:
             return ()
         names = self.taxonomy.regions
         return tuple(frozenset(names[r] for r in place if r is not None) for place in self.places)
+
+    @property
+    def place_names(self) -> tuple[tuple[str, ...], ...]:
+        """The names of the regions, or of the node, of each place."""
+        names = self.taxonomy.regions
+        return tuple(tuple(names[r] for r in place if r is not None) for place in self.places)
 
     def name(self, place: Place) -> str:
         """The name of a place: ``"Front – Back"``, or ``"Front"`` for one region or node."""
@@ -144,6 +163,7 @@ class Claim:
         language: Language,
         taxonomy: Taxonomy,
         reading: Reading = "any",
+        balanced: bool = False,
     ) -> Claim:
         """Inverse of `rows`."""
         position = {name: i for i, name in enumerate(taxonomy.regions)}
@@ -153,7 +173,7 @@ class Claim:
             b = None if row["region_b"] is None else position[typed(row, "region_b", str)]
             place = (a, b) if b is None or a <= b else (b, a)
             amounts.append(Amount(place, typed(row, "added", int), typed(row, "removed", int)))
-        return cls(tuple(amounts), label, language, taxonomy, reading)
+        return cls(tuple(amounts), label, language, taxonomy, reading, balanced)
 
 
 def node_taxonomy(nodes: Nodes) -> Taxonomy:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,9 +17,9 @@ from denseflip.as_read import READINGS
 from denseflip.counterfactual import AsRead, Label, Reading
 from denseflip.graph import Codes, Nodes, Taxonomy
 from denseflip.search.claims.claim import Amount, Amounts, Claim, Place, node_taxonomy, total
-from denseflip.search.claims.moves import Classes, Move, moves_of, one_each
-from denseflip.search.claims.places import Places
-from denseflip.search.claims.redraw import Redraw, Repeats, TooFewError
+from denseflip.search.claims.moves import Move, moves_of, one_each, within_limits
+from denseflip.search.claims.redraw import Elsewhere, Redraw, Repeats, TooFewError
+from denseflip.search.claims.reference import Limits, Reference
 from denseflip.search.core.probing import Probe, certify, gallop, joined, lexmin
 from denseflip.search.core.problem import Problem
 
@@ -32,21 +32,24 @@ _TRIES = 24  # tests of single places
 _FAINT = 0.5  # standard deviations below which classes do not differ
 _VERDICTS = 5  # attempts to verify a claim, each with a larger step
 
-Marks = tuple[int, int, int]  # number of places, edits, rank of the reading: less is better
+# Number of places, edits, rank of the reading, whether it is out of range: less is better.
+Marks = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, eq=False)
 class VerifiedClaim:
     """A claim that was verified, with the outcome of the test and one redraw that flips.
 
-    Its effort is the number of edits, divided in each place by how clearly the classes differ
-    there.
+    Its parts are the pairs of each place and, if it is balanced, those elsewhere. Its effort is the
+    number of edits, divided in each place by how clearly the classes differ there. Whether it is in
+    range is not known if the reference group is too small.
     """
 
     claim: Claim
     as_read: AsRead
     parts: tuple[Codes, ...]
     effort: float
+    in_range: bool | None = None
 
     @property
     def cells(self) -> int:
@@ -56,7 +59,7 @@ class VerifiedClaim:
     @property
     def edits(self) -> int:
         """Number of pairs that it changes."""
-        return self.claim.total
+        return sum(map(len, self.parts))
 
     @property
     def rank(self) -> int:
@@ -66,18 +69,18 @@ class VerifiedClaim:
     @property
     def marks(self) -> Marks:
         """The values that a Pareto front compares."""
-        return self.cells, self.edits, self.rank
+        return self.cells, self.edits, self.rank, int(self.in_range is False)
 
 
 def beats(one: Marks, other: Marks) -> bool:
-    """Whether an answer is at least as good in cells, edits and reading, and better in one."""
+    """Whether an answer is at least as good in every respect, and better in one."""
     return one != other and all(x <= y for x, y in zip(one, other, strict=True))
 
 
 def pareto_front(marks: Sequence[Marks]) -> list[int]:
     """Positions of the answers on the Pareto front, fewest cells first; of equal ones the first.
 
-    >>> pareto_front([(2, 9, 0), (1, 30, 0), (1, 40, 0), (2, 9, 0)])
+    >>> pareto_front([(2, 9, 0, 0), (1, 30, 0, 0), (1, 40, 0, 0), (2, 9, 0, 0)])
     [1, 0]
     """
     kept: dict[Marks, int] = {}
@@ -88,8 +91,9 @@ def pareto_front(marks: Sequence[Marks]) -> list[int]:
 
 
 def shortest(verified: Sequence[VerifiedClaim]) -> VerifiedClaim:
-    """The claim with the fewest cells; among those a weaker reading must halve the effort."""
-    return verified[preferred([(one.cells, one.effort, one.rank) for one in verified])]
+    """The claim in range with the fewest cells; a weaker reading must halve the effort."""
+    first = [one for one in verified if one.in_range] or list(verified)
+    return first[preferred([(one.cells, one.effort, one.rank) for one in first])]
 
 
 def preferred(answers: Sequence[tuple[int, float, int]]) -> int:
@@ -112,25 +116,34 @@ class ClaimSearch:
         self,
         problem: Problem,
         probe: Probe,
-        places: Places,
+        reference: Reference,
         readings: Sequence[Reading],
         max_cells: int,
         thorough: bool,
+        *,
+        in_range: bool,
+        balanced: bool,
     ) -> None:
         self.problem, self.probe = problem, probe
         self.max_cells, self.thorough = max_cells, thorough
         self.verified: list[VerifiedClaim] = []
         current, target = problem.frequencies("brief")
-        classes = Classes.of(places, *problem.split_background("brief"))
+        places = reference.places
+        elsewhere = Elsewhere(places, current, target) if balanced else None
         names = places.taxonomy
         if names is None:
             names = node_taxonomy(problem.nodes or Nodes.numbered(problem.graph.n_nodes))
         self.tests: list[tuple[_ClaimTest, list[Move]]] = []
         for reading in readings:
-            redraw = Redraw(places, reading, current, target)
-            if moves := moves_of(redraw, classes, problem.check_time):
+            redraw = Redraw(places, reading, current, target, elsewhere)
+            limits = Limits(reference, redraw) if reference.is_known else None
+            moves = moves_of(redraw, reference, problem.check_time)
+            if in_range and limits is not None:
+                moves = within_limits(moves, limits)
+            if moves:
                 repeats = Repeats(redraw, problem.rng)
-                test = _ClaimTest(probe, redraw, repeats, moves, problem.rng, names)
+                rng = problem.rng
+                test = _ClaimTest(probe, redraw, repeats, moves, rng, names, limits, in_range)
                 self.tests.append((test, moves))
 
     def search(self) -> None:
@@ -203,8 +216,8 @@ class ClaimSearch:
         fails, its amount is increased, until one place holds.
         """
         cost = cost or test.effort
-        usual = [test.within((move.times(1),), limit) for move in moves]
-        full = [test.within((move.full,), limit) for move in moves]
+        usual = [test.within(test.fit((move.times(1),)), limit) for move in moves]
+        full = [test.within(test.fit((move.full,)), limit) for move in moves]
         n = len(moves)
         flips = test.repeats.screened([*usual, *full], test.probe)
         least: dict[int, Amounts] = {}
@@ -246,7 +259,8 @@ class ClaimSearch:
         """A few places that hold together, with ``force`` times the usual amounts or all."""
 
         def amounts(some: Sequence[Move]) -> Amounts:
-            return tuple(move.full if force is None else move.times(force) for move in some)
+            wanted = (move.full if force is None else move.times(force) for move in some)
+            return test.fit(tuple(wanted))
 
         def enough(some: Sequence[Move]) -> bool:
             return test.seems(amounts(some))
@@ -276,6 +290,8 @@ class _ClaimTest:
     moves: Sequence[Move]
     rng: np.random.Generator
     names: Taxonomy
+    limits: Limits | None
+    in_range: bool
 
     def __post_init__(self) -> None:
         self.most: dict[tuple[Place, int], int] = {}
@@ -302,7 +318,19 @@ class _ClaimTest:
         effort = self.effort(amounts)
         return amounts if effort <= limit else self.scaled(amounts, limit / effort)
 
+    def fit(self, amounts: Amounts) -> Amounts:
+        """The claim, reduced until every place is in range."""
+        if self.limits is None or not self.in_range:
+            return amounts
+        return tuple(map(self.limits.clip, amounts))
+
+    def allows(self, amounts: Amounts) -> bool:
+        """Whether the claim is in range, if it has to be."""
+        return not self.in_range or self.limits is None or self.limits.allow(amounts)
+
     def holds(self, amounts: Amounts) -> bool:
+        if not self.allows(amounts):
+            return False
         try:
             return self.repeats.holds(amounts, self.probe)
         except TooFewError:
@@ -316,7 +344,7 @@ class _ClaimTest:
 
     def scaled(self, amounts: Amounts, factor: float) -> Amounts:
         """The claim with scaled amounts, at most the pairs available and at least one."""
-        return tuple(self._scaled(amount, factor) for amount in amounts)
+        return self.fit(tuple(self._scaled(amount, factor) for amount in amounts))
 
     def _scaled(self, amount: Amount, factor: float) -> Amount:
         sides = []
@@ -335,7 +363,7 @@ class _ClaimTest:
                 now = amounts
 
                 def with_less(factor: float, i: int = i, now: Amounts = now) -> Amounts:
-                    return (*now[:i], self._scaled(now[i], factor), *now[i + 1 :])
+                    return self.fit((*now[:i], self._scaled(now[i], factor), *now[i + 1 :]))
 
                 amounts = self._least(now, with_less)
         for i, amount in enumerate(amounts):  # one of additions and removals may be enough
@@ -364,6 +392,8 @@ class _ClaimTest:
         """Verify a claim on fresh redraws; if it fails, increase its amounts and try again."""
         step = _STEP
         for _ in range(_VERDICTS):
+            if not self.allows(amounts):
+                return None
             verified = self._fresh(amounts)
             if verified is not None:
                 return verified
@@ -393,5 +423,8 @@ class _ClaimTest:
         assert first is not None
         seen = self.redraw.outcome(flipped, only=fixed)
         parts, label = first
-        claim = Claim(amounts, label, seen.language, self.names, seen.reading)
-        return VerifiedClaim(claim, seen, parts, self.effort(amounts))
+        balanced = self.redraw.elsewhere is not None
+        claim = Claim(amounts, label, seen.language, self.names, seen.reading, balanced)
+        seen = replace(seen, places=claim.place_names, balanced=balanced)
+        in_range = None if self.limits is None else self.limits.allow(amounts)
+        return VerifiedClaim(claim, seen, parts, self.effort(amounts), in_range)

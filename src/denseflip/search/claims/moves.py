@@ -7,16 +7,14 @@ search for claims.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 import numpy as np
-import numpy.typing as npt
 
-from denseflip.graph import Graph
 from denseflip.search.claims.claim import Amount, Place
-from denseflip.search.claims.places import Places
 from denseflip.search.claims.redraw import Redraw
+from denseflip.search.claims.reference import Limits, Reference
 
 
 @dataclass(frozen=True)
@@ -53,8 +51,19 @@ class Move:
         return Amount(self.place, added, removed)
 
 
+def within_limits(moves: Sequence[Move], limits: Limits) -> list[Move]:
+    """The moves, reduced to what keeps a claim in range; those that cannot be are left out."""
+    out = []
+    for move in moves:
+        full = limits.clip(move.full)
+        usual = (min(move.usual[0], full.added), min(move.usual[1], full.removed))
+        if any(usual):
+            out.append(replace(move, usual=usual, most=(full.added, full.removed)))
+    return out
+
+
 def moves_of(
-    redraw: Redraw, classes: Classes, check_time: Callable[[], None] = lambda: None
+    redraw: Redraw, reference: Reference, check_time: Callable[[], None] = lambda: None
 ) -> list[Move]:
     """The moves of all places that are expected to help, the most promising first.
 
@@ -64,20 +73,21 @@ def moves_of(
     Parameters
     ----------
     redraw : the places, the reading, the frequencies of both classes.
-    classes : how many edges both classes have in each place.
+    reference : how many edges both classes have in each place.
     check_time : raises when the time is up; fine taxonomies have very many places.
     """
-    return (_net if redraw.reading == "any" else _both)(redraw, classes, check_time)
+    return (_net if redraw.reading == "any" else _both)(redraw, reference, check_time)
 
 
-def _net(redraw: Redraw, classes: Classes, check_time: Callable[[], None]) -> list[Move]:
+def _net(redraw: Redraw, reference: Reference, check_time: Callable[[], None]) -> list[Move]:
     found: list[tuple[Move, float, float]] = []
     places = redraw.places
     for place in places.every:
         check_time()
         has, lacks = places.present(place), places.absent(place)
         size, joined = places.counts(place)
-        apart, away = classes.apart[place], classes.usual[place] - joined
+        at = reference.index(place)
+        apart, away = float(reference.apart[at]), float(reference.usual[at]) - joined
         for adding in (True, False):
             sign = 1 if adding else -1
             room = len(lacks) if adding else len(has)
@@ -85,7 +95,7 @@ def _net(redraw: Redraw, classes: Classes, check_time: Callable[[], None]) -> li
             if not room or wanted <= 0:
                 continue
             amount = min(room, max(1, round(wanted)))
-            clarity = sign * classes.clarity[place]
+            clarity = sign * float(reference.clarity[at])
             move = Move(
                 place,
                 (amount, 0) if adding else (0, amount),
@@ -100,7 +110,7 @@ def _net(redraw: Redraw, classes: Classes, check_time: Callable[[], None]) -> li
     )
 
 
-def _both(redraw: Redraw, classes: Classes, check_time: Callable[[], None]) -> list[Move]:
+def _both(redraw: Redraw, reference: Reference, check_time: Callable[[], None]) -> list[Move]:
     places, current, target = redraw.places, redraw.current, redraw.target
     assert current is not None
     assert target is not None
@@ -120,55 +130,13 @@ def _both(redraw: Redraw, classes: Classes, check_time: Callable[[], None]) -> l
             gain += float((more if adding else -more)[weights > 0].sum())
             expected += float(helps.sum())
         if any(usual):
-            clarity = abs(classes.clarity[place])
+            clarity = abs(float(reference.clarity[reference.index(place)]))
             move = Move(place, (usual[0], usual[1]), (most[0], most[1]), clarity)
             found.append((move, gain, expected))
     return _woven(
         [part[0] for part in sorted(found, key=lambda part: -part[1])],
         [part[0] for part in sorted(found, key=lambda part: -part[2])],
     )
-
-
-@dataclass(frozen=True)
-class Classes:
-    """How many edges graphs of the original's class and of the target class have in each place.
-
-    Attributes
-    ----------
-    usual : the mean number of edges of the target class.
-    apart : that minus the mean of the original's class.
-    clarity : ``apart`` in standard deviations within a class.
-    """
-
-    usual: dict[Place, float]
-    apart: dict[Place, float]
-    clarity: dict[Place, float]
-
-    @classmethod
-    def of(cls, places: Places, same: Sequence[Graph], others: Sequence[Graph]) -> Classes:
-        """Count the edges of both classes."""
-        here, there = _counts(places, same or [places.graph]), _counts(places, others)
-        usual = there.mean(axis=0)
-        apart = usual - here.mean(axis=0)
-        within = np.concatenate((here - here.mean(axis=0), there - usual))
-        # One edge more or less is not a difference, however similar a few graphs are.
-        spread = np.sqrt((within**2).sum(axis=0) / max(1, len(within) - 2) + 1.0)
-        return cls(
-            *(
-                dict(zip(places.every, values.tolist(), strict=True))
-                for values in (usual, apart, apart / spread)
-            )
-        )
-
-
-def _counts(places: Places, graphs: Sequence[Graph]) -> npt.NDArray[np.float64]:
-    """Edges by graph and place."""
-    if places.taxonomy is None:
-        rows = [graph.degrees() for graph in graphs]
-        return np.stack(rows)[:, [place[0] for place in places.every]].astype(float)
-    cells = places.cells
-    rows = [cells.count(graph)[cells.sizes > 0] for graph in graphs]
-    return np.stack(rows).astype(float)
 
 
 def _woven(*orders: Sequence[Move]) -> list[Move]:

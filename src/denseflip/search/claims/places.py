@@ -7,12 +7,12 @@ pair of nodes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
-from denseflip.counterfactual import Counterfactual, Language
+from denseflip.counterfactual import BALANCE, Counterfactual, Language
 from denseflip.graph import Cells, Codes, Edits, Graph, Nodes, Taxonomy
 from denseflip.search.claims.claim import Amount, Amounts, Claim, Place, node_taxonomy
 from denseflip.search.constraints.bound_constraints import BoundConstraints
@@ -162,7 +162,8 @@ def whole_claim(
 
     Parameters
     ----------
-    result : the result of a search.
+    result : the result of a search. If that search kept the number of edges, the claim has the
+        places that it named; the pairs elsewhere are added to those of the last place.
     language : what a place is.
     regions : the regions, for the language ``"regions"``.
     nodes : the names of the nodes, for the other languages.
@@ -177,7 +178,24 @@ def whole_claim(
     parts = parts or places.split(result.edits)
     names = places.taxonomy or node_taxonomy(nodes or Nodes.numbered(result.original.n_nodes))
     claim = Claim(places.count(parts), result.label_after, language, names)
-    return claim, tuple(parts.values())
+    held = tuple(parts.values())
+    if stated is None or not stated.balanced or stated.language != language:
+        return claim, held
+    if language == "regions" and claim.taxonomy.name != stated.regions:
+        return claim, held
+    chosen = [i for i, name in enumerate(claim.place_names) if name in stated.places]
+    if len(chosen) != len(stated.places):
+        return claim, held
+    claim = replace(claim.only(chosen, claim.label), balanced=True)
+    *first, last = (held[i] for i in chosen)
+    others = np.setdiff1d(_codes(result), joined((*first, last)))
+    return claim, (*first, np.sort(joined((last, others))))
+
+
+def _codes(result: Counterfactual) -> Codes:
+    """Sorted codes of the pairs that a result changes."""
+    n = result.original.n_nodes
+    return np.array([u * n + v for u, v in sorted(result.edits.pairs)], dtype=np.int64)
 
 
 def nodes_named(result: Counterfactual, nodes: Nodes | None) -> dict[Place, Codes] | None:
@@ -188,15 +206,19 @@ def nodes_named(result: Counterfactual, nodes: Nodes | None) -> dict[Place, Code
     n = result.original.n_nodes
     names = {name: i for i, name in enumerate(nodes.names)} if nodes is not None else {}
     parts: dict[Place, list[int]] = {}
+    changed: list[int] = []
     for step in result.trace:
+        codes = [u * n + v for u, v in step.toggled]
+        changed += codes
+        if step.block == BALANCE:
+            continue
         node = names.get(step.name)
         if node is None and step.name.isdecimal() and nodes is None:
             node = int(step.name)
         if node is None or any(node not in pair for pair in step.toggled):
             return None
-        parts.setdefault((node, None), []).extend(u * n + v for u, v in step.toggled)
-    codes = {place: np.sort(np.array(held, dtype=np.int64)) for place, held in parts.items()}
-    named = np.sort(joined(codes.values()))
-    if not np.array_equal(named, np.array([u * n + v for u, v in sorted(result.edits.pairs)])):
+        parts.setdefault((node, None), []).extend(codes)
+    if not np.array_equal(np.sort(changed), _codes(result)):
         return None
-    return dict(sorted(codes.items(), key=lambda item: -len(item[1])))
+    held = {place: np.sort(np.array(codes, dtype=np.int64)) for place, codes in parts.items()}
+    return dict(sorted(held.items(), key=lambda item: -len(item[1])))

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +17,7 @@ import numpy.typing as npt
 from denseflip.counterfactual import AsRead, Reading
 from denseflip.graph import Codes
 from denseflip.oracles.background import Frequencies
-from denseflip.search.claims.claim import Amounts, Place
+from denseflip.search.claims.claim import Amounts, Place, net
 from denseflip.search.claims.places import Places
 from denseflip.search.core.probing import Probe, joined
 
@@ -25,11 +27,85 @@ STAGES = ((1, 1), (3, 3), (6, 5), (DRAWS, 18))
 
 
 class TooFewError(Exception):
-    """A claim needs more pairs than a place has."""
+    """A claim needs more pairs than a place has; None stands for all other places."""
 
-    def __init__(self, place: Place, wanted: int, there: int, *, adding: bool) -> None:
+    def __init__(self, place: Place | None, wanted: int, there: int, *, adding: bool) -> None:
         super().__init__(place, wanted, there, adding)
         self.place, self.wanted, self.there, self.adding = place, wanted, there, adding
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """Pairs outside the places of a claim, which change so that the number of edges stays the same.
+
+    Pairs are added in proportion to how often the data set has them, and removed in proportion to
+    how seldom.
+
+    Parameters
+    ----------
+    places : the places of the original.
+    current, target : how often the original's class and the target class join each pair.
+    """
+
+    places: Places
+    current: Frequencies
+    target: Frequencies
+
+    def wanted(self, amounts: Amounts) -> int:
+        """How many pairs have to be added elsewhere; a negative number is removed."""
+        return -net(amounts)
+
+    @cached_property
+    def _pairs(self) -> tuple[_Pool, _Pool]:
+        """The pairs to remove and to add, with their weights and places."""
+        graph, terms = self.places.graph, self.places.terms
+        seen = np.union1d(self.current.codes, self.target.codes)
+        out = []
+        for codes in (graph.codes, np.setdiff1d(seen, graph.codes, assume_unique=True)):
+            free = codes if terms is None else codes[terms.may_change(codes)]
+            out.append(free)
+        n = max(1, self.current.n_graphs + self.target.n_graphs)
+        removable, addable = out
+        return (
+            _Pool(removable, n + 1 - self._count(removable), self._numbers(removable)),
+            _Pool(addable, self._count(addable), self._numbers(addable)),
+        )
+
+    def _count(self, codes: Codes) -> npt.NDArray[np.float64]:
+        """How many graphs join each pair."""
+        one, other = self.current, self.target
+        return one.at(codes) * one.n_graphs + other.at(codes) * other.n_graphs
+
+    def _numbers(self, codes: Codes) -> Codes:
+        """The numbers of the cells of pairs, or in the language of nodes nothing."""
+        return codes if self.places.taxonomy is None else self.places.cells.numbers(codes)
+
+    def queue(self, rng: np.random.Generator, *, adding: bool) -> _Pool:
+        """All pairs to add, or to remove, in the order of one redraw."""
+        pool = self._pairs[int(adding)]
+        order = np.argsort(rng.exponential(size=len(pool.codes)) / pool.weights)
+        return _Pool(pool.codes[order], pool.weights, pool.numbers[order])
+
+    def take(self, queue: _Pool, amounts: Amounts, *, adding: bool) -> Codes:
+        """The first pairs of a queue that are outside the places of a claim."""
+        wanted = abs(self.wanted(amounts))
+        if self.places.taxonomy is None:
+            ends = [place[0] for place, _, _ in amounts]
+            u, v = np.divmod(queue.codes, self.places.graph.n_nodes)
+            outside = ~(np.isin(u, ends) | np.isin(v, ends))
+        else:
+            named = [self.places.cells.number(place) for place, _, _ in amounts]  # type: ignore[arg-type]
+            outside = ~np.isin(queue.numbers, named)
+        found = np.flatnonzero(outside)[:wanted]
+        if len(found) < wanted:
+            raise TooFewError(None, wanted, len(found), adding=adding)
+        return queue.codes[found]
+
+
+class _Pool(NamedTuple):
+    codes: Codes
+    weights: npt.NDArray[np.float64]
+    numbers: Codes
 
 
 @dataclass(frozen=True)
@@ -42,12 +118,14 @@ class Redraw:
     reading : which pairs are drawn; see `AsRead`.
     current, target : how often the original's class and the target class join each pair; all
         readings except ``"any"`` need them.
+    elsewhere : where pairs change to keep the number of edges; None if it is not kept.
     """
 
     places: Places
     reading: Reading = "any"
     current: Frequencies | None = None
     target: Frequencies | None = None
+    elsewhere: Elsewhere | None = None
     _rooms: dict[tuple[Place, bool], int] = field(default_factory=dict, repr=False, compare=False)
 
     def weights(self, codes: Codes, *, adding: bool) -> npt.NDArray[np.float64]:
@@ -82,7 +160,7 @@ class Redraw:
         return np.sort(joined(self.parts(amounts, rng)))
 
     def parts(self, amounts: Amounts, rng: np.random.Generator) -> list[Codes]:
-        """The pairs of one redraw by place, in the order of the claim."""
+        """The pairs of one redraw by place, in the order of the claim; last, those elsewhere."""
         drawn: list[Codes] = []
         for place, added, removed in amounts:
             here: list[Codes] = []
@@ -94,6 +172,9 @@ class Redraw:
                     codes = np.setdiff1d(codes, joined(drawn), assume_unique=True)
                 here.append(self._some(codes, place, wanted, rng, adding=adding))
             drawn.append(joined(here))
+        if self.elsewhere is not None and (net := self.elsewhere.wanted(amounts)):
+            queue = self.elsewhere.queue(rng, adding=net > 0)
+            drawn.append(self.elsewhere.take(queue, amounts, adding=net > 0))
         return drawn
 
     def _some(
@@ -125,6 +206,8 @@ class Redraw:
 
     def fixed(self, amounts: Amounts) -> bool:
         """Whether all redraws are the same, because each place is filled or emptied completely."""
+        if self.elsewhere is not None and self.elsewhere.wanted(amounts):
+            return False
         return all(
             added in (0, self.room(place, adding=True))
             and removed in (0, self.room(place, adding=False))
@@ -200,6 +283,7 @@ class Repeats:
         self.misses = misses
         self._rng = rng
         self._queues: list[dict[tuple[Place, bool], Codes]] = [{} for _ in range(draws)]
+        self._elsewhere: list[dict[bool, _Pool]] = [{} for _ in range(draws)]
         self._failed = [0] * draws
         self._held: dict[Amounts, bool] = {}
 
@@ -219,6 +303,12 @@ class Repeats:
                 if wanted > len(codes):
                     raise TooFewError(place, wanted, len(codes), adding=adding)
                 parts.append(codes[:wanted])
+        elsewhere = self.redraw.elsewhere
+        if elsewhere is not None and (net := elsewhere.wanted(amounts)):
+            pools, adding = self._elsewhere[which], net > 0
+            if adding not in pools:
+                pools[adding] = elsewhere.queue(self._rng, adding=adding)
+            parts.append(elsewhere.take(pools[adding], amounts, adding=adding))
         return np.sort(joined(parts))
 
     def screened(self, several: Sequence[Amounts], probe: Probe) -> list[bool]:

@@ -36,7 +36,7 @@ from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import open_session
 from denseflip.search.claims.claim import Claim
 from denseflip.search.claims.places import Places, whole_claim
-from denseflip.search.claims.redraw import DRAWS, Redraw, TooFewError
+from denseflip.search.claims.redraw import DRAWS, Elsewhere, Redraw, TooFewError
 from denseflip.search.constraints.constrained_session import constrain, known_constraints_of
 from denseflip.search.core.probing import Probe
 from denseflip.search.core.problem import Problem
@@ -156,11 +156,19 @@ def redraw(
         if not sides.target.n_graphs:
             return AsRead(claim.language, regions, reading, draws, 0)
     bound = known_constraints_of(result, nodes, background, constraints)
+    places = Places(result.original, claim.regions, bound)
+    elsewhere = None
+    if claim.balanced:
+        if sides is None:
+            msg = "A claim that keeps the number of edges needs a background, and none was given."
+            raise MissingInputError(msg, parameter="background")
+        elsewhere = Elsewhere(places, sides.current, sides.target)
     drawn = Redraw(
-        Places(result.original, claim.regions, bound),
+        places,
         reading,
         None if sides is None else sides.current,
         None if sides is None else sides.target,
+        elsewhere,
     )
     problem = Problem(result.original, result.label_before, claim.label)
     probe = Probe(problem, constrain(session, result, bound), keep=False)

@@ -39,6 +39,7 @@ class Walk:
     graph, label : the last graph, and the oracle's label of it.
     trace : the steps from the original to that graph.
     as_read : the outcome of the redraw test, if the search ran it.
+    in_range : whether the places that were named end in the range of real graphs; None if unknown.
     chosen : the method that found this, if the search chose between several.
     minimal : True if it was certified that no single edit can be undone without losing the flip.
     front : the Pareto front, if it was requested; this answer is one of it.
@@ -50,6 +51,7 @@ class Walk:
     label: Label
     trace: list[Step] = field(default_factory=list)
     as_read: AsRead | None = None
+    in_range: bool | None = None
     chosen: str = ""
     minimal: bool | None = None
     front: tuple[Walk, ...] = ()

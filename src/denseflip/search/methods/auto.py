@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from denseflip.counterfactual import Status
-from denseflip.errors import UnknownNameError, whole_number
+from denseflip.errors import UnknownNameError
 from denseflip.graph import Taxonomy
 from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.request import LANGUAGES, OBJECTIVES
@@ -20,7 +20,10 @@ from denseflip.search.core.problem import BACKGROUND, REGIONS, Problem, Walk, ch
 from denseflip.search.core.shared_session import SharedSession
 from denseflip.search.methods.best import PAIRS, Best, MemberAnswer
 from denseflip.search.methods.brief import (
+    Attempt,
     Brief,
+    attempts,
+    check_sentence_options,
     no_sentence_note,
     phrase,
     too_large,
@@ -39,20 +42,24 @@ class Auto(Conversation):
     regions : the taxonomy to begin with; None for the first of the node table.
     language : ``"auto"``, or the only language to try before pairs: ``"regions"``, ``"nodes"``; or
         ``"pairs"``.
-    max_cells : the largest number of places that a sentence may name.
+    max_cells : the largest number of places that a sentence may name; None for 5, or 8 if no
+        shorter sentence is in range.
     objective : ``"edits"`` for the fewest edits instead of the shortest sentence, ``"balanced"``
         for both; None or ``"sentence"`` for the sentence.
     front : whether to return the Pareto front.
+    in_range, balance : see `Brief`.
     """
 
     regions: str | None = None
     language: str = "auto"
-    max_cells: int = 5
+    max_cells: int | None = None
     objective: str | None = None
     front: bool = False
+    in_range: str = "prefer"
+    balance: str = "auto"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "max_cells", whole_number("max_cells", self.max_cells, minimum=1))
+        check_sentence_options(self)
         if self.language not in LANGUAGES:
             raise UnknownNameError("language", str(self.language), LANGUAGES)
         if self.objective is not None and self.objective not in OBJECTIVES:
@@ -77,34 +84,50 @@ class Auto(Conversation):
         if not any(problem.accepts(label) for label in problem.background_labels):
             why = "the oracle labels no graph of the background as the target class"
             return self._pairs(problem, session, why)
+        taxonomies = list(self._taxonomies(problem))
         failed: list[Taxonomy | None] = []
-        for taxonomy in self._taxonomies(problem):
-            brief = Brief(
-                None if taxonomy is None else taxonomy.name,
-                "nodes" if taxonomy is None else "regions",
-                self.max_cells,
-                front=self.front,
-            )
-            try:
-                claims = brief.find_claims(problem, session, taxonomy)
-            except BudgetSpentError:
-                if problem.best is not None and problem.best.as_read is not None:
+        for together in self._rounds(problem):
+            failed = []
+            for taxonomy in _coarsest(taxonomies) if together[0].wide else taxonomies:
+                brief = Brief(
+                    None if taxonomy is None else taxonomy.name,
+                    "nodes" if taxonomy is None else "regions",
+                    self.max_cells,
+                    front=self.front,
+                    in_range=self.in_range,
+                    balance=self.balance,
+                )
+                try:
+                    claims = [
+                        claim
+                        for attempt in together
+                        for claim in brief.find_claims(problem, session, taxonomy, attempt)
+                    ]
+                except BudgetSpentError:
+                    if problem.best is not None and problem.best.as_read is not None:
+                        self._note_failed(problem, failed)
+                        self._note_choice(problem, problem.best, taxonomy)
+                    raise
+                if claims:
                     self._note_failed(problem, failed)
-                    self._note_choice(problem, problem.best, taxonomy)
-                raise
-            if claims:
-                self._note_failed(problem, failed)
-                ended = brief.walk(problem, claims, taxonomy)
-                self._note_choice(problem, ended, taxonomy)
-                return self._with_pairs(problem, session, ended) if self.front else ended
-            if not failed:
-                problem.note(no_sentence_note(taxonomy, self.max_cells))
-            failed.append(taxonomy)
+                    ended = brief.walk(problem, claims, taxonomy)
+                    self._note_choice(problem, ended, taxonomy)
+                    return self._with_pairs(problem, session, ended) if self.front else ended
+                failed.append(taxonomy)
+        if failed:
+            problem.note(no_sentence_note(failed[0], self.max_cells, self.in_range))
         self._note_failed(problem, failed)
         why = "no shorter description is true as read"
         if self.language != "auto":
             why = f"no shorter description was found, and only {self.language} were to be tried"
         return self._pairs(problem, session, why)
+
+    def _rounds(self, problem: Problem) -> list[list[Attempt]]:
+        """The attempts to try in turn; those of a front together, in one language."""
+        listed = list(attempts(self, problem))
+        if self.front:
+            return [[one for one in listed if not (one.wide or one.unbalanced_only)]]
+        return [[one] for one in listed]
 
     def _note_failed(self, problem: Problem, failed: Sequence[Taxonomy | None]) -> None:
         """Note the languages that failed after the first."""
@@ -146,7 +169,14 @@ class Auto(Conversation):
         if self.objective in (None, "sentence") or self.language == "pairs":
             best = Best("edits")  # sentences were tried, or not requested
         else:
-            best = Best(self.objective, self.regions, self.max_cells, self.front)
+            best = Best(
+                self.objective,
+                self.regions,
+                self.max_cells,
+                self.front,
+                self.in_range,
+                self.balance,
+            )
         ended = search(problem, best, session)
         if ended.status is Status.FOUND:
             ended.as_read = ended.as_read or PAIRS
@@ -169,3 +199,9 @@ class Auto(Conversation):
                 sorted((*ended.front, pairs), key=lambda walk: MemberAnswer.of(problem, walk).costs)
             )
         return ended
+
+
+def _coarsest(taxonomies: Sequence[Taxonomy | None]) -> list[Taxonomy | None]:
+    """The two taxonomies with the fewest regions."""
+    regions = [taxonomy for taxonomy in taxonomies if taxonomy is not None]
+    return list(sorted(regions, key=lambda taxonomy: len(taxonomy.regions))[:2])

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from denseflip.as_read import READINGS
 from denseflip.counterfactual import AsRead, Status
-from denseflip.errors import UnknownNameError, whole_number
+from denseflip.errors import UnknownNameError
 from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.request import OBJECTIVES
 from denseflip.search.claims.claim_search import Marks, pareto_front
@@ -23,7 +23,7 @@ from denseflip.search.core.problem import SPENT, Problem, StopSearch, Walk
 from denseflip.search.core.refinement import Candidate
 from denseflip.search.core.shared_session import SharedSession
 from denseflip.search.methods.baselines import first_allowed
-from denseflip.search.methods.brief import Brief, unsuitable
+from denseflip.search.methods.brief import Brief, check_sentence_options, unsuitable
 from denseflip.search.methods.contrast import ContrastList
 from denseflip.search.methods.linearity import estimate_linearity
 from denseflip.search.methods.race import Race, refine_to_the_end
@@ -80,8 +80,8 @@ class MemberAnswer:
 
     @property
     def costs(self) -> Marks:
-        """What a Pareto front compares: cells, edits, rank of the reading; less is better."""
-        return self.cells, self.edits, self.rank
+        """What a Pareto front compares; less is better."""
+        return self.cells, self.edits, self.rank, int(self.walk.in_range is False)
 
 
 @dataclass(frozen=True)
@@ -94,19 +94,23 @@ class Best(Conversation):
         ``"edits"``, the fewest edits; ``"balanced"``, the smallest product of the two, where an
         answer in pairs names as many places as it has edits.
     regions : the taxonomy of the sentence; None for the first of the node table.
-    max_cells : the largest number of places that a sentence may name.
+    max_cells : the largest number of places that a sentence may name; None for 5, or 8 if no
+        shorter sentence is in range.
     front : whether to return the Pareto front.
+    in_range, balance : see `Brief`.
     """
 
     objective: str = "sentence"
     regions: str | None = None
-    max_cells: int = 5
+    max_cells: int | None = None
     front: bool = False
+    in_range: str = "prefer"
+    balance: str = "auto"
 
     def __post_init__(self) -> None:
+        check_sentence_options(self)
         if self.objective not in OBJECTIVES:
             raise UnknownNameError("objective", str(self.objective), OBJECTIVES)
-        object.__setattr__(self, "max_cells", whole_number("max_cells", self.max_cells, minimum=1))
 
     def __call__(self, problem: Problem, session: BaseSession) -> Walk:
         """Run the searches, and choose the best answer."""
@@ -209,9 +213,14 @@ class _Portfolio:
             self._add("the background", problem.end(nearest, label))
 
     def _brief(self, problem: Problem, session: BaseSession) -> Walk:
-        return Brief(self.plan.regions, max_cells=self.plan.max_cells, front=self.plan.front)(
-            problem, session
-        )
+        plan = self.plan
+        return Brief(
+            plan.regions,
+            max_cells=plan.max_cells,
+            front=plan.front,
+            in_range=plan.in_range,
+            balance=plan.balance,
+        )(problem, session)
 
     def _run(
         self,

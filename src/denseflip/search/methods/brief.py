@@ -8,16 +8,20 @@ search did not use. The search itself is in `claim_search`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from denseflip.as_read import READINGS
+from denseflip.counterfactual import BALANCE as BALANCE_BLOCK
 from denseflip.counterfactual import Reading, Step
 from denseflip.errors import InvalidParameterError, UnknownNameError, whole_number
 from denseflip.graph import Taxonomy
 from denseflip.oracles.base_session import BaseSession, BudgetSpentError
+from denseflip.request import BALANCE, IN_RANGE
 from denseflip.search.claims.claim import Place
 from denseflip.search.claims.claim_search import (
     ClaimSearch,
@@ -26,11 +30,17 @@ from denseflip.search.claims.claim_search import (
     shortest,
 )
 from denseflip.search.claims.places import Places
+from denseflip.search.claims.reference import FEWEST, Reference
 from denseflip.search.core.method import Conversation
 from denseflip.search.core.probing import Probe, joined
 from denseflip.search.core.problem import BACKGROUND, REGIONS, Problem, StopSearch, Walk
 from denseflip.search.core.shared_session import SharedSession
 
+if TYPE_CHECKING:
+    from denseflip.search.methods.auto import Auto
+    from denseflip.search.methods.best import Best
+
+MAX_CELLS, WIDE_CELLS = 5, 8  # places of a sentence; more if no shorter one is in range
 _MOST_PAIRS = 5_000_000  # of a graph: the pairs of every place are held in memory
 
 
@@ -42,19 +52,26 @@ class Brief(Conversation):
     ----------
     regions : the taxonomy, for example ``"lobe"``; None for the first of the node table.
     language : ``"regions"`` (and ``"auto"``) or ``"nodes"``.
-    max_cells : the largest number of places that a sentence may name.
+    max_cells : the largest number of places that a sentence may name; None for 5, or 8 if no
+        shorter sentence is in range.
     readings : which pairs of a place may be meant, tried in this order; see `AsRead`.
     front : whether to search for the Pareto front.
+    in_range : whether every place must end within what real graphs of the new class have:
+        ``"prefer"``, ``"require"`` or ``"ignore"``.
+    balance : whether to keep the number of edges, ``"on"`` or ``"off"``; ``"auto"`` if the graphs
+        of the new class have nearly the same number.
     """
 
     regions: str | None = None
     language: str = "auto"
-    max_cells: int = 5
+    max_cells: int | None = None
     readings: tuple[Reading, ...] = READINGS
     front: bool = False
+    in_range: str = "prefer"
+    balance: str = "auto"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "max_cells", whole_number("max_cells", self.max_cells, minimum=1))
+        check_sentence_options(self)
         if self.language == "pairs":
             msg = "brief describes regions or nodes; for pairs use the method 'tight' or 'race'."
             raise InvalidParameterError(msg, parameter="language")
@@ -89,27 +106,49 @@ class Brief(Conversation):
                     raise InvalidParameterError(msg, parameter="regions")
                 problem.note(msg)
                 raise StopSearch
-        claims = self.find_claims(problem, SharedSession(session), taxonomy)
+        session, claims = SharedSession(session), []
+        for attempt in attempts(self, problem):
+            claims += self.find_claims(problem, session, taxonomy, attempt)
+            if claims and not self.front:
+                break
         if claims:
             return self.walk(problem, claims, taxonomy)
-        problem.note(no_sentence_note(taxonomy, self.max_cells))
+        problem.note(no_sentence_note(taxonomy, self.max_cells, self.in_range))
         raise StopSearch
 
     def find_claims(
-        self, problem: Problem, session: BaseSession, taxonomy: Taxonomy | None
+        self, problem: Problem, session: BaseSession, taxonomy: Taxonomy | None, attempt: Attempt
     ) -> list[VerifiedClaim]:
-        """All claims of at most ``max_cells`` places that were found true as read.
+        """All claims of one attempt that were found true as read.
 
         If several classes are accepted, each is searched for in turn: a claim leads to one class.
         """
         places = Places(problem.graph, taxonomy, problem.constraints)
-        most = _most_cells(problem, taxonomy, self.max_cells)
+        most = _most_cells(problem, taxonomy, attempt.max_cells)
         claims: list[VerifiedClaim] = []
         try:
             for one_class in problem.by_target():
+                same, group = one_class.split_background("brief")
+                reference = Reference(places, same, group)
+                if attempt.in_range and not reference.is_known:
+                    continue
+                balanced = attempt.balance == "on" or (
+                    attempt.balance == "auto" and _keeps_edges(one_class, reference)
+                )
+                if attempt.unbalanced_only and not _keeps_edges(one_class, reference):
+                    continue  # the same search as before
                 probe = Probe(one_class, session)
                 try:
-                    search = ClaimSearch(one_class, probe, places, self.readings, most, self.front)
+                    search = ClaimSearch(
+                        one_class,
+                        probe,
+                        reference,
+                        self.readings,
+                        most,
+                        self.front,
+                        in_range=attempt.in_range,
+                        balanced=balanced,
+                    )
                     search.verified = claims
                     search.search()
                 finally:
@@ -146,6 +185,64 @@ class Brief(Conversation):
         ended = walks[kept.index(best)]
         ended.front = tuple(walks)
         return ended
+
+
+class Attempt(NamedTuple):
+    """One of the searches that are tried in turn, from the most to the least believable answer.
+
+    Attributes
+    ----------
+    in_range : whether every place must end in the interval of the reference group.
+    max_cells : the largest number of places.
+    balance : whether to keep the number of edges; see `Brief`.
+    wide : whether this only allows more places than the attempt before.
+    unbalanced_only : whether this only gives up the number of edges.
+    """
+
+    in_range: bool
+    max_cells: int
+    balance: str
+    wide: bool = False
+    unbalanced_only: bool = False
+
+
+def attempts(plan: Brief | Auto | Best, problem: Problem) -> Iterator[Attempt]:
+    """The searches to try in turn: in range first, then with more places, then out of range."""
+    most = MAX_CELLS if plan.max_cells is None else plan.max_cells
+    if plan.in_range != "ignore":
+        if not _known_group(problem):
+            problem.note(
+                "Whether an answer is in range is not known: the oracle labels fewer than "
+                f"{FEWEST} background graphs as the target class."
+            )
+        yield Attempt(True, most, plan.balance)
+        if plan.max_cells is None:
+            yield Attempt(True, WIDE_CELLS, plan.balance, wide=True)
+    if plan.in_range != "require":
+        yield Attempt(False, most, plan.balance)
+        if plan.balance == "auto":
+            yield Attempt(False, most, "off", unbalanced_only=True)
+
+
+def _known_group(problem: Problem) -> bool:
+    """Whether the group of some accepted class is large enough for intervals."""
+    counts = Counter(label for label in problem.background_labels if problem.accepts(label))
+    return any(n >= FEWEST for n in counts.values())
+
+
+def _keeps_edges(problem: Problem, reference: Reference) -> bool:
+    """Whether the number of edges has to be kept by default."""
+    return reference.is_known and reference.keeps_edges and not problem.one_way
+
+
+def check_sentence_options(plan: Any) -> None:
+    """Check the options that `brief`, `auto` and `best` share."""
+    if plan.max_cells is not None:
+        most = whole_number("max_cells", plan.max_cells, minimum=1)
+        object.__setattr__(plan, "max_cells", most)
+    for name, known in (("in_range", IN_RANGE), ("balance", BALANCE)):
+        if getattr(plan, name) not in known:
+            raise UnknownNameError(name, str(getattr(plan, name)), known)
 
 
 def _most_cells(problem: Problem, taxonomy: Taxonomy | None, most: int) -> int:
@@ -201,28 +298,36 @@ def phrase(taxonomy: Taxonomy | None) -> str:
     return f"in the regions of {taxonomy.name!r} ({len(taxonomy.regions):,} of them)"
 
 
-def no_sentence_note(taxonomy: Taxonomy | None, max_cells: int) -> str:
+def no_sentence_note(
+    taxonomy: Taxonomy | None, max_cells: int | None, in_range: str = "prefer"
+) -> str:
     """The note that no sentence was found in this language."""
+    if max_cells is None:
+        max_cells = WIDE_CELLS if in_range == "require" else MAX_CELLS
     most = "one" if max_cells == 1 else f"at most {max_cells}"
     what = ("node" if taxonomy is None else "place") + ("" if max_cells == 1 else "s")
     return (
         f"This decision cannot be described {phrase(taxonomy)}: no sentence of {most} {what} was "
-        "found that is true as read."
+        f"found that is true as read{' and in range' if in_range == 'require' else ''}."
     )
 
 
 def _walk(problem: Problem, found: VerifiedClaim, taxonomy: Taxonomy | None) -> Walk:
     n, steps = problem.graph.n_nodes, []
-    for number, (place, codes) in enumerate(zip(found.claim.places, found.parts, strict=True), 1):
+    named = dict(zip(found.claim.places, found.parts, strict=False))
+    for number, (place, codes) in enumerate(named.items(), 1):
         there = np.isin(codes, problem.graph.codes)
         for block, part in (("densify", codes[~there]), ("sparsify", codes[there])):
             if len(part):
                 toggled = tuple(divmod(int(code), n) for code in np.sort(part))
                 name = place_name(problem, taxonomy, place)
                 steps.append(Step(block, "block", toggled, name=name, iteration=number))
+    for codes in found.parts[len(found.claim.places) :]:
+        toggled = tuple(divmod(int(code), n) for code in np.sort(codes))
+        steps.append(Step(BALANCE_BLOCK, "block", toggled, iteration=len(steps) + 1))
     graph = problem.graph.toggle_codes(np.sort(joined(found.parts)))
     ended = problem.end(graph, found.claim.label, steps)
-    ended.as_read = found.as_read
+    ended.as_read, ended.in_range = found.as_read, found.in_range
     ended.notes = tuple(_full_or_empty(problem, found, taxonomy))
     return ended
 

@@ -177,11 +177,13 @@ def best(
     *,
     objective: str = "sentence",
     regions: str | None = None,
-    max_cells: int = 5,
+    max_cells: int | None = None,
     front: bool = False,
+    in_range: str = "prefer",
+    balance: str = "auto",
 ) -> Best:
     """Several searches that share all queries; the best answer by the objective is returned."""
-    return Best(objective, regions, max_cells, front)
+    return Best(objective, regions, max_cells, front, in_range, balance)
 
 
 def race(*, nearest: int = 3, swaps: int = 4, finalists: int = 3) -> Race:
@@ -198,24 +200,28 @@ def brief(
     *,
     regions: str | None = None,
     language: str = "auto",
-    max_cells: int = 5,
+    max_cells: int | None = None,
     readings: str | tuple[str, ...] = READINGS,
     front: bool = False,
+    in_range: str = "prefer",
+    balance: str = "auto",
 ) -> Brief:
     """Few region pairs, with an amount each, that flip whichever connections are changed."""
-    return Brief(regions, language, max_cells, readings, front)  # type: ignore[arg-type]
+    return Brief(regions, language, max_cells, readings, front, in_range, balance)  # type: ignore[arg-type]
 
 
 def auto(
     *,
     regions: str | None = None,
     language: str = "auto",
-    max_cells: int = 5,
+    max_cells: int | None = None,
     objective: str | None = None,
     front: bool = False,
+    in_range: str = "prefer",
+    balance: str = "auto",
 ) -> Auto:
     """The shortest sentence that is true as read, in the language that fits the classifier."""
-    return Auto(regions, language, max_cells, objective, front)
+    return Auto(regions, language, max_cells, objective, front, in_range, balance)
 
 
 def edg(*, max_iterations: int = 2000) -> EdgeSwap:
@@ -385,7 +391,8 @@ def method_for(request: Request) -> Method:
     >>> method_for(Request("blocks", regions="lobe")).parameters["search"]["regions"]
     'lobe'
     """
-    name, asked = request.method, {"language": request.language, "objective": request.objective}
+    name = request.method
+    asked = {key: getattr(request, key) for key in ("language", "objective", "in_range", "balance")}
     wanted: dict[str, Any] = {key: value for key, value in asked.items() if value is not None}
     if request.front:
         wanted["front"] = True

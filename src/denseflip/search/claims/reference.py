@@ -1,0 +1,332 @@
+"""`Reference`: what real graphs of two classes have in each place, and which changes stay in range.
+
+The *reference group* of a claim are the background graphs that the classifier puts in the class
+that the claim leads to. A change is in range if every place that it names ends within what one more
+graph of that group would have, with 95 % probability.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from denseflip.graph import Codes, Graph
+from denseflip.search.claims.claim import Amount, Amounts, Claim, Place, net
+from denseflip.search.claims.places import Places
+from denseflip.search.claims.redraw import Redraw
+from denseflip.serialise import Serialisable
+
+FEWEST = 3  # graphs from which an interval is computed
+LEVEL = 0.95  # of the prediction interval
+_QUANTILES = 40  # from this many graphs on, the interval has the quantiles as its ends
+_SPREAD = 0.5  # smallest standard deviation, in edges
+STEADY = 0.02  # coefficient of variation below which a group keeps its number of edges
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+def prediction_interval(counts: npt.ArrayLike, size: npt.ArrayLike) -> tuple[Ints, Ints]:
+    """The 95 % prediction interval of the count of one more graph, for each column of counts.
+
+    Below 40 graphs it is the interval of Crawford and Howell (1998), mean ± t s √(1 + 1/n), with a
+    standard deviation of at least half an edge. From 40 graphs on its ends are the 2.5 % and 97.5 %
+    quantiles. It is clipped to what a place can hold.
+
+    >>> [int(end) for end in prediction_interval([30, 32, 35, 33], 450)]
+    [26, 39]
+    """
+    from scipy.special import stdtrit
+
+    x = np.asarray(counts, dtype=float)
+    n = len(x)
+    tail = (1 - LEVEL) / 2
+    if n >= _QUANTILES:
+        low, high = np.quantile(x, [tail, 1 - tail], axis=0)
+    else:
+        spread = np.maximum(x.std(axis=0, ddof=1), _SPREAD)
+        half = stdtrit(n - 1, 1 - tail) * spread * math.sqrt(1 + 1 / n)
+        low, high = x.mean(axis=0) - half, x.mean(axis=0) + half
+    low, high = np.maximum(np.ceil(low), 0), np.minimum(np.floor(high), size)
+    return low.astype(np.int64), np.maximum(low, high).astype(np.int64)
+
+
+def hedges_g(one: Floats, other: Floats) -> Floats:
+    """Hedges' g of two groups, by column; 0 where a group has fewer than two graphs.
+
+    >>> round(float(hedges_g(np.array([1.0, 2, 3]), np.array([2.0, 3, 4]))), 2)
+    -0.8
+    """
+    n = len(one) + len(other)
+    if min(len(one), len(other)) < 2:
+        return np.zeros(one.shape[1:])
+    within = one.var(axis=0, ddof=1) * (len(one) - 1) + other.var(axis=0, ddof=1) * (len(other) - 1)
+    spread = np.maximum(np.sqrt(within / (n - 2)), _SPREAD)
+    small_sample = 1 - 3 / (4 * n - 9)
+    return np.asarray(small_sample * (one.mean(axis=0) - other.mean(axis=0)) / spread)
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """How many edges graphs of the original's class and of the target class have in each place.
+
+    Attributes
+    ----------
+    places : the places of the original.
+    same : graphs of the original's class.
+    group : graphs of the target class, the reference group.
+    """
+
+    places: Places
+    same: Sequence[Graph]
+    group: Sequence[Graph]
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the group is large enough for intervals."""
+        return len(self.group) >= FEWEST
+
+    @cached_property
+    def _index(self) -> dict[Place, int]:
+        return {place: i for i, place in enumerate(self.places.every)}
+
+    def index(self, place: Place) -> int:
+        """The column of a place in the arrays."""
+        return self._index[place]
+
+    @cached_property
+    def counts(self) -> Floats:
+        """Edges of the group, by graph and place."""
+        return _counts(self.places, self.group)
+
+    @cached_property
+    def same_counts(self) -> Floats:
+        """Edges of the original's class, by graph and place."""
+        return _counts(self.places, self.same or [self.places.graph])
+
+    @cached_property
+    def usual(self) -> Floats:
+        """The mean number of edges of the group, by place."""
+        return np.asarray(self.counts.mean(axis=0))
+
+    @cached_property
+    def apart(self) -> Floats:
+        """`usual` minus the mean of the original's class."""
+        return np.asarray(self.usual - self.same_counts.mean(axis=0))
+
+    @cached_property
+    def clarity(self) -> Floats:
+        """`apart` in standard deviations within a class."""
+        here = self.same_counts
+        within = np.concatenate((here - here.mean(axis=0), self.counts - self.usual))
+        # One edge more or less is not a difference, however similar a few graphs are.
+        spread = np.sqrt((within**2).sum(axis=0) / max(1, len(within) - 2) + 1.0)
+        return np.asarray(self.apart / spread)
+
+    @cached_property
+    def intervals(self) -> tuple[Ints, Ints]:
+        """The prediction interval of the group, by place."""
+        sizes = [self.places.counts(place)[0] for place in self.places.every]
+        return prediction_interval(self.counts, sizes)
+
+    @cached_property
+    def total(self) -> tuple[int, int]:
+        """The prediction interval of the number of edges of the whole graph."""
+        edges = [graph.n_edges for graph in self.group]
+        low, high = prediction_interval(edges, self.places.graph.n_pairs)
+        return int(low), int(high)
+
+    @cached_property
+    def keeps_edges(self) -> bool:
+        """Whether the graphs of the group have nearly the same number of edges."""
+        edges = np.array([graph.n_edges for graph in self.group], dtype=float)
+        return bool(edges.std() < STEADY * edges.mean())
+
+    @cached_property
+    def furthest(self) -> tuple[Ints, Ints]:
+        """The most pairs that a graph of the group has, or lacks, beside the original, by place."""
+        original, places = self.places.graph, self.places
+        has = [_tally(places, np.setdiff1d(g.codes, original.codes, True)) for g in self.group]
+        lacks = [_tally(places, np.setdiff1d(original.codes, g.codes, True)) for g in self.group]
+        return np.max(has, axis=0), np.max(lacks, axis=0)
+
+
+def _counts(places: Places, graphs: Sequence[Graph]) -> Floats:
+    """Edges by graph and place."""
+    return np.stack([_tally(places, graph.codes) for graph in graphs]).astype(float)
+
+
+def _tally(places: Places, codes: Codes) -> Ints:
+    """How many of the pairs lie in each place."""
+    if places.taxonomy is None:
+        ends = np.concatenate(np.divmod(codes, places.graph.n_nodes))
+        degrees = np.bincount(ends, minlength=places.graph.n_nodes)
+        return degrees[[place[0] for place in places.every]].astype(np.int64)
+    return places.cells.count(codes)[places.cells.sizes > 0]
+
+
+class Limits:
+    """The amounts that keep a claim in range, in one reading.
+
+    Three conditions hold in every place: the number of edges ends in the interval of the group, or
+    moves towards it; no more pairs are added, or removed, than some graph of the group differs by;
+    and of the pairs that the reading means, the graph ends with no more (after removals, no fewer)
+    than the interval of the group. The number of edges of the whole graph ends in its interval too,
+    unless it is kept.
+    """
+
+    def __init__(self, reference: Reference, redraw: Redraw) -> None:
+        self.reference, self.redraw = reference, redraw
+        self._largest: dict[tuple[Place, bool], int] = {}
+
+    def largest(self, place: Place, *, adding: bool) -> int:
+        """The most pairs that may be added, or removed, in a place."""
+        known = self._largest.get((place, adding))
+        if known is None:
+            furthest = self.reference.furthest[0 if adding else 1]
+            known = min(
+                self.redraw.room(place, adding=adding),
+                int(furthest[self.reference.index(place)]),
+                self._of_meant(place, adding=adding),
+            )
+            self._largest[place, adding] = known
+        return known
+
+    def _of_meant(self, place: Place, *, adding: bool) -> int:
+        """How many of the pairs that the reading means may be added, or removed."""
+        places = self.redraw.places
+        members = places.members(place)
+        if self.redraw.reading == "any":
+            return len(members)
+        meant = members[self.redraw.weights(members, adding=adding) > 0]
+        if not len(meant):
+            return 0
+        counts = [np.isin(meant, g.codes, assume_unique=True).sum() for g in self.reference.group]
+        now = int(np.isin(meant, places.graph.codes, assume_unique=True).sum())
+        low, high = prediction_interval(counts, len(meant))
+        return max(0, int(high) - now if adding else now - int(low))
+
+    def ends(self, place: Place) -> tuple[int, int]:
+        """The smallest and the largest number of edges that a place may end with."""
+        low, high = (int(end[self.reference.index(place)]) for end in self.reference.intervals)
+        _, now = self.redraw.places.counts(place)
+        return (min(low, now), now) if now > high else (low, high) if now >= low else (now, high)
+
+    def clip(self, amount: Amount) -> Amount:
+        """The amount, reduced until it is in range, as far as that is possible."""
+        place, added, removed = amount
+        added = min(added, self.largest(place, adding=True))
+        removed = min(removed, self.largest(place, adding=False))
+        low, high = self.ends(place)
+        _, now = self.redraw.places.counts(place)
+        added = min(added, max(0, high - now + removed))
+        removed = min(removed, max(0, now + added - low))
+        return Amount(place, added, removed)
+
+    def allow(self, amounts: Amounts) -> bool:
+        """Whether a claim is in range."""
+        return all(self.clip(amount) == amount for amount in amounts) and self.allow_total(amounts)
+
+    def allow_total(self, amounts: Amounts) -> bool:
+        """Whether the number of edges of the whole graph ends in its interval, or nearer to it."""
+        if self.redraw.elsewhere is not None:
+            return True
+        low, high = self.reference.total
+        now = self.reference.places.graph.n_edges
+        return min(low, now) <= now + net(amounts) <= max(high, now)
+
+
+@dataclass(frozen=True)
+class PlaceReference(Serialisable, named="what real graphs have in a place"):
+    """One place of a claim: the graph before and after, and what real graphs have there.
+
+    Attributes
+    ----------
+    place : the names of its regions, or of its node.
+    size : number of pairs in the place.
+    before, after : number of edges of the graph before and after the change.
+    group : number of edges of each graph of the reference group, ascending.
+    same : the same for the graphs of the original's class.
+    low, high : the 95 % prediction interval of the group; None for a group of fewer than 3 graphs.
+    in_range : whether the change is in range; None if there is no interval.
+    effect : Hedges' g between the group and the original's class; None if a class has fewer than 2
+        graphs.
+    """
+
+    place: tuple[str, ...]
+    size: int
+    before: int
+    after: int
+    group: tuple[int, ...]
+    same: tuple[int, ...]
+    low: int | None = None
+    high: int | None = None
+    in_range: bool | None = None
+    effect: float | None = None
+
+    @property
+    def median(self) -> float | None:
+        """The median of the group; None without graphs."""
+        return float(np.median(self.group)) if self.group else None
+
+    @property
+    def z(self) -> float | None:
+        """How far the graph after the change lies from the group, in standard deviations.
+
+        Below 40 graphs it is the t of Crawford and Howell (1998).
+        """
+        n = len(self.group)
+        if n < FEWEST:
+            return None
+        spread = max(float(np.std(self.group, ddof=1)), _SPREAD)
+        if n < _QUANTILES:
+            spread *= math.sqrt(1 + 1 / n)
+        return (self.after - float(np.mean(self.group))) / spread
+
+    @property
+    def is_towards(self) -> bool | None:
+        """Whether the change brings the place nearer to the median of the group."""
+        if self.median is None:
+            return None
+        return abs(self.after - self.median) < abs(self.before - self.median)
+
+
+def judge_claim(claim: Claim, reference: Reference, redraw: Redraw) -> tuple[PlaceReference, ...]:
+    """What real graphs have in each place of a claim, and whether it is in range there.
+
+    The number of edges of the whole graph is judged in every place alike: a claim after which the
+    graph has too many edges is in range nowhere.
+    """
+    limits = Limits(reference, redraw)
+    known = reference.is_known
+    total = known and limits.allow_total(claim.amounts)
+    effects = hedges_g(reference.counts, reference.same_counts) if reference.group else None
+    out = []
+    for amount, name in zip(claim.amounts, claim.place_names, strict=True):
+        at = reference.index(amount.place)
+        size, before = reference.places.counts(amount.place)
+        few = min(len(reference.group), len(reference.same)) < 2
+        out.append(
+            PlaceReference(
+                name,
+                size,
+                before,
+                before + amount.added - amount.removed,
+                _sorted_ints(reference.counts[:, at]) if reference.group else (),
+                _sorted_ints(reference.same_counts[:, at]) if reference.same else (),
+                int(reference.intervals[0][at]) if known else None,
+                int(reference.intervals[1][at]) if known else None,
+                (total and limits.clip(amount) == amount) if known else None,
+                None if few or effects is None else float(effects[at]),
+            )
+        )
+    return tuple(out)
+
+
+def _sorted_ints(values: Floats) -> tuple[int, ...]:
+    return tuple(sorted(int(value) for value in values))
