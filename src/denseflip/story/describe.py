@@ -16,8 +16,12 @@ from denseflip.oracles.background import Background
 from denseflip.oracles.base_session import BaseSession
 from denseflip.oracles.protocol import Oracle, about_graph, clean_label
 from denseflip.oracles.session import Session
-from denseflip.search.claims.places import whole_claim
-from denseflip.search.claims.redraw import DRAWS
+from denseflip.search.claims.claim import Claim
+from denseflip.search.claims.places import Places, whole_claim
+from denseflip.search.claims.redraw import DRAWS, Elsewhere, Redraw
+from denseflip.search.claims.redraw_test import Sides
+from denseflip.search.claims.reference import PlaceReference, Reference, judge_claim
+from denseflip.search.constraints.bound_constraints import BoundConstraints
 from denseflip.search.constraints.constrained_session import constrain, constraints_of
 from denseflip.search.core.target import class_names_of
 from denseflip.story.reading import made_for, read_test
@@ -148,6 +152,9 @@ def describe(
             )
         check = replace(check, remarks=(*check.remarks, *remarks))
     check = replace(check, claim=replace(check.claim, reading=reading_of(as_read)))
+    reference: tuple[PlaceReference, ...] = ()
+    if session is not None and others is not None and check.claim.amounts:
+        reference = _reference(result, check.claim, others, session, bound)
     names = _class_names(class_names, oracle)
     return Story(
         result=result,
@@ -159,8 +166,32 @@ def describe(
         evaluation=_evaluation(evaluation, oracle),
         form=form,
         as_read=as_read,
+        reference=reference,
         true_class=None if true_class is None else _class_name(clean_label(true_class), names),
     )
+
+
+def _reference(
+    result: Counterfactual,
+    claim: Claim,
+    background: Background,
+    session: BaseSession,
+    bound: BoundConstraints | None,
+) -> tuple[PlaceReference, ...]:
+    """What real graphs have in the places of the claim."""
+    if claim.language == "pairs":
+        return ()
+    labels = background.labels(session)
+    sides = Sides.of_background(background, session, result.label_before, claim.label)
+    graphs = background.graphs
+    same = [g for g, label in zip(graphs, labels, strict=True) if label == result.label_before]
+    group = [g for g, label in zip(graphs, labels, strict=True) if label == claim.label]
+    if not group:
+        return ()
+    places = Places(result.original, claim.regions, bound)
+    elsewhere = Elsewhere(places, sides.current, sides.target) if claim.balanced else None
+    redraw = Redraw(places, claim.reading, sides.current, sides.target, elsewhere)
+    return judge_claim(claim, Reference(places, same, group), redraw)
 
 
 def _language(

@@ -16,6 +16,7 @@ from denseflip.graph import Edits, Nodes, Taxonomy
 from denseflip.graph.edits_table import list_edits, make_frame
 from denseflip.search.claims.claim import Claim, node_taxonomy
 from denseflip.search.claims.places import whole_claim
+from denseflip.search.claims.reference import PlaceReference
 from denseflip.story.region_table import RegionTable
 from denseflip.story.verification import Verification
 from denseflip.story.wording.badge import Badge, badge_of
@@ -24,7 +25,7 @@ from denseflip.story.wording.statement import Sentences
 from denseflip.story.wording.vocabulary import Vocabulary
 
 Form = Literal["short", "standard", "detailed"]
-FORMAT = 2  # version of the dictionary form; 2 has as_read, language, badge, lead and items
+FORMAT = 3  # version of the dictionary form
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,8 @@ class Story:
     form : the form of `str()`.
     as_read : the test of the sentence as read; None if not tested.
     true_class : the class of the graph in the data set, by name; None if unknown.
+    reference : what real graphs have in each place that the sentence names; empty without a
+        background, and for a list of pairs.
     """
 
     result: Counterfactual
@@ -55,6 +58,7 @@ class Story:
     form: Form = "standard"
     as_read: AsRead | None = None
     true_class: str | None = None
+    reference: tuple[PlaceReference, ...] = ()
 
     # ---- the claim ----------------------------------------------------------------------
 
@@ -93,7 +97,17 @@ class Story:
             self.nodes,
             self.as_read,
             self.true_class,
+            self.reference,
         )
+
+    @property
+    def in_range(self) -> bool | None:
+        """Whether every place that is named ends within what real graphs of the new class have.
+
+        None if that is not known: without a background, for a reference group of fewer than three
+        graphs, and for a list of pairs.
+        """
+        return self.sentences.in_range
 
     @property
     def statement(self) -> str:
@@ -157,7 +171,7 @@ class Story:
     @property
     def badge(self) -> Badge:
         """How far to trust the story, by the weakest of classifier and tests."""
-        return badge_of(self.verification, self.as_read, self.evaluation)
+        return badge_of(self.verification, self.as_read, self.evaluation, self.in_range)
 
     @property
     def tested(self) -> str:
@@ -278,6 +292,8 @@ class Story:
             "as_read": None if self.as_read is None else self.as_read.to_dict(),
             "language": self.language,
             "true_class": self.true_class,
+            "in_range": self.in_range,
+            "reference": [place.to_dict() for place in self.reference],
             "correct": self.correct,
             "badge": self.badge.to_dict(),
             "footnotes": list(self.footnotes),
@@ -332,6 +348,7 @@ class Story:
                 form=data["form"],
                 as_read=as_read,
                 true_class=typed({"true_class": None, **data}, "true_class", str, NoneType),
+                reference=tuple(PlaceReference.from_dict(row) for row in data["reference"]),
             )
             str(story)  # raises if its values do not form a story
             return story

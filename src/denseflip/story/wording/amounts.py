@@ -15,6 +15,7 @@ from denseflip.counterfactual import Reading
 from denseflip.graph import Taxonomy
 from denseflip.search.claims.claim import Amount, Place
 from denseflip.search.claims.places import Places
+from denseflip.search.claims.reference import PlaceReference
 from denseflip.story.wording.naming import join_words, written
 from denseflip.story.wording.vocabulary import Vocabulary
 
@@ -39,48 +40,72 @@ class Wording:
     before: str = ""
     after: str = ""
 
-    def clause(self, amounts: Sequence[Amount], places: Places | None = None) -> str:
-        """All amounts as one part of a sentence."""
-        pieces = self.pieces(amounts, places)
-        if len(pieces) == 2 and " and " not in pieces[0]:
+    def clause(
+        self, amounts: Sequence[Amount], brackets: Sequence[str] = (), elsewhere: str = ""
+    ) -> str:
+        """All amounts as one part of a sentence.
+
+        Parameters
+        ----------
+        amounts : the places with their amounts.
+        brackets : what follows each place in brackets.
+        elsewhere : what changes in other places; empty if nothing does.
+        """
+        pieces = [*self.pieces(amounts, brackets), *filter(None, [elsewhere])]
+        if len(pieces) == 2 and " and " not in re.sub(r"\(.*?\)", "", pieces[0]):
             return " and ".join(pieces)
         return join_words(pieces, comma=True)
 
-    def pieces(self, amounts: Sequence[Amount], places: Places | None = None) -> tuple[str, ...]:
-        """Every amount separately; with the numbers before and after if the places are given."""
+    def pieces(self, amounts: Sequence[Amount], brackets: Sequence[str] = ()) -> tuple[str, ...]:
+        """Every amount separately; the noun only in the first, where it is clear."""
+        texts = written(self.taxonomy, phrases(self.words))
+        joint = contracted(texts)
+        ends = brackets or [""] * len(amounts)
+        return tuple(
+            f"{self._amount(amount, first=i == 0)} {self._place(amount.place, texts, joint)}{end}"
+            for i, (amount, end) in enumerate(zip(amounts, ends, strict=True))
+        )
+
+    def items(self, amounts: Sequence[Amount], brackets: Sequence[str]) -> tuple[str, ...]:
+        """Every amount as an item of a list, in full."""
         texts = written(self.taxonomy, phrases(self.words))
         joint = contracted(texts)
         return tuple(
-            f"{self._amount(amount)} {self._place(amount.place, texts, joint)}"
-            f"{'' if places is None else _bracket(amount, places)}"
-            for amount in amounts
+            f"{self._plain(amount)} {self._place(amount.place, texts, joint)}{end}"
+            for amount, end in zip(amounts, brackets, strict=True)
         )
 
     def totals(self, amounts: Sequence[Amount]) -> str:
         """The total numbers of edges added and removed: ``12 more and 8 fewer connections``."""
         added, removed = (sum(getattr(a, side) for a in amounts) for side in ("added", "removed"))
-        return self._plain(Amount((0, 1), added, removed))
+        return self._amount(Amount((0, 1), added, removed), first=True)
 
-    def _amount(self, amount: Amount) -> str:
+    def _amount(self, amount: Amount, *, first: bool) -> str:
         if self.reading == "any":
-            return self._plain(amount)
-        said, nouns = [], f"of the {self.words.units} "
-        for number, more in _sides(amount):
+            return self._plain(amount) if first else self._without_noun(amount)
+        said = []
+        for i, (number, more) in enumerate(_sides(amount)):
             direction = self.words.more if more else self.words.less
-            said.append(f"{_number(number)} {direction} {nouns}{self._meant(more=more)}")
-            nouns = "of those "
+            noun = f" {self.words.unit if number == 1 else self.words.units}" if not i else ""
+            said.append(f"{_number(number)} {direction}{noun} that {self._meant(more=more)}")
         return " and ".join(said)
 
     def _plain(self, amount: Amount) -> str:
+        many = self.words.inside if amount.place[0] == amount.place[1] else self.words.across
+        noun = self.words.unit if _sides(amount)[-1][0] == 1 else many
+        return f"{self._without_noun(amount)} {noun}"
+
+    def _without_noun(self, amount: Amount) -> str:
         sides = _sides(amount)
         said = [f"{_number(n)} {self.words.more if up else self.words.less}" for n, up in sides]
-        many = self.words.inside if amount.place[0] == amount.place[1] else self.words.across
-        return f"{' and '.join(said)} {self.words.unit if sides[-1][0] == 1 else many}"
+        return " and ".join(said)
 
     def _meant(self, *, more: bool) -> str:
+        """Which connections a reading means."""
         if self.reading == "typical":
-            return f"{'' if more else 'not '}typical of {self.after}"
-        return f"that {self.after} has {'more' if more else 'less'} often than {self.before}"
+            return f"{self.after} usually {'has' if more else 'lacks'}"
+        one, other = (self.after, self.before) if more else (self.before, self.after)
+        return f"set {one} apart from {other}"
 
     def _place(self, place: Place, texts: tuple[str, ...], joint: dict[Place, str]) -> str:
         a, b = place
@@ -101,12 +126,40 @@ def _number(n: int) -> str:
     return "one" if n == 1 else f"{n:,}"
 
 
-def _bracket(amount: Amount, places: Places) -> str:
+def bracket(amount: Amount, places: Places) -> str:
+    """The numbers of edges before and after a change, of all that are possible."""
     there = len(places.present(amount.place))
     possible = there + len(places.absent(amount.place))
     if possible == 1:  # a single pair needs no numbers
         return ""
     return f" ({there:,} → {there + amount.added - amount.removed:,} of {possible:,})"
+
+
+def reference_bracket(place: PlaceReference, name: str, *, long: bool) -> str:
+    """The numbers of edges before and after a change, and what real graphs have.
+
+    Parameters
+    ----------
+    place : the place.
+    name : the name of the class of these graphs; empty if it was said before.
+    long : whether to write full words.
+    """
+    change = f"{place.before:,} → {place.after:,}"
+    n, least, most = len(place.group), min(place.group), max(place.group)
+    if place.in_range is False and not least <= place.after <= most:
+        how = "more" if place.after > most else "fewer"
+        graphs = f"the {n:,} {name} graphs" if name else f"those {n:,}"
+        return f" ({change}; {how} than any of {graphs} has: {least:,}–{most:,})"
+    usual = f"{place.median:,.0f}"
+    if place.low is None or place.high is None:
+        return f" ({change}; {name or 'they'} usually {usual})"
+    if long:
+        return (
+            f" ({change}; usual for {name} is {usual}, 95 % between {place.low:,} and "
+            f"{place.high:,})"
+        )
+    who = f"{name} usually" if name else "usually"
+    return f" ({change}; {who} {usual}, 95 % {place.low:,}–{place.high:,})"
 
 
 def phrases(words: Vocabulary) -> Iterator[str]:

@@ -20,8 +20,8 @@ class Badge:
 
     Attributes
     ----------
-    level : ``"true"``: the sentence is true as read and the classifier better than chance;
-        ``"listed"``: it holds for the connections listed; ``"none"``: no badge.
+    level : ``"true"``: the sentence is true as read and in range, and the classifier better than
+        chance; ``"listed"``: it holds at least for the connections listed; ``"none"``: no badge.
     text : the reason, in a few words.
     """
 
@@ -47,8 +47,10 @@ def judged_better(evaluation: Any) -> bool | None:
     return known(evaluation, "level") == "better" if better is None else bool(better)
 
 
-def badge_of(check: Verification, as_read: AsRead | None, evaluation: Any) -> Badge:
-    """The weakest of the classifier, the test of the sentence and its test as read."""
+def badge_of(
+    check: Verification, as_read: AsRead | None, evaluation: Any, in_range: bool | None = None
+) -> Badge:
+    """The weakest of the classifier, the tests of the sentence and the range of real graphs."""
     better = judged_better(evaluation)
     if not check.claim.amounts:
         return Badge("none", "nothing found")
@@ -61,11 +63,15 @@ def badge_of(check: Verification, as_read: AsRead | None, evaluation: Any) -> Ba
     if not check.verified:
         return Badge("none", "not tested")
     true = as_read is not None and as_read.true
-    what = "true as read" if true else "holds for the listed connections"
+    pairs = check.claim.language == "pairs"
+    what = "true as read" if true and not pairs else "holds for the listed connections"
+    if true and not pairs:
+        ranges = {True: "in range", False: "out of range", None: "range not known"}
+        what = f"{what}, {ranges[in_range]}"
     if better is None:
         judged = "not judged" if evaluation is None else "judged on graphs it may have seen"
         return Badge("none", f"{what}; classifier {judged}")
-    return Badge("true" if true else "listed", what)
+    return Badge("true" if true and in_range else "listed", what)
 
 
 def known(thing: Any, name: str) -> Any:

@@ -149,6 +149,7 @@ def footnotes(sentences: Sentences, evaluation: Any) -> tuple[str, ...]:
         confidence_note(result, sentences.class_name),
     ]
     if result.found:
+        notes += [sentences.range_note, sentences.balance_note]
         notes += [sentences.tested, sentences.read, sentences.listed, sentences.rest]
         if result.minimal is True:
             notes.append(

@@ -10,14 +10,16 @@ from denseflip.counterfactual import AsRead, Counterfactual, Label, Reading, Sta
 from denseflip.graph import Nodes
 from denseflip.search.claims.claim import Claim, total
 from denseflip.search.claims.places import Places
+from denseflip.search.claims.reference import PlaceReference
 from denseflip.story.verification import Verification
-from denseflip.story.wording.amounts import ITEM, Wording
+from denseflip.story.wording.amounts import ITEM, Wording, bracket, reference_bracket
 from denseflip.story.wording.constraint_words import bound_to_some
 from denseflip.story.wording.notes import Advice, iteration_limit, next_advice, wanted_class
 from denseflip.story.wording.phrases import clause
 from denseflip.story.wording.vocabulary import Vocabulary
 
 LONG = 60  # longer sentences (in words) become a lead sentence and a list
+_FAINT = 0.2  # Hedges' g below which two classes hardly differ in a place
 _SHORT = 40  # maximum number of words for the changes in the short form
 _MOST = 0.8  # of the edits that the sentence does not name, name this share …
 _REST_NAMES = 6  # … if that takes at most this many names
@@ -39,6 +41,7 @@ class Sentences:
     nodes : the names of the nodes.
     as_read : the test of the claim as read; None if not tested.
     true_class : the class of the graph in the data set, by name; None if unknown.
+    reference : what real graphs have in each place of the claim; empty if unknown.
     """
 
     result: Counterfactual
@@ -50,6 +53,7 @@ class Sentences:
     nodes: Nodes
     as_read: AsRead | None = None
     true_class: str | None = None
+    reference: tuple[PlaceReference, ...] = ()
 
     @property
     def claim(self) -> Claim:
@@ -76,29 +80,70 @@ class Sentences:
         if not self.items:
             return self._sentence(self.clause)
         amounts = self.claim.amounts
-        totals = self.wording("any").totals(amounts)
         if self.claim.language == "pairs":
-            return self._sentence(f"{totals}, those named below")
-        return self._sentence(
-            f"{totals} in {len(amounts)} places, named below, first of all "
-            f"{self.wording().pieces(amounts[:1])[0]}"
+            return self._sentence(f"{self.wording('any').totals(amounts)}, those listed below")
+        where = (
+            f"at {len(amounts)} nodes"
+            if self.claim.language == "nodes"
+            else (f"in {len(amounts)} places")
         )
+        totals = f"{self.wording().totals(amounts)} {where}, listed below"
+        return self._sentence(", and ".join(filter(None, (totals, self._elsewhere))))
 
     @cached_property
     def items(self) -> tuple[str, ...]:
         """The places one by one if the sentence would be long; else empty."""
         if not self.result.found or not self.words.counts or len(self.claim.amounts) < 2:
             return ()
-        whole = self._sentence(self.clause).removeprefix(self._opening)
+        whole = self._sentence(self.clause)
         if sum(any(c.isalpha() for c in word) for word in whole.split()) <= LONG:
             return ()
-        return self.wording().pieces(self.claim.amounts, self.places)
+        return self.wording("any").items(self.claim.amounts, self._brackets)
 
     def _sentence(self, change: str) -> str:
-        again = self._again
+        """The conditional; the subject is named once, unless the classifier is wrong about it."""
+        if self.correct is False:
+            opening, owner = f"{self._opening} ", f"the {self.words.whole}"
+            owner = owner if self.words.whole else "it"
+        else:
+            subject = self.subject[0].lower() + self.subject[1:]
+            this = self.subject.startswith(("This ", f"{self.words.subject} "))
+            opening, owner = "", self.words.possessor(subject if this else self.subject)
+        after, before = self._classed(self.claim.label), self._before
         return (
-            f"{self._opening} If {self.words.possessor(again)} had {change}, then {again} "
-            f"would have been {self._classed(self.claim.label)}{self.limit}."
+            f"{opening}If {owner} had {change}, it would have been {after} instead of "
+            f"{before}{self.limit}."
+        )
+
+    @property
+    def in_range(self) -> bool | None:
+        """Whether every place of the claim is in range; None if unknown."""
+        known = [place.in_range for place in self.reference]
+        if not known or None in known:
+            return None
+        return all(known)
+
+    @property
+    def _elsewhere(self) -> str:
+        """What changes in other places to keep the number of edges; empty if nothing does."""
+        number = self.claim.elsewhere
+        if not number:
+            return ""
+        direction = self.words.more if number > 0 else self.words.less
+        alone = len(self.claim.amounts) == 1 and abs(number) == self.claim.total
+        return f"{'as many' if alone else f'{abs(number):,}'} {direction} elsewhere"
+
+    @cached_property
+    def _brackets(self) -> tuple[str, ...]:
+        """The numbers of each place: before, after, and what real graphs have."""
+        if self.places is None:
+            return ("",) * len(self.claim.amounts)
+        if not self.reference:
+            return tuple(bracket(amount, self.places) for amount in self.claim.amounts)
+        long = len(self.reference) == 1
+        return tuple(
+            reference_bracket(place, self._after if i == 0 else "", long=long)
+            for i, place in enumerate(self.reference)
         )
 
     @property
@@ -235,6 +280,48 @@ class Sentences:
         return f"Not true of just any {self.words.units} there: only {tries}"
 
     @property
+    def range_note(self) -> str | None:
+        """Whether the change stays within what real graphs have; None if there is none to name."""
+        if not self.reference:
+            return None
+        n = len(self.reference[0].group)
+        group = f"the {n:,} graphs of the data set that the classifier puts in {self._after}"
+        if n == 1:
+            group = f"the one graph of the data set that the classifier puts in {self._after}"
+        if self.in_range is None:
+            return f"Whether this is in range is not known: there are too few graphs ({group})."
+        if self.in_range:
+            text = (
+                "In range: every place that is named ends within the 95 % prediction interval of "
+                f"{group}, and no more is changed there than some of them differ by."
+            )
+        else:
+            out = [" – ".join(place.place) for place in self.reference if not place.in_range]
+            text = (
+                f"Out of range ({', '.join(out)}): a graph with this change would be unlike "
+                f"{group}. No sentence in range was found, or none was searched for."
+            )
+        same = [" – ".join(p.place) for p in self.reference if abs(p.effect or 1.0) < _FAINT]
+        if same:
+            text += f" The two classes hardly differ in {', '.join(same)} (Hedges' g below 0.2)."
+        return text
+
+    @property
+    def balance_note(self) -> str | None:
+        """How the number of edges is kept; None if it is not."""
+        number = abs(self.claim.elsewhere)
+        if not number:
+            return None
+        edges = self.words.count(self.result.original.n_edges)
+        return (
+            f"The number of {self.words.units} stays at {edges.split()[0]}, because real graphs of "
+            f"{self._after} have nearly the same number: {self.words.count(number)} "
+            f"{'are' if number > 1 else 'is'} "
+            f"{'added' if self.claim.elsewhere > 0 else 'removed'} outside the places that are "
+            "named, at random, anew in every test."
+        )
+
+    @property
     def only_choice(self) -> bool:
         """Whether the sentence uses all eligible pairs, so that there is nothing to redraw."""
         return self.as_read is not None and self.as_read.only
@@ -302,7 +389,7 @@ class Sentences:
     def clause(self) -> str:
         """The clause on what there would be less and more of."""
         if self.words.counts:
-            return self.wording().clause(self.claim.amounts, self.places)
+            return self.wording().clause(self.claim.amounts, self._brackets, self._elsewhere)
         return clause(self.claim.amounts, self.claim.taxonomy, self.words)
 
     def wording(self, reading: Reading | None = None) -> Wording:
