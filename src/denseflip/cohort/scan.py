@@ -74,7 +74,9 @@ class Scan(Conversation):
             if self.max_cells == 1:
                 problem.note("No single region pair is enough.")
                 raise StopSearch
-            return Brief(regions=taxonomy.name, max_cells=self.max_cells)(problem, session)
+            return Brief(
+                regions=taxonomy.name, max_cells=self.max_cells, in_range="ignore", balance="off"
+            )(problem, session)
         codes = repeats.codes((found,))
         name = places.cells.name((found.place[0], found.place[1] or 0))
         n = problem.graph.n_nodes

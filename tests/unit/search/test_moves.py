@@ -8,9 +8,10 @@ import pytest
 from denseflip.graph import Graph, Taxonomy
 from denseflip.oracles.background import Frequencies
 from denseflip.search.claims.claim import Amount
-from denseflip.search.claims.moves import Classes, Move, moves_of, one_each
+from denseflip.search.claims.moves import Move, moves_of, one_each
 from denseflip.search.claims.places import Places
 from denseflip.search.claims.redraw import Redraw
+from denseflip.search.claims.reference import Reference
 
 TWO = Taxonomy.from_labels("half", ["A"] * 4 + ["B"] * 4)
 FEW = [Graph.from_edges(8, [(0, 4)]), Graph.from_edges(8, [(1, 5), (0, 1)])]
@@ -20,7 +21,7 @@ MANY = [Graph.from_edges(8, [(0, v), (1, v), (2, v)]) for v in (4, 5)]
 def moves(reading, graph=FEW[0], taxonomy=TWO):
     places = Places(graph, taxonomy)
     redraw = Redraw(places, reading, Frequencies.of(FEW), Frequencies.of(MANY))
-    return moves_of(redraw, Classes.of(places, FEW, MANY))
+    return moves_of(redraw, Reference(places, FEW, MANY))
 
 
 def test_the_usual_is_what_the_target_class_has_more():
@@ -43,7 +44,7 @@ def test_readings_say_which_pairs_so_a_place_may_go_both_ways():
     places = Places(graph, TWO)
     current = [Graph.from_edges(8, [(3, 7)])]
     redraw = Redraw(places, "distinctive", Frequencies.of(current), Frequencies.of(MANY))
-    (move,) = moves_of(redraw, Classes.of(places, current, MANY))
+    (move,) = moves_of(redraw, Reference(places, current, MANY))
     assert move.place == (0, 1)
     assert move.most == (5, 1)  # five pairs of MANY are missing; (3, 7) is only theirs
     assert move.usual == (2, 1)  # each of the five in one of two graphs, rounded to even
@@ -59,9 +60,9 @@ def test_nodes_are_places_too():
 
 def test_a_class_without_graphs_is_the_graph_itself():
     places = Places(FEW[0], TWO)
-    classes = Classes.of(places, [], MANY)
-    assert classes.apart[0, 1] == 2.0
-    assert all(np.isfinite(value) for value in classes.clarity.values())
+    reference = Reference(places, [], MANY)
+    assert reference.apart[reference.index((0, 1))] == 2.0
+    assert np.isfinite(reference.clarity).all()
 
 
 def test_the_time_is_looked_at_place_by_place():
@@ -75,6 +76,6 @@ def test_the_time_is_looked_at_place_by_place():
 
     graph = Graph.from_edges(4, [(0, 1), (2, 3)])
     places = Places(graph, Taxonomy.from_labels("side", ["A", "A", "B", "B"]))
-    classes = Classes.of(places, [graph], [Graph.from_edges(4, [(0, 2), (1, 3)])])
+    reference = Reference(places, [graph], [Graph.from_edges(4, [(0, 2), (1, 3)])])
     with pytest.raises(Late):
-        moves_of(Redraw(places), classes, late)
+        moves_of(Redraw(places), reference, late)
