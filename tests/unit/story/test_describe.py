@@ -65,7 +65,7 @@ def test_class_names_and_evaluation_come_from_the_oracle() -> None:
             return [oracle(g.to_adjacency()) for g in graphs]
 
     story = describe(RESULT, NODES, Card())
-    assert "is classified as well." in story.statement
+    assert "classified as ill instead of well" in story.statement
     assert story.footnotes[0] == "Not better than chance: 50 %."
     assert describe(RESULT, NODES, Session(Card())).statement == story.statement
 
@@ -139,8 +139,8 @@ def test_few_edits_without_regions_are_named_pair_by_pair() -> None:
     story = describe(RESULT, Nodes(tuple("abcdef")), oracle)
     assert story.taxonomy is None
     assert story.statement == (
-        "This graph is labelled 0. If the graph had one fewer edge between node a and node b, "
-        "then the graph would have been labelled 1."
+        "If this graph had one fewer edge between node a and node b, it would have been labelled 1 "
+        "instead of 0."
     )
     assert "1 of 3 edges, 1 of 3 pairs of nodes" in story.tested
     assert any("region column as nodes (Nodes.read_csv reads one)" in n for n in story.footnotes)
@@ -153,7 +153,7 @@ def test_many_edits_without_regions_are_told_by_node() -> None:
         Status.FOUND, Graph.from_edges(10, [(8, 9)]), Edits(star, ((8, 9),)), 0, 1
     )
     story = describe(result, None, lambda a: int(a[0].sum() > 6))
-    assert "had 8 more edges of node 0 (0 → 8 of 9), then" in story.statement
+    assert "had 8 more edges of node 0 (0 → 8 of 9), it" in story.statement
     assert story.claim.amounts == (((0, None), 8, 0),)
     assert story.verification.edits == Edits(star)
     assert "8 of 9 edges, 1 of 2 nodes" in story.tested
@@ -166,7 +166,7 @@ def test_a_node_with_edits_both_ways_says_both() -> None:
         Status.FOUND, Graph.from_edges(9, [(0, 8)]), Edits(star, ((0, 8),)), 0, 1
     )
     story = describe(result)
-    assert "had 7 more and one fewer edge of node 0 (1 → 7 of 8), then" in story.statement
+    assert "had 7 more and one fewer edge of node 0 (1 → 7 of 8), it" in story.statement
 
 
 # ---- footnotes ----------------------------------------------------------------------------
@@ -238,9 +238,8 @@ def test_a_long_sentence_points_to_the_method_that_makes_short_ones() -> None:
 def test_a_long_sentence_is_a_lead_and_a_list() -> None:
     story = long_story()
     assert story.lead == (
-        "This graph is labelled 0. If the graph had 13 more connections in 13 places, named below, "
-        "first of all one more connection between Part 0 and Part 1, then the graph would have "
-        "been labelled 1 – for the 13 connections listed; others were not tested."
+        "If this graph had 13 more connections in 13 places, listed below, it would have been "
+        "labelled 1 instead of 0 – for the 13 connections listed; others were not tested."
     )
     assert len(story.items) == 13
     assert story.items[2] == "one more connection between Part 2 and Part 3"
@@ -269,8 +268,8 @@ def test_many_pairs_are_a_list_of_pairs() -> None:
     )
     story = describe(result, Nodes.numbered(14))
     assert story.lead == (
-        "This graph is labelled 0. If the graph had 11 more and 2 fewer edges, those named below, "
-        "then the graph would have been labelled 1."
+        "If this graph had 11 more and 2 fewer edges, those listed below, it would have been "
+        "labelled 1 instead of 0."
     )
     assert story.items[0] == "one fewer edge between node 0 and node 1"
     assert [a.place for a in story.claim.amounts if a.change == "less"] == [(0, 1), (0, 2)]
@@ -284,7 +283,7 @@ def test_nodes_with_names_are_called_by_them() -> None:
         Status.FOUND, Graph.from_edges(4, []), Edits(((0, 1), (0, 2))), 0, 1, as_read=told
     )
     text = describe(result, nodes).statement
-    assert "had 2 more edges of the left Hippocampus (0 → 2 of 3), then" in text
+    assert "had 2 more edges of the left Hippocampus (0 → 2 of 3), it" in text
 
 
 # ---- the numbers and the forms -------------------------------------------------------------

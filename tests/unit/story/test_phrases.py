@@ -107,19 +107,18 @@ def test_a_reading_says_which_connections_are_meant(names, reading) -> None:
     texts = written(taxonomy, phrases(PLAIN))
     wording = Wording(PLAIN, taxonomy, reading, "class 0", "in between, and at")
     more, less = {
-        "typical": ("typical of in between, and at", "not typical of in between, and at"),
+        "typical": ("in between, and at usually has", "in between, and at usually lacks"),
         "distinctive": (
-            "that in between, and at has more often than class 0",
-            "that in between, and at has less often than class 0",
+            "set in between, and at apart from class 0",
+            "set class 0 apart from in between, and at",
         ),
     }[reading]
     (piece,) = wording.pieces([Amount((0, 2), 1_234, 1)])
     assert piece == (
-        f"1,234 more of the edges {more} and one fewer of those {less} between {texts[0]} and "
-        f"{texts[2]}"
+        f"1,234 more edges that {more} and one fewer that {less} between {texts[0]} and {texts[2]}"
     )
     (piece,) = wording.pieces([Amount((1, None), 0, 5)])
-    assert piece == f"5 fewer of the edges {less} at {texts[1]}"
+    assert piece == f"5 fewer edges that {less} at {texts[1]}"
 
 
 # ---- names of regions -----------------------------------------------------------------------

@@ -302,9 +302,8 @@ def told(reading: str | None, flips: int, **options: object) -> Story:
 
 def test_words_follow_truth() -> None:
     start = (
-        "Patient 9 is classified as Autism Spectrum Disorder. If Patient 9's brain had 3 more and "
-        "2 fewer connections in the Frontal Lobe (2 → 3 of 6), then Patient 9 would have been "
-        "classified as Typically Developed"
+        "If Patient 9's brain had 3 more and 2 fewer connections in the Frontal Lobe (2 → 3 of 6), "
+        "it would have been classified as Typically Developed instead of Autism Spectrum Disorder"
     )
     assert told("any", 18).statement == f"{start}."
     assert told("any", 17).statement == (
@@ -320,24 +319,25 @@ def test_words_follow_truth() -> None:
     [
         (
             "typical",
-            "3 more of the connections typical of Typically Developed and 2 fewer of those not "
-            "typical of Typically Developed in the Frontal Lobe (2 → 3 of 6)",
+            "3 more connections that Typically Developed usually has and 2 fewer that Typically "
+            "Developed usually lacks in the Frontal Lobe (2 → 3 of 6)",
         ),
         (
             "distinctive",
-            "3 more of the connections that Typically Developed has more often than Autism "
-            "Spectrum Disorder and 2 fewer of those that Typically Developed has less often than "
-            "Autism Spectrum Disorder in the Frontal Lobe (2 → 3 of 6)",
+            "3 more connections that set Typically Developed apart from Autism Spectrum Disorder "
+            "and 2 fewer that set Autism Spectrum Disorder apart from Typically Developed in the "
+            "Frontal Lobe (2 → 3 of 6)",
         ),
     ],
 )
 def test_words_say_which_connections_are_meant(reading, text) -> None:
     story = told(reading, 20)
-    assert f" had {text}, then " in story.statement
+    assert f" had {text}, it " in story.statement
     assert story.claim.amounts == (((F, F), 3, 2),)
     assert story.claim.reading == reading
     failed = told(reading, 3)
-    assert "typical" not in failed.statement
+    assert "usually" not in failed.statement
+    assert "apart" not in failed.statement
     assert failed.claim.reading == "any"
 
 
@@ -357,7 +357,7 @@ def test_footnotes_follow_truth() -> None:
         "The 5 connections it holds for: n1 – n2 (removed), n1 – n3 (removed), n0 – n1 (added), "
         "n0 – n2 (added), n0 – n3 (added)."
     ) in failed.footnotes
-    assert ", typical of Typically Developed, in the same" in str(told("typical", 20).footnotes)
+    assert "as many such connections in the same" in str(told("typical", 20).footnotes)
 
 
 def test_the_paper_speaks_as_it_does_and_the_footnotes_tell() -> None:
@@ -421,9 +421,9 @@ def test_a_vocabulary_of_ones_own_speaks_throughout() -> None:
     result = make_result({(F, F): (0, 2)})
     story = tell(result, NODES, vocabulary=words, subject="Town Ulm", class_names=CLASSES)
     assert story.statement == (
-        "Town Ulm is taken for Autism Spectrum Disorder. If Ulm's road map had 2 fewer edges in "
-        "the Frontal Lobe (2 → 0 of 6), then Ulm would have been taken for Typically Developed – "
-        "for the 2 roads listed; others were not tested."
+        "If Town Ulm's road map had 2 fewer edges in the Frontal Lobe (2 → 0 of 6), it would have "
+        "been taken for Typically Developed instead of Autism Spectrum Disorder – for the 2 roads "
+        "listed; others were not tested."
     )
     assert "2 roads" in story.detailed
 
@@ -435,10 +435,9 @@ def test_a_labs_own_regions_get_neutral_words() -> None:
     result = make_result({(F, F): (0, 5), (T, A): (2, 0)})
     told = {"subject": "control-03", "class_names": ["patient", "control"]}
     assert describe(result, nodes, **told).statement == (
-        "control-03 is classified as control. If control-03 had 5 fewer connections within Frontal "
-        "(5 → 0 of 6) and 2 more connections between Temporal and Parietal (0 → 2 of 16), then "
-        "control-03 would have been classified as patient – for the 7 connections listed; others "
-        "were not tested."
+        "If control-03 had 5 fewer connections within Frontal (5 → 0 of 6) and 2 more between "
+        "Temporal and Parietal (0 → 2 of 16), it would have been classified as patient instead of "
+        "control – for the 7 connections listed; others were not tested."
     )
     places = tuple((float(i), 0.0, 0.0) for i in range(nodes.n_nodes))
     nodes = Nodes(NODES.names, regions={"lobe": regions}, coordinates=places)
@@ -451,9 +450,9 @@ def test_a_plain_graph_owns_its_edges_itself() -> None:
     result = make_result({(F, F): (0, 2)})
     story = tell(result, NODES, vocabulary="graph", class_names=CLASSES)
     assert story.statement == (
-        "This graph is classified as Autism Spectrum Disorder. If the graph had 2 fewer edges in "
-        "the Frontal Lobe (2 → 0 of 6), then the graph would have been classified as Typically "
-        "Developed – for the 2 edges listed; others were not tested."
+        "If this graph had 2 fewer edges in the Frontal Lobe (2 → 0 of 6), it would have been "
+        "classified as Typically Developed instead of Autism Spectrum Disorder – for the 2 edges "
+        "listed; others were not tested."
     )
 
 

@@ -42,8 +42,8 @@ def terms_note(result: Counterfactual) -> str | None:
     words = terms_in_words(result)
     if not words:
         return None
-    kept = " What is told here keeps to them." if result.found else ""
-    return f"The terms that were asked for: {'; '.join(words)}.{kept}"
+    kept = " The answer satisfies them." if result.found else ""
+    return f"Constraints: {'; '.join(words)}.{kept}"
 
 
 def confidence_note(result: Counterfactual, class_name: Callable[[Label], str]) -> str | None:
@@ -54,11 +54,11 @@ def confidence_note(result: Counterfactual, class_name: Callable[[Label], str]) 
     text = f"The classifier's confidence in {class_name(result.label_before)} is {before:.2f}"
     if result.found and after is not None:
         text += (
-            f" as it is; with the whole counterfactual that in {class_name(result.label_after)} is "
+            f", and with the whole counterfactual in {class_name(result.label_after)} is "
             f"{after:.2f}"
         )
     if result.confidence is not None:
-        text += f" (at least {result.confidence:.2f} was asked for)"
+        text += f" (at least {result.confidence:.2f} was requested)"
     return f"{text}."
 
 
@@ -88,8 +88,8 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "max_cells": lambda n: f"in at most {n:,} pair{'s' * (n != 1)} of regions",
     "keep_density": lambda share: f"with the number of edges within {share:g} % of what it was",
     "keep_connected": lambda _: "without falling into more pieces",
-    "min_degree": lambda n: f"with at least {n:,} edges at every node that is touched",
-    "max_degree": lambda n: f"with at most {n:,} edges at every node that is touched",
+    "min_degree": lambda n: f"with at least {n:,} edges at every node that changes",
+    "max_degree": lambda n: f"with at most {n:,} edges at every node that changes",
     "predicate": lambda name: f"giving a graph that {name} accepts",
     "regions": lambda _: "",
 }

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from denseflip.story.wording.statement import Sentences
 
 _REGIONS_HINT = (
-    "No regions are known, so this speaks of nodes. To speak of regions, give a node table with a "
-    "region column as nodes (Nodes.read_csv reads one)."
+    "No regions are known, so the sentence names nodes. For regions, pass a node table with a region "
+    "column as nodes (Nodes.read_csv reads one)."
 )
 
 
@@ -58,25 +58,25 @@ def next_advice(result: Counterfactual, class_name: Callable[[Label], str]) -> A
         # queries may be far below the budget.
         enough = max(_BUDGET, 10 * result.calls)
         return Advice(
-            f"Next: raise budget (it asked {result.calls:,}; try {enough}) or time_limit.",
+            f"Next: raise budget ({result.calls:,} queries were used; try {enough}) or time_limit.",
             ("budget", "time_limit"),
         )
     if result.constraints:
         names = tuple(name for name in result.constraints if name != "regions")
         return Advice(
-            f"Next: loosen the terms ({', '.join(names)}), or take another method.", names
+            f"Next: loosen the constraints ({', '.join(names)}), or use another method.", names
         )
     if _chooses(result):
         if not result.background_calls:
-            return Advice(f"Next: give a background that holds {graphs}.", ("background",))
+            return Advice(f"Next: pass a background with {graphs}.", ("background",))
         if result.target is not None:
             return Advice(
-                f"Next: give a background that holds {graphs}, or leave the class open (target).",
+                f"Next: pass a background with {graphs}, or omit target.",
                 ("background", "target"),
             )
         return Advice(
-            f"Next: give a larger background, one that holds {graphs}; if there is none, the "
-            "classifier may give the same answer to everything.",
+            f"Next: pass a larger background with {graphs}. If there are none, the classifier may "
+            "give every graph the same label.",
             ("background",),
         )
     limit = iteration_limit(result)
@@ -86,8 +86,8 @@ def next_advice(result: Counterfactual, class_name: Callable[[Label], str]) -> A
         raised = f"raise max_iterations (it was {limit:,}; try {10 * limit}), or "
         knobs = ("max_iterations", *knobs)
     return Advice(
-        f"Next: {raised}take the method auto, which tries several ways; best with a background "
-        f"that holds {graphs}.",
+        f"Next: {raised}use the method auto, which tries several searches, with a background that "
+        f"has {graphs}.",
         knobs,
     )
 
@@ -112,8 +112,8 @@ def classifier_note(evaluation: Any) -> str | None:
     """
     if evaluation is None:
         return (
-            "How well the classifier does on graphs it has not seen was not given: judge it first "
-            "(evaluate); an explanation is worth no more than what it explains."
+            "The accuracy of the classifier on unseen graphs is not known. Evaluate it first "
+            "(evaluate): an explanation is worth no more than the classifier it explains."
         )
     if judged_better(evaluation):
         return str(known(evaluation, "verdict") or "") or None
@@ -134,9 +134,9 @@ def weights_note(result: Counterfactual) -> str | None:
             one = counted(len(some), "connection goes", "connections go")
             parts.append(f"the {word} {one} from {before:.2f} to {after:.2f} on the median")
     return (
-        f"The classifier sees weights: {', and '.join(parts)}. A removed connection weighs what it "
-        "typically does below the threshold, an added one what it typically does above it in the "
-        "class that is wanted; all others keep their weight."
+        f"The classifier uses weights: {', and '.join(parts)}. A removed connection gets its "
+        "typical weight below the threshold, an added one its typical weight above the threshold "
+        "in the target class. All others keep their weight."
     )
 
 
@@ -153,11 +153,11 @@ def footnotes(sentences: Sentences, evaluation: Any) -> tuple[str, ...]:
         notes += [sentences.tested, sentences.read, sentences.listed, sentences.rest]
         if result.minimal is True:
             notes.append(
-                f"No single one of the counterfactual's {words.count(result.distance)} can be left "
-                "as it was without losing the flip (certified one by one)."
+                f"Minimal: none of the {words.count(result.distance)} of the counterfactual can be "
+                "undone alone without losing the flip."
             )
         elif result.minimal is False:
-            notes.append("That no single change can be left out could not be certified.")
+            notes.append("Minimality could not be certified: a single change may be unnecessary.")
         notes += [_lasting(result), _likely(result)]
     notes.append(weights_note(result))
     notes.extend(sentences.verification.remarks)
@@ -174,9 +174,9 @@ def _lasting(result: Counterfactual) -> str | None:
     if seen is None:
         return None
     if not seen.draws:
-        return "How much noise the change survives was asked for and could not be measured."
+        return "The robustness to noise was requested but could not be measured."
     low, high = seen.interval
-    short = "" if seen.reached else f", less than the {100 * seen.wanted:g} % that were asked for"
+    short = "" if seen.reached else f", less than the {100 * seen.wanted:g} % requested"
     n = result.distance
     whole = "The change survives" if n == 1 else f"All {n:,} changes together survive"
     return (
@@ -189,7 +189,7 @@ def _lasting(result: Counterfactual) -> str | None:
 def _likely(result: Counterfactual) -> str | None:
     """The plausibility of the changed graph, if requested."""
     figure = result.plausibility
-    return None if figure is None else f"How plausible the changed graph is: {figure}."
+    return None if figure is None else f"Plausibility of the changed graph: {figure}."
 
 
 def shape_advice(sentences: Sentences) -> Advice:
@@ -202,16 +202,16 @@ def shape_advice(sentences: Sentences) -> Advice:
     if _chooses(result):
         if sentences.claim.language == "pairs" and not result.background_calls:
             return Advice(
-                "With a data set's graphs as background, a short sentence about regions that is "
-                "true as read is looked for.",
+                "With the graphs of a data set as background, the method searches for a short "
+                "sentence about regions.",
                 ("background",),
             )
         return Advice()
     if len(sentences.claim.amounts) <= FEW_CELLS and (test is None or test.true):
         return Advice()
     return Advice(
-        f"The method auto, given a background, looks for a sentence of at most {FEW_CELLS} places "
-        "that is true as read.",
+        f"The method auto, with a background, searches for a sentence of at most {FEW_CELLS} "
+        "places that is true as read.",
         ("method", "background"),
     )
 

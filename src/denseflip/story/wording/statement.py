@@ -102,17 +102,22 @@ class Sentences:
 
     def _sentence(self, change: str) -> str:
         """The conditional; the subject is named once, unless the classifier is wrong about it."""
+        after = self._classed(self.claim.label)
+        if not self.words.counts:  # the form of the paper
+            again = self._again
+            owner = self.words.possessor(again)
+            return f"{self._opening} If {owner} had {change}, then {again} would have been {after}."
         if self.correct is False:
-            opening, owner = f"{self._opening} ", f"the {self.words.whole}"
-            owner = owner if self.words.whole else "it"
+            opening, owner = f"{self._opening} ", f"the {self.words.whole or 'graph'}"
         else:
-            subject = self.subject[0].lower() + self.subject[1:]
-            this = self.subject.startswith(("This ", f"{self.words.subject} "))
-            opening, owner = "", self.words.possessor(subject if this else self.subject)
-        after, before = self._classed(self.claim.label), self._before
+            this = self.subject.startswith("This ")
+            opening, owner = (
+                "",
+                self.words.possessor(f"t{self.subject[1:]}" if this else self.subject),
+            )
         return (
             f"{opening}If {owner} had {change}, it would have been {after} instead of "
-            f"{before}{self.limit}."
+            f"{self._bare(self.result.label_before)}{self.limit}."
         )
 
     @property
@@ -177,7 +182,7 @@ class Sentences:
         if self.result.status is not Status.FOUND:
             return (
                 f"{self.subject}: {before}; no counterfactual found by {self._method} "
-                f"({self.result.status}, {_many(self.result.calls, 'question')})."
+                f"({self.result.status}, {_many(self.result.calls, 'query')})."
             )
         claim = self.claim
         head = f"{self.subject}: {before} → {self.class_name(claim.label)}"
@@ -206,10 +211,10 @@ class Sentences:
             f"Named here: {rows}.",
             f"Together {part:,} of {words.count(result.distance)}.",
             (
-                f"The whole counterfactual lies at distance {result.distance:,} "
+                f"The whole counterfactual has an edit distance of {result.distance:,} "
                 f"({self._counts(len(result.added), len(result.removed))}; "
                 f"{100 * result.relative_distance:.1f} % of the edges of either graph) and was "
-                f"found by {self._method} with {_many(result.calls, 'question')}."
+                f"found by {self._method} with {_many(result.calls, 'query')}."
             ),
             self.tested,
             self.read or "",
@@ -226,29 +231,29 @@ class Sentences:
             return "There is no counterfactual to test."
         if not test.tested and self.as_read is not None and self.as_read.draws:
             return (
-                "Not tested again: no classifier was given. What is named is all that was changed, "
-                "as the search saw it flip."
+                "Not tested again, because no classifier was given. The sentence names all changes "
+                "of the search, which flipped the classifier."
             )
         if not test.tested:
             return (
-                "Not tested: no classifier was given, so everything that was changed is named. "
-                "With a classifier (in Python describe(result, nodes, oracle)) a part that is "
-                "enough is looked for."
+                "Not tested, because no classifier was given, so the sentence names all changes. "
+                "With a classifier (in Python: describe(result, nodes, oracle)), it names only the "
+                "changes that are needed."
             )
         thing = self.noun
-        asked = _many(test.questions, "question")
+        asked = _many(test.questions, "query")
         where = _many(k, thing) if k > 1 else f"one {thing}"
         where = f"{'at' if self.claim.language == 'nodes' else 'in'} {where}"
-        text = f"Tested with {asked}: what is named here changes the answer by itself. It is "
+        text = f"Tested with {asked}: the changes named here flip the classifier alone. They are "
         if n < result.distance:
             all_links = self.words.count(result.distance)
             text += f"{n:,} of {all_links}, {k:,} of {_many(test.n_cells, thing)}"
             if test.minimal and k > 1:
-                text += f"; no {thing} that is named can be left out"
+                text += f"; no {thing} named can be left out"
             return f"{text}."
-        text += f"all that was changed ({self.words.count(n)} {where})"
+        text += f"all changes ({self.words.count(n)} {where})"
         if test.all_needed and k > 1:
-            text += f", and all of it is needed: no {thing} can be left out"
+            text += f", and all are needed: no {thing} can be left out"
         return f"{text}."
 
     @property
@@ -258,26 +263,19 @@ class Sentences:
         if test is None or not test.draws:
             return None
         low, high = (f"{100 * bound:.0f}" for bound in test.interval)
-        kind = {
-            "any": "",
-            "typical": f", typical of {self._after},",
-            "distinctive": f" that tell {self._after} from {self._before}",
-        }[test.reading]
+        units = self.words.units if test.reading == "any" else f"such {self.words.units}"
         where = "at the same nodes" if self.claim.language == "nodes" else "in the same places"
         if bound_to_some(self.result):
             where = f"that may change {where}"
         if test.true and self.only_choice:
-            return (
-                f"True as read: there is no other choice of as many {self.words.units}{kind} "
-                f"{where}."
-            )
+            return f"True as read: there is no other choice of as many {units} {where}."
         tries = (
-            f"{test.flips} of {test.draws} random choices of as many {self.words.units}{kind} "
-            f"{where} change the answer (95 % interval of the share: {low} to {high} %)."
+            f"{test.flips} of {test.draws} random choices of as many {units} {where} change the "
+            f"answer (95 % interval of the share: {low} to {high} %)."
         )
         if test.true:
             return f"True as read: {tries}"
-        return f"Not true of just any {self.words.units} there: only {tries}"
+        return f"Not true of just any {units} there: only {tries}"
 
     @property
     def range_note(self) -> str | None:
@@ -334,7 +332,7 @@ class Sentences:
             return None
         if len(edits) > _LISTED:
             return (
-                f"The {self._listed} it holds for are in the list of edits (in Python: "
+                f"The {self._listed} it holds for are in the table of edits (in Python: "
                 "story.named_edits)."
             )
         names = self.nodes.names
@@ -349,11 +347,11 @@ class Sentences:
         if told is None or not self.nodes.regions or self.result.chosen:
             return None  # a search that chooses the language notes it itself
         if self.claim.language == "nodes":
-            return "This is told by node, not by region."
+            return "Described by node, not by region."
         if self.claim.language == "pairs":
-            return "This is told pair by pair, not by region."
+            return "Described pair by pair, not by region."
         name = self.claim.taxonomy.name
-        return None if name == self.nodes.taxonomy().name else f"This is told by {name}."
+        return None if name == self.nodes.taxonomy().name else f"Described by {name}."
 
     @property
     def rest(self) -> str | None:
@@ -370,8 +368,8 @@ class Sentences:
                 held += amount.total
         if self.claim.language == "nodes" or not 0 < len(also) <= _REST_NAMES:
             return (
-                f"The whole counterfactual also changes {self.words.count(others)} elsewhere; that "
-                "was not needed to change the answer."
+                f"The whole counterfactual also changes {self.words.count(others)} elsewhere, "
+                "which is not needed to flip the classifier."
             )
         unsaid = others - total(also)
         more = f", and {self.words.count(unsaid)} changed elsewhere" if unsaid else ""
@@ -381,8 +379,8 @@ class Sentences:
             else clause(also, self.claim.taxonomy, self.words)
         )
         return (
-            f"The whole counterfactual also has {said}{more}; that was not needed to change the "
-            "answer."
+            f"The whole counterfactual also has {said}{more}, which is not needed to flip the "
+            "classifier."
         )
 
     @cached_property
@@ -426,20 +424,18 @@ class Sentences:
     def _not_found(self) -> str:
         result = self.result
         if result.status is Status.NOT_NEEDED:
-            return (
-                f"{self._opening} That is the class that was asked for, so nothing has to change."
-            )
+            return f"{self._opening} This is the target class already, so nothing has to change."
         wanted = wanted_class(result, self.class_name)
         if len(result.edits):
             far = (
                 f"It went as far as {self._counts(len(result.added), len(result.removed))} "
                 f"({100 * result.relative_distance:.1f} % of the edges of either graph) in "
                 f"{_many(result.iterations, 'iteration')} and "
-                f"{_many(result.calls, 'question')}; the answer there was "
+                f"{_many(result.calls, 'query')}; the answer there was "
                 f"{self.class_name(result.label_after)}."
             )
         else:
-            far = f"It asked {_many(result.calls, 'question')} and kept no change."
+            far = f"It used {_many(result.calls, 'query')} and kept no change."
         return (
             f"{self._opening} No change that leads to {wanted} was found: {self._method} "
             f"{self._ending} {far} {self.advice.text}"
@@ -448,12 +444,12 @@ class Sentences:
     @property
     def _ending(self) -> str:
         if self.result.status is Status.BUDGET:
-            return "spent its budget of questions or time first (status: budget)."
+            return "spent its budget of queries or time first (status: budget)."
         status = f"(status: {self.result.status})"
         limit = iteration_limit(self.result)
         if limit is not None and self.result.iterations >= limit:
             return f"reached its limit of {_many(limit, 'iteration')} {status}."
-        return f"tried all that it tries {status}."
+        return f"ran out of changes to try {status}."
 
     @cached_property
     def advice(self) -> Advice:
@@ -495,6 +491,11 @@ class Sentences:
             return f"{self.words.verb} {self.class_name(label)}"
         return f"labelled {label!r}"
 
+    def _bare(self, label: Label) -> str:
+        """The name of a label, or the label itself, for use after `_classed`."""
+        named = label in self.class_names or (isinstance(label, str) and label)
+        return self.class_name(label) if named else repr(label)
+
     @property
     def _again(self) -> str:
         """The subject when it is repeated: ``Patient X`` becomes ``X``, as in the paper."""
@@ -520,4 +521,5 @@ class Sentences:
 
 def _many(n: int, what: str) -> str:
     first, _, rest = what.partition(" of ")
-    return f"{n:,} {first}{'' if n == 1 else 's'}" + (f" of {rest}" if rest else "")
+    plural = f"{first[:-1]}ies" if first == "query" else f"{first}s"
+    return f"{n:,} {first if n == 1 else plural}" + (f" of {rest}" if rest else "")
