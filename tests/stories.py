@@ -69,7 +69,7 @@ def says_its_claim(story: Story) -> bool:
         at = text.index(place, at) + len(place)
         if b is not None and b != a and (a, b) not in joint:
             at = text.index(f" and {names[b]}", at)
-    leads = text.index(", then ")
+    leads = text.index(" would have been ")
     return any(
         x in text[leads:] for x in (f"labelled {claim.label!r}", story.class_name(claim.label))
     )

@@ -190,7 +190,7 @@ def test_a_classifier_no_better_than_chance_is_said_first() -> None:
 def test_a_good_classifier_is_called_so_in_one_note() -> None:
     notes = describe(RESULT, NODES, oracle, evaluation=evaluation("better")).footnotes
     assert notes[0] == "The verdict."
-    assert notes[1].startswith("Tested with 2 questions")
+    assert notes[1].startswith("Tested with 2 queries")
     assert not any("chance" in note for note in notes)
     bare = describe(RESULT, NODES, oracle, evaluation={"level": "better"}).footnotes
     assert bare == notes[1:]
@@ -198,7 +198,7 @@ def test_a_good_classifier_is_called_so_in_one_note() -> None:
 
 def test_an_unjudged_classifier_is_called_so() -> None:
     note = describe(RESULT, NODES, oracle).footnotes[0]
-    assert "was not given: judge it first (evaluate);" in note
+    assert "is not known. Evaluate it first (evaluate):" in note
 
 
 def test_notes_and_minimality_of_the_search_are_passed_on() -> None:
@@ -207,7 +207,7 @@ def test_notes_and_minimality_of_the_search_are_passed_on() -> None:
     result = Counterfactual(**base, **labels, minimal=True, notes=("A cap bit.",))
     notes = describe(result, NODES).footnotes
     assert "A cap bit." in notes
-    assert any("No single one of the counterfactual's 3 connections" in note for note in notes)
+    assert any("Minimal: none of the 3 connections" in note for note in notes)
     result = Counterfactual(**base, **labels, minimal=False)
     assert any("could not be certified" in n for n in describe(result, NODES).footnotes)
 
@@ -230,7 +230,9 @@ def long_story(method: str = "tri") -> Story:
 
 def test_a_long_sentence_points_to_the_method_that_makes_short_ones() -> None:
     story = long_story()
-    assert any("The method auto, given a background, looks for" in note for note in story.footnotes)
+    assert any(
+        "The method auto, with a background, searches for" in note for note in story.footnotes
+    )
     assert story.parameters == ("method", "background")
     assert long_story("auto").parameters == ()
 

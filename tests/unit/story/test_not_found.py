@@ -21,24 +21,26 @@ def test_exhausted_says_what_was_tried_how_far_it_went_and_what_to_do() -> None:
     assert story.result.status is Status.EXHAUSTED
     assert story.statement.startswith("Graph 1 is classified as ill. No change that leads to")
     assert "If " not in story.statement
-    assert "tri tried all that it tries (status: exhausted)." in story.statement
+    assert "tri ran out of changes to try (status: exhausted)." in story.statement
     assert f"{len(story.result.removed)} connections removed" in story.statement
-    assert f"{story.result.calls} questions" in story.statement
-    assert "Next: take the method auto, which tries several ways; best with" in story.statement
+    assert f"{story.result.calls} queries" in story.statement
+    assert "Next: use the method auto, which tries several searches, with" in story.statement
     assert story.parameters == ("method", "background")
     assert not story.verified
     assert story.claim.amounts == ()
     assert story.detailed == story.statement
     assert story.short == (
-        f"Graph 1: ill; no counterfactual found by tri (exhausted, {story.result.calls} questions)."
+        f"Graph 1: ill; no counterfactual found by tri (exhausted, {story.result.calls} queries)."
     )
 
 
 def test_budget_names_the_budget() -> None:
     story = describe(explain(GRAPH, stubborn, "edg", budget=2), NODES, stubborn)
     assert story.result.status is Status.BUDGET
-    assert "spent its budget of questions or time first (status: budget)" in story.statement
-    assert story.statement.endswith("Next: raise budget (it asked 2; try 1000) or time_limit.")
+    assert "spent its budget of queries or time first (status: budget)" in story.statement
+    assert story.statement.endswith(
+        "Next: raise budget (2 queries were used; try 1000) or time_limit."
+    )
     assert story.parameters == ("budget", "time_limit")
 
 
@@ -47,13 +49,13 @@ def test_an_iteration_limit_is_named_with_its_value() -> None:
     story = describe(result, NODES)
     text = story.statement
     assert "edg reached its limit of 2 iterations (status: exhausted)." in text
-    assert "raise max_iterations (it was 2; try 20), or take the method auto" in text
+    assert "raise max_iterations (it was 2; try 20), or use the method auto" in text
     assert story.parameters == ("max_iterations", "method", "background")
 
 
 def test_a_limit_that_was_not_reached_is_not_blamed() -> None:
     text = describe(explain(GRAPH, stubborn, "edg"), NODES).statement
-    assert "edg tried all that it tries (status: exhausted)." in text
+    assert "edg ran out of changes to try (status: exhausted)." in text
     assert "max_iterations" not in text
 
 
@@ -89,7 +91,7 @@ def next_of(result: Counterfactual, **options: object) -> tuple[str, tuple[str, 
 def test_more_budget_is_tried() -> None:
     result = explain(RING, moved, "edg", budget=2)
     text, knobs = next_of(result)
-    assert text == "raise budget (it asked 2; try 1000) or time_limit."
+    assert text == "raise budget (2 queries were used; try 1000) or time_limit."
     assert knobs == ("budget", "time_limit")
     tries = 0
     while not result.found:
@@ -102,7 +104,7 @@ def test_more_budget_is_tried() -> None:
 def test_more_iterations_are_tried() -> None:
     result = explain(RING, moved, make_method("edg", max_iterations=2))
     text, knobs = next_of(result)
-    assert text.startswith("raise max_iterations (it was 2; try 20), or take the method auto")
+    assert text.startswith("raise max_iterations (it was 2; try 20), or use the method auto")
     assert knobs == ("max_iterations", "method", "background")
     again = explain(RING, moved, make_method("edg", max_iterations=20))
     assert again.found
@@ -114,7 +116,7 @@ def test_auto_is_tried_after_a_method_of_one_way(method) -> None:
     if result.found:
         pytest.fail("the case must be one that the method does not find")
     text, knobs = next_of(result)
-    assert "take the method auto" in text
+    assert "use the method auto" in text
     assert "background" in knobs
     seen = Graph.from_edges(8, [(0, 4), (2, 6), (1, 5)])
     assert explain(RING, hidden, "auto", background=[RING, seen], nodes=PARTS).found
@@ -123,7 +125,7 @@ def test_auto_is_tried_after_a_method_of_one_way(method) -> None:
 def test_auto_is_tried_after_a_data_set_without_the_class() -> None:
     result = explain(RING, dense, "dat", background=[RING, Graph.from_edges(8, [])])
     text, _ = next_of(result)
-    assert text.startswith("take the method auto")
+    assert text.startswith("use the method auto")
     assert "dat" not in text.replace("data", "")
     assert explain(RING, dense, "auto", background=[RING, FULL], nodes=PARTS).found
 
@@ -133,7 +135,7 @@ def test_after_auto_a_background_is_tried_and_auto_never_advised_again() -> None
     if result.found:
         pytest.fail("the case must be one that auto does not find without a background")
     text, knobs = next_of(result)
-    assert text == "give a background that holds graphs that the classifier puts in another class."
+    assert text == "pass a background with graphs that the classifier puts in another class."
     assert knobs == ("background",)
     seen = Graph.from_edges(8, [(0, 4), (2, 6), (1, 5)])
     assert explain(RING, hidden, "auto", background=[RING, seen], nodes=PARTS).found
@@ -150,9 +152,7 @@ def test_after_auto_with_a_background_the_class_is_the_knob() -> None:
 
     result = explain(RING, Wide(), "auto", background=background, target="odd", nodes=PARTS)
     text, knobs = next_of(result)
-    assert text.startswith(
-        "give a background that holds graphs that the classifier puts in odd, or"
-    )
+    assert text.startswith("pass a background with graphs that the classifier puts in odd, or")
     assert knobs == ("background", "target")
     assert explain(RING, dense, "auto", background=background, nodes=PARTS).found
 
@@ -160,7 +160,7 @@ def test_after_auto_with_a_background_the_class_is_the_knob() -> None:
 def test_when_everything_was_tried_it_says_what_that_may_mean() -> None:
     result = explain(RING, stubborn, "auto", background=[RING, FULL], nodes=PARTS)
     text, knobs = next_of(result)
-    assert "the classifier may give the same answer to everything" in text
+    assert "the classifier may give every graph the same label" in text
     assert knobs == ("background",)
 
 
@@ -174,7 +174,7 @@ def test_a_sentence_that_is_not_true_as_read_points_to_auto_which_makes_one_that
     story = describe(explain(RING, rule, "dat+min", background=background), PARTS, rule)
     assert not story.true_as_read
     assert story.parameters == ("method", "background")
-    assert any("The method auto, given a background, looks for" in n for n in story.footnotes)
+    assert any("The method auto, with a background, searches for" in n for n in story.footnotes)
     told = describe(explain(RING, rule, "auto", background=background, nodes=PARTS), PARTS, rule)
     assert told.true_as_read
     assert told.parameters == ()
@@ -191,7 +191,7 @@ def test_pairs_told_by_auto_point_to_a_background() -> None:
 def test_not_needed_is_said_plainly() -> None:
     story = describe(explain(GRAPH, stubborn, "tri", target="ill"), NODES, stubborn)
     assert story.statement == (
-        "This graph is classified as ill. That is the class that was asked for, so nothing has to "
+        "This graph is classified as ill. This is the target class already, so nothing has to "
         "change."
     )
     assert story.short == "This graph: ill already."
@@ -205,7 +205,7 @@ def test_a_wanted_class_is_named() -> None:
 def test_nothing_changed_claims_nothing() -> None:
     result = Counterfactual(Status.BUDGET, GRAPH, Edits(), 1, 1, method="cli")
     text = describe(result, NODES).statement
-    assert "It asked 1 question and kept no change." in text
+    assert "It used 1 query and kept no change." in text
     assert "had" not in text.replace("it had", "")
 
 

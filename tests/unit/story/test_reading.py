@@ -169,7 +169,10 @@ def test_a_budget_too_small_for_one_test_is_said(budget) -> None:
     assert story.as_read is None
     assert oracle.asked <= budget
     left = budget - story.verification.questions
-    assert any(f"questions {left} were left, and a test takes 20." in n for n in story.footnotes)
+    assert any(
+        f"{left} queries of the budget were left, and a test takes 20." in n
+        for n in story.footnotes
+    )
 
 
 def test_a_budget_for_one_reading_of_three() -> None:
@@ -254,9 +257,9 @@ def test_the_nodes_that_a_search_named_are_those_of_the_sentence() -> None:
 @pytest.mark.parametrize(
     ("rule", "evaluation", "level", "text"),
     [
-        (enough_between, GOOD, "true", "true as read"),
+        (enough_between, GOOD, "listed", "true as read, range not known"),
         (the_first_twelve, GOOD, "listed", "holds for the listed connections"),
-        (enough_between, None, "none", "true as read; classifier not judged"),
+        (enough_between, None, "none", "true as read, range not known; classifier not judged"),
         (the_first_twelve, None, "none", "holds for the listed connections; classifier not judged"),
         (enough_between, {"level": "chance"}, "none", "the classifier is at chance"),
         (enough_between, {"level": "unclear"}, "none", "not clearly better than chance"),
@@ -287,7 +290,10 @@ def test_json_carries_it_and_brings_it_back() -> None:
     assert data["true_as_read"] is True
     assert data["reading"] == "any"
     assert data["as_read"]["interval"] == list(story.as_read.interval)
-    assert data["badge"] == {"level": "none", "text": "true as read; classifier not judged"}
+    assert data["badge"] == {
+        "level": "none",
+        "text": "true as read, range not known; classifier not judged",
+    }
     assert data["language"] == "regions"
     again = Story.from_dict(data)
     assert again == story

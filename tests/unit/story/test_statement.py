@@ -61,11 +61,12 @@ def tell(result: Counterfactual, nodes: Nodes, **options: object) -> Story:
 
 
 def had(cells: dict[tuple[int, int], tuple[int, int]], **options: object) -> str:
-    """What stands between "had" and "then"."""
+    """What stands between "had" and the consequence."""
     story = tell(make_result(cells), NODES, class_names=CLASSES, **options)  # type: ignore[arg-type]
     assert set(story.claim.places) == set(cells), "the claim names the cells and nothing else"
     assert says_its_claim(story)
-    return story.statement.partition(" had ")[2].partition(", then ")[0]
+    clause = story.statement.partition(" had ")[2].partition(" would have been ")[0]
+    return clause.rpartition(", ")[0]
 
 
 CASES = [
@@ -265,14 +266,13 @@ COUNTED = [
         "in order of their edits, whatever the direction",
         {(F, F): (0, 3), (T, T): (0, 2), (F, P): (4, 0)},
         "4 more connections between the Frontal Lobe and the Posterior Fossa (0 → 4 of 16), 3 "
-        "fewer connections in the Frontal Lobe (3 → 0 of 6), and 2 fewer connections in the "
-        "Temporal Lobe (2 → 0 of 6)",
+        "fewer in the Frontal Lobe (3 → 0 of 6), and 2 fewer in the Temporal Lobe (2 → 0 of 6)",
     ),
     (
         "two",
         {(F, F): (0, 3), (T, T): (2, 0)},
-        "3 fewer connections in the Frontal Lobe (3 → 0 of 6) and 2 more connections in the "
-        "Temporal Lobe (0 → 2 of 6)",
+        "3 fewer connections in the Frontal Lobe (3 → 0 of 6) and 2 more in the Temporal Lobe "
+        "(0 → 2 of 6)",
     ),
     (
         "both ways, the more first",
@@ -371,7 +371,7 @@ def test_the_paper_speaks_as_it_does_and_the_footnotes_tell() -> None:
 def test_many_connections_are_not_listed_in_a_footnote() -> None:
     story = tell(make_result({(F, T): (13, 0)}), NODES, vocabulary="brain")
     assert story.sentences.listed == (
-        "The 13 connections it holds for are in the list of edits (in Python: story.named_edits)."
+        "The 13 connections it holds for are in the table of edits (in Python: story.named_edits)."
     )
 
 
@@ -476,8 +476,8 @@ def test_detailed_gives_counts_distance_and_calls() -> None:
     text = tell(result, NODES, class_names=CLASSES).detailed
     assert "Frontal Lobe: 5 links removed" in text
     assert "Temporal Lobe – Posterior Fossa: 1 link removed, 2 added" in text
-    assert "distance 8 (6 links removed, 2 added; 100.0 % of the edges of either graph)" in text
-    assert "found by tri with 1,234 questions" in text
+    assert "distance of 8 (6 links removed, 2 added; 100.0 % of the edges of either graph)" in text
+    assert "found by tri with 1,234 queries" in text
     assert "Not tested" in text
 
 
@@ -489,19 +489,18 @@ def footnotes(**facts: object) -> str:
 def test_how_much_noise_a_change_survives_is_said() -> None:
     assert "noise" not in footnotes()
     unknown = footnotes(robustness=Robustness(0.9, 0.01, draws=0, flips=0))
-    assert "was asked for and could not be measured" in unknown
+    assert "was requested but could not be measured" in unknown
     enough = footnotes(robustness=Robustness(0.9, 0.01, draws=100, flips=94))
     assert "All 2 changes together survive" in enough
     assert "less than" not in enough
     short = footnotes(robustness=Robustness(0.9, 0.01, draws=100, flips=40))
-    assert "less than the 90 % that were asked for" in short
+    assert "less than the 90 % requested" in short
 
 
 def test_what_is_named_is_a_list_from_two_on_where_the_sentence_is_long(monkeypatch) -> None:
     two = describe(make_result({(F, F): (2, 0), (T, P): (0, 3)}), NODES, class_names=CLASSES)
     assert two.items == ()
-    whole = two.statement.split(". ", 1)[1]
-    words = sum(any(c.isalpha() for c in word) for word in whole.split())
+    words = sum(any(c.isalpha() for c in word) for word in two.statement.split())
     for longest, n in ((words, 0), (words - 1, 2)):
         monkeypatch.setattr(statement, "LONG", longest)
         again = describe(make_result({(F, F): (2, 0), (T, P): (0, 3)}), NODES, class_names=CLASSES)
@@ -514,7 +513,7 @@ def test_what_is_named_is_a_list_from_two_on_where_the_sentence_is_long(monkeypa
 def test_a_sentence_by_node_says_so_where_there_are_regions() -> None:
     said = AsRead("nodes", None, "any", draws=20, flips=20)
     result = make_result({(F, F): (2, 0)}, as_read=said)
-    told = "This is told by node, not by region."
+    told = "Described by node, not by region."
     assert told in describe(result, NODES, class_names=CLASSES).footnotes
     plain = Nodes(NODES.names)
     assert told not in describe(result, plain, class_names=CLASSES).footnotes

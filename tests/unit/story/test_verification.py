@@ -69,14 +69,14 @@ def test_says_so_if_all_are_needed() -> None:
     story = describe(found(), NODES, oracle)
     assert story.claim.amounts == (NORTH, BOTH, SOUTH)
     assert story.verification.all_needed
-    assert "all of it is needed: no region pair can be left out" in story.tested
+    assert "all are needed: no region pair can be left out" in story.tested
     assert story.rest is None
 
 
 def test_of_a_part_it_says_that_none_of_it_can_be_left_out() -> None:
     story = describe(found(), NODES, Counting(lambda g: int(g.has_edge(0, 3) > g.has_edge(0, 1))))
     assert story.claim.amounts == (NORTH, BOTH)
-    assert "2 of 3 region pairs; no region pair that is named can be left out." in story.tested
+    assert "2 of 3 region pairs; no region pair named can be left out." in story.tested
 
 
 def test_a_session_that_is_given_is_asked_and_pays() -> None:
@@ -104,7 +104,7 @@ def test_one_of_many_is_found_in_few_batches() -> None:
 def test_a_single_cell_is_not_called_needed_in_words() -> None:
     result = Counterfactual(Status.FOUND, ORIGINAL, Edits(removed=EDITS.removed), 0, 1)
     story = describe(result, NODES, as_oracle(lambda a: int(not a[0, 1])))
-    assert "It is all that was changed (3 connections in one region pair)." in story.tested
+    assert "They are all changes (3 connections in one region pair)." in story.tested
 
 
 def test_the_target_decides_what_counts_as_a_flip() -> None:
@@ -124,7 +124,7 @@ def test_the_sentence_gives_the_class_that_the_named_edits_lead_to() -> None:
         return 0 if g == ORIGINAL else 1 if g.has_edge(3, 4) else 2
 
     story = describe(found(), NODES, Counting(rule), class_names=("well", "ill", "odd"))
-    assert story.statement.endswith("would have been classified as odd.")
+    assert story.statement.endswith("would have been classified as odd instead of well.")
 
 
 def test_without_an_oracle_everything_is_named_and_called_untested() -> None:
@@ -134,7 +134,7 @@ def test_without_an_oracle_everything_is_named_and_called_untested() -> None:
     assert story.verification.questions == 0
     assert story.verification.edits == EDITS
     assert not story.verification.all_needed
-    assert story.tested.startswith("Not tested: no classifier was given")
+    assert story.tested.startswith("Not tested, because no classifier was given")
     assert any(note.startswith("Not tested") for note in story.footnotes)
 
 
@@ -178,14 +178,14 @@ def test_a_spent_session_leaves_the_sentence_untested() -> None:
     story = describe(found(), NODES, session)
     assert not story.verified
     assert story.verification.edits == EDITS
-    assert "Not tested: the session's budget of questions was spent." in story.footnotes
+    assert "Not tested: the session's budget of queries was spent." in story.footnotes
 
 
 def test_the_rest_is_said_to_be_unneeded_only_when_tested() -> None:
     story = describe(found(), NODES, as_oracle(lambda a: int(not a[0, 1])))
     assert story.rest == (
         "The whole counterfactual also has 2 more connections between North and South, and 1 "
-        "connection changed elsewhere; that was not needed to change the answer."
+        "connection changed elsewhere, which is not needed to flip the classifier."
     )
     assert describe(found(), NODES).rest is None
 

@@ -61,8 +61,9 @@ class Wording:
         texts = written(self.taxonomy, phrases(self.words))
         joint = contracted(texts)
         ends = brackets or [""] * len(amounts)
+        same = self.words.inside == self.words.across
         return tuple(
-            f"{self._amount(amount, first=i == 0)} {self._place(amount.place, texts, joint)}{end}"
+            f"{self._amount(amount, first=not (i and same))} {self._place(amount.place, texts, joint)}{end}"
             for i, (amount, end) in enumerate(zip(amounts, ends, strict=True))
         )
 

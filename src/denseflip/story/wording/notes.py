@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from denseflip.story.wording.statement import Sentences
 
 _REGIONS_HINT = (
-    "No regions are known, so the sentence names nodes. For regions, pass a node table with a region "
-    "column as nodes (Nodes.read_csv reads one)."
+    "No regions are known, so the sentence names nodes. For regions, pass a node table with a "
+    "region column as nodes (Nodes.read_csv reads one)."
 )
 
 
@@ -57,8 +57,9 @@ def next_advice(result: Counterfactual, class_name: Callable[[Label], str]) -> A
         # A batch of tests is not started if the budget is too small for it, so the number of
         # queries may be far below the budget.
         enough = max(_BUDGET, 10 * result.calls)
+        used = counted(result.calls, "query was", "queries were")
         return Advice(
-            f"Next: raise budget ({result.calls:,} queries were used; try {enough}) or time_limit.",
+            f"Next: raise budget ({used} used; try {enough}) or time_limit.",
             ("budget", "time_limit"),
         )
     if result.constraints:
