@@ -377,6 +377,8 @@ def _diverse(run: _Run, result: Counterfactual) -> Counterfactual:
         parameters={},
         target=case.target,
         language=None,
+        in_range=None,
+        balance=None,
         objective=None,
         max_cells=None,
         n=1,

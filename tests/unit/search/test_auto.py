@@ -174,11 +174,14 @@ def test_an_objective_keeps_what_else_was_asked_for():
 def test_the_objective_of_a_sentence_is_the_default(monkeypatch):
     """Also where nothing can be told: no second hunt with other luck."""
     hunts = []
-    monkeypatch.setattr(Brief, "find_claims", lambda *given: hunts.append(given[-1]) or [])
+    monkeypatch.setattr(Brief, "find_claims", lambda *given: hunts.append(given[-2:]) or [])
     plain = run()
-    assert hunts == [*map(NODES.taxonomy, ("parity", "third")), None]
+    parity, third = map(NODES.taxonomy, ("parity", "third"))
+    in_range = [taxonomy for taxonomy, attempt in hunts if attempt.in_range]
+    assert in_range == [parity, third, None, third, parity]  # then with more places
+    assert [taxonomy for taxonomy, _ in hunts[5:]] == 2 * [parity, third, None]
     asked = run(objective="sentence")
-    assert len(hunts) == 6
+    assert len(hunts) == 22
     assert (asked.edits, asked.calls, asked.chosen) == (plain.edits, plain.calls, plain.chosen)
 
 

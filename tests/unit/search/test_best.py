@@ -204,7 +204,7 @@ def test_a_front_holds_what_nothing_beats():
         entry(2, 10, "any"),  # the same again
     ]
     kept = [entries[i].costs for i in pareto_front([one.costs for one in entries])]
-    assert kept == [(1, 30, 1), (1, 40, 0), (2, 10, 0), (3, 3, 3)]
+    assert kept == [(1, 30, 1, 0), (1, 40, 0, 0), (2, 10, 0, 0), (3, 3, 3, 0)]
 
 
 def test_the_front_of_a_result():

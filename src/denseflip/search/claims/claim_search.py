@@ -59,7 +59,7 @@ class VerifiedClaim:
     @property
     def edits(self) -> int:
         """Number of pairs that it changes."""
-        return sum(map(len, self.parts))
+        return self.claim.total + abs(self.claim.elsewhere)
 
     @property
     def rank(self) -> int:

@@ -109,13 +109,15 @@ class Auto(Conversation):
                         self._note_choice(problem, problem.best, taxonomy)
                     raise
                 if claims:
+                    if failed:
+                        problem.note(no_sentence_note(failed[0], together[-1]))
                     self._note_failed(problem, failed)
                     ended = brief.walk(problem, claims, taxonomy)
                     self._note_choice(problem, ended, taxonomy)
                     return self._with_pairs(problem, session, ended) if self.front else ended
                 failed.append(taxonomy)
         if failed:
-            problem.note(no_sentence_note(failed[0], self.max_cells, self.in_range))
+            problem.note(no_sentence_note(failed[0], together[-1]))
         self._note_failed(problem, failed)
         why = "no shorter description is true as read"
         if self.language != "auto":

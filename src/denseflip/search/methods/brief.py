@@ -113,7 +113,7 @@ class Brief(Conversation):
                 break
         if claims:
             return self.walk(problem, claims, taxonomy)
-        problem.note(no_sentence_note(taxonomy, self.max_cells, self.in_range))
+        problem.note(no_sentence_note(taxonomy, attempt))
         raise StopSearch
 
     def find_claims(
@@ -298,17 +298,14 @@ def phrase(taxonomy: Taxonomy | None) -> str:
     return f"in the regions of {taxonomy.name!r} ({len(taxonomy.regions):,} of them)"
 
 
-def no_sentence_note(
-    taxonomy: Taxonomy | None, max_cells: int | None, in_range: str = "prefer"
-) -> str:
+def no_sentence_note(taxonomy: Taxonomy | None, attempt: Attempt) -> str:
     """The note that no sentence was found in this language."""
-    if max_cells is None:
-        max_cells = WIDE_CELLS if in_range == "require" else MAX_CELLS
+    max_cells = attempt.max_cells
     most = "one" if max_cells == 1 else f"at most {max_cells}"
     what = ("node" if taxonomy is None else "place") + ("" if max_cells == 1 else "s")
     return (
         f"This decision cannot be described {phrase(taxonomy)}: no sentence of {most} {what} was "
-        f"found that is true as read{' and in range' if in_range == 'require' else ''}."
+        f"found that is true as read{' and in range' if attempt.in_range else ''}."
     )
 
 

@@ -83,7 +83,7 @@ def diversify(
         return first
     places = _places_of(first, nodes, constraints.regions)
     regions = places.taxonomy
-    answers, used = [first], _main(places, _changed(first))
+    answers, used = [first], _places_used(places, first)
     for graph, label in met:
         if len(answers) == n:
             break
@@ -110,7 +110,7 @@ def diversify(
             why = "the budget was spent" if spent else "no flip without changing those places"
             break
         answers.append(other)
-        used |= _main(places, _changed(other))
+        used |= _places_used(places, other)
     words = "connections" if regions is None else f"region pairs ({regions.name})"
     note = (
         f"{len(answers)} answers in different {words}: each leaves the "
@@ -154,7 +154,7 @@ def constraints_of_answers(
     for answer in result.diverse:
         shared = answer.constraints.get("allowed") == described
         out.append(constraints if shared else _freezing(constraints, places, used))
-        used |= _main(places, _changed(answer))
+        used |= _places_used(places, answer)
     return out
 
 
@@ -167,6 +167,17 @@ def _places_of(first: Counterfactual, nodes: Nodes | None, regions: str | None) 
     if nodes is not None and nodes.regions:
         taxonomy = nodes.taxonomy(described or regions)
     return Places(first.original, taxonomy, pairwise=taxonomy is None)
+
+
+def _places_used(places: Places, answer: Counterfactual) -> set[Place]:
+    """The places that an answer names, or else those that it is mainly in."""
+    stated = answer.as_read
+    if stated is not None and stated.balanced and places.taxonomy is not None:
+        at = {name: i for i, name in enumerate(places.taxonomy.regions)}
+        if stated.regions == places.taxonomy.name:
+            pairs = ([at[name] for name in names] for names in stated.places)
+            return {(min(pair), max(pair)) for pair in pairs}
+    return _main(places, _changed(answer))
 
 
 def _main(places: Places, codes: Codes) -> set[Place]:

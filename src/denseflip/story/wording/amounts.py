@@ -63,7 +63,8 @@ class Wording:
         ends = brackets or [""] * len(amounts)
         same = self.words.inside == self.words.across
         return tuple(
-            f"{self._amount(amount, first=not (i and same))} {self._place(amount.place, texts, joint)}{end}"
+            f"{self._amount(amount, first=not (i and same))} "
+            f"{self._place(amount.place, texts, joint)}{end}"
             for i, (amount, end) in enumerate(zip(amounts, ends, strict=True))
         )
 
