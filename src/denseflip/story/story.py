@@ -20,6 +20,7 @@ from denseflip.search.claims.reference import PlaceReference
 from denseflip.story.region_table import RegionTable
 from denseflip.story.verification import Verification
 from denseflip.story.wording.badge import Badge, badge_of
+from denseflip.story.wording.methods_text import methods_text
 from denseflip.story.wording.notes import footnotes, shape_advice
 from denseflip.story.wording.statement import Sentences
 from denseflip.story.wording.vocabulary import Vocabulary
@@ -210,6 +211,12 @@ class Story:
     def node_name(self, node: int) -> str:
         """Name of a node."""
         return self.nodes.names[node]
+
+    def methods_text(self) -> str:
+        """What was done, in a paragraph for the methods section of a paper, with references."""
+        from denseflip import __version__
+
+        return methods_text(self.sentences, self.evaluation, __version__)
 
     # ---- the numbers --------------------------------------------------------------------
 

@@ -289,6 +289,16 @@ class PlaceReference(Serialisable, named="what real graphs have in a place"):
         return (self.after - float(np.mean(self.group))) / spread
 
     @property
+    def is_inside(self) -> bool | None:
+        """Whether the place ends in the interval; None if there is none.
+
+        A graph that begins outside is also in range if it moves towards the interval.
+        """
+        if self.low is None or self.high is None:
+            return None
+        return self.low <= self.after <= self.high
+
+    @property
     def is_towards(self) -> bool | None:
         """Whether the change brings the place nearer to the median of the group."""
         if self.median is None:

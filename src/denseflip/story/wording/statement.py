@@ -289,9 +289,11 @@ class Sentences:
         if self.in_range is None:
             return f"Whether this is in range is not known: there are too few graphs ({group})."
         if self.in_range:
+            nearer = [" – ".join(p.place) for p in self.reference if not p.is_inside]
+            moved = f", or moves towards it ({', '.join(nearer)})" if nearer else ""
             text = (
-                "In range: every place that is named ends within the 95 % prediction interval of "
-                f"{group}, and no more is changed there than some of them differ by."
+                f"In range: every place that is named ends within the 95 % range of {group}{moved},"
+                " and no more is changed there than some of them differ by."
             )
         else:
             out = [" – ".join(place.place) for place in self.reference if not place.in_range]

@@ -1,0 +1,123 @@
+"""What real graphs have, in the sentence, its notes, its badge and the methods paragraph."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from denseflip import Graph, Nodes, Story, describe, explain
+
+N = 24
+NODES = Nodes(
+    tuple(f"n{i}" for i in range(N)), regions={"part": ("A",) * 8 + ("B",) * 8 + ("C",) * 8}
+)
+GOOD = {"level": "better", "verdict": "The classifier is better than chance."}
+
+
+def made(between: int, seed: int) -> Graph:
+    """As many edges between A and B as asked for, and all others of 100 inside C and A."""
+    rng = np.random.default_rng(seed)
+    cross = [(u, v) for u in range(8) for v in range(8, 16)]
+    rest = [(u, v) for u in range(N) for v in range(u + 1, N) if not (u < 8 <= v < 16)]
+    chosen = [cross[i] for i in rng.choice(len(cross), between, replace=False)]
+    chosen += [rest[i] for i in rng.choice(len(rest), 100 - between, replace=False)]
+    return Graph.from_edges(N, chosen)
+
+
+GRAPHS = [made(10 + i % 3, i) for i in range(8)] + [made(40 + i % 3, i) for i in range(8)]
+
+
+def dense(a: np.ndarray) -> str:
+    return "dense" if a[:8, 8:16].sum() >= 30 else "thin"
+
+
+def told(**options: object) -> Story:
+    result = explain(GRAPHS[0], dense, nodes=NODES, background=GRAPHS, **options)
+    return describe(result, NODES, dense, background=GRAPHS, evaluation=GOOD, subject="Graph 1")
+
+
+def test_a_sentence_in_range_says_what_real_graphs_have_and_keeps_the_number_of_edges():
+    story = told()
+    (place,) = story.reference
+    group = sorted(int(g.to_adjacency()[:8, 8:16].sum()) for g in GRAPHS[8:])
+    assert list(place.group) == group
+    assert (place.before, place.after) == (10, 10 + story.claim.amounts[0].added)
+    assert place.before < place.after < place.low  # from outside, towards the interval
+    assert story.in_range is True
+    assert not place.is_inside
+    assert story.badge.level == "true"
+    assert story.statement == (
+        f"If Graph 1 had {place.after - 10} more connections between A and B (10 → {place.after}; "
+        f"usual for dense is {place.median:.0f}, 95 % between {place.low} and {place.high}) and as "
+        "many fewer elsewhere, it would have been classified as dense instead of thin."
+    )
+    assert len(story.result.added) == len(story.result.removed) == place.after - 10
+    assert len(story.statement.split()) <= 45
+    (note,) = (note for note in story.footnotes if note.startswith("In range: every place"))
+    assert "or moves towards it (A – B)" in note
+    assert any("The number of connections stays at 100" in note for note in story.footnotes)
+
+
+def test_out_of_range_is_said_in_the_sentence_and_takes_the_badge():
+    def crowded(a: np.ndarray) -> str:
+        return "dense" if a[:8, 8:16].sum() >= 30 and a[:8, 8:16].sum() != 41 else "thin"
+
+    def very(a: np.ndarray) -> str:
+        """No graph of the data set but those of one class, and a bar far above them."""
+        return (
+            "dense" if a[:8, 8:16].sum() >= 60 or (a[:8, 8:16].sum() >= 35 and odd(a)) else "thin"
+        )
+
+    def odd(a: np.ndarray) -> bool:
+        return any(np.array_equal(a, g.to_adjacency()) for g in GRAPHS)
+
+    result = explain(GRAPHS[0], very, nodes=NODES, background=GRAPHS)
+    story = describe(result, NODES, very, background=GRAPHS, evaluation=GOOD)
+    assert story.in_range is False
+    assert story.badge.level == "listed"
+    assert "out of range" in story.badge.text
+    assert "more than any of the 8 dense graphs has: 40–42)" in story.statement
+    assert any(note.startswith("Out of range (A – B)") for note in story.footnotes)
+    required = explain(GRAPHS[0], very, nodes=NODES, background=GRAPHS, in_range="require")
+    assert required.as_read is None or required.as_read.language == "pairs"
+
+
+def test_a_story_with_its_reference_comes_back_from_json():
+    story = told()
+    again = Story.from_dict(json.loads(json.dumps(story.to_dict())))
+    assert again.reference == story.reference
+    assert again.claim == story.claim
+    assert again.statement == story.statement
+    assert again.badge == story.badge
+
+
+def test_the_methods_paragraph_has_the_figures_of_the_explanation():
+    story = told()
+    text = story.methods_text()
+    (place,) = story.reference
+    assert "method auto (which chose brief), seed 0" in text
+    assert f"{story.result.calls} queries" in text
+    assert GOOD["verdict"] in text
+    assert f"{story.as_read.flips} of {story.as_read.draws} are classified as stated" in text
+    assert f"A – B 10 to {place.after} ({place.low} to {place.high})" in text
+    assert "The change is in range." in text
+    assert "[2] Crawford" in text
+    ignored = told(in_range="ignore", balance="off").methods_text()
+    assert "number of edges was kept" not in ignored
+    nothing = describe(explain(GRAPHS[0], lambda a: "thin", "tri"), NODES)
+    assert "No counterfactual was found." in nothing.methods_text()
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_a_small_group_has_no_interval(n):
+    background = [*GRAPHS[:8], *GRAPHS[8 : 8 + n]]
+    result = explain(GRAPHS[0], dense, nodes=NODES, background=background)
+    story = describe(result, NODES, dense, background=background, evaluation=GOOD)
+    assert story.in_range is None
+    assert story.badge.level == "listed"
+    assert "range not known" in story.badge.text
+    assert all(place.low is None for place in story.reference)
+    assert any("fewer than 3 background graphs" in note for note in result.notes)
+    assert any("is not known: there are too few graphs" in note for note in story.footnotes)
