@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from denseflip.counterfactual import Status
-from denseflip.errors import UnknownNameError, whole_number
+from denseflip.errors import check_name, whole_number
 from denseflip.graph import Taxonomy
 from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.request import LANGUAGES, OBJECTIVES
 from denseflip.search.core.engine import search
 from denseflip.search.core.method import Conversation
+from denseflip.search.core.probing import SharedSession
 from denseflip.search.core.problem import BACKGROUND, REGIONS, Problem, Walk, check_given
-from denseflip.search.core.shared_session import SharedSession
 from denseflip.search.methods.best import PAIRS, Best, MemberAnswer
 from denseflip.search.methods.brief import (
     Brief,
@@ -53,10 +53,9 @@ class Auto(Conversation):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "max_cells", whole_number("max_cells", self.max_cells, minimum=1))
-        if self.language not in LANGUAGES:
-            raise UnknownNameError("language", str(self.language), LANGUAGES)
-        if self.objective is not None and self.objective not in OBJECTIVES:
-            raise UnknownNameError("objective", str(self.objective), OBJECTIVES)
+        check_name("language", self.language, LANGUAGES)
+        if self.objective is not None:
+            check_name("objective", self.objective, OBJECTIVES)
 
     def __call__(self, problem: Problem, session: BaseSession) -> Walk:
         """Try one language after the other."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from denseflip.as_read import READINGS
 from denseflip.counterfactual import Reading, Step
-from denseflip.errors import InvalidParameterError, UnknownNameError, whole_number
+from denseflip.errors import InvalidParameterError, check_name, whole_number
 from denseflip.graph import Taxonomy
 from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.search.claims.claim import Place
@@ -27,9 +27,8 @@ from denseflip.search.claims.claim_search import (
 )
 from denseflip.search.claims.places import Places
 from denseflip.search.core.method import Conversation
-from denseflip.search.core.probing import Probe, joined
+from denseflip.search.core.probing import Probe, SharedSession, joined
 from denseflip.search.core.problem import BACKGROUND, REGIONS, Problem, StopSearch, Walk
-from denseflip.search.core.shared_session import SharedSession
 
 _MOST_PAIRS = 5_000_000  # of a graph: the pairs of every place are held in memory
 
@@ -58,13 +57,11 @@ class Brief(Conversation):
         if self.language == "pairs":
             msg = "brief describes regions or nodes; for pairs use the method 'tight' or 'race'."
             raise InvalidParameterError(msg, parameter="language")
-        if self.language not in ("auto", "regions", "nodes"):
-            raise UnknownNameError("language", str(self.language), ("auto", "regions", "nodes"))
+        check_name("language", self.language, ("auto", "regions", "nodes"))
         given = self.readings
         words = tuple(given.split(",")) if isinstance(given, str) else tuple(given)
         for word in words:
-            if word not in READINGS:
-                raise UnknownNameError("reading", str(word), READINGS, parameter="readings")
+            check_name("reading", word, READINGS, parameter="readings")
         if not words:
             msg = f"readings must name at least one of {', '.join(READINGS)}."
             raise InvalidParameterError(msg, parameter="readings")

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.errors import InvalidParameterError, UnknownNameError, check_callable
+from denseflip.errors import InvalidParameterError
 from denseflip.graph.density import (
     clustering,
     core_numbers,
@@ -104,15 +104,6 @@ RANKS: dict[str, tuple[Callable[[], Rank], str]] = {
     "regions": (RegionRank, "regions by density, then triangles inside (needs regions)"),
     "random": (RandomRank, "a random order, as a baseline"),
 }
-
-
-def as_rank(rank: str | Rank) -> Rank:
-    """A ranking by name, or a callable as it is."""
-    if isinstance(rank, str):
-        if rank not in RANKS:
-            raise UnknownNameError("rank", rank, RANKS)
-        return RANKS[rank][0]()
-    return check_callable("rank", rank)
 
 
 def check_ranking(ranking: object, n_nodes: int) -> Ints:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Protocol
 
-from denseflip.errors import InvalidParameterError, counted, whole_number
+from denseflip.errors import InvalidParameterError, check_choice, counted, whole_number
 from denseflip.graph import Pair
 from denseflip.graph.cliques import Neighbours
 from denseflip.graph.clubs import largest_club, star
@@ -270,9 +270,7 @@ class Community:
     resolution: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.by not in ("louvain", "leiden", "auto"):
-            msg = f"by must be one of louvain, leiden, auto; got {self.by!r}."
-            raise InvalidParameterError(msg, parameter="by")
+        check_choice("by", self.by, ("louvain", "leiden", "auto"))
         _share("resolution", self.resolution, 0, math.inf)
 
     def find(self, left: RemainingGraph, node: int) -> Dense | None:

@@ -26,7 +26,7 @@ from denseflip.search.core.method import Method, Stream
 from denseflip.search.core.probing import boundary
 from denseflip.search.core.problem import Problem, StopSearch
 from denseflip.search.core.refinement import Candidate
-from denseflip.search.methods.contrast import helpful_changes
+from denseflip.search.methods.baselines import helpful_changes
 
 DRAWS = 100  # perturbations for the level in the result
 QUICK_DRAWS = 32  # perturbations of one quick test during the search
