@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from denseflip import methods
+from denseflip.search.methods.blocks import RANKS
 from denseflip.search.methods.dcs import DENSIFIERS, SCHEDULES, SPARSIFIERS
-from denseflip.search.methods.rank import RANKS
 from denseflip.search.methods.registry import ALIASES, METHODS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "methods.md"

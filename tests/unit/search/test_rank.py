@@ -8,8 +8,8 @@ from denseflip.graph import Nodes
 from denseflip.oracles.background import Background
 from denseflip.oracles.session import Session
 from denseflip.search.core.problem import Problem
+from denseflip.search.methods.blocks import RegionRank, check_ranking
 from denseflip.search.methods.dcs import DCS
-from denseflip.search.methods.rank import RegionRank, check_ranking
 from graphs import clique, complete, graph, halves, triangle_with_tail
 
 

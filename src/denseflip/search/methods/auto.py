@@ -32,7 +32,9 @@ _FRONT_PAIRS = 500  # queries that a front may spend on the fewest edits
 
 @dataclass(frozen=True)
 class Auto(Conversation):
-    """Find the shortest sentence that is true as read; else the fewest edits.
+    """The shortest sentence that is true as read, in the language that fits the classifier.
+
+    Where there is none, the fewest edits.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ def _shuffled_unjoined(graph: Graph, rng: np.random.Generator) -> Iterator[Pair]
 
 @dataclass(frozen=True)
 class EdgeSwap(Stream):
-    """Remove one random edge and add one random pair per iteration (paper: EDG).
+    """Swap one random edge for one random pair at a time (paper: EDG).
 
     Parameters
     ----------
@@ -81,7 +81,9 @@ class EdgeSwap(Stream):
 
 @dataclass(frozen=True)
 class Bidirectional(Stream):
-    """Forward phase of Abrate & Bonchi's bidirectional searches; ``+bw`` is the backward phase.
+    """Toggle random batches of pairs until the label flips, then search backward.
+
+    The forward phase of Abrate & Bonchi's bidirectional searches; ``+bw`` is the backward phase.
 
     ``obs`` toggles ``batch`` random pairs per iteration, drawn alternately from the edges and from
     the unjoined pairs. With ``data_driven`` (``dbs``), edges that the current class has more often
@@ -150,7 +152,7 @@ def _weighted(codes: Codes, weights: Codes, rng: np.random.Generator) -> Codes:
 
 @dataclass(frozen=True)
 class ClosestGraph(Conversation):
-    """The closest background graph that the oracle puts in another class (paper: DAT).
+    """Take the closest background graph of another class (paper: DAT).
 
     The search consists of the labels of the background, and each of them counts as one query.
 
@@ -233,7 +235,7 @@ def helpful_changes(problem: Problem, needed_by: str) -> Codes:
 
 @dataclass(frozen=True)
 class ContrastList(Conversation):
-    """Make the graph more like the target class, the largest differences first, up to the flip.
+    """Make the graph more like the target class, the largest differences first.
 
     The length of the prefix that flips is found by doubling and bisection: a thousand edits take
     about twenty queries.

@@ -87,7 +87,7 @@ class MemberAnswer:
 
 @dataclass(frozen=True)
 class Best(Conversation):
-    """A portfolio of searches that share all answers.
+    """Several searches that share all queries; the best answer by the objective is returned.
 
     Parameters
     ----------

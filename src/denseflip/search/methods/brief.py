@@ -35,7 +35,7 @@ _MOST_PAIRS = 5_000_000  # of a graph: the pairs of every place are held in memo
 
 @dataclass(frozen=True)
 class Brief(Conversation):
-    """Find few places, each with an amount, that flip the label whichever pairs are changed.
+    """Few region pairs, with an amount each, that flip whichever connections are changed.
 
     Parameters
     ----------

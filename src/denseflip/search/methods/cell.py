@@ -5,7 +5,7 @@ A cell is all pairs between two regions, or inside one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,13 +18,16 @@ from denseflip.graph.cells import Cell, Ints
 from denseflip.graph.node_order import pair_places
 from denseflip.search.core.method import Stream
 from denseflip.search.core.problem import BACKGROUND, REGIONS, Problem
-from denseflip.search.methods.blocks import DENSIFY, SPARSIFY, State, Turn
-
-_TRIANGLE = 3  # edges to add when nothing was removed yet
+from denseflip.search.methods.blocks import (
+    DENSIFY,
+    State,
+    StatefulBlock,
+    Turn,
+)
 
 
 @dataclass(frozen=True)
-class CellSparsify:
+class CellSparsify(StatefulBlock):
     """Remove the remaining edges of the densest cell of the node's region.
 
     Density is the share of the cell's pairs that are edges of the original and not removed yet.
@@ -37,10 +40,6 @@ class CellSparsify:
 
     regions: str | None = None
     needs: ClassVar[frozenset[str]] = frozenset({REGIONS})
-
-    def __call__(self, state: State, node: int) -> Iterable[Step]:
-        """Yield the removal of one cell's edges, or nothing if none are left."""
-        return state.turn(self)(node)
 
     def start(self, state: State) -> Turn:
         """Start with all edges of the original, cell by cell."""
@@ -55,17 +54,13 @@ class CellSparsify:
             cell = max(mine, key=lambda c: len(left[c]) / _size(cells, c))  # the first of equals
             removed = tuple((int(c) // n, int(c) % n) for c in np.sort(left.pop(cell)))
             nodes = sorted({v for pair in removed for v in pair})
-            state.counts[nodes] += 1
-            state.removed_structures.append(frozenset(nodes))
-            state.last_size = len(nodes)
-            name = cells.name(cell)
-            return (Step(SPARSIFY, "cell", removed, Ask.YES, tuple(nodes), name, state.iteration),)
+            return state.removal("cell", removed, nodes, cells.name(cell))
 
         return turn
 
 
 @dataclass(frozen=True)
-class CellDensify:
+class CellDensify(StatefulBlock):
     """Add as many edges as were removed, in the sparsest cell of the node's region.
 
     Pairs of nodes that were least often in removed structures come first, then those from the
@@ -79,16 +74,12 @@ class CellDensify:
     regions: str | None = None
     needs: ClassVar[frozenset[str]] = frozenset({REGIONS})
 
-    def __call__(self, state: State, node: int) -> Iterable[Step]:
-        """Yield one step per cell until the iteration is balanced."""
-        return state.turn(self)(node)
-
     def start(self, state: State) -> Turn:
         """Start with the cells of the taxonomy."""
         cells = Cells(state.problem.taxonomy(self.regions, "cell"))
 
         def turn(node: int) -> Iterator[Step]:
-            lacking = state.removed_now if state.sparsified_now else state.last_removed or _TRIANGLE
+            lacking = state.lacking
             candidates: list[tuple[float, int, Cell, list[Pair]]] = []
             for cell in _cells_of(cells, node):
                 missing = _missing(state, cells, cell)
@@ -134,7 +125,7 @@ def _least_used_first(state: State, pair: Pair) -> tuple[int, int, Pair]:
 
 @dataclass(frozen=True)
 class RegionBlocks(Stream):
-    """Change one region cell per iteration to the number of edges of the target class.
+    """Change whole region pairs to the density of the target class, the most different first.
 
     A cell is a pair of regions, or one region with itself. Its change is the mean number of edges
     in the target class minus the number in the graph, rounded. Cells are sorted by the size of that

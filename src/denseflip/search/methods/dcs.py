@@ -31,16 +31,18 @@ from denseflip.search.core.problem import Problem, Walk
 from denseflip.search.core.refinement import Refine, by_name
 from denseflip.search.methods.blocks import (
     DENSIFY,
+    RANKS,
     SPARSIFY,
     Block,
     Rank,
+    RegionRank,
     Schedule,
     State,
     StopSearch,
     Turn,
+    check_ranking,
 )
 from denseflip.search.methods.cell import CellDensify, CellSparsify
-from denseflip.search.methods.rank import RANKS, RegionRank, check_ranking
 from denseflip.search.methods.structure_blocks import (
     CliqueDensify,
     CliqueSparsify,

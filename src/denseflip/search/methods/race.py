@@ -44,7 +44,9 @@ class EditOrder:
 
 @dataclass(frozen=True)
 class Race(Conversation):
-    """Query prefixes of many orders, level by level, and refine the first few that flip.
+    """Many orders of edits in parallel; the first few that flip are refined.
+
+    Prefixes of all orders are queried, level by level.
 
     The orders are: `tri` in both directions, each also with its additions alone and its removals
     alone; the list of `con`; the differences to the nearest graphs of another class, shuffled; and

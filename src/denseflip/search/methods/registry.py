@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from denseflip.errors import InvalidParameterError, UnknownNameError, check_name
+from denseflip.errors import InvalidParameterError, UnknownNameError, check_choice, check_name
 from denseflip.request import Request
 from denseflip.search.core.method import Conversation, Method, Stream, needs_of
 from denseflip.search.core.problem import BACKGROUND, CONFIDENCE, REGIONS
@@ -18,12 +18,11 @@ from denseflip.search.core.refinement import REFINERS, as_refiners
 from denseflip.search.methods.auto import Auto
 from denseflip.search.methods.baselines import Bidirectional, ClosestGraph, ContrastList, EdgeSwap
 from denseflip.search.methods.best import Best
-from denseflip.search.methods.blocks import Rank, Schedule
+from denseflip.search.methods.blocks import Rank, RegionRank, Schedule
 from denseflip.search.methods.brief import Brief
 from denseflip.search.methods.cell import RegionBlocks
 from denseflip.search.methods.dcs import DCS, BothWays, Renumbered, cell, method_of
 from denseflip.search.methods.race import Race
-from denseflip.search.methods.rank import RegionRank
 from denseflip.search.methods.structure_blocks import (
     CliqueDensify,
     CliqueSparsify,
@@ -123,9 +122,7 @@ def cli(
     max_cliques: int = 100_000,
 ) -> DCS | Renumbered:
     """Remove maximal cliques from dense regions, add cliques to sparse ones (paper: CLI)."""
-    if counts not in (-1, 0, 1):
-        msg = f"counts must be -1, 0 or 1 (what an added clique does to D, see D5); got {counts!r}."
-        raise InvalidParameterError(msg, parameter="counts")
+    check_choice("counts", counts, (-1, 0, 1))  # what an added clique does to D (D5)
     search = DCS(
         rank=rank,
         sparsify=CliqueSparsify(select=select, max_cliques=max_cliques),
@@ -136,31 +133,18 @@ def cli(
     return _ties(search, ties_by)
 
 
-def rcli(
-    *,
-    regions: str | tuple[str, ...] | None = None,
-    select: str = "overlap",
-    schedule: str | Schedule = "alternate",
-    ties: str = "rank",
-    slack: int = 10,
-    counts: int = -1,
-    ties_by: str = "number",
-    max_iterations: int = 200,
-    max_cliques: int = 100_000,
-) -> DCS | Renumbered:
+def rcli(*, regions: str | tuple[str, ...] | None = None, **of_cli: Any) -> DCS | Renumbered:
     """Cliques, region by region: densest region first, sparsest last (paper: RCLI)."""
     levels = (regions,) if isinstance(regions, str) else tuple(regions or ())
-    return cli(
-        rank=RegionRank(levels),
-        select=select,
-        schedule=schedule,
-        ties=ties,
-        slack=slack,
-        counts=counts,
-        ties_by=ties_by,
-        max_iterations=max_iterations,
-        max_cliques=max_cliques,
-    )
+    return cli(rank=RegionRank(levels), **of_cli)
+
+
+rcli.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    [
+        inspect.signature(rcli).parameters["regions"],
+        *(p for p in inspect.signature(cli).parameters.values() if p.name != "rank"),
+    ]
+)
 
 
 @dataclass(frozen=True)
@@ -169,14 +153,13 @@ class RegisteredMethod:
 
     Attributes
     ----------
-    build : makes the search from the parameters of the method: a function, or the class.
-    summary : what it does in one line; by default the first line of the docstring of ``build``.
+    build : makes the search from the parameters of the method: a function, or the class. The first
+        line of its docstring is the summary.
     refine : refinements that belong to the method itself.
     group, variant_of : as in `MethodInfo`.
     """
 
     build: Callable[..., Stream | Conversation]
-    summary: str = ""
     refine: tuple[str, ...] = ()
     group: str = "method"
     variant_of: str = ""
@@ -197,55 +180,22 @@ def medoid() -> ClosestGraph:
     return ClosestGraph(medoid=True)
 
 
-def _advanced(build: Callable[..., Stream | Conversation], summary: str) -> RegisteredMethod:
-    return RegisteredMethod(build, summary, group="advanced")
-
-
 METHODS: dict[str, RegisteredMethod] = {
-    "auto": RegisteredMethod(  # the default, first in every list
-        Auto,
-        "The shortest sentence that is true as read, in the language that fits the classifier.",
-    ),
-    "brief": _advanced(
-        Brief,
-        "Few region pairs, with an amount each, that flip whichever connections are changed.",
-    ),
+    "auto": RegisteredMethod(Auto),  # the default, first in every list
+    "brief": RegisteredMethod(Brief, group="advanced"),
     "tri": RegisteredMethod(tri),
     "cli": RegisteredMethod(cli),
     "rcli": RegisteredMethod(rcli, group="variant", variant_of="cli with rank=regions"),
-    "con": RegisteredMethod(
-        ContrastList, "Make the graph more like the target class, the largest differences first."
-    ),
-    "blocks": RegisteredMethod(
-        RegionBlocks,
-        "Change whole region pairs to the density of the target class, the most different first.",
-    ),
-    "race": _advanced(
-        Race, "Many orders of edits in parallel; the first few that flip are refined."
-    ),
-    "best": _advanced(
-        Best,
-        "Several searches that share all queries; the best answer by the objective is returned.",
-    ),
-    "edg": RegisteredMethod(
-        EdgeSwap, "Swap one random edge for one random pair at a time (paper: EDG)."
-    ),
-    "obs": RegisteredMethod(
-        Bidirectional,
-        "Toggle random batches of pairs until the label flips, then search backward.",
-        ("bw",),
-    ),
-    "dbs": RegisteredMethod(
-        dbs, refine=("bw",), group="variant", variant_of="obs with data_driven=true"
-    ),
-    "dat": RegisteredMethod(
-        ClosestGraph, "Take the closest background graph of another class (paper: DAT)."
-    ),
+    "con": RegisteredMethod(ContrastList),
+    "blocks": RegisteredMethod(RegionBlocks),
+    "race": RegisteredMethod(Race, group="advanced"),
+    "best": RegisteredMethod(Best, group="advanced"),
+    "edg": RegisteredMethod(EdgeSwap),
+    "obs": RegisteredMethod(Bidirectional, ("bw",)),
+    "dbs": RegisteredMethod(dbs, ("bw",), "variant", "obs with data_driven=true"),
+    "dat": RegisteredMethod(ClosestGraph),
     "medoid": RegisteredMethod(medoid, group="variant", variant_of="dat with medoid=true"),
-    "tight": _advanced(
-        Tight,
-        "The fewest edits, by weights learnt from the answers; for nearly linear classifiers.",
-    ),
+    "tight": RegisteredMethod(Tight, group="advanced"),
     "cell": RegisteredMethod(cell),
     **{name: RegisteredMethod(method_of(kind)) for name, kind in STRUCTURES.items()},
 }
@@ -278,7 +228,7 @@ def methods() -> list[MethodInfo]:
     listed = [
         MethodInfo(
             name,
-            entry.summary or (inspect.getdoc(entry.build) or "").splitlines()[0],
+            (inspect.getdoc(entry.build) or "").splitlines()[0],
             _in_order(needs_of(entry.build())),
             entry.parameters,
             entry.group,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -16,21 +16,22 @@ from denseflip.graph import Graph, Pair
 from denseflip.graph.cliques import Cliques, CliquesThrough, Overlaps
 from denseflip.graph.density import NeighbourSets, two_hop
 from denseflip.search.core.problem import BACKGROUND, Problem
-from denseflip.search.methods.blocks import DENSIFY, SPARSIFY, State, StopSearch, Turn
+from denseflip.search.methods.blocks import (
+    DENSIFY,
+    SPARSIFY,
+    TRIANGLE,
+    State,
+    StatefulBlock,
+    StopSearch,
+    Turn,
+)
 from denseflip.search.methods.orders import ContrastScore, NodeSum, PairScore, joined
 from denseflip.search.methods.structures import RemainingGraph, Structure
 
 
 @dataclass(frozen=True)
-class PairSparsify:
-    """Remove the next edge of an order of all edges, whatever node it is called with.
-
-    Parameters
-    ----------
-    score : ``"triangles"``, the sum of the triangles through the two nodes of an edge (paper: TRI),
-        or ``"contrast"``, how much more often the current class has the edge.
-    reverse : take the lowest score first instead of the highest (D1).
-    """
+class _PairBlock(StatefulBlock):
+    """A block that changes the next pair of an order, whatever node it is called with."""
 
     score: str = "triangles"
     reverse: bool = False
@@ -43,19 +44,46 @@ class PairSparsify:
     def __post_init__(self) -> None:
         check_choice("score", self.score, _NEEDS)
 
-    def __call__(self, state: State, node: int) -> Iterable[Step]:
-        """Yield the removal of one edge."""
-        return state.turn(self)(node)
+
+@dataclass(frozen=True)
+class PairSparsify(_PairBlock):
+    """Remove the next edge of an order of all edges, whatever node it is called with.
+
+    Parameters
+    ----------
+    score : ``"triangles"``, the sum of the triangles through the two nodes of an edge (paper: TRI),
+        or ``"contrast"``, how much more often the current class has the edge.
+    reverse : take the lowest score first instead of the highest (D1).
+    """
 
     def start(self, state: State) -> Turn:
         """Start the order of edges."""
 
         def order() -> Iterator[Pair]:
             score = pair_score(state, self.score)
-            edges = joined(state.original, score, descending=not self.reverse)
-            return state.problem.free_pairs(edges)
+            return joined(state.original, score, descending=not self.reverse)
 
         return pair_turn(order, SPARSIFY, state)
+
+
+@dataclass(frozen=True)
+class PairDensify(_PairBlock):
+    """Add the next pair of an order of all unjoined pairs; see `PairSparsify`.
+
+    Parameters
+    ----------
+    score : ``"triangles"`` (paper: TRI) or ``"contrast"`` (`con`); the lowest first.
+    reverse : the highest first instead (D1).
+    """
+
+    def start(self, state: State) -> Turn:
+        """Start the order of unjoined pairs."""
+
+        def order() -> Iterator[Pair]:
+            score = pair_score(state, self.score)
+            return score.unjoined(state.original, descending=self.reverse)
+
+        return pair_turn(order, DENSIFY, state)
 
 
 def pair_turn(make_order: Callable[[], Iterator[Pair]], block: str, state: State) -> Turn:
@@ -68,7 +96,7 @@ def pair_turn(make_order: Callable[[], Iterator[Pair]], block: str, state: State
     def turn(node: int) -> tuple[Step]:
         nonlocal order
         if order is None:
-            order = make_order()
+            order = state.problem.free_pairs(make_order())
         pair = next(order, None)
         if pair is None:
             raise StopSearch
@@ -88,7 +116,7 @@ def pair_score(state: State, name: str) -> PairScore:
 
 
 @dataclass(frozen=True)
-class CliqueSparsify:
+class CliqueSparsify(StatefulBlock):
     """Remove a maximal clique of the original through the node (paper: SparsifyCLI; D4).
 
     The first one is the largest; later ones have the smallest maximal overlap with a clique removed
@@ -114,10 +142,6 @@ class CliqueSparsify:
         check_choice("select", self.select, ("overlap", "contrast"))
         whole_number("max_cliques", self.max_cliques, minimum=1)
 
-    def __call__(self, state: State, node: int) -> Iterable[Step]:
-        """Yield the removal of one clique, or nothing at a node without edges."""
-        return state.turn(self)(node)
-
     def start(self, state: State) -> Turn:
         """Start with no clique found."""
         cliques = Cliques(
@@ -135,11 +159,7 @@ class CliqueSparsify:
                     f"first {self.max_cliques} were compared. Raise max_cliques to compare more."
                 )
             clique = found[choose(found)]
-            state.removed_structures.append(frozenset(clique))
-            state.counts[list(clique)] += 1
-            state.last_size = len(clique)
-            removed = state.present(clique)
-            return (Step(SPARSIFY, "clique", removed, Ask.YES, clique, "", state.iteration),)
+            return state.removal("clique", state.present(clique), clique)
 
         return turn
 
@@ -176,45 +196,6 @@ def _by_contrast(state: State) -> Choice:
     return choose
 
 
-_TRIANGLE = 3  # edges to add when nothing was removed yet
-
-
-@dataclass(frozen=True)
-class PairDensify:
-    """Add the next pair of an order of all unjoined pairs; see `PairSparsify`.
-
-    Parameters
-    ----------
-    score : ``"triangles"`` (paper: TRI) or ``"contrast"`` (`con`); the lowest first.
-    reverse : the highest first instead (D1).
-    """
-
-    score: str = "triangles"
-    reverse: bool = False
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """The background, if the score needs it."""
-        return PairSparsify(self.score).needs
-
-    def __post_init__(self) -> None:
-        check_choice("score", self.score, _NEEDS)
-
-    def __call__(self, state: State, node: int) -> Iterable[Step]:
-        """Yield the addition of one edge."""
-        return state.turn(self)(node)
-
-    def start(self, state: State) -> Turn:
-        """Start the order of unjoined pairs."""
-
-        def order() -> Iterator[Pair]:
-            score = pair_score(state, self.score)
-            pairs = score.unjoined(state.original, descending=self.reverse)
-            return state.problem.free_pairs(pairs)
-
-        return pair_turn(order, DENSIFY, state)
-
-
 def tie_places(state: State, ties: str) -> npt.NDArray[np.int64]:
     """The rank of each node among those with equal counts, by harmonic centrality or ranking."""
     tie = state.problem.harmonic if ties == "harmonic" else -state.position
@@ -224,7 +205,7 @@ def tie_places(state: State, ties: str) -> npt.NDArray[np.int64]:
 
 
 @dataclass(frozen=True)
-class CliqueDensify:
+class CliqueDensify(StatefulBlock):
     """Join a set of little-used nodes near the given one into a clique (paper: DensifyCLI).
 
     The nodes within two hops of the given one come first, then all others. Each group is sorted by
@@ -251,18 +232,12 @@ class CliqueDensify:
         whole_number("slack", self.slack)
         check_choice("step", self.step, (-1, 0, 1))
 
-    def __call__(self, state: State, node: int) -> Iterable[Step]:
-        """Yield the addition of one clique, or of several until the iteration is balanced."""
-        return state.turn(self)(node)
-
     def start(self, state: State) -> Turn:
         """Fix the order of nodes with equal counts."""
         place = tie_places(state, self.ties)
 
         def turn(node: int) -> Iterator[Step]:
-            # A schedule may call densify alone: then it balances the last removal.
-            wanted = state.removed_now if state.sparsified_now else state.last_removed or _TRIANGLE
-            added = 0
+            wanted, added = state.lacking, 0
             while added < wanted:
                 chosen = self._choose(state, node, wanted - added, place)
                 if chosen is None:
@@ -279,7 +254,7 @@ class CliqueDensify:
         self, state: State, node: int, lacking: int, place: npt.NDArray[np.int64]
     ) -> list[int] | None:
         """The nodes to join, or None if no allowed choice adds an edge."""
-        k = state.last_size or _TRIANGLE
+        k = state.last_size or TRIANGLE
         cap = min(k + self.slack, state.original.n_nodes)
         m = min(max(2, clique_size(lacking)), cap)
         order = _least_used(state, node, place, cap)
@@ -327,7 +302,7 @@ def clique_size(n_edges: int) -> int:
 
 
 @dataclass(frozen=True)
-class StructureSparsify:
+class StructureSparsify(StatefulBlock):
     """Remove the edges of the structure at the node, in the remaining part of the original.
 
     Edges that the search added are ignored, so it never removes them, and the structures of a
@@ -339,10 +314,6 @@ class StructureSparsify:
     """
 
     structure: Structure
-
-    def __call__(self, state: State, node: int) -> Iterable[Step]:
-        """Yield the removal of one structure, or nothing if there is none."""
-        return state.turn(self)(node)
 
     def start(self, state: State) -> Turn:
         """Start with the whole original."""
@@ -362,18 +333,14 @@ class StructureSparsify:
                 return ()
             for u in found.nodes:
                 near[u] -= members
-            state.removed_structures.append(frozenset(members))
-            state.counts[list(found.nodes)] += 1
-            state.last_size = len(members)
             state.last_level = (self.structure.name, found.level)
-            kind = self.structure.name
-            return (Step(SPARSIFY, kind, removed, Ask.YES, found.nodes, "", state.iteration),)
+            return state.removal(self.structure.name, removed, found.nodes)
 
         return turn
 
 
 @dataclass(frozen=True)
-class StructureDensify:
+class StructureDensify(StatefulBlock):
     """Join little-used nodes near the given one into a structure.
 
     The nodes come in the order of `CliqueDensify`. As many are taken as such a structure needs to
@@ -395,20 +362,15 @@ class StructureDensify:
     def __post_init__(self) -> None:
         CliqueDensify(self.slack, self.step, self.ties)  # checks all three
 
-    def __call__(self, state: State, node: int) -> Iterable[Step]:
-        """Yield the addition of one structure, or of several until the iteration is balanced."""
-        return state.turn(self)(node)
-
     def start(self, state: State) -> Turn:
         """Fix the order of nodes with equal counts."""
         n = state.original.n_nodes
         place = tie_places(state, self.ties)
 
         def turn(node: int) -> Iterator[Step]:
-            wanted = state.removed_now if state.sparsified_now else state.last_removed or _TRIANGLE
-            added = 0
+            wanted, added = state.lacking, 0
             while added < wanted:
-                cap = min((state.last_size or _TRIANGLE) + self.slack, n)
+                cap = min((state.last_size or TRIANGLE) + self.slack, n)
                 order = _least_used(state, node, place, cap)
                 nodes, new = self._choose(state, order, wanted - added)
                 if not new:
@@ -424,7 +386,7 @@ class StructureDensify:
         """The nodes to join and the pairs that are missing; no pairs if no choice adds any."""
         kind, level = state.last_level
         if kind != self.structure.name:  # another kind was removed: as dense as a clique
-            level = _level_of_clique(self.structure, state.last_size or _TRIANGLE)
+            level = _level_of_clique(self.structure, state.last_size or TRIANGLE)
         size = _size_for(self.structure, lacking, level, len(order))
         for wider in range(size, len(order) + 1):
             state.problem.check_time()

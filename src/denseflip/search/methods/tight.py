@@ -44,7 +44,7 @@ SURE = 30.0  # log-odds beyond which a probability says no more than a label
 
 @dataclass(frozen=True)
 class Tight(Conversation):
-    """The fewest edits by learnt weights.
+    """The fewest edits, by weights learnt from the answers; for nearly linear classifiers.
 
     Parameters
     ----------
