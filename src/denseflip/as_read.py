@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from denseflip.errors import InvalidParameterError
+from denseflip.errors import InvalidParameterError, check_choice
 from denseflip.serialise import Serialisable
 
 TRUE_AS_READ = 0.9  # the share of redraws that must flip before a sentence may name regions
@@ -96,9 +96,7 @@ class AsRead(
             ("language", self.language, get_args(Language)),
             ("reading", self.reading, get_args(Reading)),
         ):
-            if value not in known:
-                msg = f"{name} must be one of {', '.join(known)}; got {value!r}."
-                raise InvalidParameterError(msg)
+            check_choice(name, value, known)
         if not 0 <= self.flips <= self.draws:
             msg = f"{self.flips} of {self.draws} redraws cannot have flipped."
             raise InvalidParameterError(msg)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from denseflip.errors import (
     InvalidParameterError,
-    UnknownNameError,
     check_callable,
+    check_name,
     shown,
     whole_number,
 )
@@ -22,6 +23,8 @@ from denseflip.option import CONSTRAINTS, check_fields, documented, option
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
+_constraint = partial(option, CONSTRAINTS)
 
 
 class FrozenItems(tuple[Any, ...]):
@@ -66,93 +69,63 @@ class Constraints:
     {'freeze': ['Frontal'], 'only': 'remove', 'max_edits': 20}
     """
 
-    freeze: Any = option(
+    freeze: Any = _constraint(
         (),
         "Regions, nodes or cells that must not change: a region (every pair that touches it), a "
         "node (name or number), or a cell such as 'Frontal x Temporal'. If a name has several "
         "meanings, write 'lobe: Frontal' or 'node: Frontal'.",
-        CONSTRAINTS,
-        "names",
         "Frozen regions and nodes",
+        kind="names",
         common=True,
         unit="NAME",
     )
-    only: str | None = option(
+    only: str | None = _constraint(
         None,
         "Allow additions only (add) or removals only (remove).",
-        CONSTRAINTS,
-        "choice",
         "Allowed changes",
         choices=("add", "remove"),
         common=True,
     )
-    allowed: Any = option(
+    allowed: Any = _constraint(
         None,
         "Node × node array that is True where a pair may change.",
-        CONSTRAINTS,
-        "object",
         "Allowed pairs",
+        kind="object",
     )
-    allow_seen: float | None = option(
+    allow_seen: float | None = _constraint(
         None,
         "Change only pairs that at least this percentage of the data set's graphs have.",
-        CONSTRAINTS,
-        "number",
         "Pairs seen in at least (%)",
         minimum=0,
         maximum=100,
         unit="PERCENT",
     )
-    max_edits: int | None = option(
-        None,
-        "Largest number of pairs that may change.",
-        CONSTRAINTS,
-        "whole",
-        "Largest number of edits",
-        minimum=1,
-        unit="N",
+    max_edits: int | None = _constraint(
+        None, "Largest number of pairs that may change.", "Largest number of edits", minimum=1
     )
     max_cells: int | None = None
-    keep_density: float | None = option(
+    keep_density: float | None = _constraint(
         None,
         "Keep the number of edges within this percentage of the original's. 0 keeps it exactly.",
-        CONSTRAINTS,
-        "number",
         "Number of edges within (%)",
         minimum=0,
         unit="PERCENT",
     )
-    keep_connected: bool = option(
+    keep_connected: bool = _constraint(
         False,
         "The graph must stay connected: it may not fall into more components than it has.",
-        CONSTRAINTS,
-        "flag",
         "Stay connected",
     )
-    min_degree: int | None = option(
-        None,
-        "Smallest degree of every node at which a pair changes.",
-        CONSTRAINTS,
-        "whole",
-        "Smallest degree",
-        minimum=0,
-        unit="N",
+    min_degree: int | None = _constraint(
+        None, "Smallest degree of every node at which a pair changes.", "Smallest degree", minimum=0
     )
-    max_degree: int | None = option(
-        None,
-        "Largest degree of every node at which a pair changes.",
-        CONSTRAINTS,
-        "whole",
-        "Largest degree",
-        minimum=0,
-        unit="N",
+    max_degree: int | None = _constraint(
+        None, "Largest degree of every node at which a pair changes.", "Largest degree", minimum=0
     )
-    predicate: Callable[[Any], bool] | None = option(
+    predicate: Callable[[Any], bool] | None = _constraint(
         None,
         "Function of the changed `Graph` that returns whether it is acceptable.",
-        CONSTRAINTS,
-        "object",
-        "Predicate",
+        kind="object",
     )
     regions: str | None = None
 
@@ -200,8 +173,7 @@ class Constraints:
             raise InvalidParameterError(msg, parameter="constraints")
         known = [f.name for f in fields(cls)]
         for key in value:
-            if key not in known:
-                raise UnknownNameError("constraint", str(key), known, parameter="constraints")
+            check_name("constraint", key, known, parameter="constraints")
         return cls(**value)
 
 

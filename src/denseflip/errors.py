@@ -221,6 +221,27 @@ def check_callable(name: str, value: T) -> T:
     return value
 
 
+def check_name(
+    kind: str, value: T, known: Iterable[str], *, parameter: str | Iterable[str] = ()
+) -> T:
+    """Return the value, or raise an `UnknownNameError` if it is not one of the known names."""
+    known = tuple(known)
+    if value not in known:
+        raise UnknownNameError(kind, str(value), known, parameter=parameter)
+    return value
+
+
+def check_choice(name: str, value: object, known: Iterable[object]) -> None:
+    """Raise if the value of a parameter is not one of these.
+
+    >>> check_choice("ties", "rank", ("rank", "harmonic"))
+    """
+    known = tuple(known)
+    if value not in known:
+        msg = f"{name} must be one of {', '.join(map(str, known))}; got {value!r}."
+        raise InvalidParameterError(msg, parameter=name)
+
+
 def counted(n: int, one: str, many: str) -> str:
     """A number with its noun in singular or plural.
 

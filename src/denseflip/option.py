@@ -5,12 +5,18 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Callable
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from functools import cache
 from typing import Any, Literal
 
-from denseflip.errors import InvalidParameterError, UnknownNameError, shown, whole_number
+from denseflip.errors import (
+    InvalidParameterError,
+    check_name,
+    shown,
+    whole_number,
+)
 
-Kind = Literal["text", "choice", "whole", "number", "flag", "names", "settings", "object"]
+Kind = Literal["", "text", "choice", "whole", "number", "flag", "names", "settings", "object"]
 
 SEARCH = "Search"
 SENTENCE = "Sentence"
@@ -28,9 +34,9 @@ class Option:
     help : what the option does, in plain words. ``{name}`` stands for another option; each
         entrance spells it in its own way.
     group : title of the group in help texts and forms.
+    label : a noun for forms.
     kind : what a value is: a text, one of the ``choices``, a whole number, a number, a flag, a list
         of names, ``key=value`` settings, or an object that only Python can pass.
-    label : a noun for forms.
     common : whether the short help shows it.
     choices : the allowed texts.
     minimum, maximum : inclusive bounds of a number.
@@ -42,8 +48,8 @@ class Option:
 
     help: str
     group: str
-    kind: Kind
-    label: str
+    label: str = ""
+    kind: Kind = ""
     common: bool = False
     choices: tuple[str, ...] = ()
     minimum: float | None = None
@@ -70,9 +76,7 @@ class Option:
                 raise InvalidParameterError(msg, parameter=name)
             return value
         if self.kind == "choice":
-            if value not in self.choices:
-                raise UnknownNameError(name, str(value), self.choices, parameter=name)
-            return value
+            return check_name(name, value, self.choices, parameter=name)
         if self.kind == "whole":
             return whole_number(name, value, minimum=int(self.minimum or 0))
         if self.kind == "number":
@@ -112,15 +116,33 @@ class Option:
         return f" {' and '.join(words)}" if words else ""
 
 
+_KINDS: dict[str, Kind] = {"int": "whole", "float": "number", "bool": "flag"}
+
+
 def option_of(f: Field[Any]) -> Option:
     """The option that a field of `Request` or `Constraints` declares."""
-    found: Option = f.metadata["option"]
-    return found
+    return _completed(f.metadata["option"], f.name, str(f.type))
 
 
-def option(default: Any, help: str, group: str, kind: Kind, label: str, **more: Any) -> Any:
-    """A dataclass field that declares an option; see `Option` for the arguments."""
-    metadata = {"option": Option(help, group, kind, label, **more)}
+@cache
+def _completed(declared: Option, name: str, annotation: str) -> Option:
+    """An option with what its declaration leaves open: kind, label and unit."""
+    kind = declared.kind or _KINDS.get(annotation.partition(" | ")[0], "text")
+    return replace(
+        declared,
+        kind="choice" if declared.choices else kind,
+        label=declared.label or name.replace("_", " ").capitalize(),
+        unit=declared.unit or ("N" if kind == "whole" else ""),
+    )
+
+
+def option(group: str, default: Any, help: str, label: str = "", **more: Any) -> Any:
+    """A dataclass field that declares an option; see `Option` for the arguments.
+
+    The kind follows from the type of the field, or is given. The label is by default the name of
+    the field.
+    """
+    metadata = {"option": Option(help, group, label, **more)}
     if callable(default):
         return field(default_factory=default, metadata=metadata)
     return field(default=default, metadata=metadata)

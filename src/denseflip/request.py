@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, replace
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, TypeVar
 
 from denseflip.constraints import Constraints
@@ -35,6 +35,8 @@ IN_RANGE = ("prefer", "require", "ignore")
 BALANCE = ("auto", "on", "off")
 #: Options that belong to one method; a comparison of methods does not take them.
 PER_METHOD = ("method", "parameters", "language", "objective", "front", "in_range", "balance")
+_search, _sentence = partial(option, SEARCH), partial(option, SENTENCE)
+_quality, _limit = partial(option, QUALITY), partial(option, LIMITS)
 NOISE = 0.01  # share of all pairs that a perturbation flips by default
 
 
@@ -59,221 +61,166 @@ class Request:
     20
     """
 
-    method: Any = option(
+    method: Any = _search(
         "auto",
         "Search method, for example auto, tri, cli or dat+bw. A method of your own: "
         "module:function.",
-        SEARCH,
-        "text",
-        "Method",
         common=True,
         short="-m",
         unit="METHOD",
     )
-    parameters: Mapping[str, Any] = option(
+    parameters: Mapping[str, Any] = _search(
         dict,
         "Parameters of the method, as key=value.",
-        SEARCH,
-        "settings",
         "Parameters of the method",
+        kind="settings",
         flag="set",
         unit="KEY=VALUE",
     )
-    target: Any = option(
+    target: Any = _search(
         None,
         "Class to reach, by name or label, or several acceptable ones. Default: any class other "
         "than the current one.",
-        SEARCH,
-        "names",
         "Class to reach",
+        kind="names",
         common=True,
         unit="CLASS",
     )
-    confidence: float | None = option(
+    confidence: float | None = _search(
         None,
         "Smallest probability that the classifier must give the new class. Needs a classifier "
         "with probabilities, such as regions-logistic.",
-        SEARCH,
-        "number",
         "Smallest confidence",
         above=0,
         maximum=1,
         unit="P",
     )
-    regions: Any = option(
+    regions: Any = _sentence(
         None,
         "Taxonomy of the sentence and, if the method uses one, of the search, for example lobe or "
         "lobe*hemisphere. Default: the first of the node table.",
-        SENTENCE,
-        "text",
-        "Regions",
         common=True,
         unit="TAXONOMY",
     )
-    language: str | None = option(
+    language: str | None = _sentence(
         None,
         "What the sentence names: regions, nodes or pairs of nodes. auto tries them in this order.",
-        SENTENCE,
-        "choice",
         "Sentence names",
         choices=LANGUAGES,
     )
-    max_cells: int | None = option(
+    max_cells: int | None = _sentence(
         None,
         "Largest number of places (region pairs or nodes) that the sentence names. Where there is "
         "no sentence, largest number of region pairs that change. Sentences name at most 5 by "
         "default.",
-        SENTENCE,
-        "whole",
         "Largest number of places",
         minimum=1,
         common=True,
-        unit="N",
     )
-    objective: str | None = option(
+    objective: str | None = _sentence(
         None,
         "What to minimise: the places of the sentence, the edits, or both (balanced).",
-        SENTENCE,
-        "choice",
-        "Objective",
         choices=OBJECTIVES,
     )
-    in_range: str | None = option(
+    in_range: str | None = _sentence(
         None,
         "Whether every place that the sentence names must end within what real graphs of the new "
         "class have (95 % prediction interval): prefer (default) falls back to the shortest "
         "sentence out of range, require does not, ignore does not look.",
-        SENTENCE,
-        "choice",
         "Within the range of real graphs",
         choices=IN_RANGE,
         common=True,
     )
-    balance: Any = option(
+    balance: Any = _sentence(
         None,
         "Keep the number of edges: what the sentence adds in its places is removed elsewhere, and "
         "the other way round. auto (default) does so if the graphs of the new class have nearly "
         "the same number of edges.",
-        SENTENCE,
-        "choice",
         "Keep the number of edges",
         choices=BALANCE,
     )
-    vocabulary: Any = option(
+    vocabulary: Any = _sentence(
         "auto",
         "Words of the sentence: auto, brain, connectome, network, mouse, graph, or paper "
         "(activation and co-activation, as in the paper).",
-        SENTENCE,
-        "text",
-        "Vocabulary",
         unit="NAME",
     )
-    share: float = option(
+    share: float = _sentence(
         0.0,
         "Name places until they hold at least this share of the edits, needed or not. The "
         "sentences of the paper name about 0.8.",
-        SENTENCE,
-        "number",
         "Share of edits to name",
         minimum=0,
         maximum=1,
         unit="SHARE",
     )
     constraints: Constraints = Constraints()
-    robust: float | None = option(
+    robust: float | None = _quality(
         None,
         "Share of random perturbations that the answer must survive, for example 0.9. If the level "
         "is out of reach, the best answer is returned with the level that it reaches.",
-        QUALITY,
-        "number",
         "Survive perturbations",
         above=0,
         maximum=1,
         unit="SHARE",
     )
-    noise: float | None = option(
+    noise: float | None = _quality(
         None,
         f"Share of all pairs that each perturbation of {{robust}} flips. Default: {NOISE}.",
-        QUALITY,
-        "number",
         "Size of a perturbation",
         above=0,
         maximum=0.5,
         unit="SHARE",
     )
-    plausible: bool = option(
+    plausible: bool = _quality(
         False,
         "Among answers with equal counts per place, prefer edits that real graphs of the new class "
         "have.",
-        QUALITY,
-        "flag",
         "Plausible edits",
     )
-    max_implausible: float | None = option(
+    max_implausible: float | None = _quality(
         None,
         "Largest distance to the nearest real graph of the new class, as a multiple of the usual "
         "distance between such graphs, for example 1.2.",
-        QUALITY,
-        "number",
         "Largest distance to real graphs",
         above=0,
         unit="FACTOR",
     )
-    n: int = option(
+    n: int = _quality(
         1,
         "Number of answers to look for, each in different places.",
-        QUALITY,
-        "whole",
         "Number of answers",
         minimum=1,
-        unit="N",
     )
-    front: bool = option(
+    front: bool = _quality(
         False,
         "Return every answer that no other answer beats in both places and edits (the Pareto "
         "front).",
-        QUALITY,
-        "flag",
         "All best trade-offs",
     )
-    budget: int | None = option(
+    budget: int | None = _limit(
         None,
         "Largest number of queries to the classifier.",
-        LIMITS,
-        "whole",
         "Largest number of queries",
         minimum=1,
         common=True,
-        unit="N",
     )
-    time_limit: float | None = option(
+    time_limit: float | None = _limit(
         None,
         "Stop after this many seconds with the best answer so far.",
-        LIMITS,
-        "number",
         "Time limit (s)",
         above=0,
         unit="SECONDS",
     )
-    seed: int = option(
-        0,
-        "Seed of the search. The same seed gives the same answer.",
-        LIMITS,
-        "whole",
-        "Seed",
-        minimum=0,
-        common=True,
-        unit="N",
+    seed: int = _limit(
+        0, "Seed of the search. The same seed gives the same answer.", minimum=0, common=True
     )
-    confirm: int = option(
+    confirm: int = _limit(
         1,
         "Re-query the result this many times to detect non-deterministic classifiers. 0 turns it "
         "off.",
-        LIMITS,
-        "whole",
         "Re-queries of the result",
         minimum=0,
-        unit="N",
     )
 
     def __post_init__(self) -> None:

@@ -13,10 +13,8 @@ from denseflip.oracles.background import Background
 from denseflip.oracles.session import Session
 from denseflip.search.core.problem import Problem
 from denseflip.search.core.refinement import REFINERS
-from denseflip.search.methods.blocks import DENSIFY, SPARSIFY
-from denseflip.search.methods.dcs import DENSIFIERS, SPARSIFIERS
-from denseflip.search.methods.rank import RANKS
-from denseflip.search.methods.schedule import SCHEDULES
+from denseflip.search.methods.blocks import DENSIFY, RANKS, SPARSIFY
+from denseflip.search.methods.dcs import DENSIFIERS, SCHEDULES, SPARSIFIERS
 from graphs import complete, empty, graph, halves, path, star, two_cliques
 
 GRAPHS = [empty(1), empty(6), complete(6), path(6), star(6), two_cliques()]

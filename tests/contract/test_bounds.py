@@ -55,7 +55,7 @@ def test_an_added_clique_counts_for_less_nothing_or_more(counts):
 
 @pytest.mark.parametrize("counts", [-2, 2])
 def test_an_added_clique_counts_for_nothing_else(counts):
-    with pytest.raises(InvalidParameterError, match="counts must be -1, 0 or 1"):
+    with pytest.raises(InvalidParameterError, match="counts must be one of -1, 0, 1"):
         make_method("cli", counts=counts)
 
 

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from denseflip import methods
-from denseflip.search.methods.dcs import DENSIFIERS, SPARSIFIERS
-from denseflip.search.methods.rank import RANKS
+from denseflip.search.methods.blocks import RANKS
+from denseflip.search.methods.dcs import DENSIFIERS, SCHEDULES, SPARSIFIERS
 from denseflip.search.methods.registry import ALIASES, METHODS
-from denseflip.search.methods.schedule import SCHEDULES
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "methods.md"
 TEXT = PAGE.read_text(encoding="utf-8")

@@ -14,10 +14,8 @@ from denseflip.paper.printed import printed_flip_rate
 from denseflip.paper.published_methods import PublishedSwaps, looped_densities, published_method
 from denseflip.paper.published_orders import looped_swaps
 from denseflip.search.core.problem import Problem
-from denseflip.search.methods.blocks import State
-from denseflip.search.methods.densify import CliqueDensify, clique_size
-from denseflip.search.methods.rank import RegionRank
-from denseflip.search.methods.sparsify import CliqueSparsify
+from denseflip.search.methods.blocks import RegionRank, State
+from denseflip.search.methods.structure_blocks import CliqueDensify, CliqueSparsify, clique_size
 
 # Triangles through the nodes 0 … 5: 3 3 3 3 0 0. A clique of four with a tail.
 KITE = Graph.from_edges(6, [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3), (3, 4), (4, 5)])

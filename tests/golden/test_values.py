@@ -106,5 +106,5 @@ def test_what_holds_values_is_frozen() -> None:
 
 
 def test_every_module_is_looked_at() -> None:
-    assert len(list(modules())) > 80
+    assert len(list(modules())) > 60
     assert denseflip.explain.__module__ in {module.__name__ for module in modules()}

@@ -101,10 +101,10 @@ def test_an_array_of_nodes_may_be_frozen_and_is_no_single_number():
 
 
 def test_bounds_are_said_in_words():
-    option = Option("A.", "B", "number", "C", above=0, maximum=0.5)
+    option = Option("A.", "B", "C", "number", above=0, maximum=0.5)
     assert option.bounds == " above 0 and at most 0.5"
-    assert Option("A.", "B", "text", "C").bounds == ""
-    assert Option("See {robust}.", "B", "text", "C").text(flag_of) == "See --robust."
+    assert Option("A.", "B", "C", "text").bounds == ""
+    assert Option("See {robust}.", "B", "C", "text").text(flag_of) == "See --robust."
 
 
 # ---- Python ---------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from denseflip.oracles.base_session import BaseSession
 from denseflip.oracles.protocol import Answer, Oracle
 from denseflip.oracles.session import open_session
 from denseflip.search.constraints.constrained_session import constrain, known_constraints_of
-from denseflip.search.core.sufficient_parts import fewest_parts
+from denseflip.search.core.probing import fewest_parts
 
 SHARE = 0.8  # of the edits that a cover must hold
 _SMALL = 4096  # up to this many nodes, a table of all pairs is small and fastest

@@ -4,21 +4,104 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import sys
-import traceback
+import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl
+from weakref import WeakKeyDictionary
+
+import numpy as np
 
 from denseflip.counterfactual import Label
-from denseflip.errors import InvalidParameterError, UnknownNameError, shown
+from denseflip.errors import InvalidParameterError, check_name, shown
 from denseflip.graph import Graph, Nodes
 from denseflip.graph.convert import stack_adjacency
 from denseflip.limits import max_size
-from denseflip.oracles.function_form import form_asked_for, form_known, keep_form
 from denseflip.oracles.protocol import ClassNames, Oracle, check_answers, name_classes
+
+#: What was detected for a function: its form, and how, in words.
+_found: WeakKeyDictionary[Any, tuple[str, str]] = WeakKeyDictionary()
+
+
+def form_known(function: Callable[[Any], Any]) -> tuple[str | None, str]:
+    """The form that a function takes, as far as it is known, and how it was detected.
+
+    The second is empty if nothing had to be detected.
+    """
+    try:
+        return _found[function]
+    except (KeyError, TypeError):  # new, or not hashable
+        return form_annotated(function), ""
+
+
+def keep_form(function: Callable[[Any], Any], form: str, how: str) -> None:
+    """Remember the detected form, so that the function is not tried again."""
+    try:
+        _found[function] = (form, how)
+    except TypeError:  # not hashable: the wrapper remembers it
+        return
+
+
+def form_annotated(function: Callable[[Any], Any]) -> str | None:
+    """The form that the annotation of the first parameter names; None if there is none.
+
+    >>> def dense(a: np.ndarray) -> int: ...
+    >>> form_annotated(dense), form_annotated(len)
+    ('adjacency', None)
+    """
+    called = function if inspect.isroutine(function) else getattr(function, "__call__", function)  # noqa: B004
+    try:
+        first = next(iter(inspect.signature(called).parameters))
+        wanted = typing.get_type_hints(called).get(first)
+    except Exception:  # no signature, no parameter, or unresolved names
+        return None
+    kinds = [wanted, *typing.get_args(wanted)]  # covers list[nx.Graph]
+    return next((form for kind in kinds if (form := _form_of(kind)) is not None), None)
+
+
+def _form_of(kind: Any) -> str | None:
+    kind = typing.get_origin(kind) or kind
+    if not isinstance(kind, type):
+        return None
+    if issubclass(kind, Graph):
+        return "graph"
+    if issubclass(kind, np.ndarray):
+        return "adjacency"
+    package = kind.__module__.split(".")
+    if package[0] == "networkx":
+        return "networkx"
+    return "sparse" if package[:2] == ["scipy", "sparse"] else None
+
+
+def form_asked_for(error: Exception, array: Any) -> tuple[str | None, str]:
+    """The form that a function takes, inferred from its failure on an array, and the evidence.
+
+    Parameters
+    ----------
+    error : the error that the function raised.
+    array : the array that it received.
+
+    Returns
+    -------
+    The form, or None if the error does not show it; and the evidence in words.
+    """
+    import networkx as nx
+
+    if type(error).__module__.split(".")[0] == "networkx":
+        return "networkx", f"an adjacency array led to {type(error).__name__}"
+    if not isinstance(error, AttributeError) or not error.name:
+        return None, ""
+    if not isinstance(error.obj, np.ndarray) or not np.may_share_memory(error.obj, array):
+        return None, ""  # the attribute was missing on another object
+    name, how = error.name, f"it accessed {error.name!r}, which an adjacency array lacks"
+    if hasattr(nx.Graph, name):
+        return "networkx", how
+    if hasattr(Graph, name):
+        return "graph", how
+    import scipy.sparse as sp
+
+    return ("sparse", how) if hasattr(sp.csr_array, name) else (None, "")
+
 
 # One graph in the form that a function takes.
 FORMS: dict[str, Callable[[Graph], Any]] = {
@@ -243,8 +326,7 @@ def as_oracle(
     >>> oracle.predict([Graph.from_edges(3, [(0, 1), (1, 2), (0, 2)])])
     [1]
     """
-    if input not in INPUTS:
-        raise UnknownNameError("oracle input", str(input), INPUTS)
+    check_name("oracle input", input, INPUTS)
     given = {
         "input": input,
         "batch": batch,
@@ -339,126 +421,3 @@ def coerce_oracle(oracle: object) -> Oracle:
         f"{type(oracle).__name__}. See denseflip.as_oracle."
     )
     raise InvalidParameterError(msg)
-
-
-# ---- by name --------------------------------------------------------------------------------
-
-
-def import_oracle(
-    text: str, input: str = AUTO, *, batch: bool = False, nodes: Nodes | None = None
-) -> Oracle:
-    """The oracle that ``module:name`` names: a function, a model, or an object with ``predict``.
-
-    The current folder is searched first, so that a script next to the user is found. ``input``,
-    ``batch`` and ``nodes`` are those of `as_oracle`; its other options may follow a question mark:
-    ``module:name?features=degree&class_names=ill,well``. Features that begin with a dot name a
-    function or an array in the module.
-    """
-    place, _, query = text.partition("?")
-    module_name = place.partition(":")[0]
-    options = parse_options(text, query)
-    value = import_value(text)
-    own = options.get("features", "")
-    if own.startswith("."):
-        own = own[1:]
-        if not hasattr(sys.modules[module_name], own):
-            names = [n for n in dir(sys.modules[module_name]) if not n.startswith("_")]
-            raise UnknownNameError(f"features in {module_name}", own, names)
-        options["features"] = getattr(sys.modules[module_name], own)
-    plain = not options and isinstance(value, Oracle) and not isinstance(value, type)
-    by_name = input == "networkx" or (input == AUTO and _is_function(value))
-    named = by_name and nodes is not None and not _is_numbered(nodes)
-    if named or options.get("features") == "regions":
-        options["nodes"] = nodes
-    if plain and not _is_model(value):
-        return value  # type: ignore[no-any-return]
-    return as_oracle(value, **{"input": input, "batch": batch, **options})
-
-
-def import_value(text: str, what: str = "oracle") -> Any:
-    """The object that ``module:name`` names; the current folder is searched first.
-
-    Parameters
-    ----------
-    text : the name; anything after a question mark is ignored here.
-    what : the kind of object expected, for messages.
-    """
-    module_name, _, path = text.partition("?")[0].partition(":")
-    see_current_folder()
-    head = f"{what.capitalize()} {text}"
-    try:
-        value: Any = importlib.import_module(module_name)
-    except ImportError as error:
-        msg = (
-            f"{head}: cannot import the module {module_name!r} ({error}). "
-            "Write it as module:function, with the module in this folder or installed."
-        )
-        raise InvalidParameterError(msg, parameter=what) from error
-    except Exception as error:
-        where = _raised_at(error)
-        msg = f"{head}: importing {module_name!r} raised {type(error).__name__}: {error}{where}."
-        raise InvalidParameterError(msg, parameter=what) from error
-    for part in path.split("."):
-        if not hasattr(value, part):
-            names = [n for n in dir(value) if not n.startswith("_")]
-            raise UnknownNameError(f"{what} in {module_name}", path, names)
-        value = getattr(value, part)
-    return value
-
-
-def _raised_at(error: Exception) -> str:
-    """File and line of an error in the user's code, in brackets; empty if unknown."""
-    if isinstance(error, SyntaxError) and error.filename:
-        return ""  # its own message says where
-    frames = traceback.extract_tb(error.__traceback__)
-    return f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
-
-
-def _is_numbered(nodes: Nodes) -> bool:
-    return nodes.names == tuple(map(str, range(nodes.n_nodes)))
-
-
-def _is_function(value: Any) -> bool:
-    """Whether `as_oracle` treats an object as a function."""
-    return next((a for a in adapters() if a.matches(value)), None) is FUNCTIONS
-
-
-def _is_model(value: Any) -> bool:
-    return any(adapter.matches(value) for adapter in adapters())
-
-
-#: Options of `as_oracle` that can follow a question mark.
-WORD_OPTIONS = ("features", "output", "device", "max_batch", "class_names", "input", "batch")
-
-
-def parse_options(text: str, query: str, known: Sequence[str] = WORD_OPTIONS) -> dict[str, Any]:
-    """The options after the question mark, as arguments of `as_oracle`.
-
-    >>> parse_options("net:model", "features=degree&class_names=ill,well")
-    {'features': 'degree', 'class_names': ['ill', 'well']}
-    """
-    options: dict[str, Any] = {}
-    try:
-        pairs = parse_qsl(query, strict_parsing=True, keep_blank_values=True) if query else []
-    except ValueError as error:
-        msg = f"Oracle {text}: write options after the question mark as name=value&name=value."
-        raise InvalidParameterError(msg) from error
-    for name, value in pairs:
-        if name not in known:
-            raise UnknownNameError(f"option of the oracle {text.partition('?')[0]}", name, known)
-        options[name] = value
-    if "class_names" in options:
-        options["class_names"] = options["class_names"].split(",")
-    if "max_batch" in options:
-        number = options["max_batch"]
-        options["max_batch"] = int(number) if number.isdecimal() else number
-    if "batch" in options:
-        options["batch"] = options["batch"].lower() in ("true", "yes", "1")
-    return options
-
-
-def see_current_folder() -> None:
-    """Let Python import modules of the current folder."""
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)

@@ -149,10 +149,7 @@ class Contrast:
 
     def at(self, codes: Codes) -> Codes:
         """The contrast of these pairs, times ``scale``."""
-        if not len(self.codes):
-            return np.zeros(len(codes), dtype=np.int64)
-        where = np.minimum(np.searchsorted(self.codes, codes), len(self.codes) - 1)
-        return np.where(self.codes[where] == codes, self.values[where], 0)
+        return _values_at(codes, self.codes, self.values)
 
 
 @dataclass(frozen=True)
@@ -176,12 +173,18 @@ class Frequencies:
 
     def at(self, codes: Codes) -> npt.NDArray[np.float64]:
         """The share of the graphs that join each of these pairs."""
-        if not len(self.codes):
-            return np.zeros(len(codes))
-        where = np.minimum(np.searchsorted(self.codes, codes), len(self.codes) - 1)
-        counts = np.where(self.codes[where] == codes, self.counts[where], 0)
-        shares: npt.NDArray[np.float64] = counts / self.n_graphs
+        shares: npt.NDArray[np.float64] = _values_at(codes, self.codes, self.counts) / max(
+            self.n_graphs, 1
+        )
         return shares
+
+
+def _values_at(codes: Codes, known: Codes, values: Codes) -> Codes:
+    """The values of some pairs; 0 for those that are not among the known ones, which are sorted."""
+    if not len(known):
+        return np.zeros(len(codes), dtype=np.int64)
+    where = np.minimum(np.searchsorted(known, codes), len(known) - 1)
+    return np.where(known[where] == codes, values[where], 0)
 
 
 def pair_counts(graphs: Iterable[Graph]) -> tuple[Codes, Codes]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Sequence
+from operator import attrgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from denseflip.counterfactual import Label
@@ -61,6 +62,10 @@ class BaseSession(ABC):
     timing : measured speed of the oracle; used only to choose how far to look ahead.
     calls : number of queries counted so far.
     background_calls : number of queries about background graphs, counted apart.
+    has_confidence : whether answers come with the oracle's confidence.
+    timed : whether there is a time limit.
+    required_confidence : the confidence that another label must have to be accepted, or None.
+    gave_up : whether a search was stopped because too many graphs in a row were forbidden.
     """
 
     # ---- state --------------------------------------------------------------------------
@@ -68,16 +73,12 @@ class BaseSession(ABC):
     oracle: Oracle
     on_event: Callable[[Event], object] | None
     timing: QueryTiming
-
-    @property
-    @abstractmethod
-    def calls(self) -> int:
-        """Number of queries counted so far."""
-
-    @property
-    @abstractmethod
-    def background_calls(self) -> int:
-        """Number of queries about background graphs."""
+    calls: int
+    background_calls: int
+    has_confidence: bool
+    timed: bool
+    required_confidence: float | None
+    gave_up: bool = False
 
     @property
     @abstractmethod
@@ -88,26 +89,6 @@ class BaseSession(ABC):
     @abstractmethod
     def remaining(self) -> float:
         """Number of queries left in the budget; infinite without a budget."""
-
-    @property
-    @abstractmethod
-    def has_confidence(self) -> bool:
-        """Whether answers come with the oracle's confidence."""
-
-    @property
-    def required_confidence(self) -> float | None:
-        """The confidence that another label must have to be accepted, or None."""
-        return None
-
-    @property
-    def gave_up(self) -> bool:
-        """Whether a search was stopped because too many graphs in a row were forbidden."""
-        return False
-
-    @property
-    @abstractmethod
-    def timed(self) -> bool:
-        """Whether there is a time limit."""
 
     @property
     @abstractmethod
@@ -247,6 +228,11 @@ class BaseSession(ABC):
         """Query graphs again, past the cache, ``times`` times; raise if an answer has changed."""
 
 
+def _passed_on(name: str) -> Any:
+    """An attribute or a method of the session that a view was made of."""
+    return property(attrgetter(f"_session.{name}"))
+
+
 class SessionView(BaseSession):
     """A session that passes every operation on to another one.
 
@@ -263,118 +249,29 @@ class SessionView(BaseSession):
         self.oracle = session.oracle
         self.on_event = session.on_event
         self.timing = session.timing
+        self.has_confidence = session.has_confidence
+        self.timed = session.timed
+        self.required_confidence = session.required_confidence
 
-    @property
-    def calls(self) -> int:
-        """Number of queries counted so far."""
-        return self._session.calls
-
-    @property
-    def background_calls(self) -> int:
-        """Number of queries about background graphs."""
-        return self._session.background_calls
-
-    @property
-    def distinct(self) -> int:
-        """Number of different graphs among the counted queries."""
-        return self._session.distinct
-
-    @property
-    def remaining(self) -> float:
-        """Number of queries left in the budget."""
-        return self._session.remaining
-
-    @property
-    def has_confidence(self) -> bool:
-        """Whether answers come with the oracle's confidence."""
-        return self._session.has_confidence
-
-    @property
-    def required_confidence(self) -> float | None:
-        """The confidence that another label must have to be accepted, or None."""
-        return self._session.required_confidence
-
-    @property
-    def gave_up(self) -> bool:
-        """Whether a search was stopped because too many graphs in a row were forbidden."""
-        return self._session.gave_up
-
-    @property
-    def timed(self) -> bool:
-        """Whether there is a time limit."""
-        return self._session.timed
-
-    @property
-    def out_of_time(self) -> bool:
-        """Whether the time limit has passed."""
-        return self._session.out_of_time
-
-    def check_time(self) -> None:
-        """Raise `BudgetSpentError` if the time limit has passed."""
-        self._session.check_time()
-
-    def notify(self, kind: str, graph: Graph | None = None, value: Any = None) -> None:
-        """Send an event to the listener."""
-        self._session.notify(kind, graph, value)
-
-    def query(self, graph: Graph) -> Answer:
-        """Query the oracle about a graph; counts as one call."""
-        return self._session.query(graph)
-
-    def look_ahead(
-        self,
-        candidates: Iterable[tuple[T, Graph]],
-        odds: FlipOdds | None = None,
-        *,
-        permits: Callable[[Graph], bool] | None = None,
-    ) -> Generator[tuple[T, Graph], None, None]:
-        """Pass candidates through, the next few evaluated together."""
-        return self._session.look_ahead(candidates, odds, permits=permits)
-
-    def permits(self, graph: Graph) -> bool:
-        """Whether a graph may be evaluated by the oracle."""
-        return self._session.permits(graph)
-
-    def was_queried(self, graph: Graph) -> bool:
-        """Whether a counted query was about this graph."""
-        return self._session.was_queried(graph)
-
-    def peek(self, graph: Graph) -> Answer:
-        """The oracle's own answer, not counted."""
-        return self._session.peek(graph)
-
-    def recall(self, graph: Graph) -> Answer:
-        """The answer that `query` would give, not counted."""
-        return self._session.recall(graph)
-
-    def apply_confidence(self, answer: Answer) -> Answer:
-        """The answer as `query` gives it."""
-        return self._session.apply_confidence(answer)
-
-    def without_constraints(self) -> BaseSession:
-        """The same session with all graphs permitted."""
-        return self._session.without_constraints()
-
-    def prefetch(self, graphs: Sequence[Graph]) -> None:
-        """Evaluate graphs in batches, not counted."""
-        self._session.prefetch(graphs)
-
-    def label_background(self, graphs: Sequence[Graph]) -> list[Label]:
-        """Labels of background graphs, counted apart from the search."""
-        return self._session.label_background(graphs)
-
-    def remember(self, graphs: Sequence[Graph], labels: Sequence[Label]) -> None:
-        """Store labels of background graphs that the oracle gave in another session."""
-        self._session.remember(graphs, labels)
-
-    def charge(self, n: int) -> None:
-        """Count ``n`` calls without a query."""
-        self._session.charge(n)
-
-    def charge_background(self, graphs: Sequence[Graph]) -> None:
-        """Count one call for each background graph."""
-        self._session.charge_background(graphs)
-
-    def confirm(self, graphs: Sequence[Graph], *, times: int = 1) -> None:
-        """Query graphs again, past the cache; raise if an answer has changed."""
-        self._session.confirm(graphs, times=times)
+    calls = _passed_on("calls")
+    background_calls = _passed_on("background_calls")
+    distinct = _passed_on("distinct")
+    remaining = _passed_on("remaining")
+    gave_up = _passed_on("gave_up")
+    out_of_time = _passed_on("out_of_time")
+    check_time = _passed_on("check_time")
+    notify = _passed_on("notify")
+    query = _passed_on("query")
+    look_ahead = _passed_on("look_ahead")
+    permits = _passed_on("permits")
+    was_queried = _passed_on("was_queried")
+    peek = _passed_on("peek")
+    recall = _passed_on("recall")
+    apply_confidence = _passed_on("apply_confidence")
+    without_constraints = _passed_on("without_constraints")
+    prefetch = _passed_on("prefetch")
+    label_background = _passed_on("label_background")
+    remember = _passed_on("remember")
+    charge = _passed_on("charge")
+    charge_background = _passed_on("charge_background")
+    confirm = _passed_on("confirm")

@@ -6,24 +6,17 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from denseflip.counterfactual import Label
-from denseflip.errors import InvalidParameterError, OracleError, whole_number
+from denseflip.errors import InvalidParameterError, OracleError, UnknownNameError, whole_number
 from denseflip.graph import Graph
 from denseflip.oracles.adapt import Adapter, at_once, register_adapter
 from denseflip.oracles.protocol import ClassNames, Oracle, name_classes
-from denseflip.oracles.scores import (
-    as_array,
-    check_output,
-    kind_of,
-    margins,
-    positions,
-    shares_of,
-)
 from denseflip.oracles.tensors import check_features, inputs_of, node_features, together
 
 MAX_BATCH = 256
@@ -133,7 +126,7 @@ class NetworkOracle(ABC):
         arrays = inputs_of(graphs, self.roles, self._rows)
         array = as_array(self._call(arrays, len(graphs)), self.output, self.who)
         kind = kind_of(array, len(graphs), self._kind or self.output, self.who)
-        width = 2 if kind in ("logit", "probability") else array.shape[-1] * (array.ndim > 1)
+        width = _width(array, kind)
         if self._kind is not None and width != self._width:
             msg = f"{self.who} returned {width} scores for a graph, but {self._width} before."
             raise OracleError(msg)
@@ -149,7 +142,7 @@ class NetworkOracle(ABC):
         """Infer the kind of output from one graph; detect randomness and mixed graphs."""
         first = self._run([graph])
         kind = kind_of(first, 1, self.output, self.who)
-        width = 2 if kind in ("logit", "probability") else first.shape[-1] * (first.ndim > 1)
+        width = _width(first, kind)
         names = self.class_names
         if names is not None and width and len(names) != width:
             msg = (
@@ -179,6 +172,11 @@ class NetworkOracle(ABC):
                 )
                 raise OracleError(msg, parameter="max_batch")
         self._kind, self._width = kind, width
+
+
+def _width(scores: npt.NDArray[Any], kind: str) -> int:
+    """The number of classes; 0 if the network returns labels."""
+    return 2 if kind in _EDGES else scores.shape[-1] * (scores.ndim > 1)
 
 
 def _size(scores: npt.NDArray[Any]) -> float:
@@ -262,41 +260,167 @@ def compare_outputs(
 # ---- adapters -------------------------------------------------------------------------------
 
 
-def _is_module(model: Any) -> bool:
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(model, torch.nn.Module)
+def _network(name: str, library: str, kind: str, oracle: str, *more: str) -> Adapter:
+    """Register the models of a library; before it is imported, no object can be one of them."""
+
+    def matches(model: Any) -> bool:
+        found = sys.modules.get(library)
+        return found is not None and isinstance(model, attrgetter(kind)(found))
+
+    def make(model: Any, **options: Any) -> Oracle:
+        from denseflip.oracles import networks
+
+        made: Oracle = getattr(networks, oracle)(model, **options)
+        return made
+
+    takes = ("features", "output", "max_batch", "class_names", *more)
+    return register_adapter(Adapter(name, takes, matches, make))
 
 
-def _is_onnx_session(model: Any) -> bool:
-    library = sys.modules.get("onnxruntime")
-    return library is not None and isinstance(model, library.InferenceSession)
+TORCH = _network("a torch module", "torch", "nn.Module", "TorchOracle", "device")
+ONNX = _network("an ONNX model", "onnxruntime", "InferenceSession", "OnnxOracle")
 
 
-def _make_torch(model: Any, **options: Any) -> Oracle:
-    from denseflip.oracles.torch_module import TorchOracle
+# ---- scores ---------------------------------------------------------------------------------
 
-    return TorchOracle(model, **options)
+Scores = npt.NDArray[np.float64]
 
-
-def _make_onnx(model: Any, **options: Any) -> Oracle:
-    from denseflip.oracles.onnx_model import OnnxOracle
-
-    return OnnxOracle(model, **options)
+#: What a network may return for a graph.
+OUTPUTS = ("logits", "probabilities", "logit", "probability", "labels")
+_SUM = 1e-3  # tolerated deviation from 1 of a sum of probabilities
+_EDGES = {"logit": 0.0, "probability": 0.5}  # of one number: above it, class 1
 
 
-TORCH = register_adapter(
-    Adapter(
-        name="a torch module",
-        takes=("features", "output", "device", "max_batch", "class_names"),
-        matches=_is_module,
-        make=_make_torch,
-    )
-)
-ONNX = register_adapter(
-    Adapter(
-        name="an ONNX model",
-        takes=("features", "output", "max_batch", "class_names"),
-        matches=_is_onnx_session,
-        make=_make_onnx,
-    )
-)
+def check_output(output: Any) -> Any:
+    """Check the kind of output."""
+    if output is None or callable(output) or output in OUTPUTS:
+        return output
+    if isinstance(output, str):
+        raise UnknownNameError("output", output, OUTPUTS, parameter="output")
+    msg = f"output must be one of {', '.join(OUTPUTS)}, or a function; got {output!r:.60}."
+    raise InvalidParameterError(msg, parameter="output")
+
+
+def as_array(returned: Any, output: Any, who: str) -> npt.NDArray[Any]:
+    """The output of a network as an array, converted by the user's function if there is one."""
+    if callable(output):
+        returned = output(returned)
+    if isinstance(returned, (tuple, list)) and len(returned) == 1:
+        returned = returned[0]
+    if isinstance(returned, (tuple, list, dict)):
+        kind = type(returned).__name__
+        msg = (
+            f"{who} returns a {kind} of {len(returned)}, and it is not clear which part is the "
+            "answer. Select it: output=lambda returned: returned[0]."
+        )
+        raise OracleError(msg)
+    if hasattr(returned, "detach"):
+        returned = returned.detach().cpu()
+        if returned.dtype.is_floating_point:
+            returned = returned.double()
+        returned = returned.numpy()
+    array = np.asarray(returned)
+    if array.dtype.kind not in "iufb":
+        msg = f"{who} returns values of type {array.dtype}; expected numbers, a score per class."
+        raise OracleError(msg)
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        msg = f"{who} returned {array[~np.isfinite(array)][0]}; a score must be a finite number."
+        raise OracleError(msg)
+    return array
+
+
+def kind_of(array: npt.NDArray[Any], n_graphs: int, output: Any, who: str) -> str:
+    """Which of `OUTPUTS` an output is, as stated by the user or else inferred."""
+    one = array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1)
+    if array.ndim not in (1, 2) or len(array) != n_graphs:
+        hint = ""
+        if array.ndim and n_graphs and len(array) > n_graphs:
+            hint = " A node classifier must first pool its nodes into one output per graph."
+        msg = (
+            f"{who} returned an array of shape {array.shape} for {n_graphs} graph(s); expected "
+            f"({n_graphs}, classes), one row of scores per graph.{hint}"
+        )
+        raise OracleError(msg)
+    if isinstance(output, str):
+        if one != (output in ("logit", "probability", "labels")):
+            shape = "(k,) or (k, 1)" if not one else "(k, classes)"
+            msg = (
+                f"{who} returned shape {array.shape}, which does not match output={output!r}; "
+                f"expected the shape {'(k, classes)' if one else shape}."
+            )
+            raise OracleError(msg)
+        return output
+    if one and array.dtype.kind in "iub" and not callable(output):
+        return "labels"
+    if one:
+        msg = (
+            f"{who} returns one number per graph ({array.ravel()[0]:.4g} for the first), and its "
+            "meaning is not clear. State it: output='logit' (class 1 if above 0), 'probability' "
+            "(of class 1) or 'labels'."
+        )
+        raise OracleError(msg, parameter="output")
+    within = array.min() >= 0 and array.max() <= 1
+    shares = within and np.allclose(array.sum(axis=1), 1, atol=1e-5)
+    return "probabilities" if shares else "logits"
+
+
+def shares_of(array: npt.NDArray[Any], kind: str, who: str) -> Scores:
+    """Probabilities, shape (k, classes), of an output of a kind other than `labels`."""
+    values = np.asarray(array, dtype=np.float64)
+    if kind in ("logit", "probability"):
+        ones = values.reshape(len(values))
+        if kind == "probability":
+            _check_between(ones, who)
+            return np.stack((1 - ones, ones), axis=1)
+        return _softmax(np.stack((np.zeros(len(ones)), ones), axis=1))
+    if kind == "probabilities":
+        _check_between(values, who)
+        sums = values.sum(axis=1)
+        bad = np.flatnonzero(np.abs(sums - 1) > _SUM)
+        if len(bad):
+            msg = (
+                f"{who} returns probabilities that sum to {sums[bad[0]]:.4g}, not to 1 "
+                f"({[round(float(p), 4) for p in values[bad[0]]]!r:.80}). If these are not "
+                "probabilities, pass output='logits'; otherwise end the model with a softmax."
+            )
+            raise OracleError(msg, parameter="output")
+        return np.asarray(values / sums[:, None])
+    return _softmax(values)
+
+
+def _check_between(values: Scores, who: str) -> None:
+    outside = values[(values < -1e-6) | (values > 1 + 1e-6)]
+    if len(outside):
+        msg = (
+            f"{who} returns {outside[0]:.4g} as a probability; it must be between 0 and 1. If "
+            "these are not probabilities, pass output='logits' (or 'logit', for one number per "
+            "graph)."
+        )
+        raise OracleError(msg, parameter="output")
+
+
+def _softmax(values: Scores) -> Scores:
+    raised = np.exp(values - values.max(axis=1, keepdims=True))
+    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+
+
+def margins(array: npt.NDArray[Any], kind: str) -> Scores:
+    """Distance of each output from another label, in the unit of the scores."""
+    values = np.asarray(array, dtype=np.float64)
+    if kind == "labels":
+        return np.full(len(values), np.inf)
+    if kind in _EDGES:
+        return np.abs(values.reshape(len(values)) - _EDGES[kind])
+    if values.shape[1] < 2:
+        return np.full(len(values), np.inf)
+    top = np.sort(values, axis=1)[:, -2:]
+    return np.asarray(top[:, 1] - top[:, 0])
+
+
+def positions(array: npt.NDArray[Any], kind: str) -> npt.NDArray[np.int64]:
+    """Position of the class of each output; a label is its own position."""
+    if kind == "labels":
+        return np.asarray(array.reshape(len(array)), dtype=np.int64)
+    if kind in _EDGES:
+        return np.asarray(array.reshape(len(array)) > _EDGES[kind], dtype=np.int64)
+    return np.asarray(array.argmax(axis=1), dtype=np.int64)

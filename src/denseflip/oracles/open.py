@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Mapping
+import sys
+import traceback
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
+from urllib.parse import parse_qsl
 
-from denseflip.errors import FileFormatError, InvalidParameterError, UnknownNameError
-from denseflip.oracles.adapt import INPUTS, import_oracle
+from denseflip.errors import FileFormatError, InvalidParameterError, UnknownNameError, check_name
+from denseflip.graph import Nodes
+from denseflip.oracles.adapt import AUTO, FUNCTIONS, INPUTS, adapters, as_oracle
 from denseflip.oracles.protocol import Oracle
 
 #: Modules that register kinds on import.
@@ -126,8 +130,7 @@ def open_oracle(
             f"{type(text).__name__}. Pass an oracle or a function directly, without open_oracle."
         )
         raise InvalidParameterError(msg)
-    if input not in INPUTS:
-        raise UnknownNameError("oracle input", str(input), INPUTS)
+    check_name("oracle input", input, INPUTS)
     return kind_of(text).open(text, dataset=dataset, input=input, batch=batch)
 
 
@@ -189,8 +192,7 @@ _ONNX_OPTIONS = ("features", "output", "max_batch", "class_names")
 
 
 def _open_onnx(text: str, *, dataset: Any, input: str, batch: bool) -> Oracle:
-    from denseflip.oracles.adapt import parse_options
-    from denseflip.oracles.onnx_model import OnnxOracle
+    from denseflip.oracles.networks import OnnxOracle
 
     path, _, query = text.removeprefix(_ONNX).partition("?")
     return OnnxOracle(path, **parse_options(text, query, _ONNX_OPTIONS))
@@ -222,3 +224,124 @@ SERVICE = register_oracle_kind(
         open=_open_service,
     )
 )
+
+
+# ---- module:name --------------------------------------------------------------------------------
+
+
+def import_oracle(
+    text: str, input: str = AUTO, *, batch: bool = False, nodes: Nodes | None = None
+) -> Oracle:
+    """The oracle that ``module:name`` names: a function, a model, or an object with ``predict``.
+
+    The current folder is searched first, so that a script next to the user is found. ``input``,
+    ``batch`` and ``nodes`` are those of `as_oracle`; its other options may follow a question mark:
+    ``module:name?features=degree&class_names=ill,well``. Features that begin with a dot name a
+    function or an array in the module.
+    """
+    place, _, query = text.partition("?")
+    module_name = place.partition(":")[0]
+    options = parse_options(text, query)
+    value = import_value(text)
+    own = options.get("features", "")
+    if own.startswith("."):
+        own = own[1:]
+        if not hasattr(sys.modules[module_name], own):
+            names = [n for n in dir(sys.modules[module_name]) if not n.startswith("_")]
+            raise UnknownNameError(f"features in {module_name}", own, names)
+        options["features"] = getattr(sys.modules[module_name], own)
+    plain = not options and isinstance(value, Oracle) and not isinstance(value, type)
+    by_name = input == "networkx" or (input == AUTO and _is_function(value))
+    named = by_name and nodes is not None and not _is_numbered(nodes)
+    if named or options.get("features") == "regions":
+        options["nodes"] = nodes
+    if plain and not _is_model(value):
+        return value  # type: ignore[no-any-return]
+    return as_oracle(value, **{"input": input, "batch": batch, **options})
+
+
+def import_value(text: str, what: str = "oracle") -> Any:
+    """The object that ``module:name`` names; the current folder is searched first.
+
+    Parameters
+    ----------
+    text : the name; anything after a question mark is ignored here.
+    what : the kind of object expected, for messages.
+    """
+    module_name, _, path = text.partition("?")[0].partition(":")
+    see_current_folder()
+    head = f"{what.capitalize()} {text}"
+    try:
+        value: Any = importlib.import_module(module_name)
+    except ImportError as error:
+        msg = (
+            f"{head}: cannot import the module {module_name!r} ({error}). "
+            "Write it as module:function, with the module in this folder or installed."
+        )
+        raise InvalidParameterError(msg, parameter=what) from error
+    except Exception as error:
+        where = _raised_at(error)
+        msg = f"{head}: importing {module_name!r} raised {type(error).__name__}: {error}{where}."
+        raise InvalidParameterError(msg, parameter=what) from error
+    for part in path.split("."):
+        if not hasattr(value, part):
+            names = [n for n in dir(value) if not n.startswith("_")]
+            raise UnknownNameError(f"{what} in {module_name}", path, names)
+        value = getattr(value, part)
+    return value
+
+
+def _raised_at(error: Exception) -> str:
+    """File and line of an error in the user's code, in brackets; empty if unknown."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return ""  # its own message says where
+    frames = traceback.extract_tb(error.__traceback__)
+    return f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
+
+
+def _is_numbered(nodes: Nodes) -> bool:
+    return nodes.names == tuple(map(str, range(nodes.n_nodes)))
+
+
+def _is_function(value: Any) -> bool:
+    """Whether `as_oracle` treats an object as a function."""
+    return next((a for a in adapters() if a.matches(value)), None) is FUNCTIONS
+
+
+def _is_model(value: Any) -> bool:
+    return any(adapter.matches(value) for adapter in adapters())
+
+
+#: Options of `as_oracle` that can follow a question mark.
+WORD_OPTIONS = ("features", "output", "device", "max_batch", "class_names", "input", "batch")
+
+
+def parse_options(text: str, query: str, known: Sequence[str] = WORD_OPTIONS) -> dict[str, Any]:
+    """The options after the question mark, as arguments of `as_oracle`.
+
+    >>> parse_options("net:model", "features=degree&class_names=ill,well")
+    {'features': 'degree', 'class_names': ['ill', 'well']}
+    """
+    options: dict[str, Any] = {}
+    try:
+        pairs = parse_qsl(query, strict_parsing=True, keep_blank_values=True) if query else []
+    except ValueError as error:
+        msg = f"Oracle {text}: write options after the question mark as name=value&name=value."
+        raise InvalidParameterError(msg) from error
+    for name, value in pairs:
+        options[check_name(f"option of the oracle {text.partition('?')[0]}", name, known)] = value
+    if "class_names" in options:
+        options["class_names"] = options["class_names"].split(",")
+    if "max_batch" in options:
+        number = options["max_batch"]
+        options["max_batch"] = int(number) if number.isdecimal() else number
+    if "batch" in options:
+        options["batch"] = options["batch"].lower() in ("true", "yes", "1")
+    return options
+
+
+def see_current_folder() -> None:
+    """Let Python import modules of the current folder."""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)

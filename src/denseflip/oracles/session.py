@@ -84,28 +84,20 @@ class Session(BaseSession):
         self._deadline = None if time_limit is None else time.monotonic() + time_limit
         self._max_batch = whole_number("batch", max_batch, minimum=1)
         self._classes = classes_of(oracle) if confidence else None
+        self.has_confidence, self.required_confidence = confidence, None
+        self.timed = time_limit is not None
         self._predict_edits = predict_edits_of(oracle)
         self.timing = pace_of(oracle)
         self._answers: dict[int, Answer] = {}
         self._counted: set[int] = set()
         self._plain: dict[tuple[type, Any], Answer] = {}
         self._walked = 0  # graphs evaluated for the search, queried or not; limited by the budget
-        self._calls = 0
-        self._background_calls = 0
+        self.calls = 0
+        self.background_calls = 0
         self.evaluations = 0
         self.predictions = 0
 
     # ---- state --------------------------------------------------------------------------
-
-    @property
-    def calls(self) -> int:
-        """Number of queries counted so far."""
-        return self._calls
-
-    @property
-    def background_calls(self) -> int:
-        """Number of queries about background graphs."""
-        return self._background_calls
 
     @property
     def distinct(self) -> int:
@@ -115,22 +107,12 @@ class Session(BaseSession):
     @property
     def remaining(self) -> float:
         """Number of queries left in the budget; infinite without a budget."""
-        return math.inf if self._budget is None else self._budget - self._calls
-
-    @property
-    def has_confidence(self) -> bool:
-        """Whether answers come with the oracle's confidence."""
-        return self._classes is not None
+        return math.inf if self._budget is None else self._budget - self.calls
 
     @property
     def out_of_time(self) -> bool:
         """Whether the time limit has passed."""
         return self._deadline is not None and time.monotonic() > self._deadline
-
-    @property
-    def timed(self) -> bool:
-        """Whether there is a time limit."""
-        return self._deadline is not None
 
     def check_time(self) -> None:
         """Raise `BudgetSpentError` if the time limit has passed."""
@@ -140,7 +122,7 @@ class Session(BaseSession):
     def notify(self, kind: str, graph: Graph | None = None, value: Any = None) -> None:
         """Send an event that is not a query, such as a step, to the listener."""
         if self.on_event is not None:
-            self.on_event(Event(kind, self._calls, graph, None, value))
+            self.on_event(Event(kind, self.calls, graph, None, value))
 
     # ---- counted queries ----------------------------------------------------------------
 
@@ -152,18 +134,18 @@ class Session(BaseSession):
         BudgetSpentError
             If the budget or the time is spent.
         """
-        if self._deadline is not None and self._calls:  # one query is always made
+        if self._deadline is not None and self.calls:  # one query is always made
             self.check_time()
-        if self._budget is not None and self._calls >= self._budget:
+        if self._budget is not None and self.calls >= self._budget:
             raise BudgetSpentError
-        self._calls += 1
+        self.calls += 1
         key = graph.key
         self._counted.add(key)
         answer = self._answers.get(key)
         if answer is None:
             answer = self._answers[key] = self._one(graph)
         if self.on_event is not None:
-            self.on_event(Event("answer", self._calls, graph, answer))
+            self.on_event(Event("answer", self.calls, graph, answer))
         return answer
 
     def look_ahead(
@@ -235,7 +217,7 @@ class Session(BaseSession):
         """Labels of background graphs, counted apart from the search."""
         self._prefetch(graphs)
         labels = [self.peek(g).label for g in graphs]
-        self._background_calls += len(graphs)
+        self.background_calls += len(graphs)
         return labels
 
     def remember(self, graphs: Sequence[Graph], labels: Sequence[Label]) -> None:
@@ -243,7 +225,7 @@ class Session(BaseSession):
         if self._classes is None:
             for g, label in zip(graphs, labels, strict=True):
                 self._answers.setdefault(g.key, Answer(label))
-        self._background_calls += len(graphs)
+        self.background_calls += len(graphs)
 
     def charge_background(self, graphs: Sequence[Graph]) -> None:
         """Count one call for each background graph as part of the search itself (`dat`)."""
@@ -255,7 +237,7 @@ class Session(BaseSession):
         self.check_time()
         if n > self.remaining:
             raise BudgetSpentError
-        self._calls += n
+        self.calls += n
 
     def confirm(self, graphs: Sequence[Graph], *, times: int = 1) -> None:
         """Query graphs again, past the cache, ``times`` times; raise if an answer has changed."""
@@ -282,7 +264,7 @@ class Session(BaseSession):
         Under a budget, wasted evaluations are not replaced by others.
         """
         if self._budget is not None:
-            known, spent = self._answers, max(self._calls, self._walked)
+            known, spent = self._answers, max(self.calls, self._walked)
             new = list(islice((g for g in graphs if g.key not in known), self._budget - spent))
             self._walked = spent + len(new)
             graphs = new
@@ -331,7 +313,7 @@ class Session(BaseSession):
 
     def _notify_evaluation(self, graphs: Sequence[Graph]) -> None:
         if self.on_event is not None:
-            self.on_event(Event("question", self._calls, graphs[-1], None, len(graphs)))
+            self.on_event(Event("question", self.calls, graphs[-1], None, len(graphs)))
 
     def _evaluate(self, graphs: Sequence[Graph]) -> Any:
         """The oracle's output for these graphs, unchecked."""

@@ -16,7 +16,7 @@ from denseflip.errors import (
     InvalidParameterError,
     MissingInputError,
     OracleError,
-    UnknownNameError,
+    check_name,
     said,
     shown,
 )
@@ -116,9 +116,9 @@ def node_features(features: Any) -> NodeFeatures | None:
     if features is None:
         return None
     if isinstance(features, str):
-        if features not in NODE_FEATURES:
-            raise UnknownNameError("node features", features, NODE_FEATURES, parameter="features")
-        return NODE_FEATURES[features]
+        return NODE_FEATURES[
+            check_name("node features", features, NODE_FEATURES, parameter="features")
+        ]
     if callable(features):
         return OwnFeatures(features)
     if hasattr(features, "detach"):  # a tensor on any device

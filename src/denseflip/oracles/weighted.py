@@ -10,6 +10,7 @@ graph.
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,8 +20,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.counterfactual import Label, Target
-from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError, shown
+from denseflip.counterfactual import Label, Target, is_wanted
+from denseflip.errors import (
+    InvalidParameterError,
+    MissingInputError,
+    check_name,
+    shown,
+)
 from denseflip.graph import Codes, Graph
 from denseflip.graph.convert import check_matrix
 from denseflip.limits import check_size
@@ -181,12 +187,11 @@ class WeightedOracle:
         class_names: ClassNames | None = None,
         card: Mapping[str, Any] | None = None,
         recipe: Any = None,
-        translation: Translation | None = None,
-        base: WeightedOracle | None = None,
     ) -> None:
         self.model, self.known, self.input, self.batch = model, known, input, batch
-        self.card, self.recipe, self.translation = dict(card or {}), recipe, translation
-        self.base = base or self  # the same classifier, not bound to a graph
+        self.card, self.recipe = dict(card or {}), recipe
+        self.translation: Translation | None = None
+        self.base = self  # the same classifier, not bound to a graph
         own = getattr(model, "classes_", None)
         if own is not None:
             self.classes: tuple[Label, ...] = tuple(clean_labels(own, len(own)))
@@ -251,40 +256,26 @@ class WeightedOracle:
         weights : the graph's matrix, if the graph is not in the data set.
         """
         own = self.translation
-        if weights is None and own is not None and own.graph == graph:
+        if weights is not None:
+            row: Rows | None = self._row_of_matrix(graph, weights)
+        elif own is not None and own.graph == graph:
             row = own.row
-        elif weights is not None:
-            row = self._row_of_matrix(graph, weights)
         else:
-            found = self.known.row_of(graph)
-            if found is None:
-                msg = (
-                    "This classifier uses weights, and those of the graph are not known: it is "
-                    "not in the data set. Pass them: explain(graph, oracle.about(graph, "
-                    "weights=matrix))."
-                )
-                raise MissingInputError(msg, parameter="weights")
-            row = found
+            row = self.known.row_of(graph)
+        if row is None:
+            msg = (
+                "This classifier uses weights, and those of the graph are not known: it is not in "
+                "the data set. Pass them: explain(graph, oracle.about(graph, weights=matrix))."
+            )
+            raise MissingInputError(msg, parameter="weights")
         ask = getattr(self.model, "predict", self.model)
         (label,) = clean_labels(self._ask(ask, row[None, :]), 1)
-        labels = self.base._labels
-        if target is None:
-            wanted = [x != label for x in labels]
-        else:
-            targets = target if isinstance(target, tuple) else (target,)
-            wanted = [x in targets for x in labels]
+        wanted = [is_wanted(x, label, target) for x in self.base._labels]
         above = self.known.above(np.asarray(wanted, dtype=bool))
-        return WeightedOracle(
-            self.model,
-            self.known,
-            input=self.input,
-            batch=self.batch,
-            class_names=self.class_names,
-            card=self.card,
-            recipe=self.recipe,
-            translation=Translation.of(graph, row, self.known.below, above),
-            base=self.base,
-        )
+        bound = copy.copy(self)
+        bound.base = self.base
+        bound.translation = Translation.of(graph, row, self.known.below, above)
+        return bound
 
     def _row_of_matrix(self, graph: Graph, weights: Any) -> Rows:
         matrix = check_matrix(np.asarray(weights, dtype=np.float64), "weights")
@@ -343,8 +334,7 @@ def weighted_oracle(
         msg = f"model must be a fitted estimator or a function of weights; got {shown(model)}."
         raise InvalidParameterError(msg, parameter="model")
     chosen = input or ("rows" if fitted else "matrices")
-    if chosen not in INPUTS:
-        raise UnknownNameError("input of weights", chosen, INPUTS, parameter="input")
+    check_name("input of weights", chosen, INPUTS, parameter="input")
     names = class_names if class_names is not None else getattr(dataset, "class_names", None)
     own = getattr(model, "classes_", None)
     if class_names is None and own is not None and names is not None:

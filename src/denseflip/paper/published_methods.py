@@ -32,9 +32,8 @@ from denseflip.search.core.refinement import BackwardRefine, Candidate, Refine
 from denseflip.search.methods.baselines import replace_by
 from denseflip.search.methods.blocks import DENSIFY, SPARSIFY, State
 from denseflip.search.methods.dcs import DCS
-from denseflip.search.methods.densify import clique_size
 from denseflip.search.methods.registry import triangles
-from denseflip.search.methods.sparsify import CliqueSparsify
+from denseflip.search.methods.structure_blocks import CliqueSparsify, clique_size
 
 LOBES = (
     "Frontal Lobe",

@@ -193,7 +193,8 @@ def function_oracle(
     The digest is that of the module's source file: results are computed again when it changes. What
     the module itself imports or reads is not checked.
     """
-    from denseflip.oracles.adapt import INPUTS, see_current_folder
+    from denseflip.oracles.adapt import INPUTS
+    from denseflip.oracles.open import see_current_folder
 
     module, colon, function = text.partition(":")
     if not colon or not module or not function:
@@ -237,7 +238,7 @@ def load_oracle_of(spec: OracleSpec, dataset: Dataset) -> Oracle:
         from denseflip.oracles.open import open_oracle
 
         return open_oracle(spec.ref, dataset=dataset, **spec.options)
-    from denseflip.oracles.adapt import import_oracle
+    from denseflip.oracles.open import import_oracle
 
     how = {"batch": spec.options["batch"], "nodes": dataset.nodes}
     return import_oracle(spec.ref, spec.options["input"], **how)

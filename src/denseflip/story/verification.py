@@ -14,8 +14,7 @@ from denseflip.graph import Codes, Edits, Taxonomy
 from denseflip.graph.pairs import decode
 from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.search.claims.claim import Claim
-from denseflip.search.core.probing import joined
-from denseflip.search.core.sufficient_parts import fewest_parts
+from denseflip.search.core.probing import fewest_parts, joined
 from denseflip.story.wording import remarks
 
 BUDGET = 1000  # maximum number of queries of a test

@@ -10,7 +10,7 @@ from denseflip.oracles.protocol import Answer
 from denseflip.oracles.session import Session
 from denseflip.search.constraints.bound_constraints import bind_constraints
 from denseflip.search.constraints.constrained_session import ConstrainedSession
-from denseflip.search.core.shared_session import SharedSession
+from denseflip.search.core.probing import SharedSession
 from graphs import complete, empty, path
 
 A, B, C = path(4), complete(4), empty(4)

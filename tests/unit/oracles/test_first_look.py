@@ -7,8 +7,7 @@ import pytest
 
 from denseflip.errors import InvalidParameterError, OracleError
 from denseflip.graph import Graph
-from denseflip.oracles.neural import NetworkOracle, compare_outputs
-from denseflip.oracles.scores import margins, positions, shares_of
+from denseflip.oracles.neural import NetworkOracle, compare_outputs, margins, positions, shares_of
 from graphs import complete, empty, path
 
 ROLES = {"x": "x", "edge_index": "edge_index", "batch": "batch"}

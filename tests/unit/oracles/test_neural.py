@@ -21,8 +21,14 @@ from denseflip.errors import (
     UnknownNameError,
 )
 from denseflip.graph import Graph
-from denseflip.oracles.neural import compare_outputs
-from denseflip.oracles.scores import as_array, kind_of, margins, positions, shares_of
+from denseflip.oracles.neural import (
+    as_array,
+    compare_outputs,
+    kind_of,
+    margins,
+    positions,
+    shares_of,
+)
 from denseflip.oracles.tensors import inputs_of, node_features, roles_of, together
 from graphs import path
 

@@ -16,8 +16,7 @@ from denseflip.oracles.session import Session
 from denseflip.search.claims.claim_search import pareto_front
 from denseflip.search.core.probing import Probe
 from denseflip.search.core.problem import Problem, Walk
-from denseflip.search.methods.best import PAIRS, MemberAnswer
-from denseflip.search.methods.linearity import estimate_linearity
+from denseflip.search.methods.best import PAIRS, MemberAnswer, estimate_linearity
 from graphs import complete, empty, graph, halves, path, two_cliques
 
 N = 12

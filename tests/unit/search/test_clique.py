@@ -19,9 +19,13 @@ from denseflip.oracles.session import Session
 from denseflip.search.core.problem import Problem
 from denseflip.search.methods.blocks import State
 from denseflip.search.methods.dcs import DCS
-from denseflip.search.methods.densify import CliqueDensify, _least_used, clique_size
 from denseflip.search.methods.registry import cli
-from denseflip.search.methods.sparsify import CliqueSparsify
+from denseflip.search.methods.structure_blocks import (
+    CliqueDensify,
+    CliqueSparsify,
+    _least_used,
+    clique_size,
+)
 from graphs import clique, complete, empty, graph, star, two_cliques
 
 

@@ -10,9 +10,8 @@ from denseflip import DCS, Step, explain
 from denseflip.counterfactual import Ask, Status
 from denseflip.errors import InvalidParameterError, UnknownNameError
 from denseflip.search.core.problem import Problem
-from denseflip.search.methods.densify import PairDensify
 from denseflip.search.methods.registry import tri
-from denseflip.search.methods.sparsify import CliqueSparsify, PairSparsify
+from denseflip.search.methods.structure_blocks import CliqueSparsify, PairDensify, PairSparsify
 from graphs import clique, complete, empty, graph, path, triangle_with_tail
 
 
@@ -227,7 +226,7 @@ def test_a_region_first_composition_may_give_steps_a_name_and_nodes():
         ({"rank": "trangles"}, "Unknown rank 'trangles'. Did you mean 'triangles'"),
         ({"schedule": "densty"}, "Unknown schedule 'densty'. Did you mean 'density'"),
         ({"sparsify": 3}, "sparsify must be a name or a callable; got int 3"),
-        ({"questions": "never"}, "questions must be 'each' or 'iteration'; got 'never'"),
+        ({"questions": "never"}, "questions must be one of each, iteration; got 'never'"),
         ({"max_iterations": -1}, "max_iterations must be a whole number, at least 0; got -1"),
         ({"max_iterations": "ten"}, "max_iterations must be a whole number.*got 'ten'"),
         ({"max_iterations": 2.5}, "max_iterations must be a whole number.*got 2.5"),

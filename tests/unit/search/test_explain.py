@@ -19,8 +19,7 @@ from denseflip.errors import (
     UnknownNameError,
 )
 from denseflip.graph import Graph, Nodes
-from denseflip.search.methods.densify import PairDensify
-from denseflip.search.methods.sparsify import PairSparsify
+from denseflip.search.methods.structure_blocks import PairDensify, PairSparsify
 from graphs import clique, complete, empty, graph, halves, path, triangle_with_tail
 
 

@@ -109,7 +109,7 @@ def test_the_slack_and_the_counts_of_cliques_can_be_set():
         )
         default = make_method(name).search.densify
         assert (default.slack, default.step) == (10, -1)
-        with pytest.raises(InvalidParameterError, match="counts must be -1, 0 or 1"):
+        with pytest.raises(InvalidParameterError, match="counts must be one of -1, 0, 1"):
             make_method(name, counts=2)
         with pytest.raises(InvalidParameterError, match="slack"):
             make_method(name, slack=-1)

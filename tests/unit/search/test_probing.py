@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from denseflip.graph import Graph
 from denseflip.oracles.adapt import as_oracle
 from denseflip.oracles.session import BudgetSpentError, Session
-from denseflip.search.core.probing import Probe, certify, gallop, joined, lexmin
+from denseflip.search.core.probing import Probe, SharedSession, certify, gallop, joined, lexmin
 from denseflip.search.core.problem import Problem
-from denseflip.search.core.shared_session import SharedSession
 
 WEIGHTS = st.lists(st.integers(0, 9), min_size=1, max_size=7)
 

@@ -12,9 +12,9 @@ from denseflip.counterfactual import Status
 from denseflip.errors import InvalidParameterError
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.session import BudgetSpentError, Session
+from denseflip.search.core.probing import SharedSession
 from denseflip.search.core.problem import Problem
-from denseflip.search.core.shared_session import SharedSession
-from denseflip.search.methods.contrast import helpful_changes
+from denseflip.search.methods.baselines import helpful_changes
 from denseflip.search.methods.race import Race
 from graphs import complete, empty, graph, halves, path, two_cliques
 

@@ -8,12 +8,13 @@ from denseflip.graph import Nodes
 from denseflip.oracles.background import Background
 from denseflip.oracles.session import Session
 from denseflip.search.core.problem import Problem
-from denseflip.search.methods.rank import RegionRank, as_rank, check_ranking
+from denseflip.search.methods.blocks import RegionRank, check_ranking
+from denseflip.search.methods.dcs import DCS
 from graphs import clique, complete, graph, halves, triangle_with_tail
 
 
 def ranked(name, g, **facts):
-    return as_rank(name)(Problem(g, 0, **facts)).tolist()
+    return DCS(rank=name).rank(Problem(g, 0, **facts)).tolist()
 
 
 def test_triangles_then_number():
@@ -60,7 +61,7 @@ def test_contrast_sums_over_the_pairs_of_a_node():
     current, target = [graph(4, [(0, 1), (0, 2)])], [graph(4, [(0, 2), (2, 3)])]
     # (0, 1) counts +1, (2, 3) counts -1: nodes 0 and 1 first, 2 and 3 last.
     problem = contrast_problem(graph(4), current, target)
-    assert as_rank("contrast")(problem).tolist() == [0, 1, 2, 3]
+    assert DCS(rank="contrast").rank(problem).tolist() == [0, 1, 2, 3]
 
 
 def test_regions_are_ordered_by_density_not_by_edges():  # D8
@@ -103,9 +104,9 @@ def test_no_regions_no_ranking():
 
 def test_an_unknown_rank_is_refused():
     with pytest.raises(UnknownNameError, match="Did you mean 'triangles'"):
-        as_rank("triangle")
+        DCS(rank="triangle")
     with pytest.raises(InvalidParameterError, match="rank must be a name or a callable; got int"):
-        as_rank(5)
+        DCS(rank=5)
 
 
 @pytest.mark.parametrize("bad", [[0, 1], [0, 1, 1], [1, 2, 3], [[0, 1, 2]], [0.0, 1.5, 2.0]])

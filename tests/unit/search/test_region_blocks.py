@@ -5,7 +5,7 @@ import pytest
 from denseflip import explain, make_method
 from denseflip.errors import InvalidParameterError, UnknownNameError
 from denseflip.graph import Nodes
-from denseflip.search.methods.region_blocks import RegionBlocks
+from denseflip.search.methods.cell import RegionBlocks
 from graphs import clique, complete, empty, graph, halves
 
 

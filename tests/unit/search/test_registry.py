@@ -7,7 +7,7 @@ from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNa
 from denseflip.search.core.method import describe_parameters
 from denseflip.search.core.refinement import BackwardRefine, MinimalRefine
 from denseflip.search.methods.registry import ALIASES, GROUPS, METHODS, as_method
-from denseflip.search.methods.sparsify import CliqueSparsify
+from denseflip.search.methods.structure_blocks import CliqueSparsify
 from graphs import path
 
 

@@ -14,7 +14,7 @@ from denseflip.oracles.session import Session
 from denseflip.result_scores import Plausibility, Robustness
 from denseflip.search.core.problem import Problem
 from denseflip.search.core.refinement import Candidate
-from denseflip.search.postprocess.requirements import _AcceptanceTest
+from denseflip.search.postprocess.requirements import _acceptance_test
 from denseflip.search.postprocess.robust import Noise, PerturbationTest
 from graphs import halves, star, two_cliques
 
@@ -290,9 +290,9 @@ def test_a_more_plausible_graph_that_does_not_last_is_no_answer() -> None:
     session = Session(as_oracle(lambda g: int(g == graph or g.n_edges > 10**6), "graph"))
     candidate = Candidate(problem, problem.end(graph, 1), session)
     shaker = PerturbationTest(problem, session, Noise(0.9, 0.01), np.random.default_rng(0))
-    assert _AcceptanceTest(candidate, None)(graph) == 1  # it flips
-    assert _AcceptanceTest(candidate, shaker)(graph) is None  # and nothing near it does
-    assert _AcceptanceTest(candidate, None)(graph.toggle([(0, 1)])) is None
+    assert _acceptance_test(candidate, None)(graph) == 1  # it flips
+    assert _acceptance_test(candidate, shaker)(graph) is None  # and nothing near it does
+    assert _acceptance_test(candidate, None)(graph.toggle([(0, 1)])) is None
 
 
 # ---- diverse ------------------------------------------------------------------------------------

@@ -7,18 +7,18 @@ import pytest
 from denseflip.errors import InvalidParameterError, UnknownNameError
 from denseflip.oracles.background import Background
 from denseflip.search.core.problem import Problem
-from denseflip.search.methods.schedule import as_schedule, densify_share
+from denseflip.search.methods.dcs import DCS, densify_share
 from graphs import clique, complete, empty, graph, path
 
 
 def turns(g, n, background=None):
     known = None if background is None else Background(background)
-    stream = as_schedule("density")(Problem(g, 0, background=known))
+    stream = DCS(schedule="density").schedule(Problem(g, 0, background=known))
     return "".join(turn[0] for (turn,) in islice(stream, n))
 
 
 def test_alternate_is_one_of_each():
-    stream = as_schedule("alternate")(Problem(empty(), 0))
+    stream = DCS(schedule="alternate").schedule(Problem(empty(), 0))
     assert list(islice(stream, 3)) == [("sparsify", "densify")] * 3
 
 
@@ -54,9 +54,9 @@ def test_the_turns_never_stray_from_the_share_by_more_than_one(n_nodes):
 
 def test_an_unknown_schedule_is_refused():
     with pytest.raises(UnknownNameError, match="Did you mean 'alternate'"):
-        as_schedule("alternating")
+        DCS(schedule="alternating")
     with pytest.raises(InvalidParameterError, match="schedule must be"):
-        as_schedule(None)
+        DCS(schedule=None)
 
 
 def test_the_share_is_that_of_the_usual_density_in_both():

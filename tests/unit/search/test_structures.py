@@ -19,8 +19,8 @@ from denseflip.graph.peel import densest, truss_numbers
 from denseflip.graph.relaxed_cliques import Dense
 from denseflip.search.core.problem import Problem
 from denseflip.search.methods.blocks import DENSIFY, SPARSIFY, State
+from denseflip.search.methods.dcs import method_of
 from denseflip.search.methods.structure_blocks import StructureDensify, StructureSparsify
-from denseflip.search.methods.structure_methods import method_of
 from denseflip.search.methods.structures import (
     STRUCTURES,
     Club,

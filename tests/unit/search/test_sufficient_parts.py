@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from denseflip import Counterfactual, Edits, Graph
 from denseflip.counterfactual import Status
 from denseflip.oracles.session import Session
-from denseflip.search.core.sufficient_parts import fewest_parts
+from denseflip.search.core.probing import fewest_parts
 
 N = 9  # nodes 0-1, 0-2, …: part i is the pair (0, i + 1)
 PARTS = [np.array([i]) for i in range(1, N)]

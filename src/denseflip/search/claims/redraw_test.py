@@ -38,9 +38,8 @@ from denseflip.search.claims.claim import Claim
 from denseflip.search.claims.places import Places, whole_claim
 from denseflip.search.claims.redraw import DRAWS, Elsewhere, Redraw, TooFewError
 from denseflip.search.constraints.constrained_session import constrain, known_constraints_of
-from denseflip.search.core.probing import Probe
+from denseflip.search.core.probing import Probe, fewest_parts
 from denseflip.search.core.problem import Problem
-from denseflip.search.core.sufficient_parts import fewest_parts
 
 FEW_CELLS = 5  # the most cells in a sentence that can be remembered; more is a list
 _STREAM = 15  # makes these draws independent of a search with the same seed

@@ -37,6 +37,8 @@ class ConstrainedSession(SessionView):
     confidence : the required confidence; None for none.
     """
 
+    gave_up = False
+
     def __init__(
         self,
         session: BaseSession,
@@ -47,24 +49,15 @@ class ConstrainedSession(SessionView):
         super().__init__(session)
         self._original = original
         self._constraints = constraints
-        self._confidence = confidence
+        self.required_confidence = confidence
         self._refused_in_a_row = 0
-        self._gave_up = False
-
-    @property
-    def required_confidence(self) -> float | None:
-        """The confidence that another label must have to be accepted, or None."""
-        return self._confidence
-
-    @property
-    def gave_up(self) -> bool:
-        """Whether a search was stopped because too many graphs in a row were forbidden."""
-        return self._gave_up
 
     def permits(self, graph: Graph) -> bool:
         """Whether the constraints allow a graph."""
         constraints = self._constraints
-        return (constraints is None or not constraints.forbids(graph)) and super().permits(graph)
+        return (constraints is None or not constraints.forbids(graph)) and self._session.permits(
+            graph
+        )
 
     def query(self, graph: Graph) -> Answer:
         """Query the oracle about a graph that is allowed; counts as one call."""
@@ -78,13 +71,13 @@ class ConstrainedSession(SessionView):
                 return self._original
             self._refused_in_a_row = 0
         answer = session.query(graph)
-        return answer if self._confidence is None else self.apply_confidence(answer)
+        return answer if self.required_confidence is None else self.apply_confidence(answer)
 
     def _count_refused(self) -> None:
         """Count a forbidden graph; stop the search after too many in a row."""
         self._refused_in_a_row += 1
         if self._refused_in_a_row >= MAX_REFUSED:
-            self._refused_in_a_row, self._gave_up = 0, True
+            self._refused_in_a_row, self.gave_up = 0, True
             raise BudgetSpentError
 
     def look_ahead(
@@ -96,10 +89,10 @@ class ConstrainedSession(SessionView):
     ) -> Generator[tuple[T, Graph], None, None]:
         """Pass candidates through; only allowed graphs are evaluated ahead."""
         if self._constraints is None:
-            return super().look_ahead(candidates, odds, permits=permits)
+            return self._session.look_ahead(candidates, odds, permits=permits)
         mine = self.permits
         both = mine if permits is None else lambda graph: permits(graph) and mine(graph)
-        return super().look_ahead(candidates, odds, permits=both)
+        return self._session.look_ahead(candidates, odds, permits=both)
 
     def recall(self, graph: Graph) -> Answer:
         """The answer that `query` would give, not counted."""
@@ -112,10 +105,10 @@ class ConstrainedSession(SessionView):
     def apply_confidence(self, answer: Answer) -> Answer:
         """The answer, or the original's label if another label lacks the required confidence."""
         answer = self._session.apply_confidence(answer)
-        if self._confidence is None or answer.confidence is None:
+        if self.required_confidence is None or answer.confidence is None:
             return answer
         label = self._original.label
-        if answer.label == label or answer.confidence >= self._confidence - 1e-12:
+        if answer.label == label or answer.confidence >= self.required_confidence - 1e-12:
             return answer
         probabilities = answer.probabilities or {}
         return Answer(label, probabilities.get(label), answer.probabilities)
@@ -123,9 +116,9 @@ class ConstrainedSession(SessionView):
     def without_constraints(self) -> BaseSession:
         """The same session with all graphs permitted; the required confidence stays."""
         session = self._session.without_constraints()
-        if self._confidence is None:
+        if self.required_confidence is None:
             return session
-        return ConstrainedSession(session, self._original, None, self._confidence)
+        return ConstrainedSession(session, self._original, None, self.required_confidence)
 
 
 def constrain(

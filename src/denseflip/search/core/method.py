@@ -86,36 +86,12 @@ def conversation(search: Callable[..., Walk]) -> Conversation:
     return search  # type: ignore[return-value]
 
 
-@dataclass(frozen=True)
-class FunctionStream(Stream):
-    """A callable without a declared kind that was classified as a stream."""
-
-    function: Callable[[Problem], Iterator[Step]]
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """The needs that the function declares."""
-        return needs_of(self.function)
-
-    def __call__(self, problem: Problem) -> Iterator[Step]:
-        """Yield the steps of the function."""
-        return self.function(problem)
-
-
-@dataclass(frozen=True)
-class FunctionConversation(Conversation):
-    """A callable without a declared kind that was classified as a conversation."""
-
-    function: Callable[[Problem, BaseSession], Walk]
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """The needs that the function declares."""
-        return needs_of(self.function)
-
-    def __call__(self, problem: Problem, session: BaseSession) -> Walk:
-        """Search by the function."""
-        return self.function(problem, session)
+def bind(search: Callable[..., Any], kind: str | None, **parameters: Any) -> Any:
+    """A search with parameters bound, which declares a kind and the needs of the search."""
+    bound = partial(search, **parameters)
+    bound.kind, bound.needs = kind, needs_of(search)  # type: ignore[attr-defined]
+    bound.__name__ = getattr(search, "__name__", type(search).__name__)  # type: ignore[attr-defined]
+    return bound
 
 
 def with_kind(search: Any) -> Stream | Conversation:
@@ -131,10 +107,8 @@ def with_kind(search: Any) -> Stream | Conversation:
     if declares_kind(search):
         return search  # type: ignore[no-any-return]
     n = count_required(search)
-    if n == 1:
-        return FunctionStream(search)
-    if n == 2:
-        return FunctionConversation(search)
+    if n in (1, 2):
+        return bind(search, STREAM if n == 1 else CONVERSATION)  # type: ignore[no-any-return]
     name = getattr(search, "__qualname__", type(search).__qualname__)
     seen = "its parameters cannot be inspected" if n is None else f"it has {n} required parameters"
     msg = (
@@ -199,8 +173,6 @@ def needs_of(*parts: object) -> frozenset[str]:
 
 def describe_parameters(value: Any) -> Any:
     """Describe a method, block or value in plain JSON-ready form, with the names of its types."""
-    if isinstance(value, (FunctionStream, FunctionConversation)):
-        return describe_parameters(value.function)
     if is_dataclass(value) and not isinstance(value, type):
         inner = {f.name: describe_parameters(getattr(value, f.name)) for f in fields(value)}
         return {"type": type(value).__name__, **inner}

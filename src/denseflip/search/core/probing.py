@@ -2,19 +2,22 @@
 
 They look for a short list of items (edits, cells, amounts) that is enough, according to a function
 ``enough``. `Probe` provides the usual one: whether the original with some edits flips. It never
-queries the same graph twice.
+queries the same graph twice. `fewest_parts` finds the parts of a counterfactual that are enough.
+`SharedSession` lets several searches share answers and a part of the budget.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TypeVar, overload
+from contextlib import suppress
+from math import inf
+from typing import NamedTuple, TypeVar, overload
 
 import numpy as np
 
-from denseflip.counterfactual import Label
+from denseflip.counterfactual import Counterfactual, Label
 from denseflip.graph import Codes, Graph
-from denseflip.oracles.base_session import BaseSession
+from denseflip.oracles.base_session import BaseSession, BudgetSpentError, SessionView
 from denseflip.oracles.lookahead import FlipOdds
 from denseflip.oracles.protocol import Answer
 from denseflip.search.core.problem import Problem
@@ -187,3 +190,164 @@ def certify(items: Sequence[T], enough: Callable[[Sequence[T]], bool]) -> list[T
                 del kept[i]
                 changed = True
     return kept
+
+
+class SufficientParts(NamedTuple):
+    """Parts whose edits flip the oracle by themselves.
+
+    Attributes
+    ----------
+    chosen : their indices, ascending.
+    label : the oracle's label of the original with only their edits.
+    tried : how many choices of parts were queried.
+    minimal : whether it was certified that none can be left out, except those that were `kept`.
+    """
+
+    chosen: tuple[int, ...]
+    label: Label
+    tried: int
+    minimal: bool
+
+
+def fewest_parts(
+    result: Counterfactual,
+    parts: Sequence[Codes],
+    session: BaseSession,
+    *,
+    kept: int = 0,
+    budget: int | None = None,
+    shorten: bool = True,
+) -> SufficientParts | None:
+    """Find a few parts of a counterfactual that flip; None if not even all of them do.
+
+    Finds the shortest prefix that flips, reduces it to the parts that are needed (`lexmin`), and
+    checks that none can be left out (`certify`). The flip is never lost, even if the labels are not
+    monotone.
+
+    Parameters
+    ----------
+    result : the counterfactual.
+    parts : its edits as pair codes, in order of preference.
+    session : the session to query through; every choice of parts is one query.
+    kept : how many of the first parts are chosen in any case.
+    budget : the largest number of queries, at least 1; when it is spent, the shortest choice that
+        flipped is returned.
+    shorten : False to query only all parts together.
+    """
+    everything = tuple(range(len(parts)))
+    chosen: dict[tuple[int, ...], Label] = {}  # choices that flip
+    queried: set[tuple[int, ...]] = set()
+
+    def changed(some: Sequence[int]) -> Graph:
+        return result.original.toggle_codes(np.unique(joined(parts[i] for i in some)))
+
+    def prefixes() -> Iterator[tuple[int, Graph]]:
+        most = len(parts) if budget is None else min(len(parts), kept + budget - 1)
+        for k in range(kept + 1, most + 1):
+            yield k, changed(range(k))
+
+    def flips(some: Sequence[int]) -> bool:
+        key = tuple(sorted(some))
+        if key not in queried:
+            reserved = 0 if chosen or key == everything else 1  # one query about all parts
+            if budget is not None and len(queried) + reserved >= budget:
+                raise BudgetSpentError
+            label = session.query(changed(key)).label
+            queried.add(key)
+            if result.accepts(label):
+                chosen[key] = label
+        return key in chosen
+
+    best: tuple[int, ...] | None = None
+    if shorten:
+        with suppress(BudgetSpentError):
+            k = kept if kept and flips(range(kept)) else 0
+            if not k:
+                # The shortest prefix first: if labels are not monotone, longer ones may not flip.
+                walk = session.look_ahead(prefixes())
+                k = next((n for n, _ in walk if flips(range(n))), 0) or len(parts)
+                walk.close()
+            if not flips(range(k)):
+                return None
+            best = _needed(k, kept, flips)
+    minimal = best is not None
+    if best is None:
+        if not chosen and not (everything and flips(everything)):
+            return None
+        best = min(chosen, key=lambda key: (len(key), key))
+    return SufficientParts(best, chosen[best], len(queried), minimal or len(best) == 1)
+
+
+def _needed(k: int, kept: int, flips: Callable[[Sequence[int]], bool]) -> tuple[int, ...]:
+    """Which of the first k parts, which flip together, are needed beside those that are kept."""
+    first = list(range(kept))
+    if k == kept:
+        return tuple(first)
+    needed = lexmin(range(kept, k), lambda some: flips([*first, *some]))
+    needed = certify(sorted(needed), lambda some: flips([*first, *some]))
+    return tuple(sorted(first + needed))
+
+
+class SharedSession(SessionView):
+    """A view of a session in which no graph is counted twice.
+
+    Budget, cache and counts are those of the session it was made of. A graph that was queried
+    before is answered from the cache and not counted.
+
+    Parameters
+    ----------
+    session : the session whose answers are shared.
+    limit : the largest number of new queries through this view; None for all that are left.
+    """
+
+    def __init__(self, session: BaseSession, limit: int | None = None) -> None:
+        end = inf if limit is None else session.calls + limit
+        if isinstance(session, SharedSession):  # one level is enough, and it is quicker
+            end = min(end, session._end)
+            session = session._session
+        super().__init__(session)
+        self._end: float = end
+
+    @property
+    def remaining(self) -> float:
+        """Number of queries left in this part of the budget."""
+        session = self._session
+        return min(session.remaining, self._end - session.calls)
+
+    def query(self, graph: Graph) -> Answer:
+        """Query the oracle about a graph; counts as one call if the graph was never queried."""
+        session = self._session
+        if session.was_queried(graph):
+            return session.recall(graph)
+        if self.remaining < 1:
+            raise BudgetSpentError
+        return session.query(graph)
+
+    def query_all(self, graphs: Iterable[Graph]) -> list[Answer]:
+        """Query several graphs; those that were never queried are evaluated together."""
+        graphs = list(graphs)
+        session = self._session
+        new = {graph.key: graph for graph in graphs if not session.was_queried(graph)}
+        if new:
+            super().query_all(new.values())
+        return [session.recall(graph) for graph in graphs]
+
+    def without_constraints(self) -> BaseSession:
+        """The same part of the budget with all graphs permitted."""
+        session = SharedSession(self._session.without_constraints())
+        session._end = self._end
+        return session
+
+    def charge(self, n: int) -> None:
+        """Count ``n`` calls without a query; if this part does not cover all, count none."""
+        self._check_covers(n)
+        super().charge(n)
+
+    def charge_background(self, graphs: Sequence[Graph]) -> None:
+        """Count one call for each background graph."""
+        self._check_covers(len(graphs))
+        super().charge_background(graphs)
+
+    def _check_covers(self, n: int) -> None:
+        if n > self.remaining:
+            raise BudgetSpentError

@@ -170,23 +170,21 @@ class Problem:
     @cached_property
     def triangles(self) -> npt.NDArray[np.int64]:
         """Triangles through each node of the original."""
-        return _cached(count_triangles)(self.graph) if self._small else count_triangles(self.graph)
+        return self._per_node(count_triangles)
 
     @cached_property
     def harmonic(self) -> npt.NDArray[np.float64]:
         """Harmonic centrality of each node of the original."""
-        if self._small:
-            return _cached(harmonic_centrality)(self.graph)
-        return harmonic_centrality(self.graph)
+        return self._per_node(harmonic_centrality)
 
     @cached_property
     def places(self) -> npt.NDArray[np.int64]:
         """The rank of each node in an order that does not depend on the node numbers."""
         return node_places(self.graph, self.nodes)
 
-    @property
-    def _small(self) -> bool:
-        return self.graph.n_edges <= _KEPT_EDGES
+    def _per_node(self, count: Callable[[Graph], npt.NDArray[Any]]) -> npt.NDArray[Any]:
+        small = self.graph.n_edges <= _KEPT_EDGES
+        return _cached(count)(self.graph) if small else count(self.graph)
 
     def taxonomy(self, name: str | None, needed_by: str) -> Taxonomy:
         """The taxonomy that a method needs; raises an error with the remedy if there is none."""

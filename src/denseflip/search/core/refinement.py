@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import chain, pairwise
@@ -384,12 +384,29 @@ def as_refiners(refine: str | Refine | Iterable[str | Refine]) -> tuple[Refine, 
     """Refiners by name, one or several, or callables as they are."""
     if isinstance(refine, str) or not isinstance(refine, Iterable):
         refine = (refine,)
-    out: list[Refine] = []
-    for item in refine:
-        if isinstance(item, str):
-            if item not in REFINERS:
-                raise UnknownNameError("refinement", item, REFINERS, aliases=REFINER_WORDS)
-            out.append(REFINERS[item][0]())
-        else:
-            out.append(check_callable("refine", item))
-    return tuple(out)
+    known = {name: make for name, (make, _) in REFINERS.items()}
+    return tuple(by_name("refine", item, known, "refinement", REFINER_WORDS) for item in refine)
+
+
+def by_name(
+    parameter: str,
+    given: Any,
+    known: Mapping[str, Callable[[], Any]],
+    kind: str = "",
+    aliases: Mapping[str, str] | None = None,
+) -> Any:
+    """Make the part of a search that a name refers to; return a callable as it is.
+
+    Parameters
+    ----------
+    parameter : the name of the parameter, for messages.
+    given : the name, or the callable.
+    known : name → what makes the part.
+    kind : what the name refers to, for messages; by default the name of the parameter.
+    aliases : as in `UnknownNameError`.
+    """
+    if not isinstance(given, str):
+        return check_callable(parameter, given)
+    if given not in known:
+        raise UnknownNameError(kind or parameter, given, known, aliases=aliases)
+    return known[given]()

@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from denseflip.counterfactual import Status
-from denseflip.errors import UnknownNameError
+from denseflip.errors import check_name
 from denseflip.graph import Taxonomy
 from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.request import LANGUAGES, OBJECTIVES
 from denseflip.search.core.engine import search
 from denseflip.search.core.method import Conversation
+from denseflip.search.core.probing import SharedSession
 from denseflip.search.core.problem import BACKGROUND, REGIONS, Problem, Walk, check_given
-from denseflip.search.core.shared_session import SharedSession
 from denseflip.search.methods.best import PAIRS, Best, MemberAnswer
 from denseflip.search.methods.brief import (
     Attempt,
@@ -35,7 +35,9 @@ _FRONT_PAIRS = 500  # queries that a front may spend on the fewest edits
 
 @dataclass(frozen=True)
 class Auto(Conversation):
-    """Find the shortest sentence that is true as read; else the fewest edits.
+    """The shortest sentence that is true as read, in the language that fits the classifier.
+
+    Where there is none, the fewest edits.
 
     Parameters
     ----------
@@ -60,10 +62,9 @@ class Auto(Conversation):
 
     def __post_init__(self) -> None:
         check_sentence_options(self)
-        if self.language not in LANGUAGES:
-            raise UnknownNameError("language", str(self.language), LANGUAGES)
-        if self.objective is not None and self.objective not in OBJECTIVES:
-            raise UnknownNameError("objective", str(self.objective), OBJECTIVES)
+        check_name("language", self.language, LANGUAGES)
+        if self.objective is not None:
+            check_name("objective", self.objective, OBJECTIVES)
 
     def __call__(self, problem: Problem, session: BaseSession) -> Walk:
         """Try one language after the other."""

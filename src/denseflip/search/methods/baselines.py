@@ -13,9 +13,11 @@ import numpy as np
 from denseflip.counterfactual import Ask, Step
 from denseflip.errors import whole_number
 from denseflip.graph import Codes, Graph, Pair
+from denseflip.graph.node_order import pair_places
 from denseflip.graph.pairs import are_among
 from denseflip.oracles.base_session import BaseSession
 from denseflip.search.core.method import Conversation, Stream
+from denseflip.search.core.probing import Probe, gallop
 from denseflip.search.core.problem import BACKGROUND, Problem, StopSearch, Walk
 from denseflip.search.methods.orders import all_unjoined, decoded
 
@@ -53,7 +55,7 @@ def _shuffled_unjoined(graph: Graph, rng: np.random.Generator) -> Iterator[Pair]
 
 @dataclass(frozen=True)
 class EdgeSwap(Stream):
-    """Remove one random edge and add one random pair per iteration (paper: EDG).
+    """Swap one random edge for one random pair at a time (paper: EDG).
 
     Parameters
     ----------
@@ -79,7 +81,9 @@ class EdgeSwap(Stream):
 
 @dataclass(frozen=True)
 class Bidirectional(Stream):
-    """Forward phase of Abrate & Bonchi's bidirectional searches; ``+bw`` is the backward phase.
+    """Toggle random batches of pairs until the label flips, then search backward.
+
+    The forward phase of Abrate & Bonchi's bidirectional searches; ``+bw`` is the backward phase.
 
     ``obs`` toggles ``batch`` random pairs per iteration, drawn alternately from the edges and from
     the unjoined pairs. With ``data_driven`` (``dbs``), edges that the current class has more often
@@ -87,8 +91,8 @@ class Bidirectional(Stream):
     a probability proportional to the difference. The others follow in random order.
     """
 
-    data_driven: bool = False
     batch: int = 5
+    data_driven: bool = False
     max_iterations: int = 2000
 
     @property
@@ -148,7 +152,7 @@ def _weighted(codes: Codes, weights: Codes, rng: np.random.Generator) -> Codes:
 
 @dataclass(frozen=True)
 class ClosestGraph(Conversation):
-    """The closest background graph that the oracle puts in another class (paper: DAT).
+    """Take the closest background graph of another class (paper: DAT).
 
     The search consists of the labels of the background, and each of them counts as one query.
 
@@ -214,3 +218,41 @@ def replace_by(problem: Problem, graph: Graph, session: BaseSession) -> Walk:
     toggled = tuple(problem.graph ^ graph)
     step = Step("replace", "graph", toggled, ask=Ask.KNOWN, iteration=1)
     return problem.end(graph, session.recall(graph).label, [step])
+
+
+def helpful_changes(problem: Problem, needed_by: str) -> Codes:
+    """Pairs whose change makes the graph more like the target class, the largest contrast first.
+
+    These are edges that the original's class has more often, and unjoined pairs that it has less
+    often. Ties are in an order that does not depend on the node numbers.
+    """
+    contrast = problem.contrast(needed_by)
+    present = are_among(contrast.codes, problem.graph.codes)
+    helps = np.where(present, contrast.values > 0, contrast.values < 0)
+    codes, sizes = contrast.codes[helps], np.abs(contrast.values[helps])
+    return problem.free(codes[np.lexsort((pair_places(codes, problem.places), -sizes))])
+
+
+@dataclass(frozen=True)
+class ContrastList(Conversation):
+    """Make the graph more like the target class, the largest differences first.
+
+    The length of the prefix that flips is found by doubling and bisection: a thousand edits take
+    about twenty queries.
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset({BACKGROUND})
+
+    def __call__(self, problem: Problem, session: BaseSession) -> Walk:
+        """Find a prefix that flips while the one before it does not."""
+        order = helpful_changes(problem, "con")
+        probe = Probe(problem, session)
+        k = gallop(len(order), lambda k: probe.flips(order[:k]))
+        if k is None:
+            problem.note(
+                f"No prefix of 1, 2, 4, … of the {len(order):,} changes that make the graph more "
+                "like the target class flips the label: this classifier does not use what sets its "
+                "classes apart. The method 'race' tries many orders."
+            )
+            return problem.end(problem.graph, problem.label)
+        return problem.end(probe.graph(order[:k]), probe.answer(order[:k]).label)

@@ -18,7 +18,7 @@ import numpy as np
 from denseflip.as_read import READINGS
 from denseflip.counterfactual import BALANCE as BALANCE_BLOCK
 from denseflip.counterfactual import Reading, Step
-from denseflip.errors import InvalidParameterError, UnknownNameError, whole_number
+from denseflip.errors import InvalidParameterError, check_name, whole_number
 from denseflip.graph import Taxonomy
 from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.request import BALANCE, IN_RANGE
@@ -32,9 +32,8 @@ from denseflip.search.claims.claim_search import (
 from denseflip.search.claims.places import Places
 from denseflip.search.claims.reference import FEWEST, Reference
 from denseflip.search.core.method import Conversation
-from denseflip.search.core.probing import Probe, joined
+from denseflip.search.core.probing import Probe, SharedSession, joined
 from denseflip.search.core.problem import BACKGROUND, REGIONS, Problem, StopSearch, Walk
-from denseflip.search.core.shared_session import SharedSession
 
 if TYPE_CHECKING:
     from denseflip.search.methods.auto import Auto
@@ -46,7 +45,7 @@ _MOST_PAIRS = 5_000_000  # of a graph: the pairs of every place are held in memo
 
 @dataclass(frozen=True)
 class Brief(Conversation):
-    """Find few places, each with an amount, that flip the label whichever pairs are changed.
+    """Few region pairs, with an amount each, that flip whichever connections are changed.
 
     Parameters
     ----------
@@ -75,13 +74,11 @@ class Brief(Conversation):
         if self.language == "pairs":
             msg = "brief describes regions or nodes; for pairs use the method 'tight' or 'race'."
             raise InvalidParameterError(msg, parameter="language")
-        if self.language not in ("auto", "regions", "nodes"):
-            raise UnknownNameError("language", str(self.language), ("auto", "regions", "nodes"))
+        check_name("language", self.language, ("auto", "regions", "nodes"))
         given = self.readings
         words = tuple(given.split(",")) if isinstance(given, str) else tuple(given)
         for word in words:
-            if word not in READINGS:
-                raise UnknownNameError("reading", str(word), READINGS, parameter="readings")
+            check_name("reading", word, READINGS, parameter="readings")
         if not words:
             msg = f"readings must name at least one of {', '.join(READINGS)}."
             raise InvalidParameterError(msg, parameter="readings")
@@ -241,8 +238,7 @@ def check_sentence_options(plan: Any) -> None:
         most = whole_number("max_cells", plan.max_cells, minimum=1)
         object.__setattr__(plan, "max_cells", most)
     for name, known in (("in_range", IN_RANGE), ("balance", BALANCE)):
-        if getattr(plan, name) not in known:
-            raise UnknownNameError(name, str(getattr(plan, name)), known)
+        check_name(name, getattr(plan, name), known)
 
 
 def _most_cells(problem: Problem, taxonomy: Taxonomy | None, most: int) -> int:

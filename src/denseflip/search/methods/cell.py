@@ -1,24 +1,33 @@
-"""Blocks that empty or fill a cell of regions: all pairs between two regions, or inside one."""
+"""Cells of regions: blocks that empty or fill one, and the method `blocks`.
+
+A cell is all pairs between two regions, or inside one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from denseflip.counterfactual import Ask, Step
-from denseflip.graph import Cells, Pair
-from denseflip.graph.cells import Cell
-from denseflip.search.core.problem import REGIONS
-from denseflip.search.methods.blocks import DENSIFY, SPARSIFY, State, Turn
-
-_TRIANGLE = 3  # edges to add when nothing was removed yet
+from denseflip.errors import InvalidParameterError
+from denseflip.graph import Cells, Graph, Pair
+from denseflip.graph.cells import Cell, Ints
+from denseflip.graph.node_order import pair_places
+from denseflip.search.core.method import Stream
+from denseflip.search.core.problem import BACKGROUND, REGIONS, Problem
+from denseflip.search.methods.blocks import (
+    DENSIFY,
+    State,
+    StatefulBlock,
+    Turn,
+)
 
 
 @dataclass(frozen=True)
-class CellSparsify:
+class CellSparsify(StatefulBlock):
     """Remove the remaining edges of the densest cell of the node's region.
 
     Density is the share of the cell's pairs that are edges of the original and not removed yet.
@@ -31,10 +40,6 @@ class CellSparsify:
 
     regions: str | None = None
     needs: ClassVar[frozenset[str]] = frozenset({REGIONS})
-
-    def __call__(self, state: State, node: int) -> Iterable[Step]:
-        """Yield the removal of one cell's edges, or nothing if none are left."""
-        return state.turn(self)(node)
 
     def start(self, state: State) -> Turn:
         """Start with all edges of the original, cell by cell."""
@@ -49,17 +54,13 @@ class CellSparsify:
             cell = max(mine, key=lambda c: len(left[c]) / _size(cells, c))  # the first of equals
             removed = tuple((int(c) // n, int(c) % n) for c in np.sort(left.pop(cell)))
             nodes = sorted({v for pair in removed for v in pair})
-            state.counts[nodes] += 1
-            state.removed_structures.append(frozenset(nodes))
-            state.last_size = len(nodes)
-            name = cells.name(cell)
-            return (Step(SPARSIFY, "cell", removed, Ask.YES, tuple(nodes), name, state.iteration),)
+            return state.removal("cell", removed, nodes, cells.name(cell))
 
         return turn
 
 
 @dataclass(frozen=True)
-class CellDensify:
+class CellDensify(StatefulBlock):
     """Add as many edges as were removed, in the sparsest cell of the node's region.
 
     Pairs of nodes that were least often in removed structures come first, then those from the
@@ -73,16 +74,12 @@ class CellDensify:
     regions: str | None = None
     needs: ClassVar[frozenset[str]] = frozenset({REGIONS})
 
-    def __call__(self, state: State, node: int) -> Iterable[Step]:
-        """Yield one step per cell until the iteration is balanced."""
-        return state.turn(self)(node)
-
     def start(self, state: State) -> Turn:
         """Start with the cells of the taxonomy."""
         cells = Cells(state.problem.taxonomy(self.regions, "cell"))
 
         def turn(node: int) -> Iterator[Step]:
-            lacking = state.removed_now if state.sparsified_now else state.last_removed or _TRIANGLE
+            lacking = state.lacking
             candidates: list[tuple[float, int, Cell, list[Pair]]] = []
             for cell in _cells_of(cells, node):
                 missing = _missing(state, cells, cell)
@@ -124,3 +121,94 @@ def _least_used_first(state: State, pair: Pair) -> tuple[int, int, Pair]:
     u, v = pair
     used = int(state.counts[u] + state.counts[v])
     return used, -int(state.position[u] + state.position[v]), pair
+
+
+@dataclass(frozen=True)
+class RegionBlocks(Stream):
+    """Change whole region pairs to the density of the target class, the most different first.
+
+    A cell is a pair of regions, or one region with itself. Its change is the mean number of edges
+    in the target class minus the number in the graph, rounded. Cells are sorted by the size of that
+    change, largest first, ties by the names of the regions, whatever the strength. Within a cell,
+    the pairs in which the two classes differ most change first.
+
+    Parameters
+    ----------
+    regions : the taxonomy, for example ``"lobe"`` or ``"lobe*hemisphere"``; None for the default.
+    strength : the number of edges to reach: the ``"mean"`` of the target class, its ``"max"`` (the
+        least where edges are removed), ``"full"`` (fill or empty the cell), or a number that
+        multiplies the change to the mean.
+    """
+
+    regions: str | None = None
+    strength: str | float = "mean"
+    needs: ClassVar[frozenset[str]] = frozenset({REGIONS, BACKGROUND})
+
+    def __post_init__(self) -> None:
+        s = self.strength
+        if isinstance(s, str) and s not in {"mean", "max", "full"}:
+            try:
+                s = float(s)
+            except ValueError:
+                msg = f"strength must be 'mean', 'max', 'full' or a positive number; got {s!r}."
+                raise InvalidParameterError(msg) from None
+            object.__setattr__(self, "strength", s)
+        if not isinstance(s, str) and not (np.isfinite(s) and s > 0):
+            msg = f"strength must be 'mean', 'max', 'full' or a positive number; got {s!r}."
+            raise InvalidParameterError(msg)
+
+    def __call__(self, problem: Problem) -> Iterator[Step]:
+        """Yield one cell's change per iteration."""
+        cells = Cells(problem.taxonomy(self.regions, "blocks"))
+        _, others = problem.split_background("blocks")
+        contrast = problem.contrast("blocks")
+        graph, n = problem.graph, problem.graph.n_nodes
+        usual, wanted = self._wanted(graph, others, cells)
+        # Ties by the names of the regions: their numbers depend on the order of the nodes.
+        order = np.lexsort((cells_by_name(cells), -np.abs(usual)))
+        order = order[wanted[order] != 0]
+        number = 0
+        for cell, change in zip(cells.at(order), wanted[order].tolist(), strict=True):
+            codes = cells.members(cell)
+            present = np.isin(codes, graph.codes, assume_unique=True)
+            codes = problem.free(codes[~present] if change > 0 else codes[present])
+            values = contrast.at(codes)
+            # Added: the pairs that the target class has most more often; removed: the opposite.
+            ties = pair_places(codes, problem.places)
+            strongest = np.lexsort((ties, values if change > 0 else -values))[: abs(change)]
+            toggled = tuple(sorted(divmod(int(c), n) for c in codes[strongest]))
+            if not toggled:
+                continue
+            number += 1
+            kind = "densify" if change > 0 else "sparsify"
+            yield Step(kind, "block", toggled, name=cells.name(cell), iteration=number)
+        stronger = "" if self.strength == "full" else " A larger change may: strength='full'."
+        problem.note(
+            f"All {number} cells in which the classes differ were changed to the target class's "
+            f"{self.strength if isinstance(self.strength, str) else 'multiple'}, and the label did "
+            f"not flip.{stronger}"
+        )
+
+    def _wanted(self, graph: Graph, others: Sequence[Graph], cells: Cells) -> tuple[Ints, Ints]:
+        """The change of every cell to the mean of the target class, and to the strength."""
+        has = cells.count(graph)
+        counts = np.stack([cells.count(g) for g in others])
+        change = counts.mean(axis=0) - has
+        usual = np.rint(change).astype(np.int64)
+        if self.strength == "max":
+            most, least = counts.max(axis=0) - has, counts.min(axis=0) - has
+            change = np.where(change > 0, most, np.where(change < 0, least, 0))
+        elif self.strength == "full":
+            change = np.where(usual > 0, cells.sizes - has, np.where(usual < 0, -has, 0))
+        elif not isinstance(self.strength, str):
+            change = change * self.strength
+        return usual, np.rint(change).astype(np.int64)
+
+
+def cells_by_name(cells: Cells) -> Ints:
+    """The rank of every cell when cells are sorted by the names of their two regions."""
+    regions = cells.taxonomy.regions
+    names = [tuple(sorted(regions[r] for r in cell)) for cell in cells.at(range(len(cells)))]
+    places = np.empty(len(names), dtype=np.int64)
+    places[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
+    return places

@@ -1,42 +1,57 @@
-"""DCS: rank, sparsify, densify and schedule composed into one stream of steps."""
+"""DCS: rank, sparsify, densify and schedule composed into one stream of steps.
+
+Also the schedules, and the methods that differ from `cli` in their structure only.
+"""
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import cycle, takewhile
+from itertools import cycle, repeat, takewhile
+from typing import Any
+
+import numpy as np
 
 from denseflip.counterfactual import Ask, Status, Step
 from denseflip.errors import (
     InvalidParameterError,
-    UnknownNameError,
-    check_callable,
+    check_choice,
     whole_number,
 )
+from denseflip.graph import Graph, Nodes
+from denseflip.graph.node_order import Ints, pair_places
+from denseflip.oracles.background import Background
 from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.search.core.engine import walk
 from denseflip.search.core.method import Conversation, Stream, needs_of
 from denseflip.search.core.problem import Problem, Walk
-from denseflip.search.core.refinement import Refine
+from denseflip.search.core.refinement import Refine, by_name
 from denseflip.search.methods.blocks import (
     DENSIFY,
+    RANKS,
     SPARSIFY,
     Block,
     Rank,
+    RegionRank,
     Schedule,
     State,
     StopSearch,
     Turn,
+    check_ranking,
 )
 from denseflip.search.methods.cell import CellDensify, CellSparsify
-from denseflip.search.methods.densify import CliqueDensify, PairDensify
-from denseflip.search.methods.rank import as_rank, check_ranking
-from denseflip.search.methods.schedule import as_schedule
-from denseflip.search.methods.sparsify import CliqueSparsify, PairSparsify
-from denseflip.search.methods.structure_blocks import StructureDensify, StructureSparsify
-from denseflip.search.methods.structures import STRUCTURES
+from denseflip.search.methods.structure_blocks import (
+    CliqueDensify,
+    CliqueSparsify,
+    PairDensify,
+    PairSparsify,
+    StructureDensify,
+    StructureSparsify,
+)
+from denseflip.search.methods.structures import STRUCTURES, Structure
 
 SPARSIFIERS: dict[str, Callable[[], Block]] = {
     "triangle": PairSparsify,
@@ -90,15 +105,18 @@ class DCS(Stream):
     questions: str = "each"
 
     def __post_init__(self) -> None:
-        if self.questions not in {"each", "iteration"}:
-            msg = f"questions must be 'each' or 'iteration'; got {self.questions!r}."
-            raise InvalidParameterError(msg)
+        check_choice("questions", self.questions, ("each", "iteration"))
         if self.max_iterations is not None:
             whole_number("max_iterations", self.max_iterations)
-        object.__setattr__(self, "rank", as_rank(self.rank))
-        object.__setattr__(self, "sparsify", _as_block(self.sparsify, SPARSIFIERS, SPARSIFY))
-        object.__setattr__(self, "densify", _as_block(self.densify, DENSIFIERS, DENSIFY))
-        object.__setattr__(self, "schedule", as_schedule(self.schedule))
+        ranks = {name: make for name, (make, _) in RANKS.items()}
+        schedules = {name: make for name, (make, _) in SCHEDULES.items()}
+        for kind, known in (
+            ("rank", ranks),
+            (SPARSIFY, SPARSIFIERS),
+            (DENSIFY, DENSIFIERS),
+            ("schedule", schedules),
+        ):
+            object.__setattr__(self, kind, by_name(kind, getattr(self, kind), known))
 
     @property
     def needs(self) -> frozenset[str]:
@@ -218,9 +236,164 @@ def _query_last(steps: list[Step]) -> list[Step]:
     return steps
 
 
-def _as_block(block: str | Block, known: Mapping[str, Callable[[], Block]], kind: str) -> Block:
-    if isinstance(block, str):
-        if block not in known:
-            raise UnknownNameError(kind, block, known)
-        return known[block]()
-    return check_callable(kind, block)
+# ---- schedules ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Alternate:
+    """One of each per iteration, as in the paper: the number of edges stays about the same."""
+
+    def __call__(self, problem: Problem) -> Iterator[tuple[str, ...]]:
+        """Sparsify, then densify, without end."""
+        return repeat((SPARSIFY, DENSIFY))
+
+
+@dataclass(frozen=True)
+class DensitySchedule:
+    """One block per iteration; the sparser the graph, the more often densify (paper, end of §4).
+
+    The share of densify is ``r / (r + d)`` with d the graph's density and r the mean density of
+    the background; without a background it is ``1 - d``. The turns are spread by error diffusion: a
+    running sum grows by the share in each iteration; when it reaches one half, densify is called
+    and one is subtracted. So the sequence is deterministic and deviates from the share by at most
+    one turn.
+    """
+
+    def __call__(self, problem: Problem) -> Iterator[tuple[str, ...]]:
+        """Yield one block per iteration, without end."""
+        share = densify_share(problem)
+        owed = 0.0
+        while True:
+            owed += share
+            if owed >= 0.5:
+                owed -= 1.0
+                yield (DENSIFY,)
+            else:
+                yield (SPARSIFY,)
+
+
+def densify_share(problem: Problem) -> float:
+    """Share of the iterations that densify under `DensitySchedule`."""
+    pairs = max(problem.graph.n_pairs, 1)
+    density = problem.graph.n_edges / pairs
+    if problem.background is None or not len(problem.background):
+        return 1 - density
+    graphs = problem.background.graphs
+    usual = sum(g.n_edges for g in graphs) / len(graphs) / pairs
+    return usual / (usual + density) if usual + density else 0.5
+
+
+SCHEDULES: dict[str, tuple[Callable[[], Schedule], str]] = {
+    "alternate": (Alternate, "one of each per iteration (the paper's choice)"),
+    "density": (DensitySchedule, "the sparser the graph, the more often densify"),
+}
+
+
+# ---- ties broken by structure -------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Renumbered(Stream):
+    """A stream that runs with the nodes renumbered by structure; its steps have the old numbers.
+
+    `tri`, `cli` and `rcli` break ties by node number, as the paper does. With renumbered nodes they
+    break ties by structure instead (``ties_by="structure"``).
+    """
+
+    search: Stream
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The needs of the search."""
+        return needs_of(self.search)
+
+    def __call__(self, problem: Problem) -> Iterator[Step]:
+        """Yield the steps of the search, renumbered."""
+        places = problem.places
+        old = np.argsort(places).tolist()
+        moved = _moved_problem(problem, places, old)
+        for step in self.search(moved):
+            pairs = tuple(
+                sorted((min(old[u], old[v]), max(old[u], old[v])) for u, v in step.toggled)
+            )
+            yield step._replace(toggled=pairs, nodes=tuple(sorted(old[v] for v in step.nodes)))
+
+
+def _moved_problem(problem: Problem, places: Ints, old: list[int]) -> Problem:
+    def moved(graph: Graph) -> Graph:
+        return Graph(graph.n_nodes, np.sort(pair_places(graph.codes, places)))
+
+    def picked(values: Any) -> Any:
+        return tuple(values[v] for v in old)
+
+    nodes, background = problem.nodes, problem.background
+    if nodes is not None:
+        nodes = Nodes(
+            picked(nodes.names),
+            {name: picked(labels) for name, labels in nodes.regions.items()},
+            None if nodes.coordinates is None else picked(nodes.coordinates),
+        )
+    constraints = problem.constraints
+    if constraints is not None:
+        constraints = constraints.renumbered(moved(problem.graph), np.array(old))
+    return replace(
+        problem,
+        graph=moved(problem.graph),
+        constraints=constraints,
+        nodes=nodes,
+        background=None if background is None else Background(map(moved, background.graphs)),
+        label_background=lambda: problem.background_labels,
+    )
+
+
+# ---- methods of dense structures ----------------------------------------------------------------
+
+
+def method_of(kind: type[Structure]) -> Callable[..., DCS]:
+    """The function that builds the method of a structure.
+
+    Its parameters are those of the structure, then those that all of these methods have.
+    """
+
+    def build(
+        *,
+        rank: str | Rank = "triangles",
+        schedule: str | Schedule = "alternate",
+        ties: str = "rank",
+        slack: int = 10,
+        max_iterations: int = 200,
+        **own: Any,
+    ) -> DCS:
+        structure = kind(**own)
+        return DCS(
+            rank=rank,
+            sparsify=StructureSparsify(structure),
+            densify=StructureDensify(structure, slack=slack, ties=ties),
+            schedule=schedule,
+            max_iterations=max_iterations,
+        )
+
+    only = inspect.Parameter.KEYWORD_ONLY
+    taken = [p.replace(kind=only) for p in inspect.signature(kind).parameters.values()]
+    common = [p for p in inspect.signature(build).parameters.values() if p.kind is only]
+    build.__signature__ = inspect.Signature(taken + common)  # type: ignore[attr-defined]
+    build.__name__ = build.__qualname__ = kind.__name__.lower()
+    build.__doc__ = inspect.getdoc(kind)
+    return build
+
+
+def cell(
+    *,
+    regions: str | None = None,
+    rank: str | Rank | None = None,
+    schedule: str | Schedule = "alternate",
+    max_iterations: int = 200,
+) -> DCS:
+    """Empty the densest cell of regions, fill the sparsest; a cell is two regions or one."""
+    return DCS(
+        rank=RegionRank(() if regions is None else (regions,)) if rank is None else rank,
+        sparsify=CellSparsify(regions),
+        densify=CellDensify(regions),
+        schedule=schedule,
+        max_iterations=max_iterations,
+    )

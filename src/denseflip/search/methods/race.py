@@ -19,12 +19,10 @@ from denseflip.errors import whole_number
 from denseflip.graph import Codes, Pair
 from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.search.core.method import Conversation
-from denseflip.search.core.probing import Probe
+from denseflip.search.core.probing import Probe, SharedSession
 from denseflip.search.core.problem import SPENT, Problem, StopSearch, Walk
 from denseflip.search.core.refinement import Candidate, MinimalRefine
-from denseflip.search.core.shared_session import SharedSession
-from denseflip.search.methods.baselines import shuffled
-from denseflip.search.methods.contrast import helpful_changes
+from denseflip.search.methods.baselines import helpful_changes, shuffled
 from denseflip.search.methods.orders import NodeSum, joined
 
 _ALL_PAIRS = 2_000_000  # up to here orders hold every pair of the graph
@@ -46,7 +44,9 @@ class EditOrder:
 
 @dataclass(frozen=True)
 class Race(Conversation):
-    """Query prefixes of many orders, level by level, and refine the first few that flip.
+    """Many orders of edits in parallel; the first few that flip are refined.
+
+    Prefixes of all orders are queried, level by level.
 
     The orders are: `tri` in both directions, each also with its additions alone and its removals
     alone; the list of `con`; the differences to the nearest graphs of another class, shuffled; and

@@ -10,26 +10,25 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from denseflip.as_read import READINGS
-from denseflip.errors import InvalidParameterError, UnknownNameError
+from denseflip.errors import InvalidParameterError, UnknownNameError, check_choice, check_name
 from denseflip.request import Request
 from denseflip.search.core.method import Conversation, Method, Stream, needs_of
 from denseflip.search.core.problem import BACKGROUND, CONFIDENCE, REGIONS
 from denseflip.search.core.refinement import REFINERS, as_refiners
 from denseflip.search.methods.auto import Auto
-from denseflip.search.methods.baselines import Bidirectional, ClosestGraph, EdgeSwap
+from denseflip.search.methods.baselines import Bidirectional, ClosestGraph, ContrastList, EdgeSwap
 from denseflip.search.methods.best import Best
-from denseflip.search.methods.blocks import Rank, Schedule
+from denseflip.search.methods.blocks import Rank, RegionRank, Schedule
 from denseflip.search.methods.brief import Brief
-from denseflip.search.methods.contrast import ContrastList
-from denseflip.search.methods.dcs import DCS, BothWays
-from denseflip.search.methods.densify import CliqueDensify, PairDensify
+from denseflip.search.methods.cell import RegionBlocks
+from denseflip.search.methods.dcs import DCS, BothWays, Renumbered, cell, method_of
 from denseflip.search.methods.race import Race
-from denseflip.search.methods.rank import RegionRank
-from denseflip.search.methods.region_blocks import RegionBlocks
-from denseflip.search.methods.renumbered import Renumbered
-from denseflip.search.methods.sparsify import CliqueSparsify, PairSparsify
-from denseflip.search.methods.structure_methods import cell, method_of
+from denseflip.search.methods.structure_blocks import (
+    CliqueDensify,
+    CliqueSparsify,
+    PairDensify,
+    PairSparsify,
+)
 from denseflip.search.methods.structures import STRUCTURES
 from denseflip.search.methods.tight import Tight
 from denseflip.search.methods.user_methods import (
@@ -85,7 +84,7 @@ def tri(
     max_iterations: int | None = None,
 ) -> DCS | Renumbered | BothWays:
     """Open triangles in dense regions, close triangles in sparse ones (paper: TRI)."""
-    _check_choice("direction", direction, ("one", "both"))
+    check_name("direction", direction, ("one", "both"))
     one = _ties(triangles(reverse=reverse, max_iterations=max_iterations), ties_by)
     if direction == "one":
         return one
@@ -106,13 +105,8 @@ def triangles(*, reverse: bool = False, max_iterations: int | None = None) -> DC
 
 def _ties(search: DCS, ties_by: str) -> DCS | Renumbered:
     """The search with ties broken by node number, as in the paper, or by structure."""
-    _check_choice("ties_by", ties_by, ("number", "structure"))
+    check_name("ties_by", ties_by, ("number", "structure"))
     return search if ties_by == "number" else Renumbered(search)
-
-
-def _check_choice(name: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise UnknownNameError(name, str(value), known)
 
 
 def cli(
@@ -128,9 +122,7 @@ def cli(
     max_cliques: int = 100_000,
 ) -> DCS | Renumbered:
     """Remove maximal cliques from dense regions, add cliques to sparse ones (paper: CLI)."""
-    if counts not in (-1, 0, 1):
-        msg = f"counts must be -1, 0 or 1 (what an added clique does to D, see D5); got {counts!r}."
-        raise InvalidParameterError(msg, parameter="counts")
+    check_choice("counts", counts, (-1, 0, 1))  # what an added clique does to D (D5)
     search = DCS(
         rank=rank,
         sparsify=CliqueSparsify(select=select, max_cliques=max_cliques),
@@ -141,117 +133,18 @@ def cli(
     return _ties(search, ties_by)
 
 
-def rcli(
-    *,
-    regions: str | tuple[str, ...] | None = None,
-    select: str = "overlap",
-    schedule: str | Schedule = "alternate",
-    ties: str = "rank",
-    slack: int = 10,
-    counts: int = -1,
-    ties_by: str = "number",
-    max_iterations: int = 200,
-    max_cliques: int = 100_000,
-) -> DCS | Renumbered:
+def rcli(*, regions: str | tuple[str, ...] | None = None, **of_cli: Any) -> DCS | Renumbered:
     """Cliques, region by region: densest region first, sparsest last (paper: RCLI)."""
     levels = (regions,) if isinstance(regions, str) else tuple(regions or ())
-    return cli(
-        rank=RegionRank(levels),
-        select=select,
-        schedule=schedule,
-        ties=ties,
-        slack=slack,
-        counts=counts,
-        ties_by=ties_by,
-        max_iterations=max_iterations,
-        max_cliques=max_cliques,
-    )
+    return cli(rank=RegionRank(levels), **of_cli)
 
 
-def con() -> ContrastList:
-    """Make the graph more like the target class, the largest differences first."""
-    return ContrastList()
-
-
-def best(
-    *,
-    objective: str = "sentence",
-    regions: str | None = None,
-    max_cells: int | None = None,
-    front: bool = False,
-    in_range: str = "prefer",
-    balance: str = "auto",
-) -> Best:
-    """Several searches that share all queries; the best answer by the objective is returned."""
-    return Best(objective, regions, max_cells, front, in_range, balance)
-
-
-def race(*, nearest: int = 3, swaps: int = 4, finalists: int = 3) -> Race:
-    """Many orders of edits in parallel; the first few that flip are refined."""
-    return Race(nearest, swaps, finalists)
-
-
-def blocks(*, regions: str | None = None, strength: str | float = "mean") -> RegionBlocks:
-    """Change whole region pairs to the density of the target class, the most different first."""
-    return RegionBlocks(regions, strength)
-
-
-def brief(
-    *,
-    regions: str | None = None,
-    language: str = "auto",
-    max_cells: int | None = None,
-    readings: str | tuple[str, ...] = READINGS,
-    front: bool = False,
-    in_range: str = "prefer",
-    balance: str = "auto",
-) -> Brief:
-    """Few region pairs, with an amount each, that flip whichever connections are changed."""
-    return Brief(regions, language, max_cells, readings, front, in_range, balance)  # type: ignore[arg-type]
-
-
-def auto(
-    *,
-    regions: str | None = None,
-    language: str = "auto",
-    max_cells: int | None = None,
-    objective: str | None = None,
-    front: bool = False,
-    in_range: str = "prefer",
-    balance: str = "auto",
-) -> Auto:
-    """The shortest sentence that is true as read, in the language that fits the classifier."""
-    return Auto(regions, language, max_cells, objective, front, in_range, balance)
-
-
-def edg(*, max_iterations: int = 2000) -> EdgeSwap:
-    """Swap one random edge for one random pair at a time (paper: EDG)."""
-    return EdgeSwap(max_iterations)
-
-
-def obs(*, batch: int = 5, data_driven: bool = False, max_iterations: int = 2000) -> Bidirectional:
-    """Toggle random batches of pairs until the label flips, then search backward."""
-    return Bidirectional(data_driven, batch, max_iterations)
-
-
-def dbs(*, batch: int = 5, max_iterations: int = 2000) -> Bidirectional:
-    """Like obs, but draw pairs by how differently the classes use them."""
-    return obs(batch=batch, data_driven=True, max_iterations=max_iterations)
-
-
-def dat(*, medoid: bool = False) -> ClosestGraph:
-    """Take the closest background graph of another class (paper: DAT)."""
-    return ClosestGraph(medoid)
-
-
-def medoid() -> ClosestGraph:
-    """Take the medoid of the background graphs of the other class."""
-    return dat(medoid=True)
-
-
-def tight(*, questions: int = 320, guided: bool = False, pool: int | None = None) -> Tight:
-    """The fewest edits, by weights learnt from the answers; for nearly linear classifiers."""
-    return Tight(questions, guided, pool)
+rcli.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    [
+        inspect.signature(rcli).parameters["regions"],
+        *(p for p in inspect.signature(cli).parameters.values() if p.name != "rank"),
+    ]
+)
 
 
 @dataclass(frozen=True)
@@ -260,7 +153,8 @@ class RegisteredMethod:
 
     Attributes
     ----------
-    build : makes the search from the parameters of the method.
+    build : makes the search from the parameters of the method: a function, or the class. The first
+        line of its docstring is the summary.
     refine : refinements that belong to the method itself.
     group, variant_of : as in `MethodInfo`.
     """
@@ -270,33 +164,38 @@ class RegisteredMethod:
     group: str = "method"
     variant_of: str = ""
 
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of its parameters."""
+        return tuple(inspect.signature(self.build).parameters)
 
-def _variant(
-    build: Callable[..., Stream | Conversation], of: str, refine: tuple[str, ...] = ()
-) -> RegisteredMethod:
-    return RegisteredMethod(build, refine, "variant", of)
+
+def dbs(*, batch: int = 5, max_iterations: int = 2000) -> Bidirectional:
+    """Like obs, but draw pairs by how differently the classes use them."""
+    return Bidirectional(batch, data_driven=True, max_iterations=max_iterations)
 
 
-def _advanced(build: Callable[..., Stream | Conversation]) -> RegisteredMethod:
-    return RegisteredMethod(build, group="advanced")
+def medoid() -> ClosestGraph:
+    """Take the medoid of the background graphs of the other class."""
+    return ClosestGraph(medoid=True)
 
 
 METHODS: dict[str, RegisteredMethod] = {
-    "auto": RegisteredMethod(auto),  # the default, first in every list
-    "brief": _advanced(brief),
+    "auto": RegisteredMethod(Auto),  # the default, first in every list
+    "brief": RegisteredMethod(Brief, group="advanced"),
     "tri": RegisteredMethod(tri),
     "cli": RegisteredMethod(cli),
-    "rcli": _variant(rcli, "cli with rank=regions"),
-    "con": RegisteredMethod(con),
-    "blocks": RegisteredMethod(blocks),
-    "race": _advanced(race),
-    "best": _advanced(best),
-    "edg": RegisteredMethod(edg),
-    "obs": RegisteredMethod(obs, ("bw",)),
-    "dbs": _variant(dbs, "obs with data_driven=true", ("bw",)),
-    "dat": RegisteredMethod(dat),
-    "medoid": _variant(medoid, "dat with medoid=true"),
-    "tight": _advanced(tight),
+    "rcli": RegisteredMethod(rcli, group="variant", variant_of="cli with rank=regions"),
+    "con": RegisteredMethod(ContrastList),
+    "blocks": RegisteredMethod(RegionBlocks),
+    "race": RegisteredMethod(Race, group="advanced"),
+    "best": RegisteredMethod(Best, group="advanced"),
+    "edg": RegisteredMethod(EdgeSwap),
+    "obs": RegisteredMethod(Bidirectional, ("bw",)),
+    "dbs": RegisteredMethod(dbs, ("bw",), "variant", "obs with data_driven=true"),
+    "dat": RegisteredMethod(ClosestGraph),
+    "medoid": RegisteredMethod(medoid, group="variant", variant_of="dat with medoid=true"),
+    "tight": RegisteredMethod(Tight, group="advanced"),
     "cell": RegisteredMethod(cell),
     **{name: RegisteredMethod(method_of(kind)) for name, kind in STRUCTURES.items()},
 }
@@ -331,7 +230,7 @@ def methods() -> list[MethodInfo]:
             name,
             (inspect.getdoc(entry.build) or "").splitlines()[0],
             _in_order(needs_of(entry.build())),
-            tuple(inspect.signature(entry.build).parameters),
+            entry.parameters,
             entry.group,
             entry.variant_of,
         )
@@ -363,10 +262,9 @@ def make_method(name: str, /, **parameters: Any) -> Method:
     if base not in METHODS:
         raise UnknownNameError("method", base, METHODS, aliases=METHOD_WORDS)
     entry = METHODS[base]
-    known = inspect.signature(entry.build).parameters
+    known = entry.parameters
     for key in parameters:
-        if key not in known:
-            raise UnknownNameError(f"parameter of {base!r}", key, known)
+        check_name(f"parameter of {base!r}", key, known)
     try:
         search = entry.build(**parameters)
     except TypeError as error:
@@ -425,7 +323,7 @@ def _parameters(name: str) -> tuple[str, ...]:
     base = ALIASES.get(base, base)
     if base not in METHODS:
         raise UnknownNameError("method", base, METHODS, parameter="method")
-    return tuple(inspect.signature(METHODS[base].build).parameters)
+    return METHODS[base].parameters
 
 
 def as_method(method: str | Method | Stream | Conversation, **parameters: Any) -> Method:

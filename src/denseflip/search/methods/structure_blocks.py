@@ -1,22 +1,308 @@
-"""Blocks that remove any dense structure, or add one."""
+"""Blocks that remove or add a pair, a clique, or another dense structure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+import numpy as np
+import numpy.typing as npt
+
 from denseflip.counterfactual import Ask, Step
+from denseflip.errors import check_choice, whole_number
 from denseflip.graph import Graph, Pair
-from denseflip.graph.density import NeighbourSets
-from denseflip.search.core.problem import Problem
-from denseflip.search.methods.blocks import DENSIFY, SPARSIFY, State, Turn
-from denseflip.search.methods.densify import _TRIANGLE, CliqueDensify, _least_used, tie_places
+from denseflip.graph.cliques import Cliques, CliquesThrough, Overlaps
+from denseflip.graph.density import NeighbourSets, two_hop
+from denseflip.search.core.problem import BACKGROUND, Problem
+from denseflip.search.methods.blocks import (
+    DENSIFY,
+    SPARSIFY,
+    TRIANGLE,
+    State,
+    StatefulBlock,
+    StopSearch,
+    Turn,
+)
+from denseflip.search.methods.orders import ContrastScore, NodeSum, PairScore, joined
 from denseflip.search.methods.structures import RemainingGraph, Structure
 
 
 @dataclass(frozen=True)
-class StructureSparsify:
+class _PairBlock(StatefulBlock):
+    """A block that changes the next pair of an order, whatever node it is called with."""
+
+    score: str = "triangles"
+    reverse: bool = False
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The background, if the score needs it."""
+        return _NEEDS[self.score]
+
+    def __post_init__(self) -> None:
+        check_choice("score", self.score, _NEEDS)
+
+
+@dataclass(frozen=True)
+class PairSparsify(_PairBlock):
+    """Remove the next edge of an order of all edges, whatever node it is called with.
+
+    Parameters
+    ----------
+    score : ``"triangles"``, the sum of the triangles through the two nodes of an edge (paper: TRI),
+        or ``"contrast"``, how much more often the current class has the edge.
+    reverse : take the lowest score first instead of the highest (D1).
+    """
+
+    def start(self, state: State) -> Turn:
+        """Start the order of edges."""
+
+        def order() -> Iterator[Pair]:
+            score = pair_score(state, self.score)
+            return joined(state.original, score, descending=not self.reverse)
+
+        return pair_turn(order, SPARSIFY, state)
+
+
+@dataclass(frozen=True)
+class PairDensify(_PairBlock):
+    """Add the next pair of an order of all unjoined pairs; see `PairSparsify`.
+
+    Parameters
+    ----------
+    score : ``"triangles"`` (paper: TRI) or ``"contrast"`` (`con`); the lowest first.
+    reverse : the highest first instead (D1).
+    """
+
+    def start(self, state: State) -> Turn:
+        """Start the order of unjoined pairs."""
+
+        def order() -> Iterator[Pair]:
+            score = pair_score(state, self.score)
+            return score.unjoined(state.original, descending=self.reverse)
+
+        return pair_turn(order, DENSIFY, state)
+
+
+def pair_turn(make_order: Callable[[], Iterator[Pair]], block: str, state: State) -> Turn:
+    """A block that changes the next pair of an order, whatever node it is called with.
+
+    The order is made on the first call, because it may need the labels of the background.
+    """
+    order: Iterator[Pair] | None = None
+
+    def turn(node: int) -> tuple[Step]:
+        nonlocal order
+        if order is None:
+            order = state.problem.free_pairs(make_order())
+        pair = next(order, None)
+        if pair is None:
+            raise StopSearch
+        return (Step(block, "edge", (pair,), Ask.YES, pair, "", state.iteration),)
+
+    return turn
+
+
+_NEEDS = {"triangles": frozenset[str](), "contrast": frozenset({BACKGROUND})}
+
+
+def pair_score(state: State, name: str) -> PairScore:
+    """The named score of pairs."""
+    if name == "triangles":
+        return NodeSum(state.problem.triangles)
+    return ContrastScore(state.problem.contrast("con"))
+
+
+@dataclass(frozen=True)
+class CliqueSparsify(StatefulBlock):
+    """Remove a maximal clique of the original through the node (paper: SparsifyCLI; D4).
+
+    The first one is the largest; later ones have the smallest maximal overlap with a clique removed
+    before. Ties go to the larger clique, then to the lexicographically smallest list of nodes.
+
+    Parameters
+    ----------
+    select : ``"overlap"`` as above, or ``"contrast"``: the clique whose pairs have the largest
+        total contrast, that is, which the target class has least often.
+    max_cliques : the largest number of cliques through one node that are compared; a note says so
+        if there are more.
+    """
+
+    select: str = "overlap"
+    max_cliques: int = 100_000
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The background, if cliques are chosen by contrast."""
+        return frozenset({BACKGROUND}) if self.select == "contrast" else frozenset()
+
+    def __post_init__(self) -> None:
+        check_choice("select", self.select, ("overlap", "contrast"))
+        whole_number("max_cliques", self.max_cliques, minimum=1)
+
+    def start(self, state: State) -> Turn:
+        """Start with no clique found."""
+        cliques = Cliques(
+            state.removable_neighbours, limit=self.max_cliques, check=state.problem.check_time
+        )
+        choose = _by_contrast(state) if self.select == "contrast" else _by_overlap(state)
+
+        def turn(node: int) -> tuple[Step, ...]:
+            found = cliques.through(node)
+            if not len(found):
+                return ()
+            if not found.complete:
+                state.problem.note(
+                    f"Node {node} lies in more than {self.max_cliques} maximal cliques; only the "
+                    f"first {self.max_cliques} were compared. Raise max_cliques to compare more."
+                )
+            clique = found[choose(found)]
+            return state.removal("clique", state.present(clique), clique)
+
+        return turn
+
+
+Choice = Callable[[CliquesThrough], int]  # the index of one clique among those through a node
+
+
+def _by_overlap(state: State) -> Choice:
+    """The clique with the smallest maximal overlap with a structure removed before."""
+    taken = Overlaps()
+
+    def choose(found: CliquesThrough) -> int:
+        for nodes in state.removed_structures[len(taken) :]:
+            taken.add(nodes)
+        return taken.least(found)
+
+    return choose
+
+
+def _by_contrast(state: State) -> Choice:
+    """The clique with the largest total contrast of its pairs, whatever was removed before."""
+    n = state.original.n_nodes
+    chosen: dict[int, int] = {}
+
+    def choose(found: CliquesThrough) -> int:
+        if found.node not in chosen:
+            nodes = np.array([found.node, *found.others])
+            u, v = np.minimum.outer(nodes, nodes), np.maximum.outer(nodes, nodes)
+            contrast = state.problem.contrast("select=contrast")
+            values = contrast.at((u * n + v).ravel()).reshape(u.shape)
+            chosen[found.node] = found.heaviest(values)
+        return chosen[found.node]
+
+    return choose
+
+
+def tie_places(state: State, ties: str) -> npt.NDArray[np.int64]:
+    """The rank of each node among those with equal counts, by harmonic centrality or ranking."""
+    tie = state.problem.harmonic if ties == "harmonic" else -state.position
+    place = np.empty(len(tie), dtype=np.int64)
+    place[np.argsort(tie, kind="stable")] = np.arange(len(tie))
+    return place
+
+
+@dataclass(frozen=True)
+class CliqueDensify(StatefulBlock):
+    """Join a set of little-used nodes near the given one into a clique (paper: DensifyCLI).
+
+    The nodes within two hops of the given one come first, then all others. Each group is sorted by
+    how often the nodes were in removed cliques (D), then from the sparse end of the ranking. As
+    many nodes are taken as give the edges still missing in this iteration (D6), and this is
+    repeated until as many edges were added as removed. A choice that would add nothing is extended
+    node by node, up to ``slack`` more nodes than the removed clique had.
+
+    Parameters
+    ----------
+    slack : the paper's b.
+    step : what an added clique adds to the counts of its nodes: -1 as in the pseudocode, 0, or +1
+        as the prose suggests (D5).
+    ties : the order of nodes with equal counts: ``"rank"`` or ``"harmonic"`` (centrality in the
+        original, lowest first: the periphery).
+    """
+
+    slack: int = 10
+    step: int = -1
+    ties: str = "rank"
+
+    def __post_init__(self) -> None:
+        check_choice("ties", self.ties, ("rank", "harmonic"))
+        whole_number("slack", self.slack)
+        check_choice("step", self.step, (-1, 0, 1))
+
+    def start(self, state: State) -> Turn:
+        """Fix the order of nodes with equal counts."""
+        place = tie_places(state, self.ties)
+
+        def turn(node: int) -> Iterator[Step]:
+            wanted, added = state.lacking, 0
+            while added < wanted:
+                chosen = self._choose(state, node, wanted - added, place)
+                if chosen is None:
+                    return
+                new = state.missing(chosen)
+                state.counts[chosen] += self.step
+                added += len(new)
+                nodes = tuple(sorted(chosen))
+                yield Step(DENSIFY, "clique", new, Ask.YES, nodes, "", state.iteration)
+
+        return turn
+
+    def _choose(
+        self, state: State, node: int, lacking: int, place: npt.NDArray[np.int64]
+    ) -> list[int] | None:
+        """The nodes to join, or None if no allowed choice adds an edge."""
+        k = state.last_size or TRIANGLE
+        cap = min(k + self.slack, state.original.n_nodes)
+        m = min(max(2, clique_size(lacking)), cap)
+        order = _least_used(state, node, place, cap)
+        near = state.neighbours
+        inside: set[int] = set()  # these are all joined with one another
+        for size, v in enumerate(order, start=1):
+            if not near[v] >= inside and (not state.bound or state.missing(order[:size])):
+                return order[: max(size, m)]
+            inside.add(v)
+        return None
+
+
+def _least_used(state: State, node: int, place: npt.NDArray[np.int64], count: int) -> list[int]:
+    """The first nodes of the order: near ones, then the others, each by count, then by rank.
+
+    All nodes are sorted only if too few are near, which is rare in a large graph.
+    """
+    n = state.original.n_nodes
+    close = two_hop(node, state.neighbours)
+    near = np.fromiter(close, dtype=np.int64, count=len(close))
+    constraints = state.problem.constraints if state.bound else None
+    if constraints is not None:
+        closed = constraints.closed
+        near, count = near[~closed[near]], min(count, n - int(closed.sum()))
+    order = near[np.argsort(state.counts[near] * n + place[near])]
+    first: list[int] = order[:count].tolist()
+    if len(first) < count:
+        keys = state.counts * n + place
+        keys[near] = np.iinfo(np.int64).max
+        if constraints is not None:
+            keys[constraints.closed] = np.iinfo(np.int64).max
+        rest = np.argpartition(keys, count - len(first) - 1)[: count - len(first)]
+        first += rest[np.argsort(keys[rest])].tolist()
+    return first
+
+
+def clique_size(n_edges: int) -> int:
+    """Smallest m with m(m-1)/2 at least ``n_edges``.
+
+    >>> [clique_size(s) for s in (0, 1, 2, 3, 4, 6, 7)]
+    [1, 2, 3, 3, 4, 4, 5]
+    """
+    m = (1 + math.isqrt(1 + 8 * max(n_edges, 0))) // 2
+    return m if m * (m - 1) // 2 >= n_edges else m + 1
+
+
+@dataclass(frozen=True)
+class StructureSparsify(StatefulBlock):
     """Remove the edges of the structure at the node, in the remaining part of the original.
 
     Edges that the search added are ignored, so it never removes them, and the structures of a
@@ -28,10 +314,6 @@ class StructureSparsify:
     """
 
     structure: Structure
-
-    def __call__(self, state: State, node: int) -> Iterable[Step]:
-        """Yield the removal of one structure, or nothing if there is none."""
-        return state.turn(self)(node)
 
     def start(self, state: State) -> Turn:
         """Start with the whole original."""
@@ -51,18 +333,14 @@ class StructureSparsify:
                 return ()
             for u in found.nodes:
                 near[u] -= members
-            state.removed_structures.append(frozenset(members))
-            state.counts[list(found.nodes)] += 1
-            state.last_size = len(members)
             state.last_level = (self.structure.name, found.level)
-            kind = self.structure.name
-            return (Step(SPARSIFY, kind, removed, Ask.YES, found.nodes, "", state.iteration),)
+            return state.removal(self.structure.name, removed, found.nodes)
 
         return turn
 
 
 @dataclass(frozen=True)
-class StructureDensify:
+class StructureDensify(StatefulBlock):
     """Join little-used nodes near the given one into a structure.
 
     The nodes come in the order of `CliqueDensify`. As many are taken as such a structure needs to
@@ -84,20 +362,15 @@ class StructureDensify:
     def __post_init__(self) -> None:
         CliqueDensify(self.slack, self.step, self.ties)  # checks all three
 
-    def __call__(self, state: State, node: int) -> Iterable[Step]:
-        """Yield the addition of one structure, or of several until the iteration is balanced."""
-        return state.turn(self)(node)
-
     def start(self, state: State) -> Turn:
         """Fix the order of nodes with equal counts."""
         n = state.original.n_nodes
         place = tie_places(state, self.ties)
 
         def turn(node: int) -> Iterator[Step]:
-            wanted = state.removed_now if state.sparsified_now else state.last_removed or _TRIANGLE
-            added = 0
+            wanted, added = state.lacking, 0
             while added < wanted:
-                cap = min((state.last_size or _TRIANGLE) + self.slack, n)
+                cap = min((state.last_size or TRIANGLE) + self.slack, n)
                 order = _least_used(state, node, place, cap)
                 nodes, new = self._choose(state, order, wanted - added)
                 if not new:
@@ -113,7 +386,7 @@ class StructureDensify:
         """The nodes to join and the pairs that are missing; no pairs if no choice adds any."""
         kind, level = state.last_level
         if kind != self.structure.name:  # another kind was removed: as dense as a clique
-            level = _level_of_clique(self.structure, state.last_size or _TRIANGLE)
+            level = _level_of_clique(self.structure, state.last_size or TRIANGLE)
         size = _size_for(self.structure, lacking, level, len(order))
         for wider in range(size, len(order) + 1):
             state.problem.check_time()

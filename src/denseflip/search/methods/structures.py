@@ -9,12 +9,12 @@ are in docs/methods.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
-from denseflip.errors import InvalidParameterError, counted, whole_number
+from denseflip.errors import InvalidParameterError, check_choice, counted, whole_number
 from denseflip.graph import Pair
 from denseflip.graph.cliques import Neighbours
 from denseflip.graph.clubs import largest_club, star
@@ -22,7 +22,6 @@ from denseflip.graph.communities import communities, has_igraph
 from denseflip.graph.peel import core_at, densest, truss_at
 from denseflip.graph.relaxed_cliques import (
     Dense,
-    Need,
     join_at_least,
     lack_no_more,
     largest_lacking,
@@ -92,7 +91,7 @@ class Plex:
 
     def find(self, left: RemainingGraph, node: int) -> Dense | None:
         """One of the largest k-plexes through the node."""
-        return _searched(self, left, node, plex_need(self.k))
+        return _largest(self, left, node, largest_lacking, plex_need(self.k), "plex")
 
     def fill(self, nodes: Sequence[int], near: Neighbours, level: float) -> list[Pair]:
         """Leave each node k - 1 missing pairs."""
@@ -122,7 +121,7 @@ class Quasi:
 
     def find(self, left: RemainingGraph, node: int) -> Dense | None:
         """One of the largest γ-quasi-cliques through the node."""
-        return _searched(self, left, node, quasi_need(self.gamma))
+        return _largest(self, left, node, largest_lacking, quasi_need(self.gamma), "quasi-clique")
 
     def fill(self, nodes: Sequence[int], near: Neighbours, level: float) -> list[Pair]:
         """Leave each node the share 1 - γ of missing pairs."""
@@ -210,16 +209,7 @@ class Club:
 
     def find(self, left: RemainingGraph, node: int) -> Dense | None:
         """One of the largest k-clubs through the node."""
-        if not left.near[node]:
-            return None
-        found = largest_club(
-            node,
-            left.near,
-            self.k,
-            max_branches=self.max_branches,
-            check=left.problem.check_time,
-        )
-        return _noted(found, "club", self, left)
+        return _largest(self, left, node, largest_club, self.k, "club")
 
     def fill(self, nodes: Sequence[int], near: Neighbours, level: float) -> list[Pair]:
         """Join one node with all the others: the cheapest club."""
@@ -270,9 +260,7 @@ class Community:
     resolution: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.by not in ("louvain", "leiden", "auto"):
-            msg = f"by must be one of louvain, leiden, auto; got {self.by!r}."
-            raise InvalidParameterError(msg, parameter="by")
+        check_choice("by", self.by, ("louvain", "leiden", "auto"))
         _share("resolution", self.resolution, 0, math.inf)
 
     def find(self, left: RemainingGraph, node: int) -> Dense | None:
@@ -302,25 +290,24 @@ class Community:
         return join_at_least(nodes, near, math.ceil(share * (len(nodes) - 1)))
 
 
-def _searched(structure: Plex | Quasi, left: RemainingGraph, node: int, need: Need) -> Dense | None:
+def _largest(
+    structure: Plex | Quasi | Club,
+    left: RemainingGraph,
+    node: int,
+    find: Callable[..., Dense],
+    wanted: Any,
+    word: str,
+) -> Dense | None:
+    """The largest structure at a node that ``find`` finds; a note says if it may not be."""
     if not left.near[node]:
         return None
-    found = largest_lacking(
-        node,
-        left.near,
-        need,
-        max_branches=structure.max_branches,
-        check=left.problem.check_time,
-    )
-    return _noted(found, "quasi-clique" if structure.name == "quasi" else "plex", structure, left)
-
-
-def _noted(found: Dense, word: str, structure: Plex | Quasi | Club, left: RemainingGraph) -> Dense:
+    most, check = structure.max_branches, left.problem.check_time
+    found = find(node, left.near, wanted, max_branches=most, check=check)
     if not found.exact:
         left.problem.note(
             f"At some nodes the search for the largest {word} stopped after "
-            f"{counted(structure.max_branches, 'branch', 'branches')} with the largest found so "
-            "far. Raise max_branches to search further."
+            f"{counted(most, 'branch', 'branches')} with the largest found so far. Raise "
+            "max_branches to search further."
         )
     return found
 

@@ -24,8 +24,8 @@ from denseflip.oracles.protocol import Answer
 from denseflip.search.core.method import Conversation
 from denseflip.search.core.probing import NO_CODES, Probe, certify
 from denseflip.search.core.problem import CONFIDENCE, SPENT, Problem, StopSearch, Walk
+from denseflip.search.methods.baselines import helpful_changes
 from denseflip.search.methods.belief import Belief, Floats, Ints
-from denseflip.search.methods.contrast import helpful_changes
 
 MOST_PAIRS = 60_000  # candidate pairs; in larger graphs those that differ most come first
 MOST_GRAPHS = 400  # background graphs to learn from
@@ -44,7 +44,7 @@ SURE = 30.0  # log-odds beyond which a probability says no more than a label
 
 @dataclass(frozen=True)
 class Tight(Conversation):
-    """The fewest edits by learnt weights.
+    """The fewest edits, by weights learnt from the answers; for nearly linear classifiers.
 
     Parameters
     ----------

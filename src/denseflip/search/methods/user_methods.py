@@ -12,18 +12,23 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from denseflip.counterfactual import Step
-from denseflip.errors import DenseflipError, InvalidParameterError, UnknownNameError, said
-from denseflip.oracles.adapt import import_value
+from denseflip.errors import (
+    DenseflipError,
+    InvalidParameterError,
+    check_name,
+    said,
+)
 from denseflip.oracles.base_session import BaseSession, BudgetSpentError
+from denseflip.oracles.open import import_value
 from denseflip.search.core.method import (
     Conversation,
     Method,
     Stream,
+    bind,
     count_required,
     declares_kind,
     needs_of,
@@ -169,24 +174,15 @@ def _with_parameters(words: str, value: Any, parameters: dict[str, Any]) -> Any:
         return value
     known = _keywords(value)
     for key in parameters:
-        if key not in known:
-            raise UnknownNameError(f"parameter of {words!r}", key, known, parameter="parameters")
+        check_name(f"parameter of {words!r}", key, known, parameter="parameters")
     if not makes:
-        return _bind(value, parameters)
+        return bind(value, getattr(value, "kind", None), **parameters)
     try:
         return value(**parameters)
     except DenseflipError:
         raise
     except Exception as error:
         raise failure(words, error, "was being made") from error
-
-
-def _bind(search: Any, parameters: dict[str, Any]) -> Any:
-    bound = partial(search, **parameters)
-    bound.needs = needs_of(search)  # type: ignore[attr-defined]
-    bound.kind = getattr(search, "kind", None)  # type: ignore[attr-defined]
-    bound.__name__ = getattr(search, "__name__", "search")  # type: ignore[attr-defined]
-    return bound
 
 
 def _keywords(value: Any) -> list[str]:

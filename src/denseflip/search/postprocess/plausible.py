@@ -22,6 +22,7 @@ from denseflip.graph.pairs import are_among
 from denseflip.oracles.background import Background, Frequencies
 from denseflip.oracles.base_session import BudgetSpentError
 from denseflip.result_scores import Plausibility
+from denseflip.search.core.probing import boundary
 from denseflip.search.core.problem import Problem
 from denseflip.search.core.refinement import Candidate
 
@@ -190,11 +191,7 @@ def _approach(
 
     if not len(order) or far(len(order)) > most:
         return
-    low, high = 0, len(order)
-    while high - low > 1:  # distances need no queries
-        middle = (low + high) // 2
-        low, high = (low, middle) if far(middle) <= most else (middle, high)
-    k, stride = high, 1
+    k, stride = boundary(0, len(order), lambda k: far(k) <= most), 1  # distances need no queries
     while True:
         label = accept(at(k)) if far(k) <= most else None
         if label is not None:

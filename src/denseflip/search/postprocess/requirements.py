@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from denseflip.counterfactual import Label
 from denseflip.graph import Graph
 from denseflip.oracles.base_session import BudgetSpentError
 from denseflip.request import NOISE, Request
@@ -64,7 +66,7 @@ class Requirements:
             if self.noise is not None:
                 test = PerturbationTest(candidate.problem, candidate.session, self.noise, rng)
             keep_robust = test is not None and out["robustness"].reached
-            accept = _AcceptanceTest(candidate, test if keep_robust else None)
+            accept = _acceptance_test(candidate, test if keep_robust else None)
             out["plausibility"] = make_plausible(
                 candidate, accept, swap=self.plausible, most=self.most
             )
@@ -91,20 +93,18 @@ def _measure_again(candidate: Candidate, test: PerturbationTest, before: Robustn
     return seen
 
 
-class _AcceptanceTest:
-    """Whether a graph is acceptable as an answer: allowed, flipped and, if required, robust."""
+def _acceptance_test(
+    candidate: Candidate, test: PerturbationTest | None
+) -> Callable[[Graph], Label | None]:
+    """Returns the label of a graph that is allowed, flipped and, if required, robust; else None."""
+    problem, session = candidate.problem, candidate.session
 
-    def __init__(self, candidate: Candidate, test: PerturbationTest | None) -> None:
-        self.problem, self.session, self.test = candidate.problem, candidate.session, test
-
-    def __call__(self, graph: Graph) -> Any:
-        """Its label if it is acceptable, else None."""
-        bound = self.problem.constraints
+    def accept(graph: Graph) -> Label | None:
+        bound = problem.constraints
         if bound is not None and (bound.too_large(graph) or bound.forbids(graph)):
             return None
-        label = self.session.query(graph).label
-        if not self.problem.accepts(label):
-            return None
-        if self.test is not None and not self.test.quick_test(graph)[0]:
-            return None
-        return label
+        label = session.query(graph).label
+        good = problem.accepts(label) and (test is None or test.quick_test(graph)[0])
+        return label if good else None
+
+    return accept

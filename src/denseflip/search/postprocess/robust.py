@@ -26,7 +26,7 @@ from denseflip.search.core.method import Method, Stream
 from denseflip.search.core.probing import boundary
 from denseflip.search.core.problem import Problem, StopSearch
 from denseflip.search.core.refinement import Candidate
-from denseflip.search.methods.contrast import helpful_changes
+from denseflip.search.methods.baselines import helpful_changes
 
 DRAWS = 100  # perturbations for the level in the result
 QUICK_DRAWS = 32  # perturbations of one quick test during the search
@@ -154,12 +154,8 @@ class _RobustSearch:
     """
 
     def __init__(self, candidate: Candidate, wanted: Noise, rng: np.random.Generator) -> None:
-        self.candidate, self.problem, self.session = (
-            candidate,
-            candidate.problem,
-            candidate.session,
-        )
-        self.wanted = wanted
+        self.candidate, self.wanted = candidate, wanted
+        self.problem, self.session = candidate.problem, candidate.session
         self.test = PerturbationTest(self.problem, self.session, wanted, rng)
         self.robustness = Robustness(wanted.level, wanted.noise, 0, 0)
         self.best = candidate.graph
@@ -241,7 +237,8 @@ class _RobustSearch:
     def _thinned(self, graph: Graph) -> Graph:
         """Undo stretches of edits, the least useful first, while the graph stays robust."""
         original, n = self.problem.graph, self.problem.graph.n_nodes
-        pairs = self._ordered(graph)
+        walk = self.problem.end(graph, self.labels[graph.key])
+        pairs = Candidate(self.problem, walk, self.session).ordered()
         kept = [u * n + v for u, v in pairs]
         size = max(len(kept) // 2, 1)
         while True:
@@ -257,13 +254,6 @@ class _RobustSearch:
                 break
             size = max(size // 2, 1)
         return original.toggle_codes(np.array(sorted(kept), dtype=np.int64))
-
-    def _ordered(self, graph: Graph) -> list[tuple[int, int]]:
-        other = Candidate(self.problem, self.problem.end(graph, self._label(graph)), self.session)
-        return other.ordered()
-
-    def _label(self, graph: Graph) -> Any:
-        return self.labels[graph.key]
 
     def _passes(self, graph: Graph) -> bool:
         """Measure the level of a graph, keep it if it is the best, and return whether it passes.
@@ -287,7 +277,7 @@ class _RobustSearch:
         """Move the candidate to the best graph, and note what was not reached and why."""
         seen = self.robustness = replace(self.robustness, wanted=self.wanted.level)
         if self.best.key in self.labels:
-            self.candidate.move(self.best, self._label(self.best), "robust")
+            self.candidate.move(self.best, self.labels[self.best.key], "robust")
         problem = self.problem
         if self.spent:
             problem.note("The budget was spent before a robust answer was found.")
