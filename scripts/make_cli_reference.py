@@ -16,9 +16,9 @@ OPTIONS_HEAD = """\
 
 <!-- Written by scripts/make_cli_reference.py: change denseflip.request, then run that. -->
 
-Every entrance takes these options: `explain` and the other Python functions by keyword, the command
-line by option, a [bench file](../experiments.md) and the web app by the name in Python. The same
-options give the same answer everywhere.
+Python functions take these options as keywords, the command line as flags, and
+[bench files](../experiments.md) and the web API by their Python names. The same options give the
+same answer everywhere.
 """
 HEAD = """\
 # Command line
@@ -26,8 +26,8 @@ HEAD = """\
 <!-- Written by scripts/make_cli_reference.py: change the command, then run that. -->
 
 Every command shows this with `--help`. Results go to standard output, progress and messages to
-standard error. `--debug`, on any command, shows the traceback of an error. Exit codes: 0 for
-success, 1 for a failure, 2 for a wrong use, 130 when interrupted.
+standard error. `--debug` shows the traceback of an error. Exit codes: 0 for success, 1 for a
+failure, 2 for a usage error, 130 for an interruption.
 """
 
 

@@ -128,8 +128,8 @@ def doors(times: int, rng: random.Random, folder: Path) -> list[Row]:
     )
     if done.returncode or "4 passed" not in done.stdout:
         raise Failed(done.stdout[-3000:])
-    text = "each a result or an error of denseflip's own"
-    return [Row("files and dictionaries changed at random, at every door", f"{4 * each:,}", text)]
+    text = "each gave a result or a denseflip error"
+    return [Row("randomly changed files and dictionaries, all entry points", f"{4 * each:,}", text)]
 
 
 def readers(times: int, rng: random.Random, folder: Path) -> list[Row]:
@@ -143,7 +143,7 @@ def readers(times: int, rng: random.Random, folder: Path) -> list[Row]:
         check=False,
     )
     if done.returncode == 3:
-        return [Row("readers under atheris", "0", "not tried: atheris is not installed here")]
+        return [Row("readers, fuzzed with atheris", "0", "not run: atheris is not installed")]
     if done.returncode:
         raise Failed((done.stdout + done.stderr)[-3000:])
     ran = re.findall(r"^(\w+): (\d+) inputs, (\d+) taken", done.stdout, re.M)
@@ -151,9 +151,9 @@ def readers(times: int, rng: random.Random, folder: Path) -> list[Row]:
     kinds = ", ".join(kind for kind, _, _ in ran)
     return [
         Row(
-            f"readers under atheris ({kinds})",
+            f"readers, fuzzed with atheris ({kinds})",
             f"{total:,}",
-            "each a result or an error of denseflip's own",
+            "each gave a result or a denseflip error",
         )
     ]
 
@@ -433,18 +433,18 @@ def disk(times: int, rng: random.Random, folder: Path) -> list[Row]:
             if well:
                 raise Failed(f"{name}: said to have written to a disk that is only read")
         closed += on_closed_folder(name, words, folder)
-    what = "a message of denseflip's own, no traceback, no half-written file under its name"
+    what = "a denseflip error, no traceback, no incomplete file"
     rows = [Row(f"{len(some)} writers with a file in place of their folder", str(closed), what)]
     if not full:
-        rows.append(Row("writers on a full disk", "0", "not tried: no disk can be mounted here"))
+        rows.append(Row("writers on a full disk", "0", "not run: no disk can be mounted here"))
         return rows
     return [
         *rows,
-        Row(f"{len(some)} writers on a disk that may only be read", str(locked), what),
+        Row(f"{len(some)} writers on a read-only disk", str(locked), what),
         Row(
             f"{len(some)} writers on a disk of {SIZES[0]} to {SIZES[-1]:,} KB that fills up",
             str(full),
-            f"{what}; {ended} times there was room enough",
+            f"{what}; {ended} times there was enough space",
         ),
     ]
 
@@ -548,8 +548,8 @@ def writers(times: int, rng: random.Random, folder: Path) -> list[Row]:
         refused += any(codes)
         job.finish(folder, out)
         compare("two writers", folder / "undisturbed", out)
-    text = f"the same files in the end; {refused} times the second was told to wait its turn"
-    return [Row("two runs of bench at once into one folder", str(times), text)]
+    text = f"the same files in the end; {refused} times the second run was refused"
+    return [Row("two simultaneous runs of bench in one folder", str(times), text)]
 
 
 PARTS: dict[str, tuple[Callable[[int, random.Random, Path], list[Row]], int, int]] = {

@@ -82,7 +82,7 @@ def test_the_page_says_what_the_classifier_says(visit, tmp_path, preset):
     page.fill("[aria-label='second node']", "n11")
     page.click(".wi-flip")
     check(page, oracle, subject)
-    page.click(".wi-tools >> text=Another choice")
+    page.click(".wi-tools >> text=Redraw")
     check(page, oracle, subject)
     assert seen.sideways() <= 0
     seen.quiet()  # nothing was fetched: there is no network
@@ -112,9 +112,9 @@ def test_the_panel_opens_with_the_claim_of_the_sentence(
     page.wait_for_selector("#whatif .wi-verdict strong")
     # The number is that of the sentence's test, and the first choice the explanation itself.
     assert page.locator("#whatif").get_attribute("data-flips") == f"{test.flips}/{test.draws}"
-    said = f"{test.flips} of {test.draws} random choices of the same number of "
-    said += "connections flip the answer"
-    assert f"{said}, as tested for the sentence" in page.inner_text("#whatif")
+    said = f"{test.flips} of {test.draws} random draws of the same number of "
+    said += "connections flip the decision"
+    assert f"{said} (the test of the sentence)" in page.inner_text("#whatif")
     assert f"{test.flips} of {test.draws} random choices" in page.inner_text("body")
     assert page.inner_text(".wi-label strong") == story.class_name(story.claim.label)
     assert page.locator(".wi-cells select").first.input_value() == reading
@@ -133,7 +133,7 @@ def test_the_panel_opens_with_the_claim_of_the_sentence(
     # The page's own choices, 100 of them, have the same verdict.
     flips = 0
     for _ in range(5):
-        page.click(".wi-tools >> text=Another choice")
+        page.click(".wi-tools >> text=Redraw")
         assert check(page, oracle, subject) == 20
         flips += page.evaluate("denseflipWhatIf.panel.answer.flips")
     assert flips >= 88  # nine of ten, and what 100 draws may miss

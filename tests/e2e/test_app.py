@@ -144,8 +144,8 @@ def test_what_if_opens_with_the_claim_of_the_sentence(desk, classifier, subject,
         for p in named
     }
     if test["draws"] > 1:
-        assert "as tested for the sentence" in page.inner_text(".wi-redraws")
-        page.click(".wi-tools >> text=Another choice")
+        assert "(the test of the sentence)" in page.inner_text(".wi-redraws")
+        page.click(".wi-tools >> text=Redraw")
         page.wait_for_function(
             "() => /^(18|19|20).20$/.test(document.getElementById('whatif').dataset.flips)"
         )

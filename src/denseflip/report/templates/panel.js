@@ -175,8 +175,8 @@
       }
       parts.push(make("p", { text: `${count(answer.added)} added, ${count(answer.removed)} removed` }));
       parts.push(make("p", { class: "wi-redraws", text: answer.draws === 1
-        ? (answer.added + answer.removed ? "There is no other choice of these pairs." : "Nothing changed yet.")
-        : `${answer.flips} of ${answer.draws} random choices of the same number of connections flip the answer${tested ? ", as tested for the sentence" : ""}` }));
+        ? (answer.added + answer.removed ? "No other connections can be drawn." : "Nothing changed yet.")
+        : `${answer.flips} of ${answer.draws} random draws of the same number of connections flip the decision${tested ? " (the test of the sentence)" : ""}` }));
       this.verdict.replaceChildren(...parts);
       this.root.dataset.label = this.className(answer.label);
       this.root.dataset.flips = `${answer.flips}/${answer.draws}`;
@@ -197,8 +197,8 @@
       this.table = make("div", { class: "wi-saved" });
       const tools = make("div", { class: "wi-tools" }, this.undo, this.redo,
         button("Original", () => this.change((state) => Object.assign(state, empty())), { title: "the graph without changes" }),
-        button("Another choice", () => this.change((state) => { state.seed += 1; }), { title: "the same number of other connections" }));
-      if (this.data.start) tools.append(button("As explained", () => this.fromStart(), { title: "start from the explanation" }));
+        button("Redraw", () => this.change((state) => { state.seed += 1; }), { title: "the same number of other connections" }));
+      if (this.data.start) tools.append(button("As explained", () => this.fromStart(), { title: "the changes of the explanation" }));
       const blocks = [make("div", { class: "wi-top" }, this.verdict, tools)];
       if (this.data.regions.length || this.data.start?.cells.length) blocks.push(this.cellBlock(button));
       blocks.push(this.pairBlock(button), this.saveBlock(button));
@@ -266,7 +266,7 @@
       const name = make("input", { "aria-label": "name", placeholder: "name", maxlength: 80 });
       const save = () => {
         if (!this.answer) return;
-        this.saved = [...this.saved, { name: name.value || `no. ${this.saved.length + 1}`, state: copy(this.state), answer: { ...this.answer, every: undefined, codes: undefined, pairs: undefined } }].slice(-STORED);
+        this.saved = [...this.saved, { name: name.value || `variant ${this.saved.length + 1}`, state: copy(this.state), answer: { ...this.answer, every: undefined, codes: undefined, pairs: undefined } }].slice(-STORED);
         name.value = "";
         this.keep();
         this.drawSaved();

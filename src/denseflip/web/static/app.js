@@ -5,7 +5,7 @@
   const { api, post, listen, readLink, STAGES, progressWords } = window.denseflipAsking;
   const { worth, showComparison, showCohort } = window.denseflipSides;
   const find = (id) => document.getElementById(id);
-  const MANY = 16; // regions; with more, only what is changed is shown at first
+  const MANY = 16; // with more regions, only the changed ones are shown at first
   const app = { sets: [], set: null, job: null, result: null, view: null, answer: 0, panel: null, hand: null, turn: 0 };
 
   const options = new window.denseflipOptions.Options({
@@ -64,7 +64,7 @@
     drawNewer();
   }
 
-  /** What is known of the classifiers by now; the form stays as it was filled in. */
+  /** Reload what is known about the classifiers; the form keeps its values. */
   async function refresh() {
     app.set.classifiers = (await api(`/api/datasets/${encodeURIComponent(app.set.key)}`)).classifiers;
     showJudged();
@@ -76,7 +76,7 @@
     find("judge").hidden = !one || Boolean(one.judged) || !one.can_judge;
   }
 
-  /** What a job of some kind is about, and the options that are set. */
+  /** The request of a job: its subject and the options that are set. */
   function request(kind) {
     const about = { kind, dataset: find("dataset").value, classifier: find("classifier").value };
     if (kind === "judge") return about;
@@ -127,7 +127,7 @@
   }
 
   function follow(id) {
-    app.following = id; // what is shown meanwhile, with its files and its "what if", is another job
+    app.following = id; // until it ends, the page still shows another job
     app.source?.close();
     find("progress").hidden = false;
     find("progress-words").textContent = STAGES.waiting;
@@ -160,7 +160,7 @@
     }));
   }
 
-  /** Delete an answer for good; if it is the one that is shown, nothing is. */
+  /** Delete a job with its result; if it is shown, show the start page. */
   async function drop(id, what) {
     if (!confirm(`Delete “${what}” with its result? This cannot be undone.`)) return;
     await api(`/api/jobs/${id}`, { method: "DELETE" });
@@ -175,7 +175,7 @@
 
   // ---- showing --------------------------------------------------------------------------------
 
-  /** Another answer is shown: what was opened or asked by hand for the last one counts no more. */
+  /** Discard the "what if" state of the previous answer. */
   function leaveHand() {
     app.turn += 1;
     app.panel = null;
@@ -187,9 +187,9 @@
   async function open(id, state = {}) {
     const order = (app.opens = (app.opens ?? 0) + 1);
     const [job, result] = await Promise.all([api(`/api/jobs/${id}`), api(`/api/jobs/${id}/result`)]);
-    if (result.evaluation) { await refresh(); history(); return; } // what is shown stays
-    if (state.fill && job.kind !== "brought") await fill(job.request); // while the last one is shown
-    if (order < (app.opened ?? 0)) return; // another one was asked for later, and is shown
+    if (result.evaluation) { await refresh(); history(); return; } // keep what is shown
+    if (state.fill && job.kind !== "brought") await fill(job.request); // the previous result is still shown
+    if (order < (app.opened ?? 0)) return; // a later request is already shown
     app.opened = order;
     app.job = id;
     app.request = job.request;
@@ -206,12 +206,12 @@
     else if (result.many) showIndex(job, result.many, state);
     else showStory(result.view, state);
     if (result.rows || result.cohort) window.history.replaceState(null, "", `#${new URLSearchParams({ job: id })}`);
-    if (!state.quiet) beginAnswer(); // at once: whoever has gone on meanwhile keeps the keyboard
+    if (!state.quiet) beginAnswer(); // before further requests, so that it does not steal the focus later
     history();
     if (app.set && app.set.key === job.request.dataset) await refresh();
   }
 
-  /** The keyboard and the eye go to where the answer begins. */
+  /** Focus the answer and scroll to its start. */
   function beginAnswer() {
     const answer = find("answer");
     answer.focus({ preventScroll: true });
@@ -233,12 +233,12 @@
     link(app.index.state());
   }
 
-  /** One subject of an index, described from what was found: nothing is searched again. */
+  /** Open one subject of an index from its stored result, without a new search. */
   async function openOne(id, subject) {
     const order = (app.ones = (app.ones ?? 0) + 1);
     const many = await api(`/api/jobs/${id}`);
     const job = await post("/api/jobs", { ...many.request, kind: "explain", subject, of: id });
-    if (order !== app.ones) return; // another one was asked for later
+    if (order !== app.ones) return; // there is a later request
     await fill(job.request);
     await follow(job.id);
   }
@@ -248,7 +248,7 @@
   function showStory(view, state) {
     app.view = view;
     app.answer = Math.min(state.answer ?? view.current, view.answers.length - 1);
-    const by = [view.brought && `from the file ${app.request.name}, not searched again here`, app.request.classifier && `classifier ${app.request.classifier}`, view.method && `method ${view.method}${view.chosen ? ` (${view.chosen})` : ""}`, app.request.dataset].filter(Boolean);
+    const by = [view.brought && `read from ${app.request.name}`, app.request.classifier && `classifier ${app.request.classifier}`, view.method && `method ${view.method}${view.chosen ? ` (${view.chosen})` : ""}`, app.request.dataset].filter(Boolean);
     find("story-eyebrow").replaceChildren(by.join(" · "), ...(app.request.of ? [" · ", make("a", { id: "to-index", href: `#job=${app.request.of}`, text: "back to the index" })] : []));
     find("story-title").textContent = view.found ? `${view.subject}: ${view.before} → ${view.after}` : `${view.subject}: ${view.before}`;
     worth(find("worth"), view.judged, false);
@@ -291,11 +291,11 @@
     return { removed: one.removed, added: one.added };
   }
 
-  /** The pictures follow "What if?"; then they are not of the explanation above them. */
+  /** Pictures can show the "What if?" state instead of the explanation; say so. */
   function sayWhose() {
     const own = app.hand && ["brain", "circle", "matrix", "bars"].includes(app.tab);
     find("by-hand").hidden = !own;
-    if (own) find("by-hand-said").textContent = `This shows your choice under “What if?” (${count(app.hand.added.length)} added, ${count(app.hand.removed.length)} removed), not the explanation.`;
+    if (own) find("by-hand-said").textContent = `This shows your changes under “What if?” (${count(app.hand.added.length)} added, ${count(app.hand.removed.length)} removed), not the explanation.`;
   }
 
   function drawPictures() {
@@ -316,7 +316,7 @@
   const frozenRegions = () => freeze().regionsIn(app.view);
   const onRegion = (i) => { if (app.view.hasRegions && ours()) freeze().toggleRegion(app.view.regions[i].name, app.view.taxonomy); };
 
-  /** A brain or a circle of the shared component: made once, then given other data or other edits. */
+  /** Draw the brain or the circle: create the component once, then update its data or edits. */
   function drawConnectome(name, kind) {
     const view = app.view, { removed, added } = shown(), data = { ...view, kind, label: view.title, removed, added };
     let picture = app[name];
@@ -342,10 +342,10 @@
     if (app.brain.view === view) app.brain.wrap(surface);
   }
 
-  /** Whether the form speaks of the data set that is shown: only then can its regions be frozen. */
+  /** Whether the form has the data set that is shown; only then can its regions be frozen. */
   const ours = () => Boolean(app.set) && app.request?.dataset === app.set.key;
 
-  /** A node that is clicked can be frozen, with its region or alone; two in a row are a pair to flip. */
+  /** Select a clicked node: it can be frozen, alone or with its region. A second node flips the pair. */
   function picked(node) {
     const names = app.view.names, first = app.first;
     if (first === undefined || first === node) {
@@ -371,7 +371,7 @@
     find("picked-node").hidden = !ours();
   }
 
-  /** Say that the options are not those of the answer that is shown, and offer a new one. */
+  /** Say if the options have changed since the explanation, and offer a new one. */
   function drawNewer() {
     const asked = app.request;
     find("newer").hidden = find("story").hidden || asked?.kind !== "explain" || !ours() || asked.subject !== find("subject").value || !options.differ(asked);
@@ -396,7 +396,7 @@
         if (turn !== app.turn) return null;
         const n = data.n;
         app.panel = window.denseflipWhatIf.mount(find("whatif"), data, {
-          storage: `denseflip ${asked.dataset} ${asked.subject} ${asked.classifier} ${data.taxonomy ?? ""}`, // cells are counted by its regions
+          storage: `denseflip ${asked.dataset} ${asked.subject} ${asked.classifier} ${data.taxonomy ?? ""}`, // cells are numbered by its regions
           ask: async (state, draws, first) => {
             const answer = await post("/api/whatif", {
               dataset: asked.dataset, subject: asked.subject, classifier: asked.classifier, regions: data.taxonomy, draws, seed: state.seed, reading: state.reading, target: data.target === null ? null : String(new Map(data.classes).get(data.target) ?? data.target),
@@ -426,7 +426,7 @@
     return opening;
   }
 
-  /** A cell of the picture, to be changed by hand; the panel may speak of other regions. */
+  /** Open a cell of the picture under "What if?"; the panel may use other regions. */
   function pick(a, b) {
     whatif().then((panel) => {
       if (!panel) return;
@@ -435,7 +435,7 @@
     });
   }
 
-  // ---- taking away ------------------------------------------------------------------------------
+  // ---- downloads --------------------------------------------------------------------------------
 
   /** The picture that is shown, as SVG text with its colours written out. */
   function picture() {

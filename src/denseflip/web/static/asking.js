@@ -46,7 +46,7 @@
         else if (facts.status === "interrupted") end(() => fail(new Error("The server was stopped during this job. Run it again under “Earlier results”.")));
       });
       source.addEventListener("error", () => {
-        if (source.readyState === EventSource.CLOSED) end(() => fail(new Error("The connection to the server was lost. If the server still runs, so does the job: see “Earlier results”.")));
+        if (source.readyState === EventSource.CLOSED) end(() => fail(new Error("The connection to the server was lost. If the server is still running, the job continues: see “Earlier results”.")));
       });
     });
   }

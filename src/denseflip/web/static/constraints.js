@@ -19,7 +19,7 @@
         ...this.typing("Node, or a pair of regions (A x B)", set?.nodes))];
     }
 
-    /** Another data set: nothing of the last one is frozen in it. */
+    /** Load another data set; nothing is frozen in it yet. */
     open(set) {
       this.set = set;
       this.values = [];
@@ -42,7 +42,7 @@
       const region = this.region(text);
       if (region) return region;
       if (CROSSES.some((cross) => { const ends = text.split(cross); return ends.length === 2 && ends.every((end) => this.region(end)); })) return text;
-      throw new Error(`This data set has no node and no pair of regions “${text}”.`);
+      throw new Error(`This data set has no node, region or pair of regions “${text}”.`);
     }
 
     /** The full name of a region that is typed with or without its taxonomy. */
@@ -54,7 +54,7 @@
       return undefined;
     }
 
-    /** Short where the short name has one meaning. */
+    /** The text of a chip: the short name if it is unambiguous. */
     text(value) {
       const [which, ...rest] = value.split(": "), name = rest.join(": ");
       if (!name) return `❄ ${value}`;

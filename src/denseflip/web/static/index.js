@@ -1,16 +1,16 @@
 "use strict";
-// The index of many subjects: a table to sort, to filter, and to open each subject from.
+// The index of many subjects: a table that can be sorted and filtered, with a link to each subject.
 (() => {
   const { make, count } = window.denseflipPictures;
 
   const percent = (share) => `${(100 * share).toFixed(1)} %`;
   const decision = (row) => (row.status === "failed" ? "–" : row.after ? `${row.before} → ${row.after}` : row.before);
-  /** The short sentence without what stands in other columns. */
+  /** The short sentence without the parts that other columns show. */
   const short = (row) => {
     const head = `${row.id}: ${decision(row)} with `;
     return row.short.startsWith(head) ? row.short.slice(head.length) : row.short;
   };
-  // name, and what it is sorted by; nothing comes last either way
+  // name and sort key; missing values always come last
   const COLUMNS = [
     ["subject", (row) => row.id],
     ["class", (row) => row.class],
@@ -18,7 +18,7 @@
     ["what would change it", short],
     ["places named", (row) => row.cells],
     ["edits", (row) => row.edits],
-    ["of the edges", (row) => row.relative_distance],
+    ["share of edges", (row) => row.relative_distance],
     ["queries", (row) => row.calls],
     ["true as read", (row) => (row.true_as_read === null ? null : row.as_read ?? Number(row.true_as_read))],
   ];
@@ -102,7 +102,7 @@
       if (!quiet) this.options.onState?.(this.state());
     }
 
-    /** How the table is looked at, for a link. */
+    /** Filter and order of the table, for a link. */
     state() {
       const all = { find: this.find.value, class: this.classes.value, kind: this.kinds.value, sort: COLUMNS[this.column]?.[0] ?? "", down: this.down ? "1" : "" };
       return Object.fromEntries(Object.entries(all).filter(([, value]) => value));

@@ -52,7 +52,7 @@
     /** Whether a value of an earlier request is the value of this field. */
     holds(value) { return same(this.read(), value ?? this.facts.default); }
 
-    /** What is set, as texts with a function that takes each back. */
+    /** The values that are set: a text and a function that resets each. */
     chips() {
       return this.isSet ? [[`${this.facts.label}: ${this.read()}`, () => this.write(this.facts.default)]] : [];
     }
@@ -83,7 +83,7 @@
     build() {
       super.build();
       this.said = make("p", { class: "quiet", id: `${this.id}-help` });
-      if (this.hasSummaries) { // they say more than the help of the option
+      if (this.hasSummaries) { // they replace the help of the option
         this.element.replaceChildren(this.element.querySelector("label"), this.control, this.said);
         this.element.classList.add("wide");
       }
@@ -134,7 +134,7 @@
       ];
     }
 
-    /** The value that a typed text means; an error message is thrown. */
+    /** Parse a typed text; throw an error if it is invalid. */
     parse(text) { return text; }
 
     add() {
@@ -240,7 +240,7 @@
       find("chosen-part").hidden = !chips.length;
     }
 
-    /** The keyboard stays where it was when a chip is gone. */
+    /** Keep the focus in the list after a chip is removed. */
     focus(i) {
       const left = find("chosen").querySelectorAll("button");
       (left[Math.min(i, left.length - 1)] ?? find("explain")).focus();
@@ -252,7 +252,7 @@
       return names.reduce((said, name) => said.replace(new RegExp(`(?<![\\w'“-]|Unknown |[Tt]he )${name}(?:(=)|(?![\\w'”-]| class))`, "g"), (_, equals) => `“${this.fields.get(name).facts.label}”${equals ? " = " : ""}`), text);
     }
 
-    /** Mark the fields that an error is about; none takes the marks away. */
+    /** Mark the fields that an error refers to; without parameters, clear the marks. */
     mark(parameters = []) {
       for (const [name, { element }] of this.fields) {
         element.classList.toggle("wrong", parameters.includes(name));

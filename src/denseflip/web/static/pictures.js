@@ -42,13 +42,13 @@
     return cells;
   }
 
-  /** Ends of edits by region, the fullest first. */
+  /** Ends of edits by region, the most changed region first. */
   function bars(root, view, removed, added, most = 16) {
     const rows = view.regions.map((region, i) => ({ ...region, i, removed: 0, added: 0 }));
     for (const [u, v] of removed) { rows[view.index[u]].removed += 1; rows[view.index[v]].removed += 1; }
     for (const [u, v] of added) { rows[view.index[u]].added += 1; rows[view.index[v]].added += 1; }
     const shown = rows.filter((row) => row.removed + row.added).sort((a, b) => b.removed + b.added - a.removed - a.added);
-    if (!shown.length) { root.replaceChildren(make("p", { class: "quiet", text: "Nothing is changed." })); return; }
+    if (!shown.length) { root.replaceChildren(make("p", { class: "quiet", text: "No changes." })); return; }
     const top = Math.max(...shown.map((row) => Math.max(row.removed, row.added)));
     const bar = (way, value) => {
       const fill = make("span", { class: `bar ${way}` });
@@ -59,10 +59,10 @@
       const swatch = make("span", { class: "swatch", "aria-hidden": "true" });
       swatch.style.background = row.colour;
       return make("div", { class: "bar-row" }, make("div", { class: "bar-name" }, swatch, row.name), make("div", {}, ...["removed", "added"].filter((way) => row[way]).map((way) => bar(way, row[way]))));
-    }), ...(shown.length > most ? [make("p", { class: "quiet", text: `… and ${shown.length - most} regions with fewer.` })] : []));
+    }), ...(shown.length > most ? [make("p", { class: "quiet", text: `… and ${shown.length - most} regions with fewer edits.` })] : []));
   }
 
-  /** Regions by regions: net change, told by colour and by a number; a click picks the cell. */
+  /** Matrix of region pairs: net change as colour and number; a click selects the cell. */
   function matrix(root, view, removed, added, { onPick, onRegion, onHover, frozen = new Set(), every = true } = {}) {
     const cells = tally(view, removed, added);
     const changed = new Set([...cells.values()].flatMap((cell) => [cell.a, cell.b]));
@@ -103,8 +103,8 @@
       parts.push(text);
     });
     const [width, height] = [label + k * size, Math.max(1, k * size)];
-    const picture = svg("svg", { viewBox: `0 0 ${width.toFixed(1)} ${height.toFixed(1)}`, role: "img", "aria-label": `changes by pairs of ${k} regions; the table of edits has the same in words` }, ...parts);
-    // It is as large as its names need; on a small screen one moves about in it.
+    const picture = svg("svg", { viewBox: `0 0 ${width.toFixed(1)} ${height.toFixed(1)}`, role: "img", "aria-label": `changes by region pair, ${k} regions; the table of edits lists the same changes` }, ...parts);
+    // Large enough for its labels; it scrolls on a small screen.
     Object.assign(picture.style, { width: `${width}px`, maxWidth: k > 24 ? "none" : "100%", maxHeight: "none", margin: "0" });
     root.replaceChildren(picture);
   }
@@ -112,7 +112,7 @@
   /** Every edit, in pages, with a filter. */
   class EditTable {
     constructor(root, onPick) {
-      this.find = make("input", { type: "search", placeholder: "node or region", "aria-label": "find in the edits", oninput: () => this.draw() });
+      this.find = make("input", { type: "search", placeholder: "node or region", "aria-label": "search the edits", oninput: () => this.draw() });
       this.said = make("output", { class: "quiet" });
       this.body = make("tbody");
       this.onPick = onPick;
@@ -134,7 +134,7 @@
     draw(most = 300) {
       const words = this.find.value.toLowerCase().split(/\s+/).filter(Boolean);
       const fit = this.rows.filter((row) => { const text = `${row.way} ${row.cells.join(" ")}`.toLowerCase(); return words.every((w) => text.includes(w)); });
-      this.said.textContent = `${count(fit.length)} of ${count(this.rows.length)} edits${fit.length > most ? `; the first ${most} are shown, the CSV file has all` : ""}`;
+      this.said.textContent = `${count(fit.length)} of ${count(this.rows.length)} edits${fit.length > most ? `; showing the first ${most} (the CSV file contains all)` : ""}`;
       this.body.replaceChildren(...fit.slice(0, most).map((row) => make("tr", {},
         make("td", {}, make("span", { class: `mark ${row.way}`, text: row.way === "removed" ? "− removed" : "+ added" })),
         ...row.cells.map((text) => make("td", { text })),
@@ -142,7 +142,7 @@
     }
   }
 
-  // ---- taking away ------------------------------------------------------------------------------
+  // ---- saving -----------------------------------------------------------------------------------
 
   function save(name, content, kind) {
     const link = make("a", { download: name, href: URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type: kind })) });

@@ -1,5 +1,5 @@
 "use strict";
-// The search as a film: a slider over its steps, with the label and the confidence at each.
+// Replay of the search: a slider over its steps, with the label and the confidence at each.
 (() => {
   const { count } = window.denseflipPictures;
   const find = (id) => document.getElementById(id);
@@ -12,7 +12,7 @@
       find("play").addEventListener("click", () => this.play());
     }
 
-    /** Another film, from its end. */
+    /** Load the replay of another view, at its last step unless one is given. */
     show(view, step) {
       if (this.playing) this.play();
       this.view = view;

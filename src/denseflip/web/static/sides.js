@@ -1,10 +1,10 @@
 "use strict";
-// Methods side by side, and what all subjects of a data set have in common.
+// The comparison of methods, and what all subjects of a data set have in common.
 (() => {
   const { make, count } = window.denseflipPictures;
   const find = (id) => document.getElementById(id);
 
-  /** How good a classifier is, before anything is said about what it does. */
+  /** The accuracy of a classifier, shown before its explanations. */
   function worth(place, judged, known = true) {
     place.className = judged ? (judged.level === "better" ? "good" : "warning") : "quiet";
     place.textContent = judged ? [judged.verdict, judged.warning].filter(Boolean).join(" ")
@@ -12,12 +12,12 @@
         : "The accuracy of this classifier on held-out graphs is not known. Read its explanations with that in mind.";
   }
 
-  // ---- methods side by side ---------------------------------------------------------------------
+  // ---- comparison of methods --------------------------------------------------------------------
 
   function showComparison(job, result) {
-    find("comparison-title").textContent = job.summary?.title ?? "Methods side by side";
+    find("comparison-title").textContent = job.summary?.title ?? "Comparison of methods";
     find("comparison-classified").textContent = result.classified ?? "";
-    find("comparison-rows").replaceChildren(make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "methods side by side" }, make("table", {},
+    find("comparison-rows").replaceChildren(make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "comparison of methods" }, make("table", {},
       make("thead", {}, make("tr", {}, ...["method", "edits", "distance", "queries", "region pairs for 80 %", "true as read"].map((text) => make("th", { scope: "col", text })))),
       make("tbody", {}, ...result.rows.map((row) => make("tr", {}, make("th", { scope: "row", text: row.method }), make("td", { text: row.distance === null || !row.applies ? (row.status ?? "does not apply") : count(row.distance) }), make("td", { text: row.relative ? `${(100 * row.relative).toFixed(1)} %` : "–" }), make("td", { text: row.calls ? count(row.calls) : "–" }), make("td", { text: row.regions ?? "–" }), make("td", { text: row.read || "–" })))))),
     ...result.rows.map((row) => make("section", { class: "method" }, make("h3", { text: row.method }), make("ul", { class: "chips" }, ...(row.chips ?? []).map((chip) => make("li", { class: `chip ${chip.kind}`, text: chip.text }))), make("p", { text: row.sentence }))));
@@ -31,9 +31,9 @@
     worth(find("together-worth"), cohort.judged, false);
     find("together-said").replaceChildren(...cohort.sentences.map((text) => make("p", { text })));
     find("together-notes").replaceChildren(...cohort.notes.map((text) => make("li", { text })));
-    const heads = ["region pair", "direction", "subjects", "connections (median)", "p", "groups differ (t)", "p of that"];
+    const heads = ["region pair", "direction", "subjects", "connections (median)", "p", "group difference (t)", "p (group difference)"];
     find("together-rows").replaceChildren(
-      make("p", { class: "quiet", text: `The ${count(cohort.rows.length)} of ${count(cohort.of)} region pairs that most subjects use. p-values come from ${count(cohort.permutations)} permutations of the labels and are corrected for all region pairs. ✓ marks more than chance.` }),
+      make("p", { class: "quiet", text: `The table lists ${count(cohort.rows.length)} of ${count(cohort.of)} region pairs, those used in the most subjects. p-values come from ${count(cohort.permutations)} label permutations and are corrected for all region pairs. ✓ marks pairs used more often than expected by chance.` }),
       make("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": "region pairs by subjects" }, make("table", {},
         make("thead", {}, make("tr", {}, ...heads.map((text) => make("th", { scope: "col", text })))),
         make("tbody", {}, ...cohort.rows.map((row) => make("tr", {},
