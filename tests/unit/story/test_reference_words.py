@@ -50,8 +50,8 @@ def test_a_sentence_in_range_says_what_real_graphs_have_and_keeps_the_number_of_
     assert story.badge.level == "true"
     assert story.statement == (
         f"If Graph 1 had {place.after - 10} more connections between A and B (10 → {place.after}; "
-        f"usual for dense is {place.median:.0f}, 95 % between {place.low} and {place.high}), and as "
-        "many fewer elsewhere, it would have been classified as dense instead of thin."
+        f"usual for dense is {place.median:.0f}, 95 % between {place.low} and {place.high}), and "
+        "as many fewer elsewhere, it would have been classified as dense instead of thin."
     )
     assert len(story.result.added) == len(story.result.removed) == place.after - 10
     assert len(story.statement.split()) <= 45
