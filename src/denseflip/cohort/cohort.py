@@ -7,11 +7,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from denseflip.checks import check_new_file, parsing, plain_fields, visible_tree
+from denseflip.checks import check_new_file
 from denseflip.classifiers.evaluation import Evaluation
 from denseflip.cohort.labelling import Labelling
 from denseflip.cohort.settings import CohortSettings, cells_of, held_by, spoken_of
@@ -25,11 +25,11 @@ from denseflip.cohort.stats import (
 )
 from denseflip.cohort.words import Words, statement
 from denseflip.datasets import Dataset
-from denseflip.errors import FileFormatError, UnknownNameError, shown
+from denseflip.errors import UnknownNameError
 from denseflip.files import write_whole
+from denseflip.serialise import Serialisable
 from denseflip.story.wording.vocabulary import Vocabulary
 
-FORMAT = 1
 Correction = Literal["max", "bh"]
 CORRECTIONS = ("max", "bh")
 Verdict = Literal["named", "nothing", "chance", "confounded", "untested"]
@@ -76,7 +76,7 @@ class CellRow(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Cohort:
+class Cohort(Serialisable, named="a cohort of denseflip", keys=(..., "verdict"), format=1):
     """What the explanations of a group have in common; the result of `explain_cohort`.
 
     Attributes
@@ -235,45 +235,11 @@ class Cohort:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON-ready form; `from_dict` restores an equal cohort."""
-        data = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        data["format"] = FORMAT
-        data["evaluation"] = None if self.evaluation is None else self.evaluation.to_dict()
-        data["settings"] = self.settings.identity()
-        data["observed"] = self.observed.to_dict(patients=True)
-        data["shared"] = [change.to_dict() for change in self.shared]
-        data["densities"] = {name: list(values) for name, values in self.densities.items()}
-        data["class_counts"] = dict(self.class_counts)
-        for name, value in data.items():
-            data[name] = list(value) if isinstance(value, tuple) else value
-        data["verdict"], data["statement"] = self.verdict, list(self.sentences)
-        data["cells"] = [row._asdict() for row in self.rows]
-        return data
+        cells = [row._asdict() for row in self.rows]
+        return {**super().to_dict(), "statement": list(self.sentences), "cells": cells}
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Inverse of `to_dict`."""
-        with parsing("a cohort of denseflip"):
-            data = visible_tree(data, lines=False)
-            if data.get("format") != FORMAT:
-                msg = f"it has format {shown(data.get('format'))}; this version reads {FORMAT}"
-                raise FileFormatError(f"{msg}.")
-            given = {
-                k: data.get(k, ()) if k == "held" else data[k] for k in cls.__dataclass_fields__
-            }
-            for name, value in given.items():
-                given[name] = tuple(value) if isinstance(value, list) else value
-            judged = data["evaluation"]
-            given["evaluation"] = None if judged is None else Evaluation.from_dict(judged)
-            given["settings"] = CohortSettings(**data["settings"])
-            given["observed"] = Labelling.from_dict(data["observed"])
-            given["shared"] = tuple(SharedChange.from_dict(part) for part in data["shared"])
-            given["densities"] = {k: tuple(v) for k, v in data["densities"].items()}
-            found = cls(**{**given, **plain_fields(cls, data)})
-            found.to_dict(), repr(found)  # raises if its values do not form a cohort
-            return found
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Cohort) and self.to_dict() == other.to_dict()
+    def _check(self) -> None:
+        self.to_dict(), repr(self)
 
     def __hash__(self) -> int:
         return hash((self.dataset, self.oracle, self.permutations, self.questions))
@@ -423,7 +389,7 @@ def assemble(
 
 def signed(labelling: Labelling) -> Any:
     """Patients with "more" minus patients with "fewer", by cell."""
-    return labelling.more - labelling.fewer
+    return np.subtract(labelling.more, labelling.fewer)
 
 
 def _discovery(observed: Any, null: Any) -> Any:

@@ -10,17 +10,16 @@ import hashlib
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from denseflip.checks import parsing, typed
 from denseflip.classifiers.evaluation import Evaluation
 from denseflip.cohort.cohort_oracles import Untrained, fit_of
 from denseflip.cohort.labelling import Labelling, run_labelling
 from denseflip.cohort.settings import CohortSettings
-from denseflip.cohort.shared import SharedChange, find_shared
+from denseflip.cohort.shared import Shared, find_shared
 from denseflip.datasets import Dataset
 from denseflip.errors import EngineError, FileFormatError, StoreError
 from denseflip.runs.identity import versions
@@ -33,8 +32,16 @@ from denseflip.runs.sources import (
     load_oracle_of,
 )
 from denseflip.runs.spec_base import Listener, Spec
+from denseflip.serialise import read, write
 
 _REPEATS, _SHUFFLES = 10, 200  # of the evaluation
+_PART = "a part of this cohort"
+
+
+class _Judged(NamedTuple):
+    """The result of the part ``judge``."""
+
+    evaluation: Evaluation | None
 
 
 @cache
@@ -86,7 +93,7 @@ class CohortSpec(Spec):
             "data": {"name": self.data.name, "digest": self.data.digest},
             "oracle": self.oracle.identity,
             "versions": dict(self.versions),
-            "settings": self.settings.identity(),
+            "settings": self.settings.to_dict(),
             "part": self.part,
             "number": self.number,
             "refit": self.refit,
@@ -107,14 +114,12 @@ class CohortSpec(Spec):
         fit = fit_of(self.oracle) if self.refit else load_oracle_of(self.oracle, dataset)
         result: dict[str, Any]
         if self.part == "judge":
-            judged = _judge(self.oracle, dataset, self.settings)
-            result = {"evaluation": None if judged is None else judged.to_dict()}
+            result = write(_Judged(_judge(self.oracle, dataset, self.settings)))
         elif self.part == "shared":
-            changes, questions = find_shared(dataset, self.settings, fit)
-            result = {"shared": [x.to_dict() for x in changes], "questions": questions}
+            result = write(find_shared(dataset, self.settings, fit))
         else:
             found = run_labelling(dataset, self.settings, fit, self.number)
-            result = found.to_dict(patients=not self.number)
+            result = (replace(found, patients=()) if self.number else found).to_dict()
         times = {"total": time.perf_counter() - started}
         return make_record(self.identity, result=result, times=times)
 
@@ -162,8 +167,7 @@ def _judge(spec: OracleSpec, dataset: Dataset, settings: CohortSettings) -> Eval
 def read_judged(result: Mapping[str, Any], folder: Path) -> Evaluation | None:
     """The held-out accuracy, if the classifier could be evaluated."""
     with _told(folder):
-        judged = result["evaluation"]
-        return None if judged is None else Evaluation.from_dict(judged)
+        return read(_Judged, result, _PART).evaluation
 
 
 def read_labellings(
@@ -184,31 +188,28 @@ def read_labellings(
         return found
 
 
-def read_shared(
-    result: Mapping[str, Any], dataset: Dataset, n_cells: int, folder: Path
-) -> tuple[list[SharedChange], int]:
+def read_shared(result: Mapping[str, Any], dataset: Dataset, n_cells: int, folder: Path) -> Shared:
     """The changes chosen on each half, checked against this data, and their number of queries."""
     with _told(folder):
-        found = [SharedChange.from_dict(part) for part in result["shared"]]
-        for change in found:
+        found = read(Shared, result, _PART)
+        for change in found.shared:
             _fits(0 <= change.source < len(dataset.class_names), "a class")
             for half in change.halves:
                 _fits(all(0 <= cell < n_cells for cell in half.amounts), "a change")
                 _fits(set(half.counted) <= set(dataset.ids), "a patient")
-        return found, typed(result, "questions", int)
+        return found
 
 
 def _fits(sound: bool, what: str) -> None:
     if not sound:
-        msg = f"{what} of another cohort"
-        raise ValueError(msg)
+        msg = f"Not {_PART}: {what} of another cohort."
+        raise FileFormatError(msg)
 
 
 @contextmanager
 def _told(folder: Path) -> Iterator[None]:
     try:
-        with parsing("a part of this cohort"):
-            yield
+        yield
     except FileFormatError as error:
         msg = (
             f"{folder}: its content was modified. {error} Delete the folder or use another, and "

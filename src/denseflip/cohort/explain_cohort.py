@@ -290,10 +290,8 @@ def _nothing(
     dataset: Dataset, settings: CohortSettings, facts: dict[str, Any], notes: Sequence[str]
 ) -> Cohort:
     """A cohort that contains only the classifier's accuracy."""
-    import numpy as np
-
-    none = np.zeros(len(cells_of(dataset, settings)), dtype=np.int64)
-    observed = Labelling(none, none, np.zeros(len(none)), 0, 0, 0, 0)
+    none = (0,) * len(cells_of(dataset, settings))
+    observed = Labelling(none, none, none, 0, 0, 0, 0)
     return assemble(
         dataset, settings, observed=observed, null=(), shared=(), questions=0, notes=notes, **facts
     )

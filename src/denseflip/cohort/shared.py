@@ -11,12 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from denseflip.checks import parsing, plain_fields, text_of, typed
 from denseflip.cohort.labelling import Fit
 from denseflip.cohort.scan import most_pairs, spreads_of
 from denseflip.cohort.settings import CohortSettings, cells_of, group_of, terms_of
@@ -32,6 +30,7 @@ from denseflip.search.claims.places import Places
 from denseflip.search.claims.redraw import Redraw, Repeats
 from denseflip.search.constraints.bound_constraints import bind_constraints
 from denseflip.search.core.probing import boundary, certify, gallop, lexmin
+from denseflip.serialise import Serialisable
 
 READINGS: tuple[Reading, ...] = ("any", "typical")  # strongest claim first
 DRAWS, LEAST = 20, 18  # redraws per patient, and how many must flip
@@ -40,7 +39,7 @@ _LEVELS = tuple(0.25 * 2 ** (k / 2) for k in range(18))  # standard deviations
 
 
 @dataclass(frozen=True)
-class HalfChange:
+class HalfChange(Serialisable, named="a change that was chosen on half a cohort"):
     """A change chosen on one half and tested on the other.
 
     Attributes
@@ -62,30 +61,18 @@ class HalfChange:
     counted: tuple[str, ...]
     members: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON-ready form."""
-        amounts = {str(cell): int(n) for cell, n in self.amounts.items()}
-        listed = {"flipped": list(self.flipped), "counted": list(self.counted)}
-        return {**self.__dict__, "amounts": amounts, **listed}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> HalfChange:
-        """Inverse of `to_dict`."""
-        with parsing("a change that was chosen on half a cohort"):
-            amounts = {int(k): typed(data["amounts"], k, Integral) for k in data["amounts"]}
-            listed: dict[str, Any] = {
-                key: tuple(text_of(x) for x in typed(data, key, list, tuple))
-                for key in ("flipped", "counted")
-            }
-            if not set(listed["flipped"]) <= set(listed["counted"]):
-                msg = "a flipped patient is not among those counted"
-                raise ValueError(msg)
-            said = typed(data, "reading", str)
-            return cls(**plain_fields(cls, data), amounts=amounts, reading=said, **listed)
+    def __post_init__(self) -> None:
+        if not set(self.flipped) <= set(self.counted):
+            msg = "a flipped patient is not among those counted"
+            raise ValueError(msg)
 
 
 @dataclass(frozen=True)
-class SharedChange:
+class SharedChange(
+    Serialisable,
+    named="a change that a cohort shares",
+    keys=(..., "flipped", "counted", "coverage", "interval"),
+):
     """One direction: the change chosen on each half, and the patients of the other that it flips.
 
     Attributes
@@ -140,29 +127,15 @@ class SharedChange:
         chosen = [{c: n > 0 for c, n in half.amounts.items()} for half in self.halves]
         return len(chosen) == 2 and bool(chosen[0]) and chosen[0] == chosen[1]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON-ready form, including the derived numbers."""
-        return {
-            "source": self.source,
-            "halves": [half.to_dict() for half in self.halves],
-            "unseen": self.unseen,
-            "flipped": self.flipped,
-            "counted": self.counted,
-            "coverage": self.coverage,
-            "interval": list(self.interval),
-        }
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> SharedChange:
-        """Inverse of `to_dict`."""
-        with parsing("a change that a cohort shares"):
-            halves = tuple(HalfChange.from_dict(half) for half in data["halves"])
-            return cls(**plain_fields(cls, data), halves=halves)
+class Shared(NamedTuple):
+    """The shared change away from each class, and the number of queries for all of them."""
+
+    shared: tuple[SharedChange, ...]
+    questions: int
 
 
-def find_shared(
-    dataset: Dataset, settings: CohortSettings, fit: Fit | Oracle
-) -> tuple[tuple[SharedChange, ...], int]:
+def find_shared(dataset: Dataset, settings: CohortSettings, fit: Fit | Oracle) -> Shared:
     """Find the shared change away from each class (or one), and count its queries."""
     cells, group = cells_of(dataset, settings), group_of(dataset, settings)
     terms = terms_of(dataset, settings)
@@ -223,7 +196,7 @@ def find_shared(
             )
         questions += session.calls
     changes = tuple(SharedChange(s, tuple(parts), not fixed) for s, parts in found.items())
-    return changes, questions
+    return Shared(changes, questions)
 
 
 def _order(dataset: Dataset, away: Any, cells: Cells) -> list[tuple[int, bool]]:

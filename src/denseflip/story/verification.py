@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import Any
+from typing import NamedTuple
 
-from denseflip.checks import parsing, plain_fields, text_of, typed
 from denseflip.counterfactual import Counterfactual, Label, Language, Reading
 from denseflip.errors import OracleError
 from denseflip.graph import Codes, Edits, Taxonomy
-from denseflip.graph.pairs import decode
+from denseflip.graph.pairs import Pair, decode
 from denseflip.oracles.base_session import BaseSession, BudgetSpentError
-from denseflip.search.claims.claim import Claim
+from denseflip.search.claims.claim import Claim, ClaimRow
 from denseflip.search.core.probing import joined
 from denseflip.search.core.sufficient_parts import fewest_parts
 from denseflip.story.wording import remarks
@@ -57,43 +56,56 @@ class Verification:
         """Whether all changes are named and none of the places can be left out."""
         return self.verified and self.minimal and len(self.claim.amounts) == self.n_cells
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON-ready form."""
-        return {
-            "verified": self.verified,
-            "tested": self.tested,
-            "questions": self.questions,
-            "all_needed": self.all_needed,
-            "n_cells": self.n_cells,
-            "tried": self.tried,
-            "minimal": self.minimal,
-            "remarks": list(self.remarks),
-            "label": self.claim.label,
-            "named": self.claim.rows(),
-            "added": [list(p) for p in self.edits.added],
-            "removed": [list(p) for p in self.edits.removed],
-        }
+    @property
+    def saved(self) -> SavedTest:
+        """Its form in the file of a story."""
+        return SavedTest(
+            self.verified,
+            self.tested,
+            self.questions,
+            self.all_needed,
+            self.n_cells,
+            self.tried,
+            self.minimal,
+            self.remarks,
+            self.claim.label,
+            self.claim.rows(),
+            self.edits.added,
+            self.edits.removed,
+        )
 
-    @classmethod
-    def read(
-        cls,
-        data: Mapping[str, Any],
-        language: Language,
-        taxonomy: Taxonomy,
-        reading: Reading = "any",
+
+class SavedTest(NamedTuple):
+    """A `Verification` as in the file of a story, which also has the language and the regions."""
+
+    verified: bool
+    tested: bool
+    questions: int
+    all_needed: bool
+    n_cells: int
+    tried: int
+    minimal: bool
+    remarks: tuple[str, ...]
+    label: Label
+    named: tuple[ClaimRow, ...]
+    added: tuple[Pair, ...]
+    removed: tuple[Pair, ...]
+
+    def restore(
+        self, language: Language, taxonomy: Taxonomy, reading: Reading = "any"
     ) -> Verification:
-        """Inverse of `to_dict`; language, names and reading of the claim are those of the story."""
-        with parsing("the test of a story"):
-            label = typed(data, "label", bool, int, float, str)
-            return cls(
-                **plain_fields(cls, data),
-                claim=Claim.from_rows(data["named"], label, language, taxonomy, reading),
-                edits=Edits(
-                    tuple((u, v) for u, v in data["added"]),
-                    tuple((u, v) for u, v in data["removed"]),
-                ),
-                remarks=tuple(text_of(x) for x in typed(data, "remarks", list, tuple)),
-            )
+        """The verification in this language, with these regions and this reading."""
+        return Verification(
+            self.verified,
+            Claim.from_rows(self.named, self.label, language, taxonomy, reading),
+            Edits(self.added, self.removed),
+            self.questions,
+            self.n_cells,
+            self.tested,
+            self.tried,
+            self.minimal,
+            self.remarks,
+        )
 
 
 def verify(

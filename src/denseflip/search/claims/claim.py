@@ -8,11 +8,10 @@ sentence, page, what-if panel, cohort and file. `places` lists the pairs of a gr
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from denseflip.checks import typed
 from denseflip.counterfactual import Label, Language, Reading
 from denseflip.graph import Nodes, Taxonomy
 
@@ -46,6 +45,16 @@ class Amount(NamedTuple):
 
 
 Amounts = tuple[Amount, ...]
+
+
+class ClaimRow(NamedTuple):
+    """An `Amount` in a file: its place by name."""
+
+    region_a: str
+    region_b: str | None
+    added: int
+    removed: int
+    change: Change
 
 
 def total(amounts: Iterable[Amount]) -> int:
@@ -122,37 +131,32 @@ class Claim:
 
     # ---- files ----------------------------------------------------------------------------
 
-    def rows(self) -> list[dict[str, Any]]:
-        """The amounts as JSON-ready rows, with the names of the places."""
+    def rows(self) -> tuple[ClaimRow, ...]:
+        """The amounts with the names of their places, as in files."""
         names = self.taxonomy.regions
-        return [
-            {
-                "region_a": names[amount.place[0]],
-                "region_b": None if amount.place[1] is None else names[amount.place[1]],
-                "added": amount.added,
-                "removed": amount.removed,
-                "change": amount.change,
-            }
-            for amount in self.amounts
-        ]
+        return tuple(
+            ClaimRow(names[a], None if b is None else names[b], x.added, x.removed, x.change)
+            for x in self.amounts
+            for a, b in [x.place]
+        )
 
     @classmethod
     def from_rows(
         cls,
-        rows: Iterable[Mapping[str, Any]],
+        rows: Iterable[ClaimRow],
         label: Label,
         language: Language,
         taxonomy: Taxonomy,
         reading: Reading = "any",
     ) -> Claim:
-        """Inverse of `rows`."""
+        """Inverse of `rows`; raises a `KeyError` for a name that the taxonomy does not have."""
         position = {name: i for i, name in enumerate(taxonomy.regions)}
         amounts = []
         for row in rows:
-            a = position[typed(row, "region_a", str)]
-            b = None if row["region_b"] is None else position[typed(row, "region_b", str)]
+            a = position[row.region_a]
+            b = None if row.region_b is None else position[row.region_b]
             place = (a, b) if b is None or a <= b else (b, a)
-            amounts.append(Amount(place, typed(row, "added", int), typed(row, "removed", int)))
+            amounts.append(Amount(place, row.added, row.removed))
         return cls(tuple(amounts), label, language, taxonomy, reading)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from denseflip.counterfactual import AsRead
+from denseflip.serialise import Serialisable
 
 if TYPE_CHECKING:
     from denseflip.story.verification import Verification
@@ -15,7 +16,7 @@ Level = Literal["none", "listed", "true"]
 
 
 @dataclass(frozen=True)
-class Badge:
+class Badge(Serialisable, named="a badge"):
     """How far to trust a story, by its weakest link.
 
     Attributes
@@ -30,10 +31,6 @@ class Badge:
 
     def __str__(self) -> str:
         return self.text
-
-    def to_dict(self) -> dict[str, str]:
-        """Plain JSON-ready form."""
-        return {"level": self.level, "text": self.text}
 
 
 def judged_better(evaluation: Any) -> bool | None:

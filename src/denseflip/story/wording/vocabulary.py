@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any, Self
+from dataclasses import dataclass, fields
 
-from denseflip.checks import visible
 from denseflip.datasets.atlas import load_aal, load_mouse_atlas
-from denseflip.errors import FileFormatError, InvalidParameterError, UnknownNameError
+from denseflip.errors import InvalidParameterError, UnknownNameError
 from denseflip.graph import Nodes
+from denseflip.serialise import Serialisable
 
 _FORBIDDEN = ("“", "”", "(", ")", ",", "\n")
 # Ids that get a noun ("Patient 9"): a number, a letter, or an id of the paper's clinical data sets.
@@ -19,7 +17,7 @@ _THINGS = {"brain", "connectome", "graph", "mouse", "network", "patient", "subje
 
 
 @dataclass(frozen=True)
-class Vocabulary:
+class Vocabulary(Serialisable, named="a vocabulary", closed=True):
     """The words of a domain.
 
     Attributes
@@ -137,20 +135,6 @@ class Vocabulary:
     def count(self, n: int) -> str:
         """``1 edge``, ``2 edges``."""
         return f"{n:,} {self.unit if n == 1 else self.units}"
-
-    def to_dict(self) -> dict[str, str | bool]:
-        """Plain JSON-ready form."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Inverse of `to_dict`; vocabularies of version 0.1 have no counts."""
-        try:
-            shown = {key: visible(value) for key, value in data.items() if key != "counts"}
-            return cls(**shown, counts=bool(data.get("counts", False)))
-        except (AttributeError, TypeError) as error:
-            msg = f"Not a vocabulary: its entries must be texts: {error}."
-            raise FileFormatError(msg) from error
 
 
 _GRAPH_CAVEAT = (
