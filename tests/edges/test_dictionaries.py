@@ -16,8 +16,7 @@ import denseflip
 from cohorts import make_cohort
 from denseflip import Counterfactual, Graph, Story, describe, explain, fit_oracle
 from denseflip.as_read import AsRead
-from denseflip.classifiers.confounding import Confounding
-from denseflip.classifiers.evaluation import Evaluation
+from denseflip.classifiers.evaluation import Confounding, Evaluation
 from denseflip.classifiers.features import FEATURES, SavedRegions, make_features
 from denseflip.classifiers.persist import Header
 from denseflip.classifiers.tellability import Tellability, ToldDecision

@@ -42,7 +42,7 @@ def _open_file(text: str, *, dataset: Any, input: str, batch: bool) -> Oracle:
 
 
 def _open_weighted(text: str, *, dataset: Any, input: str, batch: bool) -> Oracle:
-    from denseflip.classifiers.weighted_features import fit_weighted
+    from denseflip.classifiers.presets import fit_weighted
     from denseflip.oracles.adapt import import_value
     from denseflip.oracles.weighted import known_weights, weighted_oracle
 

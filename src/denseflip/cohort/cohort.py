@@ -23,7 +23,7 @@ from denseflip.cohort.stats import (
     single_p,
     smallest_p,
 )
-from denseflip.cohort.words import Words, statement
+from denseflip.cohort.words import statement
 from denseflip.datasets import Dataset
 from denseflip.errors import UnknownNameError
 from denseflip.files import write_whole
@@ -192,11 +192,6 @@ class Cohort(Serialisable, named="a cohort of denseflip", keys=(..., "verdict"),
     def sentences(self) -> tuple[str, ...]:
         """The sentences of `statement`, one by one."""
         return statement(self)
-
-    @property
-    def words(self) -> Words:
-        """The words for patients, connections and classes."""
-        return Words(self.noun, self.units, self.class_names)
 
     def _all_rows(self) -> list[CellRow]:
         amounts = self._amounts()

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from denseflip.classifiers.recipes import stratified_folds
 from denseflip.cohort.scan import Scan, spreads_of
 from denseflip.cohort.settings import (
     SCAN,
@@ -32,7 +33,7 @@ from denseflip.graph import Cells
 from denseflip.oracles.background import Background
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Session
-from denseflip.search.claims.redraw_test import claim_of, redraw
+from denseflip.search.claims.redraw import claim_of, redraw
 from denseflip.search.explain import explain
 from denseflip.search.methods.registry import make_method
 from denseflip.serialise import Serialisable
@@ -141,7 +142,7 @@ def run_labelling(
     difference = group_difference(densities, labels == spoken)
     rng = np.random.default_rng([settings.seed, 21, number])
     fixed = hasattr(fit, "predict")
-    fold = np.zeros(len(labels), dtype=np.int64) if fixed else _folds(labels, settings.folds, rng)
+    fold = np.zeros(len(labels), dtype=np.int64) if fixed else folds_of(labels, settings.folds, rng)
     chosen = _chosen(labels, group, settings.patients, rng)
     search: Any = None if settings.method == SCAN else make_method(settings.method)
     found: dict[int, Patient] = {}
@@ -233,9 +234,8 @@ def count_changes(patients: Sequence[Patient], n_cells: int, spoken: int) -> lis
     return [tuple(side.tolist()) for side in (more, fewer)]
 
 
-def _folds(labels: Ints, folds: int, rng: np.random.Generator) -> Ints:
-    from denseflip.classifiers.recipes import stratified_folds
-
+def folds_of(labels: Ints, folds: int, rng: np.random.Generator) -> Ints:
+    """The fold of each patient; every class is spread evenly over the folds."""
     _, y = np.unique(labels, return_inverse=True)
     return stratified_folds(y, folds, rng)
 

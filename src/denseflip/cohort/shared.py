@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from denseflip.cohort.labelling import Fit
-from denseflip.cohort.scan import most_pairs, spreads_of
+from denseflip.cohort.labelling import Fit, folds_of
+from denseflip.cohort.scan import amount_of, most_pairs, spreads_of
 from denseflip.cohort.settings import CohortSettings, cells_of, group_of, terms_of
 from denseflip.cohort.stats import group_difference
 from denseflip.counterfactual import Reading, wilson_interval
@@ -25,8 +25,7 @@ from denseflip.graph import Cells, Codes, Graph
 from denseflip.oracles.background import Frequencies
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Session
-from denseflip.search.claims.claim import Amount, Amounts, Place
-from denseflip.search.claims.places import Places
+from denseflip.search.claims.claim import Amount, Amounts, Place, Places
 from denseflip.search.claims.redraw import Redraw, Repeats
 from denseflip.search.constraints.bound_constraints import bind_constraints
 from denseflip.search.core.probing import boundary, certify, gallop, lexmin
@@ -141,7 +140,7 @@ def find_shared(dataset: Dataset, settings: CohortSettings, fit: Fit | Oracle) -
     terms = terms_of(dataset, settings)
     labels = dataset.label_array()
     rng = np.random.default_rng([settings.seed, 23])
-    half = _halves(labels, rng)
+    half = folds_of(labels, 2, rng)
     fixed = hasattr(fit, "predict")
     sources = [group] if group is not None else sorted(set(dataset.labels))
     found: dict[int, list[HalfChange]] = {source: [] for source in sources}
@@ -204,13 +203,6 @@ def _order(dataset: Dataset, away: Any, cells: Cells) -> list[tuple[int, bool]]:
     densities = np.stack([cells.densities(graph) for graph in dataset.graphs])
     apart = group_difference(densities, away)
     return [(int(c), bool(apart[c] > 0)) for c in cells.order(apart) if apart[c]]
-
-
-def _halves(labels: Any, rng: np.random.Generator) -> Any:
-    from denseflip.classifiers.recipes import stratified_folds
-
-    _, y = np.unique(labels, return_inverse=True)
-    return stratified_folds(y, 2, rng)
 
 
 def _recognised(dataset: Dataset, source: int, session: Session) -> list[int]:
@@ -306,12 +298,11 @@ class _Chooser:
 
     def _amount(self, i: int, deviations: float) -> Amount:
         cell, adding, size, spread = self.moves[i]
-        pairs = min(size, max(1, round(deviations * spread)))
-        return Amount(cell, pairs, 0) if adding else Amount(cell, 0, pairs)
+        return amount_of(cell, adding, min(size, max(1, round(deviations * spread))))
 
     def _full(self, i: int) -> Amount:
         cell, adding, size, _ = self.moves[i]
-        return Amount(cell, size, 0) if adding else Amount(cell, 0, size)
+        return amount_of(cell, adding, size)
 
     def _counts(self, claims: Sequence[Amounts]) -> Any:
         """Number of patients that each claim flips, one redraw each."""

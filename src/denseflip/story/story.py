@@ -12,14 +12,12 @@ from denseflip.checks import in_markdown
 from denseflip.counterfactual import AsRead, Counterfactual, Label, Language, Reading
 from denseflip.errors import MissingInputError
 from denseflip.graph import Edits, Nodes, Taxonomy
-from denseflip.graph.edits_table import list_edits, make_frame
-from denseflip.search.claims.claim import Claim, node_taxonomy
-from denseflip.search.claims.places import whole_claim
+from denseflip.graph.edits import list_edits, make_frame
+from denseflip.search.claims.claim import Claim, node_taxonomy, whole_claim
 from denseflip.serialise import Serialisable
 from denseflip.story.region_table import RegionTable
 from denseflip.story.verification import SavedTest, Verification
-from denseflip.story.wording.badge import Badge, badge_of
-from denseflip.story.wording.notes import footnotes, shape_advice
+from denseflip.story.wording.notes import Badge, badge_of, footnotes, shape_advice
 from denseflip.story.wording.statement import Sentences
 from denseflip.story.wording.vocabulary import Vocabulary
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.search.claims.claim import Claim, ClaimRow
 from denseflip.search.core.probing import joined
 from denseflip.search.core.sufficient_parts import fewest_parts
-from denseflip.story.wording import remarks
+from denseflip.story.wording.notes import CUT_SHORT, SPENT
 
 BUDGET = 1000  # maximum number of queries of a test
 _SAME = (
@@ -59,19 +59,14 @@ class Verification:
     @property
     def saved(self) -> SavedTest:
         """Its form in the file of a story."""
+        own = {name: getattr(self, name) for name in SavedTest._fields if hasattr(self, name)}
+        claim, edits = self.claim, self.edits
         return SavedTest(
-            self.verified,
-            self.tested,
-            self.questions,
-            self.all_needed,
-            self.n_cells,
-            self.tried,
-            self.minimal,
-            self.remarks,
-            self.claim.label,
-            self.claim.rows(),
-            self.edits.added,
-            self.edits.removed,
+            **own,
+            label=claim.label,
+            named=claim.rows(),
+            added=edits.added,
+            removed=edits.removed,
         )
 
 
@@ -95,17 +90,9 @@ class SavedTest(NamedTuple):
         self, language: Language, taxonomy: Taxonomy, reading: Reading = "any"
     ) -> Verification:
         """The verification in this language, with these regions and this reading."""
-        return Verification(
-            self.verified,
-            Claim.from_rows(self.named, self.label, language, taxonomy, reading),
-            Edits(self.added, self.removed),
-            self.questions,
-            self.n_cells,
-            self.tested,
-            self.tried,
-            self.minimal,
-            self.remarks,
-        )
+        own = {x.name: getattr(self, x.name) for x in fields(Verification) if hasattr(self, x.name)}
+        claim = Claim.from_rows(self.named, self.label, language, taxonomy, reading)
+        return Verification(**own, claim=claim, edits=Edits(self.added, self.removed))
 
 
 def verify(
@@ -155,7 +142,7 @@ def verify(
         )
     except BudgetSpentError:
         asked = session.calls - before
-        spent = (remarks.SPENT,)
+        spent = (SPENT,)
         return Verification(False, whole, result.edits, asked, n, tested=False, remarks=spent)
     if enough is None or (len(enough.chosen) == n and enough.label != result.label_after):
         label = session.peek(result.counterfactual).label
@@ -174,7 +161,7 @@ def verify(
         tested=True,
         tried=enough.tried,
         minimal=enough.minimal and not share,
-        remarks=() if enough.minimal or name_all else (remarks.CUT_SHORT,),
+        remarks=() if enough.minimal or name_all else (CUT_SHORT,),
     )
 
 

@@ -16,9 +16,16 @@ import numpy as np
 from denseflip.as_read import READINGS
 from denseflip.counterfactual import AsRead, Label, Reading
 from denseflip.graph import Codes, Nodes, Taxonomy
-from denseflip.search.claims.claim import Amount, Amounts, Claim, Place, node_taxonomy, total
+from denseflip.search.claims.claim import (
+    Amount,
+    Amounts,
+    Claim,
+    Place,
+    Places,
+    node_taxonomy,
+    total,
+)
 from denseflip.search.claims.moves import Classes, Move, moves_of, one_each
-from denseflip.search.claims.places import Places
 from denseflip.search.claims.redraw import Redraw, Repeats, TooFewError
 from denseflip.search.core.probing import Probe, certify, gallop, joined, lexmin
 from denseflip.search.core.problem import Problem

@@ -17,7 +17,6 @@ from typing import ClassVar, Protocol
 from denseflip.errors import InvalidParameterError, counted, whole_number
 from denseflip.graph import Pair
 from denseflip.graph.cliques import Neighbours
-from denseflip.graph.clubs import largest_club, star
 from denseflip.graph.communities import communities, has_igraph
 from denseflip.graph.peel import core_at, densest, truss_at
 from denseflip.graph.relaxed_cliques import (
@@ -25,9 +24,11 @@ from denseflip.graph.relaxed_cliques import (
     Need,
     join_at_least,
     lack_no_more,
+    largest_club,
     largest_lacking,
     plex_need,
     quasi_need,
+    star,
 )
 from denseflip.search.core.problem import Problem
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from denseflip.datasets.atlas import load_aal, load_mouse_atlas
 from denseflip.errors import InvalidParameterError, UnknownNameError
@@ -144,62 +144,32 @@ _BRAIN_CAVEAT = (
     "This says what would change the classifier's answer. It does not say what causes a condition, "
     "that such a change is possible, or that it would help anyone."
 )
+_NETWORK = Vocabulary(
+    name="network",
+    inside="connections",
+    across="connections",
+    within="within",
+    unit="connection",
+    units="connections",
+    caveat=_GRAPH_CAVEAT,
+)
+_CONNECTOME = replace(
+    _NETWORK, name="connectome", subject="Subject", whole="brain", caveat=_BRAIN_CAVEAT
+)
+_BRAIN = replace(_CONNECTOME, name="brain", subject="Patient", within="in")
+_PAPER = replace(
+    _BRAIN,
+    name="paper",
+    inside="activation",
+    across="co-activation",
+    less="less",
+    mixed="redistributed",
+    unit="link",
+    units="links",
+    counts=False,
+)
+_MOUSE = replace(_BRAIN, name="mouse", subject="Mouse")
 VOCABULARIES: dict[str, Vocabulary] = {
-    v.name: v
-    for v in (
-        Vocabulary(
-            name="brain",
-            subject="Patient",
-            whole="brain",
-            inside="connections",
-            across="connections",
-            unit="connection",
-            units="connections",
-            caveat=_BRAIN_CAVEAT,
-        ),
-        Vocabulary(
-            name="paper",
-            subject="Patient",
-            whole="brain",
-            inside="activation",
-            across="co-activation",
-            less="less",
-            mixed="redistributed",
-            unit="link",
-            units="links",
-            caveat=_BRAIN_CAVEAT,
-            counts=False,
-        ),
-        Vocabulary(
-            name="connectome",
-            subject="Subject",
-            whole="brain",
-            inside="connections",
-            across="connections",
-            within="within",
-            unit="connection",
-            units="connections",
-            caveat=_BRAIN_CAVEAT,
-        ),
-        Vocabulary(
-            name="network",
-            inside="connections",
-            across="connections",
-            within="within",
-            unit="connection",
-            units="connections",
-            caveat=_GRAPH_CAVEAT,
-        ),
-        Vocabulary(
-            name="mouse",
-            subject="Mouse",
-            whole="brain",
-            inside="connections",
-            across="connections",
-            unit="connection",
-            units="connections",
-            caveat=_BRAIN_CAVEAT,
-        ),
-        Vocabulary(caveat=_GRAPH_CAVEAT),
-    )
+    words.name: words
+    for words in (_BRAIN, _PAPER, _CONNECTOME, _NETWORK, _MOUSE, Vocabulary(caveat=_GRAPH_CAVEAT))
 }
