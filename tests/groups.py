@@ -56,7 +56,7 @@ def labelling(more: int = 0, *, fewer: int = 0, patients: bool = False) -> Label
     """So many patients for more, and for fewer, connections between X and Y."""
     by_cell = [
         tuple(value if cell == XY else 0 for cell in range(len(CELLS)))
-        for value in (more, fewer, more - fewer)
+        for value in (more, fewer, float(more - fewer))
     ]
     listed: tuple[Patient, ...] = ()
     if patients:

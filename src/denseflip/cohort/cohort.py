@@ -32,6 +32,7 @@ from denseflip.story.wording.vocabulary import Vocabulary
 
 Correction = Literal["max", "bh"]
 CORRECTIONS = ("max", "bh")
+_NOUNS = {"Patient": "patients", "Mouse": "mice", "Subject": "subjects"}
 Verdict = Literal["named", "nothing", "chance", "confounded", "untested"]
 
 
@@ -342,8 +343,10 @@ def assemble(
     ps: Any = None
     if null:
         tests = ((both, rows), (np.abs(observed.difference), apart))
-        adjust = max_p if correction == "max" else _discovery
-        ps = [adjust(*test) for test in tests]
+        if correction == "max":
+            ps = [max_p(*test) for test in tests]
+        else:
+            ps = [benjamini_hochberg(single_p(*test)) for test in tests]
     used = [signed(x) for x in (observed, *null)]
     agree = [
         rank_correlation(u, x.difference) for u, x in zip(used, (observed, *null), strict=True)
@@ -375,7 +378,7 @@ def assemble(
         agreement=agree[0],
         null_agreement=float(np.median(known)) if known else None,
         questions=questions,
-        noun=_noun(words),
+        noun=_NOUNS.get(words.subject, "graphs"),
         units=words.units,
         notes=tuple(notes),
         held=held_by(dataset, settings)[0] if null else (),
@@ -387,10 +390,6 @@ def signed(labelling: Labelling) -> Any:
     return np.subtract(labelling.more, labelling.fewer)
 
 
-def _discovery(observed: Any, null: Any) -> Any:
-    return benjamini_hochberg(single_p(observed, null))
-
-
 def _densities(dataset: Dataset, cells: Any) -> dict[str, tuple[float, ...]]:
     all_of = np.stack([cells.densities(graph) for graph in dataset.graphs])
     labels = dataset.label_array()
@@ -399,10 +398,3 @@ def _densities(dataset: Dataset, cells: Any) -> dict[str, tuple[float, ...]]:
         for label, name in enumerate(dataset.class_names)
         if (labels == label).any()
     }
-
-
-_NOUNS = {"Patient": "patients", "Mouse": "mice", "Subject": "subjects"}
-
-
-def _noun(words: Vocabulary) -> str:
-    return _NOUNS.get(words.subject, "graphs")

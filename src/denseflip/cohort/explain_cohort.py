@@ -294,8 +294,8 @@ def _nothing(
     dataset: Dataset, settings: CohortSettings, facts: dict[str, Any], notes: Sequence[str]
 ) -> Cohort:
     """A cohort that contains only the classifier's accuracy."""
-    none = (0,) * len(cells_of(dataset, settings))
-    observed = Labelling(none, none, none, 0, 0, 0, 0)
+    n = len(cells_of(dataset, settings))
+    observed = Labelling((0,) * n, (0,) * n, (0.0,) * n, 0, 0, 0, 0)
     return assemble(
         dataset, settings, observed=observed, null=(), shared=(), questions=0, notes=notes, **facts
     )

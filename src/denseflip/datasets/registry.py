@@ -219,7 +219,9 @@ def load_dataset(name: str | Path, **options: Any) -> Dataset:
     if base not in _ENTRIES:
         path = Path(text).expanduser()
         if path.is_file():
-            _no_options(options, text)
+            if options:
+                msg = f"{text} is a file and takes no options; got {', '.join(options)}."
+                raise InvalidParameterError(msg)
             return read_dataset(path)
         if path.suffix == SUFFIX or len(path.parts) > 1:
             msg = f"{path}: there is no such file. `denseflip data list` shows the known names."
@@ -268,9 +270,3 @@ def _parse(text: str, entry: _Entry, name: str) -> dict[str, Any]:
         except ValueError:
             options[key.strip()] = value.strip()
     return options
-
-
-def _no_options(options: dict[str, Any], path: str) -> None:
-    if options:
-        msg = f"{path} is a file and takes no options; got {', '.join(options)}."
-        raise InvalidParameterError(msg)

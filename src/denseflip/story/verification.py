@@ -131,7 +131,13 @@ def verify(
         return Verification(False, whole, result.edits, 0, n, tested=False)
     before = session.calls
     try:
-        _check_original(result, session.query(result.original).label)
+        label = session.query(result.original).label
+        if label != result.label_before:
+            msg = (
+                f"The oracle gives {label!r} for the original graph, but the result says "
+                f"{result.label_before!r}. {_SAME}"
+            )
+            raise OracleError(msg)
         enough = fewest_parts(
             result,
             parts,
@@ -170,12 +176,3 @@ def _holding(claim: Claim, share: float) -> int:
     need = share * claim.total - 1e-9
     held = accumulate(amount.total for amount in claim.amounts)
     return next(k for k, number in enumerate(held, 1) if number >= need)
-
-
-def _check_original(result: Counterfactual, label: Label) -> None:
-    if label != result.label_before:
-        msg = (
-            f"The oracle gives {label!r} for the original graph, but the result says "
-            f"{result.label_before!r}. {_SAME}"
-        )
-        raise OracleError(msg)

@@ -299,10 +299,10 @@ class _ClaimTest:
         So a place that distinguishes the classes is preferred to one that happens to need few
         edits.
         """
-        return sum(amount.total / self._clear(amount) for amount in amounts)
-
-    def _clear(self, amount: Amount) -> float:
-        return max(self.clarity.get((amount.place, 0 if amount.added else 1), 0.0), _FAINT)
+        return sum(
+            x.total / max(self.clarity.get((x.place, 0 if x.added else 1), 0.0), _FAINT)
+            for x in amounts
+        )
 
     def within(self, amounts: Amounts, limit: float) -> Amounts:
         """The claim, scaled down if its effort exceeds the limit."""

@@ -160,7 +160,9 @@ def footnotes(sentences: Sentences, evaluation: Any) -> tuple[str, ...]:
             )
         elif result.minimal is False:
             notes.append("That no single change can be left out could not be certified.")
-        notes += [_lasting(result), _likely(result)]
+        notes.append(_lasting(result))
+        if result.plausibility is not None:
+            notes.append(f"How plausible the changed graph is: {result.plausibility}.")
     notes.append(weights_note(result))
     notes.extend(sentences.verification.remarks)
     notes.extend(result.notes)
@@ -186,12 +188,6 @@ def _lasting(result: Counterfactual) -> str | None:
         f"{100 * seen.noise:g} % of all pairs at random (95 % interval: {100 * low:.0f} to "
         f"{100 * high:.0f} %)."
     )
-
-
-def _likely(result: Counterfactual) -> str | None:
-    """The plausibility of the changed graph, if requested."""
-    figure = result.plausibility
-    return None if figure is None else f"How plausible the changed graph is: {figure}."
 
 
 def shape_advice(sentences: Sentences) -> Advice:
