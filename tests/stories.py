@@ -10,8 +10,8 @@ from denseflip.datasets.atlas import load_aal
 from denseflip.graph import Edits, Graph, Nodes
 from denseflip.story.describe import describe
 from denseflip.story.story import Story
-from denseflip.story.wording.amounts import contracted, phrases
 from denseflip.story.wording.naming import written
+from denseflip.story.wording.phrases import contracted, phrases
 
 Pairs = Sequence[tuple[int, int]]
 NAMES = ("Control & <Normal>", "Patient")

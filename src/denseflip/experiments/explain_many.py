@@ -19,7 +19,7 @@ from denseflip.experiments.resolve import own_digest
 from denseflip.experiments.spec import MethodSpec, StoryJob, StorySpec
 from denseflip.experiments.story_records import read_story
 from denseflip.experiments.table import Table
-from denseflip.graph.edits_table import make_frame
+from denseflip.graph.edits import make_frame
 from denseflip.notebook import ROWS, html_table, with_bar
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background

@@ -94,7 +94,7 @@ def plot_cohort_matrix(
     names = [cohort.region_names[r] for r in shown]
     n = len(cohort.region_names)
     explained = max(1, cohort.observed.explained)
-    more, fewer = cohort.observed.more, cohort.observed.fewer
+    more, fewer = np.array(cohort.observed.more), np.array(cohort.observed.fewer)
     used = _square(np.where(more >= fewer, more, -fewer) / explained, n, shown)
     counts = _square(np.maximum(more, fewer), n, shown)
     named = _square(_flags(cohort, {row.cell for row in cohort.named}), n, shown)
@@ -282,7 +282,7 @@ def _shown_regions(cohort: Cohort, most: int) -> list[int]:
     marked, used, apart = np.zeros(n), np.zeros(n), np.zeros(n)
     for row in (*cohort.named, *cohort.differing):
         marked[list(ends[row.cell])] = 1
-    counts = cohort.observed.more + cohort.observed.fewer
+    counts = np.add(cohort.observed.more, cohort.observed.fewer)
     for (a, b), count, gap in zip(ends, counts, cohort.observed.difference, strict=True):
         for r in {a, b}:
             used[r] += count

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from denseflip.classifiers.confounding import Confounding
+from denseflip.classifiers.evaluation import Confounding
 from denseflip.report.html import Fact
 
 _UNSET = "not set"

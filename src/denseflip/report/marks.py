@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from denseflip.report.front import language_words
 from denseflip.report.html import Fact
 from denseflip.report.scene import status_words
-from denseflip.story.wording.badge import judged_better
+from denseflip.story.wording.notes import judged_better
 
 if TYPE_CHECKING:
     from denseflip.story.story import Story

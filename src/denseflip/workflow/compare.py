@@ -10,7 +10,7 @@ from typing import Any, overload
 from denseflip.counterfactual import Label
 from denseflip.errors import MissingInputError, UnknownNameError
 from denseflip.graph import Graph, Nodes
-from denseflip.graph.edits_table import make_frame
+from denseflip.graph.edits import make_frame
 from denseflip.graph.inputs import as_graph, match_nodes
 from denseflip.notebook import NotebookBar, html_table
 from denseflip.oracles.adapt import coerce_oracle

@@ -7,9 +7,8 @@ import pytest
 
 from denseflip.graph import Graph, Taxonomy
 from denseflip.oracles.background import Frequencies
-from denseflip.search.claims.claim import Amount
+from denseflip.search.claims.claim import Amount, Places
 from denseflip.search.claims.moves import Classes, Move, moves_of, one_each
-from denseflip.search.claims.places import Places
 from denseflip.search.claims.redraw import Redraw
 
 TWO = Taxonomy.from_labels("half", ["A"] * 4 + ["B"] * 4)

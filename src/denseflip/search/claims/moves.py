@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from denseflip.graph import Graph
-from denseflip.search.claims.claim import Amount, Place
-from denseflip.search.claims.places import Places
+from denseflip.search.claims.claim import Amount, Place, Places
 from denseflip.search.claims.redraw import Redraw
 
 
@@ -53,6 +52,9 @@ class Move:
         return Amount(self.place, added, removed)
 
 
+Rated = tuple[Move, float, float]  # a move and two figures by which it is promising
+
+
 def moves_of(
     redraw: Redraw, classes: Classes, check_time: Callable[[], None] = lambda: None
 ) -> list[Move]:
@@ -67,11 +69,15 @@ def moves_of(
     classes : how many edges both classes have in each place.
     check_time : raises when the time is up; fine taxonomies have very many places.
     """
-    return (_net if redraw.reading == "any" else _both)(redraw, classes, check_time)
+    found = (_net if redraw.reading == "any" else _both)(redraw, classes, check_time)
+    return _woven(
+        [move for move, _, _ in sorted(found, key=lambda rated: -rated[1])],
+        [move for move, _, _ in sorted(found, key=lambda rated: -rated[2])],
+    )
 
 
-def _net(redraw: Redraw, classes: Classes, check_time: Callable[[], None]) -> list[Move]:
-    found: list[tuple[Move, float, float]] = []
+def _net(redraw: Redraw, classes: Classes, check_time: Callable[[], None]) -> list[Rated]:
+    found: list[Rated] = []
     places = redraw.places
     for place in places.every:
         check_time()
@@ -94,17 +100,14 @@ def _net(redraw: Redraw, classes: Classes, check_time: Callable[[], None]) -> li
             )
             # What matters to a classifier of densities: clarity, and the room for change.
             found.append((move, sign * away, clarity * room / size))
-    return _woven(
-        [part[0] for part in sorted(found, key=lambda part: -part[1])],
-        [part[0] for part in sorted(found, key=lambda part: -part[2])],
-    )
+    return found
 
 
-def _both(redraw: Redraw, classes: Classes, check_time: Callable[[], None]) -> list[Move]:
+def _both(redraw: Redraw, classes: Classes, check_time: Callable[[], None]) -> list[Rated]:
     places, current, target = redraw.places, redraw.current, redraw.target
     assert current is not None
     assert target is not None
-    found: list[tuple[Move, float, float]] = []
+    found: list[Rated] = []
     for place in places.every:
         check_time()
         usual, most, gain, expected = [0, 0], [0, 0], 0.0, 0.0
@@ -123,10 +126,7 @@ def _both(redraw: Redraw, classes: Classes, check_time: Callable[[], None]) -> l
             clarity = abs(classes.clarity[place])
             move = Move(place, (usual[0], usual[1]), (most[0], most[1]), clarity)
             found.append((move, gain, expected))
-    return _woven(
-        [part[0] for part in sorted(found, key=lambda part: -part[1])],
-        [part[0] for part in sorted(found, key=lambda part: -part[2])],
-    )
+    return found
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,11 @@ from functools import cached_property
 
 from denseflip.counterfactual import AsRead, Counterfactual, Label, Reading, Status
 from denseflip.graph import Nodes
-from denseflip.search.claims.claim import Claim, total
-from denseflip.search.claims.places import Places
+from denseflip.search.claims.claim import Claim, Places, total
 from denseflip.story.verification import Verification
-from denseflip.story.wording.amounts import ITEM, Wording
 from denseflip.story.wording.constraint_words import bound_to_some
 from denseflip.story.wording.notes import Advice, iteration_limit, next_advice, wanted_class
-from denseflip.story.wording.phrases import clause
+from denseflip.story.wording.phrases import ITEM, Wording, clause
 from denseflip.story.wording.vocabulary import Vocabulary
 
 LONG = 60  # longer sentences (in words) become a lead sentence and a list
