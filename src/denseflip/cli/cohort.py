@@ -15,8 +15,7 @@ from denseflip.checks import STORE, check_new_folder
 from denseflip.cli import options
 from denseflip.cli.common import print_json
 from denseflip.cli.experiments import Engine, Jobs, Scheduler, reporter, stopped
-from denseflip.cli.options import request_options
-from denseflip.cli.train_options import ConfoundsOption, SiteOption
+from denseflip.cli.options import ConfoundsOption, SiteOption, request_options
 from denseflip.constraints import Constraints
 from denseflip.request import Request, list_options
 
@@ -180,8 +179,11 @@ def write_cohort(found: Cohort, out: Path) -> None:
     from denseflip.errors import MissingExtraError
     from denseflip.files import write_whole
     from denseflip.report.cohort_page import write_cohort_page
-    from denseflip.report.cohort_pictures import plot_cohort_chords, plot_cohort_matrix
-    from denseflip.report.cohort_strip import plot_cohort_patients
+    from denseflip.report.cohort_pictures import (
+        plot_cohort_chords,
+        plot_cohort_matrix,
+        plot_cohort_patients,
+    )
 
     found.write(out / "cohort.json", force=True)
     found.write(out / "cells.tsv", force=True)

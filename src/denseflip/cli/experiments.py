@@ -140,8 +140,8 @@ def bench(
     The command can be interrupted; run it again to continue.
     """
     from denseflip.experiments.bench_config import make_matrix, read_config
-    from denseflip.experiments.bench_page import write_bench
     from denseflip.experiments.plan import make_plan
+    from denseflip.experiments.run_page import write_bench
 
     settings = read_config(config)
     check_new_folder(out, force=force, resumable=True)

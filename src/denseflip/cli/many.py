@@ -35,7 +35,7 @@ def explain_graphs(
 ) -> None:
     """Explain these graphs, print a table, write the folder; report failures at the end."""
     from denseflip.checks import STORE, check_new_folder
-    from denseflip.experiments.explain_many import check_sendable, gather, plan_many
+    from denseflip.experiments.explain_many import check_specs, gather, plan_many
     from denseflip.experiments.many_outputs import check_pages, write_many
     from denseflip.runs.engines import make_engine
     from denseflip.runs.run import default_jobs
@@ -47,7 +47,7 @@ def explain_graphs(
     runs = make_engine(engine, workers, scheduler)
     specs = plan_many(dataset, oracle, ids, **asked)
     if engine != "serial":
-        check_sendable(specs)
+        check_specs(specs)
     outcome = run_stored(specs, None if out is None else out / STORE, runs, workers)
     many = gather(specs, outcome)
     show_many(many, form)

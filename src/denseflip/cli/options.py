@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Callable
 from functools import wraps
@@ -9,10 +10,54 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from denseflip.cli.literal_help import LiteralCommand
 from denseflip.option import Option
 from denseflip.request import Request, default_of, list_options
+
+
+def _literal(command: Any) -> Any:
+    """Copy a command or a parameter with its help texts escaped for rich."""
+    from rich.markup import escape
+
+    shown = copy.copy(command)
+    for name in ("help", "short_help", "epilog"):
+        if text := getattr(shown, name, None):
+            setattr(shown, name, escape(text))
+    if hasattr(shown, "params"):
+        shown.params = [_literal(parameter) for parameter in shown.params]
+    if hasattr(shown, "commands"):
+        shown.commands = {name: _literal(one) for name, one in shown.commands.items()}
+    return shown
+
+
+class LiteralCommand(TyperCommand):
+    """A command whose help texts are shown literally."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help text."""
+        TyperCommand.format_help(_literal(self), ctx, formatter)
+
+
+class LiteralGroup(TyperGroup):
+    """A group of commands whose help texts are shown literally."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help text."""
+        TyperGroup.format_help(_literal(self), ctx, formatter)
+
+
+def show_literally(app: typer.Typer) -> None:
+    """Show the help texts of an app and of everything registered in it literally."""
+    app.info.cls = LiteralGroup
+    for command in app.registered_commands:
+        if not issubclass(command.cls or TyperCommand, LiteralCommand):
+            command.cls = LiteralCommand
+    for group in app.registered_groups:
+        group.cls = LiteralGroup
+        if group.typer_instance is not None:
+            show_literally(group.typer_instance)
+
 
 INPUT = "Data and classifier"
 EVALUATION = "Evaluation"
@@ -266,4 +311,81 @@ Pages = Annotated[
         help="Pages in --out: full (less than 1 MB each), still (without the interactive picture) "
         "or none.",
     ),
+]
+
+
+PresetOption = Annotated[
+    str,
+    typer.Option(
+        "--preset",
+        "-p",
+        rich_help_panel=INPUT,
+        help="sf-knn (as the paper describes it), edges-svm, edges-logistic, regions-logistic, or "
+        "published (as used for the numbers printed in the paper).",
+    ),
+]
+PresetsOption = Annotated[
+    str,
+    typer.Option(
+        "--preset",
+        "-p",
+        rich_help_panel=INPUT,
+        help="As in `denseflip train`; several, separated by commas, are compared.",
+    ),
+]
+RegionsOption = Annotated[
+    str | None,
+    typer.Option(
+        rich_help_panel=INPUT,
+        help="Taxonomy for regions-logistic and for sentences. Default: the first.",
+    ),
+]
+TellOption = Annotated[
+    int,
+    typer.Option(
+        metavar="N",
+        rich_help_panel=EVALUATION,
+        help="Explain this many decisions about held-out graphs, and report in how many places "
+        "they can be described by sentences that are true as read; 0 turns it off.",
+        min=0,
+    ),
+]
+FoldsOption = Annotated[
+    int, typer.Option(rich_help_panel=EVALUATION, help="Folds of the cross-validation.")
+]
+RepeatsOption = Annotated[
+    int, typer.Option(rich_help_panel=EVALUATION, help="Repeats with new folds.")
+]
+PermutationsOption = Annotated[
+    int,
+    typer.Option(
+        rich_help_panel=EVALUATION, help="Label permutations for the p-value; 0 turns it off."
+    ),
+]
+SeedOption = Annotated[
+    int, typer.Option(rich_help_panel=EVALUATION, help="Seed of folds and permutations.")
+]
+ConfoundsOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMNS",
+        rich_help_panel=EVALUATION,
+        help="Columns of the subject table, e.g. age,sex,site,motion. They are regressed out "
+        "inside each fold, and also evaluated alone, for comparison.",
+    ),
+]
+SiteOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        rich_help_panel=EVALUATION,
+        help="Column of the site, for leave-site-out evaluation and permutation within sites. "
+        "Default: the confound named after sites.",
+    ),
+]
+JsonOption = Annotated[
+    bool, typer.Option("--json", rich_help_panel=OUTPUT, help="Print JSON instead of tables.")
+]
+ForceOption = Annotated[
+    bool, typer.Option("--force", rich_help_panel=OUTPUT, help="Overwrite an existing file.")
 ]

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from denseflip.cli.common import err_console, out_console, print_json, progress
-from denseflip.cli.options import EVALUATION, INPUT, OUTPUT
-from denseflip.cli.train_options import (
+from denseflip.cli.options import (
+    EVALUATION,
+    INPUT,
+    OUTPUT,
     ConfoundsOption,
     FoldsOption,
     ForceOption,

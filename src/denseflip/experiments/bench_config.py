@@ -24,8 +24,7 @@ from pydantic import (
 
 from denseflip.checks import check_no_pipe, visible
 from denseflip.errors import ConfigError, DenseflipError, TooLargeError, nearest
-from denseflip.experiments.plan import Matrix, Source, choose_graphs
-from denseflip.experiments.resolve import method_spec
+from denseflip.experiments.plan import Matrix, Source, choose_graphs, method_spec
 from denseflip.experiments.spec import MeasureSpec
 from denseflip.limits import PER_CHARACTER, check_size
 from denseflip.oracles.background import Background

@@ -8,8 +8,7 @@ from itertools import combinations
 from typing import Any
 
 from denseflip.errors import InvalidParameterError, UnknownNameError
-from denseflip.experiments.records import edit_codes
-from denseflip.experiments.result_columns import COLUMNS
+from denseflip.experiments.records import COLUMNS, edit_codes
 from denseflip.experiments.table import Table
 from denseflip.metrics import MEASURES
 from denseflip.metrics.measures import MEASURE_WORDS

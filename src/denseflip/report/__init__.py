@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from denseflip.report.cohort_page import write_cohort_page as write_cohort_page
     from denseflip.report.cohort_pictures import plot_cohort_chords as plot_cohort_chords
     from denseflip.report.cohort_pictures import plot_cohort_matrix as plot_cohort_matrix
-    from denseflip.report.cohort_strip import plot_cohort_patients as plot_cohort_patients
+    from denseflip.report.cohort_pictures import plot_cohort_patients as plot_cohort_patients
     from denseflip.report.comparison import plot_comparison as plot_comparison
     from denseflip.report.page import make_page as make_page
     from denseflip.report.page import write_page as write_page
@@ -32,7 +32,7 @@ _HOME = {
     "plot_circle": "plot",
     "plot_cohort_chords": "cohort_pictures",
     "plot_cohort_matrix": "cohort_pictures",
-    "plot_cohort_patients": "cohort_strip",
+    "plot_cohort_patients": "cohort_pictures",
     "plot_comparison": "comparison",
     "plot_connectome": "plot",
     "plot_region_matrix": "plot",

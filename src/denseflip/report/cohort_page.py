@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from denseflip.checks import check_new_file
 from denseflip.errors import MissingExtraError
 from denseflip.files import write_whole
-from denseflip.report.cohort_pictures import plot_cohort_chords, plot_cohort_matrix
-from denseflip.report.cohort_strip import plot_cohort_patients
+from denseflip.report.cohort_pictures import (
+    plot_cohort_chords,
+    plot_cohort_matrix,
+    plot_cohort_patients,
+)
 from denseflip.report.html import Context, Fact
 from denseflip.report.page_figures import PageFigure, page_figure
 from denseflip.story.wording.constraint_words import constraints_in_words

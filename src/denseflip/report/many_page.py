@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from denseflip._version import __version__
-from denseflip.report.facts import classifier_card, dataset_card
+from denseflip.report.facts import Chip, chips_of, classifier_card, dataset_card
 from denseflip.report.front import Told, read_cell, told
 from denseflip.report.html import Context, Fact
-from denseflip.report.marks import Chip, chips_of
 from denseflip.report.page import LIMITS
 
 if TYPE_CHECKING:

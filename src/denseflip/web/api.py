@@ -23,8 +23,7 @@ from denseflip.search.methods.registry import methods
 from denseflip.story.story import Story
 from denseflip.web.app import page_text, static_file
 from denseflip.web.downloads import FILES, make_file, story_of
-from denseflip.web.events import follow, knows_the_end
-from denseflip.web.job_runner import MOST_WAITING, said
+from denseflip.web.job_runner import MOST_WAITING, follow, knows_the_end, said
 from denseflip.web.job_store import Job, Store
 from denseflip.web.library import Classifier, Library
 from denseflip.web.many_jobs import KEPT, tidy

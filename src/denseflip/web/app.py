@@ -85,14 +85,12 @@ def create_app(settings: ServerSettings) -> FastAPI:
     except ImportError as error:
         raise MissingExtraError("fastapi", "web") from error
     from denseflip.web.api import UPLOADS_AT_ONCE, router
-    from denseflip.web.events import Streams
     from denseflip.web.folder_lock import FolderLock
-    from denseflip.web.job_runner import Runner
+    from denseflip.web.job_runner import Runner, Streams
     from denseflip.web.job_store import Store
     from denseflip.web.job_work import Work
     from denseflip.web.library import Library
-    from denseflip.web.quota import Quota
-    from denseflip.web.uploads import sweep
+    from denseflip.web.uploads import Quota, sweep
 
     settings.check()
     claim = FolderLock(settings.data, settings.url)

@@ -7,9 +7,8 @@ from typing import Any
 
 from denseflip.cohort.cohort import Cohort
 from denseflip.oracles.session import Session
-from denseflip.report.facts import as_mapping
+from denseflip.report.facts import as_mapping, chips_of, tiles_of
 from denseflip.report.front import beside, named_words, told, truth_words
-from denseflip.report.marks import chips_of, tiles_of
 from denseflip.report.scene import headline, make_scene, status_words
 from denseflip.report.view import circle_data, scene_data
 from denseflip.story.story import Story
