@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from denseflip.cli.common import err_console, out_console, print_json, progress
-from denseflip.cli.options import OUTPUT
+from denseflip.cli.options import documented
 
 if TYPE_CHECKING:
     from denseflip.datasets import Card, Dataset
@@ -20,24 +20,16 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-FILES = "Files and nodes"
-LABELS = "Labels"
-EDGES = "Edges"
-JSON = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-NAME = Annotated[
-    str,
-    typer.Argument(
-        metavar="DATASET", help="A name from `denseflip data list`, or a data set file (.dfd)."
-    ),
-]
-FORCE = Annotated[
-    bool, typer.Option("--force", rich_help_panel=OUTPUT, help="Overwrite existing files.")
-]
-
 
 @app.command("list")
-def list_(json: JSON = False) -> None:
-    """List the named data sets. Works offline."""
+@documented()
+def list_(json: bool = False) -> None:
+    """List the named data sets. Works offline.
+
+    Options
+    -------
+    json : Print JSON instead of a table.
+    """
     from rich.table import Table
 
     from denseflip.datasets import list_datasets
@@ -60,12 +52,20 @@ def list_(json: JSON = False) -> None:
 
 
 @app.command()
+@documented(list_)
 def show(
-    name: NAME,
-    json: JSON = False,
-    ids: Annotated[bool, typer.Option("--ids", help="List the id of every graph.")] = False,
+    name: Annotated[str, typer.Argument(metavar="DATASET")], json: bool = False, ids: bool = False
 ) -> None:
-    """Show a data set: graphs per class, nodes, edges, density, degrees, regions and card."""
+    """Show a data set: graphs per class, nodes, edges, density, degrees, regions and card.
+
+    Arguments
+    ---------
+    name : A name from `denseflip data list`, or a data set file (.dfd).
+
+    Options
+    -------
+    ids : List the id of every graph.
+    """
     dataset = open_dataset(name)
     if json:
         print_json(
@@ -91,13 +91,21 @@ def show(
 
 
 @app.command()
+@documented()
 def fetch(
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="NAME…", help="Names from `denseflip data list`.")
-    ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Fetch every data set.")] = False,
+    names: Annotated[list[str] | None, typer.Argument(metavar="NAME…")] = None,
+    everything: Annotated[bool, typer.Option("--all")] = False,
 ) -> None:
-    """Download data sets into the cache, check them and show their cards."""
+    """Download data sets into the cache, check them and show their cards.
+
+    Arguments
+    ---------
+    names : Names from `denseflip data list`.
+
+    Options
+    -------
+    everything : Fetch every data set.
+    """
     from denseflip.datasets import list_datasets
     from denseflip.datasets.registry import check_name
 
@@ -162,160 +170,81 @@ class _Bar:
 
 
 @app.command("import")
+@documented()
 def import_(
-    folder: Annotated[
-        Path,
-        typer.Argument(
-            help="A folder with one file per graph, one folder per class, the output of XCP-D, "
-            "QSIRecon, CONN and others, the TU format, or an export; or a file with a stack of "
-            "matrices."
-        ),
-    ],
-    labels: Annotated[
-        Path | None,
-        typer.Option(
-            rich_help_panel=LABELS,
-            help="Table with one row per graph: id,label, or a BIDS participants.tsv. Default: "
-            "the sub-folders, or a participants.tsv in the folder.",
-        ),
-    ] = None,
-    nodes: Annotated[
-        Path | None,
-        typer.Option(
-            rich_help_panel=FILES,
-            help="Node table (name, regions, and x, y, z if known), or a dseg.tsv.",
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            rich_help_panel=OUTPUT, help="File to write. Default: the name of FOLDER with .dfd."
-        ),
-    ] = None,
-    kind: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=FILES,
-            help="Kind of the files: auto, matrix, timeseries, edges, graphml, tu, stack, xcpd, "
-            "xcpd-timeseries, cifti, cifti-timeseries, qsirecon, conn, conn-group, abide.",
-        ),
-    ] = "auto",
-    measure: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=EDGES,
-            help="Connectivity measure for time series: pearson, partial or tangent.",
-        ),
-    ] = "pearson",
-    percentile: Annotated[
-        float | None,
-        typer.Option(
-            rich_help_panel=EDGES,
-            help="Keep pairs at or above this percentile, 0 to 100. Default: 90, unless "
-            "--threshold or --edges is given.",
-        ),
-    ] = None,
-    threshold: Annotated[
-        float | None,
-        typer.Option(rich_help_panel=EDGES, help="Keep pairs at or above this value."),
-    ] = None,
-    edges: Annotated[
-        int | None,
-        typer.Option(rich_help_panel=EDGES, help="Keep this many of the strongest pairs."),
-    ] = None,
-    classes: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=LABELS,
-            help="Comma-separated class names in order; the first is class 0. Other classes are "
-            "left out. 1=autism names class 1 autism.",
-        ),
-    ] = None,
-    name: Annotated[
-        str | None, typer.Option(rich_help_panel=OUTPUT, help="Name of the data set.")
-    ] = None,
-    variable: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=FILES, help="Array to read from .npz and .mat files with several."
-        ),
-    ] = None,
-    id_column: Annotated[
-        str | None, typer.Option(rich_help_panel=LABELS, help="Id column of the labels file.")
-    ] = None,
-    label_column: Annotated[
-        str | None, typer.Option(rich_help_panel=LABELS, help="Label column of the labels file.")
-    ] = None,
-    weights: Annotated[
-        bool,
-        typer.Option(
-            "--weights",
-            rich_help_panel=EDGES,
-            help="Also keep the weighted matrices, for classifiers that use them.",
-        ),
-    ] = False,
-    files: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=FILES,
-            help="Read only files whose names match, for example '*task-rest*'.",
-        ),
-    ] = None,
-    id_pattern: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=LABELS,
-            help="Regular expression for the id in a file name (first group).",
-        ),
-    ] = None,
-    skip_unmatched: Annotated[
-        bool,
-        typer.Option(
-            "--skip-unmatched",
-            rich_help_panel=LABELS,
-            help="Leave out files without a label, labels without a file, and missing classes.",
-        ),
-    ] = False,
-    na: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=LABELS,
-            help="Comma-separated codes of a missing class. Default: n/a, na, nan, null.",
-        ),
-    ] = None,
-    match: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=FILES,
-            help="How file headers are matched to the node table: by name or by position.",
-        ),
-    ] = "name",
-    axis: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=FILES, help="For a stack: the axis of the subjects, first or last."
-        ),
-    ] = None,
-    ignore_weights: Annotated[
-        bool,
-        typer.Option(
-            "--ignore-weights",
-            rich_help_panel=EDGES,
-            help="Keep every edge of a weighted GraphML file.",
-        ),
-    ] = False,
-    allow_single: Annotated[
-        bool,
-        typer.Option(
-            "--allow-single", rich_help_panel=LABELS, help="Allow a class with a single graph."
-        ),
-    ] = False,
-    force: FORCE = False,
+    folder: Path,
+    labels: Path | None = None,
+    nodes: Path | None = None,
+    out: Path | None = None,
+    kind: str = "auto",
+    measure: str = "pearson",
+    percentile: float | None = None,
+    threshold: float | None = None,
+    edges: int | None = None,
+    classes: str | None = None,
+    name: str | None = None,
+    variable: str | None = None,
+    id_column: str | None = None,
+    label_column: str | None = None,
+    weights: bool = False,
+    files: str | None = None,
+    id_pattern: str | None = None,
+    skip_unmatched: bool = False,
+    na: str | None = None,
+    match: str = "name",
+    axis: str | None = None,
+    ignore_weights: bool = False,
+    allow_single: bool = False,
+    force: bool = False,
 ) -> None:
     """Import your own data set from matrices, time series, edge lists or GraphML files.
 
     All problems of the folder are reported at once. At the end, a report lists what was read, and
     what was left out and why. The resulting file can be used wherever a data set is named.
+
+    Arguments
+    ---------
+    folder : A folder with one file per graph, one folder per class, the output of XCP-D, QSIRecon,
+        CONN and others, the TU format, or an export; or a file with a stack of matrices.
+
+    Labels
+    ------
+    labels : Table with one row per graph: id,label, or a BIDS participants.tsv. Default: the
+        sub-folders, or a participants.tsv in the folder.
+    classes : Comma-separated class names in order; the first is class 0. Other classes are left
+        out. 1=autism names class 1 autism.
+    id_column : Id column of the labels file.
+    label_column : Label column of the labels file.
+    id_pattern : Regular expression for the id in a file name (first group).
+    skip_unmatched : Leave out files without a label, labels without a file, and missing classes.
+    na : Comma-separated codes of a missing class. Default: n/a, na, nan, null.
+    allow_single : Allow a class with a single graph.
+
+    Files and nodes
+    ---------------
+    nodes : Node table (name, regions, and x, y, z if known), or a dseg.tsv.
+    kind : Kind of the files: auto, matrix, timeseries, edges, graphml, tu, stack, xcpd,
+        xcpd-timeseries, cifti, cifti-timeseries, qsirecon, conn, conn-group, abide.
+    variable : Array to read from .npz and .mat files with several.
+    files : Read only files whose names match, for example '*task-rest*'.
+    match : How file headers are matched to the node table: by name or by position.
+    axis : For a stack: the axis of the subjects, first or last.
+
+    Edges
+    -----
+    measure : Connectivity measure for time series: pearson, partial or tangent.
+    percentile : Keep pairs at or above this percentile, 0 to 100. Default: 90, unless --threshold
+        or --edges is given.
+    threshold : Keep pairs at or above this value.
+    edges : Keep this many of the strongest pairs.
+    weights : Also keep the weighted matrices, for classifiers that use them.
+    ignore_weights : Keep every edge of a weighted GraphML file.
+
+    Output
+    ------
+    out : File to write. Default: the name of FOLDER with .dfd.
+    name : Name of the data set.
+    force : Overwrite existing files.
     """
     from denseflip.checks import check_new_file
     from denseflip.datasets import import_folder
@@ -366,18 +295,20 @@ def import_(
 
 
 @app.command()
+@documented(show, import_)
 def export(
-    name: NAME,
-    out: Annotated[Path, typer.Option(rich_help_panel=OUTPUT, help="Folder to write to.")],
-    format: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=OUTPUT, help="csv, tsv, npy, npz, edges, graphml, or dfd (one file)."
-        ),
-    ] = "csv",
-    force: FORCE = False,
+    name: Annotated[str, typer.Argument(metavar="DATASET")],
+    out: Annotated[Path, typer.Option()],
+    format: str = "csv",
+    force: bool = False,
 ) -> None:
-    """Write a data set as files: graphs, labels.csv, nodes.csv and card.json."""
+    """Write a data set as files: graphs, labels.csv, nodes.csv and card.json.
+
+    Output
+    ------
+    out : Folder to write to.
+    format : csv, tsv, npy, npz, edges, graphml, or dfd (one file).
+    """
     from denseflip.datasets import export_dataset
 
     dataset = open_dataset(name)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from denseflip.cli import options
 from denseflip.cli.common import err_console, out_console, print_json, spell, this_command
 from denseflip.cli.data import fetch_one
 from denseflip.cli.many import FORMATS, explain_graphs
-from denseflip.cli.options import only_for_files, refuse, request_options
+from denseflip.cli.options import documented, only_for_files, refuse, request_options
 from denseflip.cli.progress import ProgressLine
 from denseflip.request import Request
 
@@ -20,8 +20,14 @@ if TYPE_CHECKING:
     from denseflip.story.story import Story
 
 
-def methods(json: options.Json = False) -> None:
-    """List the search methods and the refinements (method+refinement)."""
+@documented()
+def methods(json: bool = False) -> None:
+    """List the search methods and the refinements (method+refinement).
+
+    Output
+    ------
+    json : Print JSON.
+    """
     from denseflip.search.methods.registry import GROUPS
     from denseflip.search.methods.registry import methods as listed
 
@@ -59,38 +65,32 @@ def methods(json: options.Json = False) -> None:
 
 
 @request_options()
+@documented()
 def explain(
     context: typer.Context,
-    source: Annotated[
-        str, typer.Argument(help="A data set (name or file), or a graph file.", metavar="SOURCE")
-    ],
-    ids: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="Ids of graphs of the data set, or their numbers from 0.", metavar="[ID]..."
-        ),
-    ] = None,
-    oracle: options.Oracle = None,
-    input: options.Input = "auto",
-    batch: options.Batch = False,
-    nodes: options.Nodes = None,
-    background: options.Background = None,
-    percentile: options.Percentile = None,
-    threshold: options.Threshold = None,
-    edges: options.Edges = None,
-    evaluation: options.Evaluation = None,
+    source: Annotated[str, typer.Argument(metavar="SOURCE")],
+    ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...")] = None,
+    oracle: str | None = None,
+    input: str = "auto",
+    batch: bool = False,
+    nodes: Path | None = None,
+    background: str | None = None,
+    percentile: float | None = None,
+    threshold: float | None = None,
+    edges: int | None = None,
+    evaluation: Path | None = None,
     *,
     request: Request,
-    every: options.All = False,
-    classes: options.Class = None,
-    engine: options.Engine = "auto",
-    jobs: options.Jobs = None,
-    scheduler: options.Scheduler = None,
-    pages: options.Pages = "full",
-    out: options.Out = None,
-    force: options.Force = False,
-    json: options.Json = False,
-    form: options.Format = "text",
+    every: Annotated[bool, typer.Option("--all")] = False,
+    classes: Annotated[list[str] | None, typer.Option("--class", metavar="NAME")] = None,
+    engine: str = "auto",
+    jobs: Annotated[int | None, typer.Option(min=1)] = None,
+    scheduler: str | None = None,
+    pages: str = "full",
+    out: Path | None = None,
+    force: bool = False,
+    json: bool = False,
+    form: Annotated[str, typer.Option("--format")] = "text",
 ) -> None:
     """Find a counterfactual: a small change that flips the decision about one graph, or many.
 
@@ -112,6 +112,44 @@ def explain(
     interrupted, run it again to continue:
 
         denseflip explain mice --all --jobs 2 --out mice/
+
+    Arguments
+    ---------
+    source : A data set (name or file), or a graph file.
+    ids : Ids of graphs of the data set, or their numbers from 0.
+
+    Data and classifier
+    -------------------
+    oracle : Classifier to explain: a preset trained on the data (edges-svm, regions-logistic,
+        published …), a file written by `denseflip train`, module:function (your own code; a model
+        with its inputs: 'module:model?features=degree'), onnx:FILE, or a service (https://…).
+    input : What module:function takes: adjacency (NumPy array), networkx, sparse or graph; auto
+        detects it.
+    batch : module:function takes a list of graphs at once.
+    nodes : Node table (CSV: name, regions …, x, y, z).
+    background : For a graph file: the data set that it belongs to.
+    percentile : For a weighted matrix: keep pairs at or above this percentile, e.g. 90.
+    threshold : For a weighted matrix: keep pairs at or above this value.
+    edges : For a weighted matrix: keep this many of the strongest pairs.
+    evaluation : Evaluation of the classifier: a file written by `denseflip evaluate --out`.
+
+    Many graphs
+    -----------
+    every : Explain every graph of the data set.
+    classes : Explain every graph of this class of the data set. Repeatable.
+    engine : auto, serial, processes or dask.
+    jobs : Worker processes. Default: all cores.
+    scheduler : Address of a Dask scheduler.
+    pages : Pages in --out: full (less than 1 MB each), still (without the interactive picture) or
+        none.
+
+    Output
+    ------
+    out : Folder for the page, the pictures and the result.
+    force : Overwrite what is in --out.
+    json : Print JSON.
+    form : Output format: text, json, csv or tsv. csv and tsv print a row per edit for one graph, a
+        row per graph for many.
     """
     from dataclasses import replace
 

@@ -12,23 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from denseflip.cli.common import err_console, out_console, print_json, progress
-from denseflip.cli.options import (
-    EVALUATION,
-    INPUT,
-    OUTPUT,
-    ConfoundsOption,
-    FoldsOption,
-    ForceOption,
-    JsonOption,
-    PermutationsOption,
-    PresetOption,
-    PresetsOption,
-    RegionsOption,
-    RepeatsOption,
-    SeedOption,
-    SiteOption,
-    TellOption,
-)
+from denseflip.cli.options import documented
 
 if TYPE_CHECKING:
     from denseflip.classifiers.evaluation import Evaluation
@@ -36,49 +20,58 @@ if TYPE_CHECKING:
     from denseflip.datasets import Dataset
     from denseflip.runs.sources import Trainer
 
-DatasetArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="DATASET",
-        help="A name from `denseflip data list`, or a file written by `denseflip data import`.",
-    ),
-]
-
 _TOLD = ("described", "places", "edits", "language, reading")  # columns for --tell
 
 
+@documented()
 def train(
-    dataset: DatasetArgument,
-    preset: PresetOption = "sf-knn",
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            rich_help_panel=OUTPUT,
-            help="File for the classifier. Default: DATASET-PRESET.dfo.",
-        ),
-    ] = None,
-    regions: RegionsOption = None,
-    folds: FoldsOption = 5,
-    repeats: RepeatsOption = 10,
-    permutations: PermutationsOption = 200,
-    seed: SeedOption = 0,
-    confounds: ConfoundsOption = None,
-    site: SiteOption = None,
-    skip_evaluation: Annotated[
-        bool,
-        typer.Option(
-            "--skip-evaluation",
-            rich_help_panel=EVALUATION,
-            help="Train only. The card of the classifier records this.",
-        ),
-    ] = False,
-    tell: TellOption = 0,
-    as_json: JsonOption = False,
-    force: ForceOption = False,
+    dataset: Annotated[str, typer.Argument(metavar="DATASET")],
+    preset: Annotated[str, typer.Option("--preset", "-p")] = "sf-knn",
+    out: Annotated[Path | None, typer.Option("--out", "-o")] = None,
+    regions: str | None = None,
+    folds: int = 5,
+    repeats: int = 10,
+    permutations: int = 200,
+    seed: int = 0,
+    confounds: Annotated[str | None, typer.Option(metavar="COLUMNS")] = None,
+    site: Annotated[str | None, typer.Option(metavar="COLUMN")] = None,
+    skip_evaluation: bool = False,
+    tell: Annotated[int, typer.Option(metavar="N", min=0)] = 0,
+    as_json: Annotated[bool, typer.Option("--json")] = False,
+    force: bool = False,
 ) -> None:
-    """Train a classifier, evaluate it on held-out graphs, and save it with its evaluation."""
+    """Train a classifier, evaluate it on held-out graphs, and save it with its evaluation.
+
+    Arguments
+    ---------
+    dataset : A name from `denseflip data list`, or a file written by `denseflip data import`.
+
+    Data and classifier
+    -------------------
+    preset : sf-knn (as the paper describes it), edges-svm, edges-logistic, regions-logistic, or
+        published (as used for the numbers printed in the paper).
+    regions : Taxonomy for regions-logistic and for sentences. Default: the first.
+
+    Evaluation
+    ----------
+    folds : Folds of the cross-validation.
+    repeats : Repeats with new folds.
+    permutations : Label permutations for the p-value; 0 turns it off.
+    seed : Seed of folds and permutations.
+    confounds : Columns of the subject table, e.g. age,sex,site,motion. They are regressed out
+        inside each fold, and also evaluated alone, for comparison.
+    site : Column of the site, for leave-site-out evaluation and permutation within sites. Default:
+        the confound named after sites.
+    skip_evaluation : Train only. The card of the classifier records this.
+    tell : Explain this many decisions about held-out graphs, and report in how many places they can
+        be described by sentences that are true as read; 0 turns it off.
+
+    Output
+    ------
+    out : File for the classifier. Default: DATASET-PRESET.dfo.
+    as_json : Print JSON instead of tables.
+    force : Overwrite an existing file.
+    """
     from denseflip.checks import check_new_file
     from denseflip.classifiers.persist import SUFFIX
     from denseflip.classifiers.presets import fit_oracle
@@ -121,48 +114,41 @@ def train(
         err_console().print("Not evaluated: its accuracy on new graphs is unknown.")
 
 
+@documented(train)
 def evaluate(
-    dataset: DatasetArgument,
-    preset: PresetsOption = "sf-knn",
-    regions: RegionsOption = None,
-    folds: FoldsOption = 5,
-    repeats: RepeatsOption = 10,
-    permutations: PermutationsOption = 200,
-    seed: SeedOption = 0,
-    confounds: ConfoundsOption = None,
-    site: SiteOption = None,
-    oracle: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=INPUT,
-            help="Evaluate this classifier instead: module:function, or a file written by "
-            "`denseflip train`, as in `denseflip explain`. One that cannot be retrained is "
-            "evaluated on graphs that it may have seen; the result says so.",
-        ),
-    ] = None,
-    input: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=INPUT,
-            help="What module:function takes: adjacency, networkx, sparse or graph; auto detects "
-            "it.",
-        ),
-    ] = "auto",
-    tell: TellOption = 0,
-    as_json: JsonOption = False,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", "-o", rich_help_panel=OUTPUT, help="Also write the results to a JSON file."
-        ),
-    ] = None,
-    force: ForceOption = False,
+    dataset: Annotated[str, typer.Argument(metavar="DATASET")],
+    preset: Annotated[str, typer.Option("--preset", "-p")] = "sf-knn",
+    regions: str | None = None,
+    folds: int = 5,
+    repeats: int = 10,
+    permutations: int = 200,
+    seed: int = 0,
+    confounds: Annotated[str | None, typer.Option(metavar="COLUMNS")] = None,
+    site: Annotated[str | None, typer.Option(metavar="COLUMN")] = None,
+    oracle: str | None = None,
+    input: str = "auto",
+    tell: Annotated[int, typer.Option(metavar="N", min=0)] = 0,
+    as_json: Annotated[bool, typer.Option("--json")] = False,
+    out: Annotated[Path | None, typer.Option("--out", "-o")] = None,
+    force: bool = False,
 ) -> None:
     """Evaluate a classifier on held-out graphs, and by the paper's protocol.
 
     With --tell, also report in how many places its decisions can be described by sentences that
     are true as read. With --confounds, also compare it with age, sex, site, motion and so on. With
     --oracle, evaluate any classifier that can be explained.
+
+    Data and classifier
+    -------------------
+    preset : As in `denseflip train`; several, separated by commas, are compared.
+    oracle : Evaluate this classifier instead: module:function, or a file written by `denseflip
+        train`, as in `denseflip explain`. One that cannot be retrained is evaluated on graphs that
+        it may have seen; the result says so.
+    input : What module:function takes: adjacency, networkx, sparse or graph; auto detects it.
+
+    Output
+    ------
+    out : Also write the results to a JSON file.
     """
     from denseflip.checks import check_new_file
     from denseflip.cli.data import open_dataset
