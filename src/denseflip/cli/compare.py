@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from denseflip.cli.common import err_console, out_console, print_json, spell, this_command
-from denseflip.cli.data import fetch_one
+from denseflip.cli.data import find_graph
 from denseflip.cli.explain import explain
-from denseflip.cli.options import documented, only_for_files, request_options
+from denseflip.cli.options import documented, request_options
 from denseflip.cli.progress import ProgressLine
 from denseflip.request import PER_METHOD, Request
 
@@ -59,29 +59,24 @@ def compare(
     methods : Comma-separated methods, e.g. auto,tri,cli+min,mylab:peel.
     """
     from denseflip.checks import check_new_folder
-    from denseflip.datasets.connectome import make_keep
     from denseflip.search.methods.registry import method_for
     from denseflip.workflow.compare import compare as run_all
     from denseflip.workflow.explain_and_describe import oracle_for
     from denseflip.workflow.outputs import write_outputs
-    from denseflip.workflow.subject import find_subject
 
     names = [name.strip() for name in methods.split(",") if name.strip()]
     for name in names:  # refuse wrong names before anything is loaded
         method_for(replace(request, method=name))
     if out is not None:
         check_new_folder(out, force=force)
-    if graph_id is not None:
-        only_for_files(
-            background=background, percentile=percentile, threshold=threshold, edges=edges
-        )
-    subject = find_subject(
+    subject = find_graph(
         source,
         graph_id,
         nodes=nodes,
         background=background,
-        keep=make_keep(percentile, threshold, edges),
-        fetch=fetch_one,
+        percentile=percentile,
+        threshold=threshold,
+        edges=edges,
     )
     classifier = oracle_for(subject, oracle, input=input, batch=batch)
     with ProgressLine("…") as watch:

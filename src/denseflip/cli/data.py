@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from denseflip.cli.common import err_console, out_console, print_json, progress
-from denseflip.cli.options import documented
+from denseflip.cli.options import documented, refuse
 
 if TYPE_CHECKING:
     from denseflip.datasets import Card, Dataset
+    from denseflip.workflow.subject import Subject
 
 app = typer.Typer(
     name="data",
@@ -146,6 +147,34 @@ def open_dataset(name: str) -> Dataset:
     from denseflip.workflow import subject
 
     return subject.open_dataset(name, fetch=fetch_one)
+
+
+def find_graph(
+    source: str,
+    graph_id: str | None,
+    *,
+    nodes: Path | None = None,
+    background: str | None = None,
+    **weighted: Any,
+) -> Subject:
+    """Find a graph of a data set by its id, or read a graph file.
+
+    Parameters
+    ----------
+    source, graph_id, nodes, background : as in `find_subject`; a background is for a file.
+    weighted : percentile, threshold and edges, for a file with a weighted matrix.
+    """
+    from denseflip.datasets.connectome import make_keep
+    from denseflip.workflow.subject import find_subject
+
+    if graph_id is not None:
+        for name, value in {"background": background, **weighted}.items():
+            if value is not None:
+                refuse(name, "applies to a graph file; the graphs of a data set are ready")
+    keep = make_keep(**weighted)
+    return find_subject(
+        source, graph_id, nodes=nodes, background=background, keep=keep, fetch=fetch_one
+    )
 
 
 class _Bar:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -213,23 +213,33 @@ def _run(
     specs: list[Spec] | list[Any], out: Path, engine: str, jobs: int | None, scheduler: str | None
 ) -> Outcome:
     from denseflip.experiments.run_page import summary_lines
+
+    outcome = run_stored(specs, out, engine, jobs, scheduler)
+    for line in summary_lines(outcome, outcome.workers):
+        typer.echo(line, err=True)
+    return outcome
+
+
+def run_stored(
+    specs: Sequence[Any], out: Path | None, engine: str, jobs: int | None, scheduler: str | None
+) -> Outcome:
+    """Run what the store of a folder lacks, with progress; if interrupted, say how to continue."""
     from denseflip.runs.engines import make_engine
-    from denseflip.runs.result_store import Store
+    from denseflip.runs.result_store import open_store
     from denseflip.runs.run import default_jobs, run_specs
 
     workers = 1 if engine == "serial" else jobs or default_jobs()
-    worker_engine = make_engine(engine, workers, scheduler)
-    store = Store(out / STORE)
+    runs = make_engine(engine, workers, scheduler)
+    store = None if out is None else out / STORE
     try:
-        with reporter(len(specs)) as report:
-            outcome = run_specs(specs, store, worker_engine, progress=report, workers=workers)
+        with open_store(store) as kept, reporter(len(specs)) as report:
+            outcome = run_specs(specs, kept, runs, progress=report, workers=workers)
     except KeyboardInterrupt:
-        typer.echo(stopped(out), err=True)
+        if out is not None:
+            typer.echo(stopped(out), err=True)
         raise
     for damage in outcome.damaged:
         typer.echo(f"Damaged, set aside: {damage.path}: {damage.reason}. Run again.", err=True)
-    for line in summary_lines(outcome, outcome.workers):
-        typer.echo(line, err=True)
     return outcome
 
 

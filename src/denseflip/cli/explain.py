@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from denseflip.cli.common import err_console, out_console, print_json, spell, this_command
-from denseflip.cli.data import fetch_one
+from denseflip.cli.data import fetch_one, find_graph
 from denseflip.cli.many import FORMATS, explain_graphs
-from denseflip.cli.options import documented, only_for_files, refuse, request_options
+from denseflip.cli.options import documented, refuse, request_options
 from denseflip.cli.progress import ProgressLine
 from denseflip.request import Request
 
@@ -155,7 +155,6 @@ def explain(
 
     from denseflip.checks import check_new_folder
     from denseflip.classifiers.evaluation import read_evaluation
-    from denseflip.datasets.connectome import make_keep
     from denseflip.experiments.table import Table
     from denseflip.graph import Nodes
     from denseflip.search.methods.registry import method_for
@@ -168,7 +167,7 @@ def explain(
     )
     from denseflip.workflow.offline_whatif import whatif_data
     from denseflip.workflow.outputs import write_outputs
-    from denseflip.workflow.subject import choose_ids, find_subject, open_dataset
+    from denseflip.workflow.subject import choose_ids, open_dataset
 
     # Check everything possible before loading or training anything.
     method = method_for(request)
@@ -209,17 +208,14 @@ def explain(
     _only_for_many(context, ("engine", "jobs", "scheduler", "pages"))
     if out is not None:
         check_new_folder(out, force=force)
-    if ids:
-        only_for_files(
-            background=background, percentile=percentile, threshold=threshold, edges=edges
-        )
-    subject = find_subject(
+    subject = find_graph(
         source,
         ids[0] if ids else None,
         nodes=nodes,
         background=background,
-        keep=make_keep(percentile, threshold, edges),
-        fetch=fetch_one,
+        percentile=percentile,
+        threshold=threshold,
+        edges=edges,
     )
     classifier = oracle_for(subject, oracle, input=input, batch=batch)
     if oracle is None:

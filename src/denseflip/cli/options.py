@@ -228,13 +228,6 @@ def _empty(value: Any) -> Any:
 # ---- options that do not apply ----------------------------------------------------------------
 
 
-def only_for_files(**given: object) -> None:
-    """Refuse options that only a graph file can use."""
-    for name, value in given.items():
-        if value is not None:
-            refuse(name, "applies to a graph file; the graphs of a data set are ready")
-
-
 def refuse(name: str, reason: str) -> None:
     """Refuse an option that does not apply to what was given."""
     from denseflip.errors import InvalidParameterError

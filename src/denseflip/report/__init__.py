@@ -26,20 +26,16 @@ if TYPE_CHECKING:
     from denseflip.report.view import view_connectome as view_connectome
 
 _HOME = {
-    "View": "view",
-    "make_cohort_page": "cohort_page",
-    "make_page": "page",
-    "plot_circle": "plot",
-    "plot_cohort_chords": "cohort_pictures",
-    "plot_cohort_matrix": "cohort_pictures",
-    "plot_cohort_patients": "cohort_pictures",
-    "plot_comparison": "comparison",
-    "plot_connectome": "plot",
-    "plot_region_matrix": "plot",
-    "plot_regions": "plot",
-    "view_connectome": "view",
-    "write_cohort_page": "cohort_page",
-    "write_page": "page",
+    name: module
+    for module, names in {
+        "cohort_page": ("make_cohort_page", "write_cohort_page"),
+        "cohort_pictures": ("plot_cohort_chords", "plot_cohort_matrix", "plot_cohort_patients"),
+        "comparison": ("plot_comparison",),
+        "page": ("make_page", "write_page"),
+        "plot": ("plot_circle", "plot_connectome", "plot_region_matrix", "plot_regions"),
+        "view": ("View", "view_connectome"),
+    }.items()
+    for name in names
 }
 
 __all__ = list(_HOME)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, File, Form, Header, HTTPException, Path, Query, Request, UploadFile
@@ -81,15 +82,16 @@ def _held(got: Classifier) -> Iterator[None]:
         got.lock.release()  # type: ignore[attr-defined]
 
 
-def _patient(name: str) -> Callable[[], None]:
-    """Wait for a classifier that another thread trains, but not for minutes."""
+def _classifier(library: Library, key: str, name: str | None) -> Classifier:
+    """Open a classifier; wait if another thread trains it, but not for minutes."""
+    name = name or library.default_classifier(key)
     until = time.monotonic() + TRAINING
 
     def waiting() -> None:
         if time.monotonic() > until:
             raise HTTPException(409, f"{name} is being trained; try again in a moment")
 
-    return waiting
+    return library.classifier(key, name, waiting=waiting)
 
 
 # ---- pages --------------------------------------------------------------------------------
@@ -383,8 +385,7 @@ def _alive(
     asked = job.request
     try:
         subject = library.subject(asked["dataset"], asked["subject"])
-        name = asked["classifier"]
-        got = library.classifier(asked["dataset"], name, waiting=_patient(name))
+        got = _classifier(library, asked["dataset"], asked["classifier"])
         story = story_of(result, answer)
         if story.result.original != subject.graph:
             return None
@@ -437,8 +438,7 @@ def whatif_model(
     """The graph by region, and the weights of the classifier if it is linear in the edges."""
     library = _library(request)
     found = library.subject(dataset, subject)
-    name = classifier or library.default_classifier(dataset)
-    got = library.classifier(dataset, name, waiting=_patient(name))
+    got = _classifier(library, dataset, classifier)
     story = _story_about(request, found, job, answer)
     chosen = None if regions is None else library.dataset(dataset).nodes.taxonomy(regions)
     with _held(got):
@@ -464,8 +464,7 @@ def whatif(request: Request, asked: WhatIfRequest) -> dict[str, Any]:
     """Query the classifier about a graph that was changed by hand."""
     library = _library(request)
     found = library.subject(asked.dataset, asked.subject)
-    name = asked.classifier or library.default_classifier(asked.dataset)
-    got = library.classifier(asked.dataset, name, waiting=_patient(name))
+    got = _classifier(library, asked.dataset, asked.classifier)
     nodes = library.dataset(asked.dataset).nodes
     regions = nodes.taxonomy(asked.regions) if nodes.regions else None
     story = _story_about(request, found, asked.job, asked.answer)
@@ -482,13 +481,5 @@ def whatif(request: Request, asked: WhatIfRequest) -> dict[str, Any]:
             first=asked.first,
         )
     names = found.names_for(got.oracle) or {}
-    return {
-        "label": str(names.get(said.label, said.label)),
-        "before": str(names.get(said.before, said.before)),
-        "confidence": said.confidence,
-        "draws": said.draws,
-        "flips": said.flips,
-        "added": said.added,
-        "removed": said.removed,
-        "pairs": said.pairs,
-    }
+    before, after = (str(names.get(label, label)) for label in (said.before, said.label))
+    return asdict(said) | {"before": before, "label": after}

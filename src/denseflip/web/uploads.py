@@ -124,6 +124,7 @@ _LABELS = ("labels.csv", "labels.tsv", "participants.tsv", "labels.txt")
 _NODES = ("nodes.csv", "nodes.tsv")
 _NAME = 120
 _INCOMING = ".incoming-"
+_BAD_ZIP = (zipfile.BadZipFile, EOFError, OSError, ValueError, NotImplementedError)
 FULL = (
     "Not saved: the disk of the server is full. Free disk space, or restart the server with its "
     "data folder on another disk."
@@ -247,18 +248,13 @@ def unpack(content: bytes, shown: str, scratch: Path) -> Path:
                 raise TooLargeError(msg)
             for member in members:
                 _write_member(archive, member, shown, folder)
-    except (zipfile.BadZipFile, EOFError, OSError, ValueError, NotImplementedError) as error:
-        if isinstance(error, (FileFormatError, TooLargeError)):
-            raise
-        if is_full(error):
-            raise
-        why = error.strerror if isinstance(error, OSError) else None  # without paths of the server
-        msg = f"{shown}: cannot be read as a zip archive ({visible(why or str(error))[:120]})."
-        raise FileFormatError(msg) from error
     except Exception as error:
-        if isinstance(error, (FileFormatError, TooLargeError)):
+        if isinstance(error, (FileFormatError, TooLargeError)) or is_full(error):
             raise
         msg = f"{shown}: cannot be unpacked ({type(error).__name__})."
+        if isinstance(error, _BAD_ZIP):
+            why = error.strerror if isinstance(error, OSError) else None  # without server paths
+            msg = f"{shown}: cannot be read as a zip archive ({visible(why or str(error))[:120]})."
         raise FileFormatError(msg) from error
     inside = [p for p in folder.iterdir() if not p.name.startswith(".")]
     return inside[0] if len(inside) == 1 and inside[0].is_dir() else folder
