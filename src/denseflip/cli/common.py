@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -31,6 +31,16 @@ def err_console() -> Any:
     from rich.console import Console
 
     return Console(stderr=True, highlight=False, markup=False)
+
+
+def plain_table(*heads: str, right: Collection[str] = (), **look: Any) -> Any:
+    """A table without lines, with these headings; numbers are aligned to the right."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold", **look)
+    for head in heads:
+        table.add_column(head, justify="right" if head in right else "left")
+    return table
 
 
 def print_json(data: Any) -> None:

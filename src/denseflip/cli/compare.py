@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from denseflip.cli.common import err_console, out_console, print_json, spell, this_command
+from denseflip.cli.common import (
+    err_console,
+    out_console,
+    plain_table,
+    print_json,
+    spell,
+    this_command,
+)
 from denseflip.cli.data import find_graph
 from denseflip.cli.explain import explain
 from denseflip.cli.options import documented, request_options
@@ -110,16 +117,10 @@ def compare(
 
 def comparison_table(rows: Sequence[Compared]) -> Any:
     """Build the table of a comparison: status, distance, calls, regions, true as read."""
-    from rich.table import Table
-
     from denseflip.report.front import read_cell
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("method")
-    table.add_column("status")
-    for head in ("d", "d%", "calls", "pairs for 80 %", "named"):
-        table.add_column(head, justify="right")
-    table.add_column("true as read")
+    numbers = ("d", "d%", "calls", "pairs for 80 %", "named")
+    table = plain_table("method", "status", *numbers, "true as read", right=numbers)
     for row in rows:
         if row.story is None:
             table.add_row(row.method, "not applicable", "", "", "", "", "", "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from denseflip.cli.common import out_console, this_command
+from denseflip.cli.common import out_console, plain_table, this_command
 from denseflip.cli.options import documented
 from denseflip.cli.progress import ProgressLine
 
@@ -93,12 +93,8 @@ def demo(out: Path = Path("denseflip-demo"), force: bool = False) -> None:
 
 
 def _accuracies(choice: Choice) -> Any:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("classifier")
-    for head in ("held-out accuracy", "95 % interval", "p"):
-        table.add_column(head, justify="right")
+    numbers = ("held-out accuracy", "95 % interval", "p")
+    table = plain_table("classifier", *numbers, right=numbers)
     for row in choice.rated:
         e = row.evaluation
         table.add_row(

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from denseflip.cli.common import err_console, out_console, print_json, spell, this_command
+from denseflip.cli.common import (
+    err_console,
+    out_console,
+    plain_table,
+    print_json,
+    spell,
+    this_command,
+)
 from denseflip.cli.data import fetch_one, find_graph
 from denseflip.cli.many import FORMATS, explain_graphs
 from denseflip.cli.options import documented, refuse, request_options
@@ -308,8 +315,6 @@ def print_story(story: Story) -> None:
 
 def print_front(story: Story, answers: Sequence[Story]) -> None:
     """Print the Pareto front, or the diverse answers: a table, then the sentences."""
-    from rich.table import Table
-
     from denseflip.report.front import read_cell, told
 
     diverse = bool(story.result.diverse)
@@ -325,11 +330,8 @@ def print_front(story: Story, answers: Sequence[Story]) -> None:
         else "\nThe Pareto front: no other answer found is at least as good in places, edits and "
         "truth:\n"
     )
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for head in ("", "named", "edits"):
-        table.add_column(head, justify="right")
-    table.add_column("language")
-    table.add_column("true as read")
+    numbers = ("", "named", "edits")
+    table = plain_table(*numbers, "language", "true as read", right=numbers)
     for number, one in enumerate(answers, 1):
         where = one.taxonomy.name if one.taxonomy is not None else str(one.language)
         shown = "*" if one is story else ""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from denseflip.cli.common import err_console, out_console, progress, this_command
+from denseflip.cli.common import err_console, out_console, plain_table, progress, this_command
 from denseflip.cli.experiments import run_stored
 
 if TYPE_CHECKING:
@@ -77,17 +77,11 @@ def show_many(many: Explanations, form: str) -> None:
     if form != "text":
         typer.echo(many.table().to(form), nl=False)
         return
-    from rich.table import Table
-
     from denseflip.report.front import read_cell
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("graph", no_wrap=True)
-    table.add_column("class")
-    table.add_column("decision")
-    table.add_column("cells", justify="right")
-    table.add_column("edits", justify="right")
-    table.add_column("true as read")
+    heads = ("graph", "class", "decision", "cells", "edits", "true as read")
+    table = plain_table(*heads, right=("cells", "edits"))
+    table.columns[0].no_wrap = True
     table.add_column("in short", overflow="fold", ratio=1)
     for one in many:
         story = one.story

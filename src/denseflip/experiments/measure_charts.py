@@ -11,8 +11,9 @@ import numpy as np
 
 from denseflip.as_read import wilson_interval
 from denseflip.experiments.results import Row, typical
-from denseflip.experiments.table import MISSING, Table, TableContext, show
+from denseflip.experiments.table import MISSING, Table, show
 from denseflip.report.canvas import save_figure
+from denseflip.report.html import TableContext
 from denseflip.report.measure_panels import Panel, Spread, plot_measured
 from denseflip.report.page_figures import PageFigure, page_figure
 

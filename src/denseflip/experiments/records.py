@@ -41,19 +41,8 @@ _FROM_COLUMNS = (  # fields of a result that are also columns
     *("distinct_calls", "iterations", "minimal", "notes", "chosen"),
 )
 _MADE_ANEW = (  # parts of a story that it derives
-    "statement",
-    "lead",
-    "items",
-    "short",
-    "detailed",
-    "verified",
-    "true_as_read",
-    "reading",
-    "correct",
-    "badge",
-    "footnotes",
-    "regions",
-    "nodes",
+    *("statement", "lead", "items", "short", "detailed", "verified", "true_as_read", "reading"),
+    *("correct", "badge", "footnotes", "regions", "nodes"),
 )
 _DIGITS = 16  # of the original's digest, in hexadecimal
 _COLUMNS = 7

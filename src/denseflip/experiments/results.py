@@ -20,26 +20,14 @@ ALL_COLUMNS = (*KEYS, *COLUMNS, *TIMES)
 DEFAULT_GROUP = ("data", "oracle", "method", "label_before")
 DEFAULT_METRICS = ("relative_distance", "calls")
 _SAY_LITTLE = {  # in addition to flip rate, relative distance and all calls
-    "found",
-    "distance",
-    "search_calls",
-    "refine_calls",
-    "background_calls",
-    "amortised_calls",
-    "distinct_calls",
-    "elapsed",
-    "minimal",
+    *("found", "distance", "search_calls", "refine_calls", "background_calls", "amortised_calls"),
+    *("distinct_calls", "elapsed", "minimal"),
 }
 SIDES = ("data", "oracle", "method", "parameters")
 _LANGUAGES = ("regions", "nodes", "pairs")
 _SENTENCE = (
-    "cells",
-    "words",
-    "distance",
-    "relative_distance",
-    "calls",
-    "as_read",
-    "as_read_typical",
+    *("cells", "words", "distance", "relative_distance", "calls"),
+    *("as_read", "as_read_typical"),
 )
 _PLANTED = ("planted_first", "planted_alone")
 Row = dict[str, Any]

@@ -18,9 +18,9 @@ from denseflip.experiments.measure_charts import HOW_TO_READ, Picture, method_ch
 from denseflip.experiments.plan import Matrix, Plan, Skipped, Source
 from denseflip.experiments.records import COLUMNS, TIMES
 from denseflip.experiments.results import KEYS, Row, bench_tables, list_table, to_rows
-from denseflip.experiments.table import Table, TableContext
+from denseflip.experiments.table import Table
 from denseflip.files import write_whole
-from denseflip.report.html import Context
+from denseflip.report.html import Context, TableContext
 from denseflip.runs.run import Failure, Outcome
 from denseflip.runs.sources import OracleSpec, load_oracle_of
 from denseflip.search.core.target import class_names_of

@@ -118,9 +118,6 @@ class Job:
     @cached_property
     def identity(self) -> dict[str, Any]:
         """Return everything a result depends on except the graph, JSON-ready."""
-        return self._facts()
-
-    def _facts(self) -> dict[str, Any]:
         return {
             "kind": self.kind,
             "data": {"name": self.data.name, "digest": self.data.digest},
@@ -207,9 +204,11 @@ class StoryJob(Job):
 
     kind = "story"
 
-    def _facts(self) -> dict[str, Any]:
+    @cached_property
+    def identity(self) -> dict[str, Any]:
+        """The same, and the evaluation."""
         known = describe_given(self.evaluation, "evaluation", lasting=self.lasting)
-        return {**super()._facts(), "evaluation": known}
+        return {**super().identity, "evaluation": known}
 
 
 @dataclass(frozen=True)

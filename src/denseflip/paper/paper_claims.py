@@ -154,7 +154,7 @@ def _rates(
 
     def check(figures: Figures) -> Held:
         rates = {m: figures.rate(m) for m in figures.run(methods)}
-        words = (f"{m.upper()} {_percent(r)} %" for m, r in rates.items())
+        words = (f"{m.upper()} {percent(r)} %" for m, r in rates.items())
         return held(rates), ", ".join(words)
 
     return check
@@ -167,7 +167,7 @@ def _shares(
 
     def check(figures: Figures) -> Held:
         a, b = figure(figures, less), figure(figures, more)
-        return a < b, f"{less.upper()} {_percent(a)} %, {more.upper()} {_percent(b)} %"
+        return a < b, f"{less.upper()} {percent(a)} %, {more.upper()} {percent(b)} %"
 
     return check
 
@@ -179,17 +179,18 @@ def _less_seen(column: str) -> Callable[[Figures], Held]:
         every = {name: getattr(of, column) for name, of in figures.networks.items()}
         low = max(every[name] for name in SPARSE)
         held = low < min(x for name, x in every.items() if name not in SPARSE)
-        return held, ", ".join(f"{name.upper()} {_percent(x)} %" for name, x in every.items())
+        return held, ", ".join(f"{name.upper()} {percent(x)} %" for name, x in every.items())
 
     return check
 
 
 def _just_edges(figures: Figures) -> Held:
     (share,) = (of.edges for of in figures.networks.values())
-    return share > 50, f"{_percent(share)} % of the maximal cliques"
+    return share > 50, f"{percent(share)} % of the maximal cliques"
 
 
-def _percent(rate: float) -> str:
+def percent(rate: float) -> str:
+    """A rate with one decimal, if it is not 0."""
     return f"{rate:.1f}".removesuffix(".0")
 
 

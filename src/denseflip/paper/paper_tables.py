@@ -14,6 +14,7 @@ import numpy as np
 
 from denseflip.experiments.results import Row, group_table, sentence_table, to_rows
 from denseflip.experiments.table import MISSING, Table
+from denseflip.paper.paper_claims import percent
 from denseflip.paper.paper_specs import PaperPlan
 from denseflip.paper.printed import (
     SOME_GRAPHS,
@@ -27,17 +28,8 @@ from denseflip.paper.printed import (
 from denseflip.runs.result_store import Record
 
 _MEASURES = (
-    "d",
-    "C",
-    "regions_touched",
-    "regions_to_cover",
-    "region_pairs_to_cover",
-    "region_entropy",
-    "density_drift",
-    "plausibility",
-    "robustness_1",
-    "robustness_5",
-    "statement_verified",
+    *("d", "C", "regions_touched", "regions_to_cover", "region_pairs_to_cover", "region_entropy"),
+    *("density_drift", "plausibility", "robustness_1", "robustness_5", "statement_verified"),
     "statement_pairs",
 )
 
@@ -193,7 +185,7 @@ def table_2(plan: PaperPlan, rows: Sequence[Row]) -> Table:
                 line.append(MISSING)
                 continue
             printed = [printed_flip_rate(name, method, label) for label in (0, 1)]
-            text = "/".join(MISSING if x is None else _percent(x) for x in ours)
+            text = "/".join(MISSING if x is None else percent(x) for x in ours)
             theirs = "/".join(MISSING if x is None else str(x) for x in printed)
             same = all(_same_rate(a, b) for a, b in zip(counts, printed, strict=True))
             reason = "" if same else _why(plan, name, method).decisions
@@ -262,10 +254,6 @@ def _why(plan: PaperPlan, name: str, method: str) -> Reason:
 
 def _rate(cell: tuple[int, int] | None) -> float | None:
     return None if cell is None else 100 * cell[0] / cell[1]
-
-
-def _percent(rate: float) -> str:
-    return f"{rate:.1f}".removesuffix(".0")
 
 
 def _same_rate(cell: tuple[int, int] | None, printed: int | None) -> bool:

@@ -106,12 +106,13 @@ def _figures(data: Mapping[str, Any]) -> tuple[Fact, ...]:
     lines = [Fact(f"accuracy, {which}", _percent(data["accuracy"]))]
     if low is not None and high is not None:
         lines.append(Fact("95 % confidence interval", f"{_percent(low)} to {_percent(high)}"))
-    if data.get("majority_rate") is not None:
-        lines.append(Fact("always the largest class", _percent(data["majority_rate"])))
-    if data.get("p_value") is not None:
-        lines.append(Fact("permutation test", f"p = {data['p_value']:.3g}"))
-    if data.get("balanced_accuracy") is not None:
-        lines.append(Fact("balanced accuracy", _percent(data["balanced_accuracy"])))
+    for term, key, form in (
+        ("always the largest class", "majority_rate", _percent),
+        ("permutation test", "p_value", "p = {:.3g}".format),
+        ("balanced accuracy", "balanced_accuracy", _percent),
+    ):
+        if data.get(key) is not None:
+            lines.append(Fact(term, form(data[key])))
     lines += _confound_lines(data.get("confounds"))
     if data.get("training_accuracy") is not None and not seen:
         text = f"{_percent(data['training_accuracy'])} (no evidence: it was trained on them)"

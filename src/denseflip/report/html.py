@@ -34,6 +34,18 @@ class Context:
         return environment().get_template(self.template).render(values)
 
 
+@dataclass(frozen=True)
+class TableContext(Context):
+    """A table of texts."""
+
+    template: ClassVar = "table.html.j2"
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+
+
 class Fact(NamedTuple):
     """A line of a list: a term and its value, both plain text."""
 

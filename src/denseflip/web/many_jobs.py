@@ -11,6 +11,7 @@ import os
 import shutil
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -133,11 +134,10 @@ def _more(one: Explained) -> dict[str, Any]:
     story = one.story
     if story is None:
         return {"short": one.failure, "read": "–", "chip": {"kind": "listed", "text": "failed"}}
-    chip = chips_of(story)[0]
     return {
         "short": story.short,
         "read": read_cell(story),
-        "chip": {"kind": chip.kind, "text": chip.text},
+        "chip": asdict(chips_of(story)[0]),
         "wrong": story.correct is False,
     }
 
