@@ -85,8 +85,9 @@ def train(
     target = check_new_file(out or Path(_file_name(data.name, preset) + SUFFIX), force=force)
     evaluation = None
     if not skip_evaluation:
-        aware = {"confounds": confounds, "site": site}
-        evaluation = _evaluate(data, preset, regions, folds, repeats, permutations, seed, aware)
+        how: dict[str, Any] = {"folds": folds, "repeats": repeats, "seed": seed}
+        how |= {"permutations": permutations, "confounds": confounds, "site": site}
+        evaluation = _evaluate(data, preset, regions, how)
     told = _tell(data, preset, regions, folds, tell, seed) if tell else None
     _say(f"Training {preset} on all {len(data)} graphs of {data.name} …")
     if trainer is not None:
@@ -162,13 +163,15 @@ def evaluate(
     target = check_new_file(out, force=force) if out else None
     data = open_dataset(dataset)
     evaluated: list[tuple[Evaluation, Tellability | None]] = []
-    aware: dict[str, Any] = {"confounds": confounds, "site": site}
+    how: dict[str, Any] = {"folds": folds, "repeats": repeats, "seed": seed}
+    how |= {"permutations": permutations, "confounds": confounds, "site": site}
+    opened = None
     if oracle is not None:
         from denseflip.oracles.open import open_oracle
 
-        names, aware["oracle"] = [oracle], open_oracle(oracle, dataset=data, input=input)
+        names, opened = [oracle], open_oracle(oracle, dataset=data, input=input)
     for name in names:
-        evaluation = _evaluate(data, name, regions, folds, repeats, permutations, seed, aware)
+        evaluation = _evaluate(data, name, regions, how, opened)
         told = _tell(data, name, regions, folds, tell, seed) if tell else None
         evaluated.append((evaluation, told))
     figures = _figures(evaluated)
@@ -199,43 +202,21 @@ def _trainer(preset: str) -> Trainer | None:
 
 
 def _evaluate(
-    data: Dataset,
-    preset: str,
-    regions: str | None,
-    folds: int,
-    repeats: int,
-    permutations: int,
-    seed: int,
-    aware: dict[str, Any],
+    data: Dataset, preset: str, regions: str | None, settings: dict[str, Any], oracle: Any = None
 ) -> Evaluation:
-    """Evaluate a preset, or ``aware["oracle"]``; ``preset`` is then its name."""
+    """Evaluate a preset, or an oracle; ``preset`` is then its name."""
     from denseflip.classifiers.crossval import evaluate as cross_validate
 
-    given = "oracle" in aware
+    what, given = f"{preset} on {data.name}", oracle is not None
     trainer = None if given else _trainer(preset)
-    what = f"{preset} on {data.name}"
-    with _bar(what, repeats, permutations, oracle=given) as report:
+    with _bar(what, settings["repeats"], settings["permutations"], oracle=given) as report:
+        settings = {**settings, "progress": report}
         if trainer is not None:
-            return trainer.evaluate(
-                data,
-                folds=folds,
-                repeats=repeats,
-                permutations=permutations,
-                seed=seed,
-                progress=report,
-                **{name: value for name, value in aware.items() if value is not None},
-            )
-        return cross_validate(
-            data,
-            **aware,
-            preset=None if given else preset,
-            regions=regions,
-            folds=folds,
-            repeats=repeats,
-            permutations=permutations,
-            seed=seed,
-            progress=report,
-        )
+            known = {name: value for name, value in settings.items() if value is not None}
+            return trainer.evaluate(data, **known)
+        if given:
+            return cross_validate(data, oracle=oracle, preset=None, regions=regions, **settings)
+        return cross_validate(data, preset=preset, regions=regions, **settings)
 
 
 def _tell(
@@ -374,22 +355,10 @@ def _print(e: Evaluation) -> None:
         f"{e.balanced_accuracy:.3f}",
     )
     if not seen:
-        table.add_row(
-            "the paper's protocol (all graphs, including training graphs)",
-            f"{e.training_accuracy:.3f}",
-            "",
-            f"{e.training_f1:.3f}",
-            "",
-        )
-    table.add_row("always the largest class", f"{e.majority_rate:.3f}", "", "", "")
-    if e.p_value is not None and e.null_mean is not None:
-        table.add_row(
-            f"permuted labels ({_times(e.permutations)})",
-            f"{e.null_mean:.3f}",
-            f"p = {e.p_value:.3g}" if e.enough_shuffles else "too few to test",
-            "",
-            "",
-        )
+        what = "the paper's protocol (all graphs, including training graphs)"
+        table.add_row(what, f"{e.training_accuracy:.3f}", "", f"{e.training_f1:.3f}")
+    table.add_row("always the largest class", f"{e.majority_rate:.3f}")
+    _add_permuted(table, e, "permuted labels", e.p_value, e.null_mean)
     _add_confounds(table, e)
     console.print(table)
     names = [escape(name) for name in e.class_counts]
@@ -426,16 +395,18 @@ def _add_confounds(table: Any, e: Evaluation) -> None:
         rows.insert(0, (what, found.accuracy, found.interval))
     for what, share, interval in rows:
         if share is not None and interval is not None:
-            table.add_row(what, f"{share:.3f}", f"{interval[0]:.3f} – {interval[1]:.3f}", "", "")
-    if found.p_value is not None and found.null_mean is not None:
-        within = " within sites" if found.site else ""
-        table.add_row(
-            f"permuted labels{within} ({_times(e.permutations)})",
-            f"{found.null_mean:.3f}",
-            f"p = {found.p_value:.3g}" if e.enough_shuffles else "too few to test",
-            "",
-            "",
-        )
+            table.add_row(what, f"{share:.3f}", f"{interval[0]:.3f} – {interval[1]:.3f}")
+    within = " within sites" if found.site else ""
+    _add_permuted(table, e, f"permuted labels{within}", found.p_value, found.null_mean)
+
+
+def _add_permuted(
+    table: Any, e: Evaluation, what: str, p_value: float | None, mean: float | None
+) -> None:
+    """Add the row of a permutation test, if there was one."""
+    if p_value is not None and mean is not None:
+        said = f"p = {p_value:.3g}" if e.enough_shuffles else "too few to test"
+        table.add_row(f"{what} ({_times(e.permutations)})", f"{mean:.3f}", said)
 
 
 def _file_name(name: str, preset: str) -> str:

@@ -166,33 +166,32 @@ class Explanations(Sequence[Explained]):
 
 def _row(one: Explained) -> tuple[Any, ...]:
     """A graph's cells of the table."""
-    story = one.story
-    if story is None:
-        said = {"id": one.id, "class": one.label, "status": "failed", "failure": one.failure}
-        return tuple(said.get(column) for column in COLUMNS)
-    result, found = story.result, story.result.found
-    test = story.as_read
-    cells: dict[str, Any] = {
-        "id": one.id,
-        "class": one.label,
+    cells: dict[str, Any] = {"id": one.id, "class": one.label}
+    if (story := one.story) is None:
+        cells |= {"status": "failed", "failure": one.failure}
+        return tuple(map(cells.get, COLUMNS))
+    result, test = story.result, story.as_read
+    cells |= {
         "before": story.class_name(result.label_before),
         "correct": story.correct,
-        "after": story.class_name(result.label_after) if found else None,
         "status": str(result.status),
-        "cells": len(story.claim.amounts) if found else None,
-        "edits": result.distance if found else None,
-        "added": len(result.added) if found else None,
-        "removed": len(result.removed) if found else None,
-        "relative_distance": result.relative_distance if found else None,
         "calls": result.calls,
-        "true_as_read": story.true_as_read if found else None,
-        "as_read": test.share if found and test is not None else None,
-        "badge": story.badge.text if found else None,
-        "language": story.language if found else None,
         "sentence": story.statement,
-        "failure": None,
     }
-    return tuple(cells[column] for column in COLUMNS)
+    if result.found:
+        cells |= {
+            "after": story.class_name(result.label_after),
+            "cells": len(story.claim.amounts),
+            "edits": result.distance,
+            "added": len(result.added),
+            "removed": len(result.removed),
+            "relative_distance": result.relative_distance,
+            "true_as_read": story.true_as_read,
+            "as_read": None if test is None else test.share,
+            "badge": story.badge.text,
+            "language": story.language,
+        }
+    return tuple(map(cells.get, COLUMNS))
 
 
 @takes_request()

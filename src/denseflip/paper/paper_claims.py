@@ -277,17 +277,15 @@ CLAIMS = (
         ("edg", "tri"),
         _near("d", "edg", "tri", 2.0),
     ),
-    Claim(
-        "CLI's counterfactuals are more distant than those of EDG and TRI (median d%)",
-        CLIQUES,
-        ("edg", "tri", "cli"),
-        _order("d", ".3f", ("edg", "tri"), ("cli",)),
-    ),
-    Claim(
-        "RCLI's counterfactuals are more distant than those of EDG and TRI (median d%)",
-        CLIQUES,
-        ("edg", "tri", "rcli"),
-        _order("d", ".3f", ("edg", "tri"), ("rcli",)),
+    *(
+        Claim(
+            f"{name.upper()}'s counterfactuals are more distant than those of EDG and TRI (median "
+            "d%)",
+            CLIQUES,
+            ("edg", "tri", name),
+            _order("d", ".3f", ("edg", "tri"), (name,)),
+        )
+        for name in ("cli", "rcli")
     ),
     Claim(
         "The changes of CLI and RCLI are concentrated in regions (median entropy of the edits "
@@ -352,21 +350,19 @@ CLAIMS = (
         only=SPARSE,
         rate=True,
     ),
-    Claim(
-        "In the sparsest networks triadic closure is less observable (share of nodes in a "
-        "triangle, below all others)",
-        RATES,
-        (),
-        _less_seen("in_triangles"),
-        whole=True,
-    ),
-    Claim(
-        "In the sparsest networks triadic closure is less observable (share of paths of two edges "
-        "that are closed, as §1 has it, below all others)",
-        RATES,
-        (),
-        _less_seen("closed"),
-        whole=True,
+    *(
+        Claim(
+            f"In the sparsest networks triadic closure is less observable (share of {what}, below "
+            "all others)",
+            RATES,
+            (),
+            _less_seen(column),
+            whole=True,
+        )
+        for column, what in (
+            ("in_triangles", "nodes in a triangle"),
+            ("closed", "paths of two edges that are closed, as §1 has it"),
+        )
     ),
     Claim(
         "In the sparsest networks CLI strikes a balance between EDG and TRI (flip rate)",

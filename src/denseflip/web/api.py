@@ -31,7 +31,6 @@ from denseflip.web.many_jobs import KEPT, tidy
 from denseflip.web.payload import judged_words
 from denseflip.web.schemas import (
     ErrorAnswer,
-    JobAnswer,
     JobRequest,
     WhatIfAnswer,
     WhatIfRequest,
@@ -270,14 +269,21 @@ def _job(request: Request, id: str) -> Job:
     return job
 
 
+def _result(request: Request, job: Job) -> dict[str, Any]:
+    found: dict[str, Any] | None = _store(request).result(job.id)
+    if found is None:
+        raise HTTPException(409, f"This job has no result ({job.status})")
+    return found
+
+
 def _room(request: Request) -> None:
     if _store(request).waiting() >= MOST_WAITING:
         raise HTTPException(429, f"{MOST_WAITING} jobs are already waiting; try again later")
     request.app.state.quota.check_job()
 
 
-@router.post("/api/jobs", status_code=201, response_model=JobAnswer)
-def submit(request: Request, asked: JobRequest) -> dict[str, Any]:
+@router.post("/api/jobs", status_code=201, response_model=Job)
+def submit(request: Request, asked: JobRequest) -> Job:
     """Start a job: explain one or many subjects, compare methods, evaluate a classifier.
 
     An explanation from a job of many (`of`) that was requested before is returned again.
@@ -287,24 +293,22 @@ def submit(request: Request, asked: JobRequest) -> dict[str, Any]:
         asked = asked.model_copy(update={"classifier": name})
     request.app.state.work.check(asked)
     if asked.of is not None and (known := _store(request).one_of(asked.of, asked.subject)):
-        return known.to_dict()
+        return known
     _room(request)
     job: Job = request.app.state.runner.submit(asked.kind, asked.model_dump())
-    return job.to_dict()
+    return job
 
 
-@router.get("/api/jobs", response_model=list[JobAnswer])
-def list_jobs(
-    request: Request, limit: Annotated[int, Query(ge=1, le=500)] = 50
-) -> list[dict[str, Any]]:
+@router.get("/api/jobs", response_model=list[Job])
+def list_jobs(request: Request, limit: Annotated[int, Query(ge=1, le=500)] = 50) -> list[Job]:
     """List the newest jobs."""
-    return [job.to_dict() for job in _store(request).recent(limit)]
+    return _store(request).recent(limit)
 
 
-@router.get("/api/jobs/{id}", response_model=JobAnswer)
-def show_job(request: Request, id: JobPath) -> dict[str, Any]:
+@router.get("/api/jobs/{id}", response_model=Job)
+def show_job(request: Request, id: JobPath) -> Job:
     """Return one job."""
-    return _job(request, id).to_dict()
+    return _job(request, id)
 
 
 @router.delete("/api/jobs/{id}", status_code=204)
@@ -317,17 +321,17 @@ def drop_job(request: Request, id: JobPath) -> Response:
     return Response(status_code=204)
 
 
-@router.post("/api/jobs/{id}/cancel", response_model=JobAnswer)
-def cancel_job(request: Request, id: JobPath) -> dict[str, Any]:
+@router.post("/api/jobs/{id}/cancel", response_model=Job)
+def cancel_job(request: Request, id: JobPath) -> Job:
     """Stop a job."""
     job = _job(request, id)
     if not request.app.state.runner.cancel(id):
         raise HTTPException(409, f"This job has already ended ({job.status})")
-    return _job(request, id).to_dict()
+    return _job(request, id)
 
 
-@router.post("/api/jobs/{id}/again", response_model=JobAnswer)
-def rerun_job(request: Request, id: JobPath) -> dict[str, Any]:
+@router.post("/api/jobs/{id}/again", response_model=Job)
+def rerun_job(request: Request, id: JobPath) -> Job:
     """Run a job again that failed, was interrupted or cancelled."""
     job = _job(request, id)
     _room(request)
@@ -335,16 +339,13 @@ def rerun_job(request: Request, id: JobPath) -> dict[str, Any]:
         raise HTTPException(
             409, f"Only a job without a result can be run again; this one is {job.status}"
         )
-    return _job(request, id).to_dict()
+    return _job(request, id)
 
 
 @router.get("/api/jobs/{id}/result")
 def job_result(request: Request, id: JobPath) -> Response:
     """The result of a job; for many graphs, the index."""
-    job = _job(request, id)
-    result = _store(request).result(id)
-    if result is None:
-        raise HTTPException(409, f"This job has no result ({job.status})")
+    result = _result(request, _job(request, id))
     result.pop(KEPT, None)  # stories of many graphs, and their files
     return JSONResponse(result)
 
@@ -363,9 +364,7 @@ def job_file(
     job = _job(request, id)
     if name not in FILES:
         raise HTTPException(404, f"There is no such file. Available: {', '.join(FILES)}")
-    result = _store(request).result(id)
-    if result is None:
-        raise HTTPException(409, f"This job has no result ({job.status})")
+    result = _result(request, job)
     alive = _alive(request, job, result, answer) if name == "report.html" else None
     text = make_file(name, result, answer=answer, whatif=alive)
     headers = {"content-disposition": f'attachment; filename="{name}"'}

@@ -14,7 +14,7 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from weakref import finalize
 
 from denseflip.errors import StoreError
@@ -22,7 +22,7 @@ from denseflip.serialise import Serialisable
 
 FILE = "denseflip-serve.sqlite"
 FINAL = ("done", "failed", "cancelled", "interrupted")
-STATUSES = ("queued", "running", *FINAL)
+Status = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 _VERSION = 1
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS jobs (
@@ -42,7 +42,7 @@ class Job(Serialisable, named="a job of the app"):
 
     id: str
     kind: str
-    status: str
+    status: Status
     request: dict[str, Any]
     created: float
     started: float | None

@@ -90,7 +90,7 @@ def explain_and_describe(
 
 
 def describe_for(
-    subject: Subject, result: Counterfactual, oracle: Oracle, request: Request, **own: Any
+    subject: Subject, result: Counterfactual, oracle: Oracle, request: Request, /, **own: Any
 ) -> Story:
     """Describe the result of a request about a subject; ``own`` replaces what `describe` gets."""
     given: dict[str, Any] = {
