@@ -144,7 +144,6 @@ NO_CODE = (
     "option",
     "limits",  # decides whether there is a result, not which
     "runs.identity",
-    "runs.object_identity",
     "runs.result_store",
     "runs.spec_base",
 )
