@@ -26,12 +26,15 @@ from denseflip.errors import (
     FileFormatError,
     InvalidParameterError,
     StoreError,
-    said,
 )
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.session import Session
-from denseflip.runs.identity import content_id, versions
-from denseflip.runs.object_identity import describe_given, describe_untrained, pickle_anything
+from denseflip.runs.identity import (
+    content_id,
+    describe_given,
+    describe_untrained,
+    versions,
+)
 from denseflip.runs.result_store import Record, make_record
 from denseflip.runs.sources import (
     DataSpec,
@@ -80,20 +83,6 @@ def spec_of(
     preset = (getattr(ready, "card", None) or {}).get("preset")
     name = getattr(oracle, "__name__", None) or preset or type(oracle).__name__
     return OracleSpec(str(name), "given", digest, given=ready), False
-
-
-def check_sendable(spec: OracleSpec, engine: str, workers: int) -> None:
-    """Raise an error before any work if an object cannot be sent to other processes."""
-    if spec.given is None or (workers == 1 and engine not in {"processes", "dask"}):
-        return
-    try:
-        pickle_anything(spec.given)
-    except Exception as error:  # pickling may raise anything
-        msg = (
-            f"oracle: {spec.name} cannot be sent to other processes ({said(error, 120)}). Give it "
-            "as module:function or as a file, or use a single process (jobs=1)."
-        )
-        raise InvalidParameterError(msg, parameter="jobs") from error
 
 
 def fit_of(spec: OracleSpec) -> Fit:

@@ -18,7 +18,6 @@ from denseflip.cohort.cohort import CORRECTIONS, Cohort, assemble, gate
 from denseflip.cohort.cohort_parts import (
     CohortSpec,
     check_answers,
-    check_sendable,
     fit_of,
     read_judged,
     read_labellings,
@@ -40,7 +39,7 @@ from denseflip.errors import EngineError, UnknownNameError, whole_number
 from denseflip.notebook import with_bar
 from denseflip.oracles.protocol import Oracle
 from denseflip.runs.engines import make_engine
-from denseflip.runs.identity import content_id
+from denseflip.runs.identity import check_sendable, content_id
 from denseflip.runs.result_store import Store, open_store
 from denseflip.runs.run import run_specs
 from denseflip.runs.sources import (
@@ -193,7 +192,8 @@ def explain_cohort(
     loaded = data.given
     settings = check_cohort(loaded, settings)
     spec, refit = spec_of(oracle, features, input, batch, lasting=store is not None)
-    check_sendable(spec, engine, workers)
+    if workers > 1 or engine in {"processes", "dask"}:
+        check_sendable(oracle=spec.given)
     known = {name: list(loaded.subjects[name]) for name in settings.confounds}
     shared: dict[str, Any] = {"settings": settings, "refit": refit}
     shared["subjects"] = content_id(known) if known else ""
