@@ -36,7 +36,7 @@ import sys, time
 from denseflip.experiments.bench_config import check_config, make_matrix
 from denseflip.runs.engines import make_engine
 from denseflip.experiments.plan import make_plan
-from denseflip.runs.chunks import run_chunk
+from denseflip.runs.spec_base import run_chunk
 
 wanted = {"datasets": [sys.argv[1]], "oracles": ["sf-knn"], "methods": ["tri"]}
 chunk = tuple(make_plan(make_matrix(check_config(wanted))).specs[:1])

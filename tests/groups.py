@@ -54,10 +54,10 @@ CHANCE = replace(GOOD, accuracy=0.5, interval=(0.3, 0.7), p_value=0.5)
 
 def labelling(more: int = 0, *, fewer: int = 0, patients: bool = False) -> Labelling:
     """So many patients for more, and for fewer, connections between X and Y."""
-    counts = [np.zeros(len(CELLS), dtype=np.int64) for _ in range(2)]
-    counts[0][XY], counts[1][XY] = more, fewer
-    difference = np.zeros(len(CELLS))
-    difference[XY] = float(more - fewer)
+    by_cell = [
+        tuple(value if cell == XY else 0 for cell in range(len(CELLS)))
+        for value in (more, fewer, float(more - fewer))
+    ]
     listed: tuple[Patient, ...] = ()
     if patients:
         listed = tuple(
@@ -66,7 +66,7 @@ def labelling(more: int = 0, *, fewer: int = 0, patients: bool = False) -> Label
             )
             for i in range(more)
         )
-    return Labelling(*counts, difference, 20, 19, more + fewer, 140, listed)
+    return Labelling(*by_cell, 20, 19, more + fewer, 140, listed)
 
 
 def found_cohort(**given: Any) -> Cohort:
@@ -109,9 +109,11 @@ def wide_cohort(names: Sequence[str], people: int = 40) -> Cohort:
     difference = rng.normal(size=len(cells))
     difference[some[0]] = 9.0
     told = sum(p.told for p in patients)
-    observed = Labelling(*counts, difference, people, told, told, 99, tuple(patients))
-    empty = np.zeros(len(cells), dtype=np.int64)
-    null = [Labelling(empty, empty, rng.normal(size=len(cells)), people, 9, 9, 9)] * 19
+    observed = Labelling(
+        *counts, tuple(difference.tolist()), people, told, told, 99, tuple(patients)
+    )
+    empty, noise = (0,) * len(cells), tuple(rng.normal(size=len(cells)).tolist())
+    null = [Labelling(empty, empty, noise, people, 9, 9, 9)] * 19
     half = HalfChange({int(some[0]): 5}, "any", 5, 5, data.ids[:8:2], data.ids[:16:2], 8)
     return assemble(
         data, CohortSettings(), oracle="regions-logistic", refitted=True, evaluation=GOOD,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from denseflip.report.cohort_page import write_cohort_page as write_cohort_page
     from denseflip.report.cohort_pictures import plot_cohort_chords as plot_cohort_chords
     from denseflip.report.cohort_pictures import plot_cohort_matrix as plot_cohort_matrix
-    from denseflip.report.cohort_strip import plot_cohort_patients as plot_cohort_patients
+    from denseflip.report.cohort_pictures import plot_cohort_patients as plot_cohort_patients
     from denseflip.report.comparison import plot_comparison as plot_comparison
     from denseflip.report.page import write_page as write_page
     from denseflip.report.plot import plot_circle as plot_circle
@@ -84,7 +84,7 @@ _HOME = {
     "plot_circle": "report.plot",
     "plot_cohort_chords": "report.cohort_pictures",
     "plot_cohort_matrix": "report.cohort_pictures",
-    "plot_cohort_patients": "report.cohort_strip",
+    "plot_cohort_patients": "report.cohort_pictures",
     "plot_comparison": "report.comparison",
     "plot_connectome": "report.plot",
     "plot_region_matrix": "report.plot",

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import MISSING, fields
-from numbers import Integral, Real
+from collections.abc import Mapping
 from pathlib import Path
-from types import NoneType
 from typing import Any, ParamSpec, TypeVar
 
 from denseflip.errors import (
     DenseflipError,
-    FileFormatError,
     InvalidParameterError,
-    said,
     shown,
 )
 
@@ -91,60 +85,6 @@ def text_of(value: object) -> str:
         return visible(str(value))
     except (RecursionError, ValueError) as error:
         raise InvalidParameterError(f"{shown(value)}.") from error
-
-
-def typed(data: Mapping[str, Any], name: str, *kinds: type) -> Any:
-    """A field of a dictionary that must have one of these types; a bool is not a number.
-
-    Texts are made `visible`. Meant for `from_dict`, which turns a `KeyError` or `TypeError` into
-    its own error (`parsing`).
-    """
-    value = data[name]
-    wrong = not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds)
-    if wrong or (isinstance(value, int) and abs(value) > LARGEST):
-        msg = f"{name} cannot be {shown(value)}"
-        raise TypeError(msg)
-    return visible(value) if isinstance(value, str) else value
-
-
-_PLAIN = {"str": str, "int": Integral, "float": Real, "bool": bool, "None": NoneType}
-
-
-def plain_fields(kind: Any, data: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the fields of a dataclass that are texts, numbers or bools from a dictionary.
-
-    Fields with a default may be missing. The types are checked by `typed`.
-    """
-    found = {}
-    for field in fields(kind):
-        kinds = [_PLAIN.get(word) for word in str(field.type).split(" | ")]
-        if None in kinds or (field.name not in data and field.default is not MISSING):
-            continue
-        found[field.name] = typed(data, field.name, *filter(None, kinds))
-    return found
-
-
-@contextmanager
-def parsing(what: str) -> Iterator[None]:
-    """Turn any error from a malformed dictionary into "Not `what`: …".
-
-    >>> with parsing("a step"):
-    ...     typed({}, "name", str)
-    Traceback (most recent call last):
-    denseflip.errors.FileFormatError: Not a step: KeyError: 'name'.
-    """
-    try:
-        yield
-    except FileFormatError as error:  # raised for a part
-        if str(error).startswith(f"Not {what}: "):
-            raise
-        msg = f"Not {what}: {error}"
-        raise FileFormatError(msg) from error
-    except (
-        ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError,
-    ) as error:  # fmt: skip
-        msg = f"Not {what}: {said(error)}."
-        raise FileFormatError(msg) from error
 
 
 _FILE_NAME = 120  # longest name, without the ending that is added later

@@ -271,7 +271,7 @@ class Counterfactual(
         MissingExtraError
             If pandas is not installed; the message says how to get it.
         """
-        from denseflip.graph.edits_table import list_edits, make_frame
+        from denseflip.graph.edits import list_edits, make_frame
 
         sorted_by = None
         if nodes is not None:

@@ -178,6 +178,48 @@ def check_zip(archive: zipfile.ZipFile, where: str) -> int:
     return total
 
 
+@contextmanager
+def reading(source: Path, what: str, remedy: str) -> Iterator[None]:
+    """Turn every error while a file is read, except `TooLargeError`, into a `FileFormatError`.
+
+    Parameters
+    ----------
+    source : the file; the message starts with it.
+    what : what it should be: ``"a denseflip data set"``.
+    remedy : the end of the message for a file that is damaged or of another kind.
+    """
+    if not source.is_file():
+        msg = f"{source}: there is no such file."
+        raise FileFormatError(msg)
+    try:
+        yield
+    except TooLargeError:
+        raise
+    except DenseflipError as error:
+        if isinstance(error, FileFormatError) and str(error).startswith(f"{source}: "):
+            raise
+        msg = f"{source}: {error}"
+        raise FileFormatError(msg) from error
+    except Exception as error:  # a damaged file can fail in any way
+        msg = f"{source}: cannot be read as {what} ({type(error).__name__}: {error}). {remedy}"
+        raise FileFormatError(msg) from error
+
+
+def check_header(
+    header: Any, source: Path, what: str, format: str, version: int, remedy: str
+) -> None:
+    """Raise if a header does not name this format in this version."""
+    if not isinstance(header, dict) or header.get("format") != format:
+        msg = f"{source}: not {what} (its header does not say {format!r})."
+        raise FileFormatError(msg)
+    if header.get("version") != version:
+        msg = (
+            f"{source}: {what} of format version {header.get('version')!r}; this denseflip reads "
+            f"version {version}. Upgrade denseflip, or {remedy}."
+        )
+        raise FileFormatError(msg)
+
+
 def read_member(archive: zipfile.ZipFile, name: str, where: str) -> bytes:
     """A member's bytes, never more than its header declares."""
     with archive.open(name) as member:

@@ -11,7 +11,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from denseflip.cli.command_tree import app
-from denseflip.cli.literal_help import show_literally
+from denseflip.cli.options import show_literally
 
 BRACKETS = re.compile(r"\[[^\[\]]+\]")
 

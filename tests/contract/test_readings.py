@@ -6,8 +6,8 @@ import pytest
 
 from cohorts import make_cohort
 from denseflip.classifiers.evaluation import Evaluation
-from denseflip.experiments import resolve
-from denseflip.experiments.resolve import build_method, distance_and_calls, method_spec
+from denseflip.experiments import plan
+from denseflip.experiments.plan import build_method, distance_and_calls, method_spec
 from denseflip.runs import sources
 from denseflip.runs.sources import evaluate_oracle_of, load_oracle_of, preset_oracle
 from denseflip.search.explain import explain
@@ -17,10 +17,10 @@ for module in sources.PLUG_INS:
 
 
 def test_a_reading_both_builds_and_reports():
-    assert set(resolve.MAKERS) == set(resolve.READINGS)
+    assert set(plan.MAKERS) == set(plan.READINGS)
 
 
-@pytest.mark.parametrize("reading", resolve.READINGS)
+@pytest.mark.parametrize("reading", plan.READINGS)
 @pytest.mark.parametrize("name", ["tri", "edg", "cli", "dat+bw"])
 def test_a_reading_builds_methods_that_run(reading, name):
     cohort = make_cohort()

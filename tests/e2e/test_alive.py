@@ -12,9 +12,8 @@ from denseflip import Background, Story, make_method
 from denseflip.as_read import READINGS
 from denseflip.classifiers.presets import fit_oracle
 from denseflip.oracles.session import Session
-from denseflip.search.claims.places import Places
-from denseflip.search.claims.redraw import Redraw
-from denseflip.search.claims.redraw_test import Sides
+from denseflip.search.claims.claim import Places
+from denseflip.search.claims.redraw import Redraw, Sides
 from denseflip.workflow.explain_and_describe import explain_and_describe
 from denseflip.workflow.offline_whatif import whatif_data
 from denseflip.workflow.outputs import write_outputs

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from denseflip import Counterfactual, Edits, Graph, Nodes, Story, Vocabulary, describe
 from denseflip.counterfactual import Status
 from denseflip.graph.pairs import decode
-from denseflip.search.claims.places import whole_claim
+from denseflip.search.claims.claim import whole_claim
 from denseflip.story.region_table import RegionTable
 from denseflip.story.wording.phrases import group
 from denseflip.story.wording.vocabulary import VOCABULARIES
@@ -203,7 +203,7 @@ def test_the_claim_names_exactly_what_the_verification_holds(case, with_oracle) 
         (row.region_a, row.region_b): (row.added, row.removed)
         for row in RegionTable(story.taxonomy, edits).pairs
     }
-    rows = {(p["region_a"], p["region_b"]): (p["added"], p["removed"]) for p in story.claim.rows()}
+    rows = {(p.region_a, p.region_b): (p.added, p.removed) for p in story.claim.rows()}
     assert rows == table
     assert edits_in(story, story.claim.places) == edits
     if not with_oracle:

@@ -14,7 +14,7 @@ from denseflip.graph import Edits, Graph, Nodes, Taxonomy
 from denseflip.metrics import MEASURES, Case, Planted, as_read
 from denseflip.oracles.adapt import as_oracle
 from denseflip.oracles.session import Session
-from denseflip.search.claims.redraw_test import claim_of
+from denseflip.search.claims.redraw import claim_of
 
 PARTS = ("A", "A", "A", "B", "B", "B", "C", "C")
 REGIONS = Taxonomy.from_labels("part", PARTS)

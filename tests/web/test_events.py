@@ -8,9 +8,16 @@ import json
 
 import pytest
 
-from denseflip.web import events
-from denseflip.web.events import ENDED, Streams, follow, knows_the_end
-from denseflip.web.job_runner import BEHIND, JobProgress, Runner
+from denseflip.web import job_runner
+from denseflip.web.job_runner import (
+    BEHIND,
+    ENDED,
+    JobProgress,
+    Runner,
+    Streams,
+    follow,
+    knows_the_end,
+)
 from denseflip.web.job_store import Store
 
 WAIT = 20
@@ -130,7 +137,7 @@ def test_who_comes_as_it_ends_hears_the_end(desk):
 
 
 def test_a_stream_ends_with_the_truth_when_its_job_is_no_longer_live(desk, monkeypatch):
-    monkeypatch.setattr(events, "BEAT", 0.01)
+    monkeypatch.setattr(job_runner, "BEAT", 0.01)
     store, runner = desk
     job = runner.submit("explain", {})
 

@@ -145,7 +145,7 @@ def test_a_classifier_is_judged_once_for_all_jobs_that_need_it(tmp_path, study, 
     from denseflip.web import job_work as doing
     from denseflip.web.job_runner import JobProgress, Stopped
     from denseflip.web.job_store import Store
-    from denseflip.web.quota import Quota
+    from denseflip.web.uploads import Quota
 
     settings = ServerSettings(datasets=(str(study),), data=tmp_path)
     shown, store = Library(settings), Store(tmp_path)

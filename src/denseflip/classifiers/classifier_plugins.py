@@ -37,12 +37,8 @@ def _is_classifier_file(text: str) -> bool:
         return False
 
 
-def _open_file(text: str, *, dataset: Any, input: str, batch: bool) -> Oracle:
-    return load_oracle(text)
-
-
 def _open_weighted(text: str, *, dataset: Any, input: str, batch: bool) -> Oracle:
-    from denseflip.classifiers.weighted_features import fit_weighted
+    from denseflip.classifiers.presets import fit_weighted
     from denseflip.oracles.open import import_value
     from denseflip.oracles.weighted import known_weights, weighted_oracle
 
@@ -77,7 +73,7 @@ FILE = register_oracle_kind(
         words=(f"FILE{SUFFIX}",),
         example=f"study{SUFFIX}",
         matches=_is_classifier_file,
-        open=_open_file,
+        open=lambda text, **_: load_oracle(text),
     )
 )
 WEIGHTED = register_oracle_kind(

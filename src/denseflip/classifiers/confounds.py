@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from denseflip.classifiers.recipes import (
     Positions,
     Recipe,
     nested_answers,
+    rotated,
     select,
     stratified_folds,
 )
@@ -93,14 +95,7 @@ def read_confounds(
     DatasetError
         If values are missing.
     """
-    if isinstance(columns, str):
-        columns = columns.split(",")
-    try:
-        names = list(dict.fromkeys(str(name).strip() for name in columns))
-    except TypeError as error:
-        msg = f"confounds must be names of columns, for example ['age', 'site']; got {columns!r}."
-        raise InvalidParameterError(msg, parameter="confounds") from error
-    names = [name for name in names if name]
+    names = [name for name in dict.fromkeys(column_names(columns)) if name]
     if site is not None and site not in names:
         names.append(site)
     if not names:
@@ -155,6 +150,16 @@ def read_confounds(
     return Confounds(tuple(names), coded, others, site, sites)
 
 
+def column_names(columns: Any) -> tuple[str, ...]:
+    """Names of columns, from a list or a text with commas; None is an empty list."""
+    try:
+        given = columns.split(",") if isinstance(columns, str) else list(columns or ())
+    except TypeError as error:
+        msg = f"confounds must be names of columns, for example ['age', 'site']; got {columns!r}."
+        raise InvalidParameterError(msg, parameter="confounds") from error
+    return tuple(str(name).strip() for name in given)
+
+
 def _is_site(name: str) -> bool:
     return "".join(c for c in name.lower() if c.isalnum()) in SITES
 
@@ -201,10 +206,7 @@ def few_columns(recipe: Recipe, rows: Matrix) -> Matrix:
     turned = isinstance(recipe, (NeighboursRecipe, LinearSvmRecipe)) or (
         isinstance(recipe, LogisticRecipe) and not recipe.scaled
     )
-    if not turned or rows.shape[1] <= rows.shape[0]:
-        return rows
-    u, s, _ = np.linalg.svd(rows, full_matrices=False)
-    return np.asarray(u * s, dtype=np.float64)
+    return rotated(rows) if turned else rows
 
 
 def adjusted_answers(
@@ -231,6 +233,26 @@ def adjusted_answers(
     return out
 
 
+class Runs(NamedTuple):
+    """The numbers of an evaluation, as in `evaluate`."""
+
+    folds: int
+    repeats: int
+    permutations: int
+    inner_folds: int
+    seed: int
+
+    def rng(self, *which: int) -> np.random.Generator:
+        """The random numbers of one run."""
+        return np.random.default_rng([self.seed, *which])
+
+    def nested(
+        self, recipe: Recipe, prepared: Matrix, y: Positions, rng: np.random.Generator
+    ) -> tuple[Positions, list[Any]]:
+        """`nested_answers` with these numbers of folds."""
+        return nested_answers(recipe, prepared, y, self.folds, self.inner_folds, rng)
+
+
 @dataclass(frozen=True)
 class Aware:
     """Figures with regard to confounds: accuracy per repeat, shuffles, confounds alone, by site."""
@@ -248,54 +270,43 @@ def judge_aware(
     rows: Matrix,
     confounds: Confounds,
     y: Positions,
+    runs: Runs,
     *,
     regressed: bool,
-    folds: int,
-    repeats: int,
-    permutations: int,
-    inner_folds: int,
-    seed: int,
     tick: Callable[[], None],
 ) -> Aware:
     """Evaluate a recipe with regard to confounds, on the folds of the plain evaluation.
 
     Parameters
     ----------
-    recipe, rows, y : what is evaluated.
+    recipe, rows, y, runs : what is evaluated, and how.
     regressed : whether the rows are features from which the confounds can be regressed out.
-    folds, repeats, permutations, inner_folds, seed : as in `evaluate`.
     tick : called after every repeat and permutation.
     """
     turned = few_columns(recipe, rows) if regressed else rows
     coded = confounds.coded if regressed else np.zeros((len(y), 0))
 
     def once(labels: Positions, rng: np.random.Generator) -> float:
-        fold = stratified_folds(labels, folds, rng)
-        answers = adjusted_answers(recipe, turned, coded, labels, fold, inner_folds, rng)
+        fold = stratified_folds(labels, runs.folds, rng)
+        answers = adjusted_answers(recipe, turned, coded, labels, fold, runs.inner_folds, rng)
         tick()
         return float(np.mean(answers == labels))
 
-    accuracies = [once(y, np.random.default_rng([seed, 0, r])) for r in range(repeats)]
-    null = []
-    for p in range(permutations):
-        rng = np.random.default_rng([seed, 4, p])
-        null.append(once(confounds.shuffle(y, rng), rng))
-    alone = confounds_alone(confounds, y, folds, repeats, inner_folds, seed)
+    accuracies = [once(y, runs.rng(0, r)) for r in range(runs.repeats)]
+    shuffles = (runs.rng(4, p) for p in range(runs.permutations))
+    null = [once(confounds.shuffle(y, rng), rng) for rng in shuffles]
+    alone = confounds_alone(confounds, y, runs)
     by_site, n_judged, remark = _by_site(
-        recipe, turned, confounds, y, regressed, inner_folds, np.random.default_rng([seed, 5])
+        recipe, turned, confounds, y, regressed, runs.inner_folds, runs.rng(5)
     )
     return Aware(tuple(accuracies), tuple(null), alone, by_site, n_judged, remark)
 
 
-def confounds_alone(
-    confounds: Confounds, y: Positions, folds: int, repeats: int, inner_folds: int, seed: int
-) -> float:
+def confounds_alone(confounds: Confounds, y: Positions, runs: Runs) -> float:
     """Held-out accuracy of a logistic regression on the confounds alone, on the same folds."""
-    simple = LogisticRecipe(scaled=True)
     found = []
-    for r in range(repeats):
-        rng = np.random.default_rng([seed, 0, r])
-        answers, _ = nested_answers(simple, confounds.coded, y, folds, inner_folds, rng)
+    for r in range(runs.repeats):
+        answers, _ = runs.nested(LogisticRecipe(scaled=True), confounds.coded, y, runs.rng(0, r))
         found.append(float(np.mean(answers == y)))
     return float(np.mean(found))
 

@@ -8,25 +8,25 @@ themselves, which is the paper's protocol, is reported for comparison.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from typing import Any
 
 import numpy as np
 
-from denseflip.classifiers.confounding import Confounding
 from denseflip.classifiers.confounds import (
     Aware,
     Confounds,
+    Runs,
     confounds_alone,
     judge_aware,
     read_confounds,
 )
-from denseflip.classifiers.evaluation import Evaluation
+from denseflip.classifiers.evaluation import Confounding, Evaluation
 from denseflip.classifiers.evaluation_design import RefitRecipe, answers_of, design_of
 from denseflip.classifiers.features import Features
 from denseflip.classifiers.presets import INNER_FOLDS, Design, check_classes, fit_design
-from denseflip.classifiers.recipes import Positions, nested_answers
+from denseflip.classifiers.recipes import Positions
 from denseflip.counterfactual import wilson_interval
 from denseflip.datasets import Dataset
 from denseflip.errors import InvalidParameterError
@@ -92,93 +92,60 @@ def evaluate(
     known = None
     if confounds is not None:
         known = read_confounds(dataset, confounds, site=site, folds=folds)
-    numbers = {"folds": folds, "repeats": repeats, "permutations": permutations}
+    runs = Runs(folds, repeats, permutations, inner_folds, seed)
+    tell = progress or (lambda done, total: None)
     if not isinstance(design, Design):
-        return judge_as_given(
-            dataset, design, known, inner_folds=inner_folds, seed=seed, progress=progress, **numbers
-        )
-    return evaluate_design(
-        dataset,
-        design,
-        inner_folds=inner_folds,
-        seed=seed,
-        progress=progress,
-        confounds=known,
-        given=oracle,
-        **numbers,
-    )
+        return _evaluate_as_given(dataset, design, known, runs, tell)
+    return _evaluate_design(dataset, design, known, runs, tell, oracle)
 
 
-def evaluate_design(
+def _evaluate_design(
     dataset: Dataset,
     design: Design,
-    *,
-    folds: int,
-    repeats: int,
-    permutations: int,
-    inner_folds: int,
-    seed: int,
-    progress: Callable[[int, int], None] | None = None,
-    confounds: Confounds | None = None,
-    given: Any = None,
+    confounds: Confounds | None,
+    runs: Runs,
+    progress: Callable[[int, int], None],
+    given: Any,
 ) -> Evaluation:
-    """`evaluate` for a checked design and checked numbers."""
+    """`evaluate` for a design, which is retrained."""
     _, y = np.unique(dataset.label_array(), return_inverse=True)
     n_classes = int(y.max()) + 1
-    total = (repeats + permutations) * (2 if confounds is not None else 1)
-    ticked = count(1)
+    total = (runs.repeats + runs.permutations) * (2 if confounds is not None else 1)
+    ticked = count(0)
 
     def tick() -> None:
-        if progress:
-            progress(next(ticked), total)
+        progress(next(ticked), total)
 
-    accuracies, f1s, balanced, null = [], [], [], []
-    confusion = np.zeros((n_classes, n_classes), dtype=np.int64)
+    tick()
+    tables, null = [], []
     chosen: Counter[str] = Counter()
-    if progress:
-        progress(0, total)
     rows = design.features.transform(dataset.graphs)
     with single_thread():
         prepared = design.recipe.prepare(rows)
-        for r in range(repeats):
-            rng = np.random.default_rng([seed, 0, r])
-            answers, settings = nested_answers(design.recipe, prepared, y, folds, inner_folds, rng)
-            table = confusion_table(y, answers, n_classes)
-            accuracies.append(accuracy_of(table))
-            f1s.append(f1_of(table))
-            balanced.append(balanced_accuracy_of(table))
-            confusion += table
+        for r in range(runs.repeats):
+            answers, settings = runs.nested(design.recipe, prepared, y, runs.rng(0, r))
+            tables.append(confusion_table(y, answers, n_classes))
             chosen.update(str(s) for s in settings if s is not None)
             tick()
-        for p in range(permutations):
-            rng = np.random.default_rng([seed, 1, p])
+        for p in range(runs.permutations):
+            rng = runs.rng(1, p)
             shuffled = rng.permutation(y)
-            answers, _ = nested_answers(design.recipe, prepared, shuffled, folds, inner_folds, rng)
+            answers, _ = runs.nested(design.recipe, prepared, shuffled, rng)
             null.append(float(np.mean(answers == shuffled)))
             tick()
-        accuracy = float(np.mean(accuracies))
         aware = None
         if confounds is not None:
             regressed = not isinstance(design.recipe, RefitRecipe)
             figures = judge_aware(
-                design.recipe,
-                rows,
-                confounds,
-                y,
-                regressed=regressed,
-                folds=folds,
-                repeats=repeats,
-                permutations=permutations,
-                inner_folds=inner_folds,
-                seed=seed,
-                tick=tick,
+                design.recipe, rows, confounds, y, runs, regressed=regressed, tick=tick
             )
+            accuracy = float(np.mean([accuracy_of(table) for table in tables]))
             aware = _confounding(confounds, figures, accuracy, len(y), regressed=regressed)
     if isinstance(design.recipe, RefitRecipe):
         described = type(given).__name__
         labels = answers_of(coerce_oracle(given), dataset, dataset.graphs)
     else:
-        fitted = fit_design(dataset, design, inner_folds=inner_folds, seed=seed)
+        fitted = fit_design(dataset, design, inner_folds=runs.inner_folds, seed=runs.seed)
         described = fitted.card["estimator"]
         labels = np.asarray(fitted.predict(dataset.graphs))
     # An oracle may answer a class that has no graph here; that counts as wrong.
@@ -192,20 +159,8 @@ def evaluate_design(
         preset=design.preset,
         features=design.features.name,
         estimator=described,
-        folds=folds,
-        inner_folds=inner_folds,
-        repeats=repeats,
-        permutations=permutations,
-        seed=seed,
-        accuracy=accuracy,
-        interval=wilson_interval(accuracy, len(y)),
-        f1=float(np.mean(f1s)),
-        balanced_accuracy=float(np.mean(balanced)),
-        majority_rate=max(counts.values()) / len(y),
-        p_value=p_value(accuracy, null),
-        null_mean=float(np.mean(null)) if null else None,
-        confusion=tuple(tuple(int(x) for x in row) for row in confusion),
-        repeat_accuracies=tuple(accuracies),
+        **runs._asdict(),
+        **_figures(tables, null, counts),
         chosen={design.recipe.parameter: dict(chosen.most_common())} if chosen else {},
         training_accuracy=accuracy_of(training),
         training_f1=f1_of(training),
@@ -213,26 +168,20 @@ def evaluate_design(
     )
 
 
-def judge_as_given(
+def _evaluate_as_given(
     dataset: Dataset,
     oracle: Oracle,
     confounds: Confounds | None,
-    *,
-    folds: int,
-    repeats: int,
-    permutations: int,
-    inner_folds: int,
-    seed: int,
-    progress: Callable[[int, int], None] | None = None,
+    runs: Runs,
+    progress: Callable[[int, int], None],
 ) -> Evaluation:
     """Evaluate an oracle that cannot be retrained, on graphs that it may have been trained on.
 
     The p-value compares the same answers with shuffled labels: it tests whether answers and labels
     are related here, not whether they would be on new graphs.
     """
-    total = permutations + 1
-    if progress:
-        progress(0, total)
+    total = runs.permutations + 1
+    progress(0, total)
     truth = dataset.label_array()
     answers = answers_of(oracle, dataset, dataset.graphs)
     present = np.unique(np.concatenate([truth, answers]))
@@ -240,21 +189,19 @@ def judge_as_given(
     table = confusion_table(y, found, len(present))
     accuracy = accuracy_of(table)
     null, within = [], []
-    for p in range(permutations):
-        rng = np.random.default_rng([seed, 1, p])
+    for p in range(runs.permutations):
+        rng = runs.rng(1, p)
         null.append(float(np.mean(rng.permutation(y) == found)))
         if confounds is not None:
             within.append(float(np.mean(confounds.shuffle(y, rng) == found)))
-        if progress:
-            progress(p + 1, total)
+        progress(p + 1, total)
     aware = None
     if confounds is not None:
-        alone = confounds_alone(confounds, y, folds, repeats, inner_folds, seed)
+        alone = confounds_alone(confounds, y, runs)
         remark = "The classifier cannot be retrained, so no site could be left out."
         figures = Aware((accuracy,), tuple(within), alone, None, 0, remark)
         aware = _confounding(confounds, figures, accuracy, len(y), regressed=False)
-    if progress:
-        progress(total, total)
+    progress(total, total)
     counts = dataset.class_counts()
     return Evaluation(
         dataset=dataset.name,
@@ -262,20 +209,8 @@ def judge_as_given(
         preset=None,
         features="as it is",
         estimator=type(oracle).__name__,
-        folds=0,
-        inner_folds=0,
-        repeats=1,
-        permutations=permutations,
-        seed=seed,
-        accuracy=accuracy,
-        interval=wilson_interval(accuracy, len(y)),
-        f1=f1_of(table),
-        balanced_accuracy=balanced_accuracy_of(table),
-        majority_rate=max(counts.values()) / len(y),
-        p_value=p_value(accuracy, null),
-        null_mean=float(np.mean(null)) if null else None,
-        confusion=tuple(tuple(int(x) for x in row) for row in table),
-        repeat_accuracies=(accuracy,),
+        **runs._replace(folds=0, inner_folds=0, repeats=1)._asdict(),
+        **_figures([table], null, counts),
         chosen={},
         training_accuracy=accuracy,
         training_f1=f1_of(table),
@@ -307,6 +242,25 @@ def _confounding(
         ),
         remark=found.remark,
     )
+
+
+def _figures(
+    tables: Sequence[Positions], null: list[float], class_counts: Mapping[str, int]
+) -> dict[str, Any]:
+    """The figures of an `Evaluation` from the confusion table of each repeat."""
+    accuracies = [accuracy_of(table) for table in tables]
+    accuracy, n = float(np.mean(accuracies)), sum(class_counts.values())
+    return {
+        "accuracy": accuracy,
+        "interval": wilson_interval(accuracy, n),
+        "f1": float(np.mean([f1_of(table) for table in tables])),
+        "balanced_accuracy": float(np.mean([balanced_accuracy_of(table) for table in tables])),
+        "majority_rate": max(class_counts.values()) / n,
+        "p_value": p_value(accuracy, null),
+        "null_mean": float(np.mean(null)) if null else None,
+        "confusion": tuple(tuple(row) for row in np.sum(tables, axis=0).tolist()),
+        "repeat_accuracies": tuple(accuracies),
+    }
 
 
 # ---- figures ------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from denseflip.errors import (
 )
 from denseflip.graph import Graph
 from denseflip.oracles.adapt import Adapter, CallableOracle, register_adapter
-from denseflip.oracles.protocol import ClassNames, Oracle, check_answers, clean_label, name_classes
+from denseflip.oracles.protocol import ClassNames, check_answers, clean_label, name_classes
 from denseflip.oracles.threads import single_thread
 
 #: For a pipeline whose first step takes `Graph` objects.
@@ -263,15 +263,11 @@ def _is_estimator(model: Any) -> bool:
     )
 
 
-def _adapt(model: Any, **options: Any) -> Oracle:
-    return EstimatorOracle(model, **options)
-
-
 ESTIMATORS = register_adapter(
     Adapter(
         name="a scikit-learn estimator",
         takes=("features", "nodes", "input", "batch", "class_names"),
         matches=_is_estimator,
-        make=_adapt,
+        make=EstimatorOracle,
     )
 )

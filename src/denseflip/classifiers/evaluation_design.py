@@ -10,9 +10,8 @@ import numpy as np
 
 from denseflip.classifiers.features import Features, Matrix
 from denseflip.classifiers.fitted import FittedOracle
-from denseflip.classifiers.presets import PRESETS, Design, make_design, recipe_for
-from denseflip.classifiers.recipes import EstimatorRecipe, Positions
-from denseflip.classifiers.weighted_features import WeightRows
+from denseflip.classifiers.presets import PRESETS, Design, WeightRows, make_design, recipe_for
+from denseflip.classifiers.recipes import EstimatorRecipe, Positions, Recipe
 from denseflip.counterfactual import Label
 from denseflip.datasets import Dataset
 from denseflip.errors import InvalidParameterError, OracleError, shown
@@ -107,7 +106,7 @@ class GraphNumbers:
 
 
 @dataclass(frozen=True, eq=False)
-class RefitRecipe:
+class RefitRecipe(Recipe):
     """An oracle retrained by its own ``refit(dataset)``; it selects its own settings."""
 
     dataset: Dataset
@@ -133,17 +132,8 @@ class RefitRecipe:
             msg = f"The classifier could not be retrained: {type(error).__name__}: {error}"
             raise OracleError(msg) from error
 
-    def prepare(self, rows: Matrix) -> Matrix:
-        """The positions, unchanged."""
-        return rows
-
     def answers(
-        self,
-        prepared: Matrix,
-        y: Positions,
-        train: Positions,
-        test: Positions,
-        values: Sequence[None],
+        self, prepared: Matrix, y: Positions, train: Positions, test: Positions, values: Any
     ) -> Positions:
         """Train on the train graphs, predict the test graphs."""
         # Positions of classes are labels of the data set if every class has a graph.

@@ -26,21 +26,24 @@ from denseflip.checks import check_new_file
 from denseflip.classifiers.features import FEATURES, features_from_dict
 from denseflip.classifiers.fitted import FittedOracle
 from denseflip.classifiers.heads import LazyEstimator, head_from_parts, head_to_parts
-from denseflip.errors import (
-    DenseflipError,
-    FileFormatError,
-    InvalidParameterError,
-    TooLargeError,
-    shown,
-)
+from denseflip.errors import FileFormatError, InvalidParameterError, TooLargeError, shown
 from denseflip.files import whole_file
 from denseflip.graph import Graph
-from denseflip.limits import check_zip, open_zip, read_json, read_member, repack_zip
+from denseflip.limits import (
+    check_header,
+    check_zip,
+    open_zip,
+    read_json,
+    read_member,
+    reading,
+    repack_zip,
+)
 from denseflip.serialise import Serialisable
 
 FORMAT = "denseflip-oracle"
 VERSION = 1
 SUFFIX = ".dfo"
+_WHAT = "a classifier of denseflip"
 _QUICK = 400  # nodes of a graph that any classifier evaluates quickly
 CARD, _ESTIMATOR, _HEAD = "card.json", "estimator.skops", "head.npz"
 
@@ -141,10 +144,7 @@ def load_oracle(path: str | Path, *, trusted: Iterable[str] = ()) -> FittedOracl
         holds the arrays to predict from, its estimator is checked only when it is accessed.
     """
     source = Path(path)
-    if not source.is_file():
-        msg = f"{source}: there is no such file."
-        raise FileFormatError(msg)
-    try:
+    with reading(source, _WHAT, "Files of this kind are written by `denseflip train`."):
         with open_zip(source, str(source)) as archive:
             missing = {CARD, _ESTIMATOR} - set(archive.namelist())
             if missing:
@@ -152,7 +152,8 @@ def load_oracle(path: str | Path, *, trusted: Iterable[str] = ()) -> FittedOracl
                 raise FileFormatError(msg)
             check_zip(archive, str(source))
             card = read_json(read_member(archive, CARD, str(source)), f"{source}: its card")
-            header = _read_header(card, source)
+            check_header(card, source, _WHAT, FORMAT, VERSION, "retrain the classifier")
+            header = Header.from_dict(card)
             data = read_member(archive, _ESTIMATOR, str(source))
             arrays = None
             if _HEAD in archive.namelist():
@@ -169,19 +170,6 @@ def load_oracle(path: str | Path, *, trusted: Iterable[str] = ()) -> FittedOracl
         if 0 <= header.n_nodes <= _QUICK:  # refuses parts that do not fit together
             oracle.predict([Graph.from_edges(header.n_nodes, [])])
         return oracle
-    except TooLargeError:
-        raise
-    except DenseflipError as error:
-        if isinstance(error, FileFormatError) and str(error).startswith(f"{source}: "):
-            raise
-        msg = f"{source}: {error}"
-        raise FileFormatError(msg) from error
-    except Exception as error:  # a damaged archive can fail in any way
-        msg = (
-            f"{source}: cannot be read as a classifier of denseflip ({type(error).__name__}: "
-            f"{error}). Files of this kind are written by `denseflip train`."
-        )
-        raise FileFormatError(msg) from error
 
 
 def _check_card(card: dict[str, Any]) -> dict[str, Any]:
@@ -193,19 +181,6 @@ def _check_card(card: dict[str, Any]) -> dict[str, Any]:
     if card.get("dataset", {}) is None:
         del card["dataset"]
     return card
-
-
-def _read_header(header: Any, source: Path) -> Header:
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        msg = f"{source}: not a classifier of denseflip (its card does not say {FORMAT!r})."
-        raise FileFormatError(msg)
-    if header.get("version") != VERSION:
-        msg = (
-            f"{source}: classifier format version {header.get('version')!r}; this denseflip reads "
-            f"version {VERSION}. Upgrade denseflip, or retrain the classifier."
-        )
-        raise FileFormatError(msg)
-    return Header.from_dict(header)
 
 
 def _pack(arrays: Mapping[str, Any]) -> bytes:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,13 +16,17 @@ from denseflip.classifiers.recipes import (
     EstimatorRecipe,
     LinearSvmRecipe,
     LogisticRecipe,
+    Matrix,
     NeighboursRecipe,
     Recipe,
     select,
 )
+from denseflip.counterfactual import Label
 from denseflip.datasets import Dataset
 from denseflip.errors import DatasetError, InvalidParameterError, UnknownNameError
+from denseflip.graph import Graph
 from denseflip.oracles.threads import single_thread
+from denseflip.oracles.weighted import KnownWeights, WeightedOracle, known_weights
 
 INNER_FOLDS = 3
 
@@ -193,15 +198,22 @@ def fit_design(
     dataset: Dataset, design: Design, *, inner_folds: int = INNER_FOLDS, seed: int = 0
 ) -> FittedOracle:
     """Train a design on all graphs of a data set."""
-    labels = dataset.label_array()
-    _, y = np.unique(labels, return_inverse=True)
     rows = design.features.transform(dataset.graphs)
-    recipe = design.recipe
+    trained, card = _train(dataset, design, rows, inner_folds, seed)
+    return FittedOracle(design.features, trained, dataset.class_names, dataset.n_nodes, card)
+
+
+def _train(
+    dataset: Dataset, design: Design, rows: Matrix, inner_folds: int, seed: int
+) -> tuple[Any, dict[str, Any]]:
+    """The trained estimator and its card."""
+    recipe, labels = design.recipe, dataset.label_array()
+    _, y = np.unique(labels, return_inverse=True)
     with single_thread():
         rng = np.random.default_rng([seed, 2])
         value = select(recipe, recipe.prepare(rows), y, np.arange(len(y)), inner_folds, rng)
         trained = recipe.fit(value, rows, labels)
-    card = {
+    return trained, {
         "denseflip": __version__,
         "preset": design.preset,
         "dataset": {
@@ -215,7 +227,6 @@ def fit_design(
         "chosen": {recipe.parameter: value} if recipe.parameter else {},
         "seed": seed,
     }
-    return FittedOracle(design.features, trained, dataset.class_names, dataset.n_nodes, card)
 
 
 def check_classes(dataset: Dataset, folds: int | None = None) -> None:
@@ -247,3 +258,57 @@ def check_classes(dataset: Dataset, folds: int | None = None) -> None:
             f"least {folds} graphs, but {listed}. {advice}"
         )
         raise DatasetError(msg)
+
+
+# ---- weights ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class WeightRows:
+    """The weights of a data set's own graphs as features; other graphs have none."""
+
+    known: KnownWeights
+    name: ClassVar[str] = "weights"
+    any_size: ClassVar[bool] = False
+
+    def transform(self, graphs: Sequence[Graph]) -> Matrix:
+        """Rows of length ``n (n - 1) / 2``."""
+        rows = [self.known.row_of(g) for g in graphs]
+        if any(row is None for row in rows):
+            msg = "The weights of this graph are not known: it is not in the data set."
+            raise InvalidParameterError(msg)
+        return np.stack([row for row in rows if row is not None])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON-ready form."""
+        return {"name": self.name}
+
+
+def fit_weighted(
+    dataset: Dataset, estimator: Any = None, *, inner_folds: int = INNER_FOLDS, seed: int = 0
+) -> WeightedOracle:
+    """Train a classifier on the weights of a data set (`Dataset.weights`).
+
+    `evaluate` evaluates it by cross-validation, on the weights of held-out graphs.
+
+    Parameters
+    ----------
+    dataset : a data set with weights.
+    estimator : any unfitted scikit-learn classifier of rows of weights (the upper triangles);
+        without one, a logistic regression with its C selected by cross-validation.
+    inner_folds, seed : of that selection.
+
+    Examples
+    --------
+    >>> from denseflip.datasets import make_synthetic
+    >>> oracle = fit_weighted(make_synthetic(n_per_class=6, weights=True))
+    >>> oracle.classes, oracle.class_names
+    ((0, 1), {0: 'control', 1: 'case'})
+    """
+    known = known_weights(dataset)
+    check_classes(dataset)
+    recipe: Recipe = LogisticRecipe() if estimator is None else EstimatorRecipe(estimator)
+    design = Design(None, WeightRows(known), recipe)
+    trained, card = _train(dataset, design, known.rows, inner_folds, seed)
+    names: dict[Label, str] = {int(c): dataset.class_names[int(c)] for c in trained.classes_}
+    return WeightedOracle(trained, known, class_names=names, card=card, recipe=recipe)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,45 +26,42 @@ _STEPS = 100  # of Newton's method
 _GRADIENT = 1e-8
 
 
-class Recipe(Protocol):
-    """A family of estimators with a grid of settings."""
+class Recipe:
+    """A family of estimators with a grid of settings.
 
-    @property
-    def parameter(self) -> str:
-        """Name of the setting that is selected ('' if none)."""
-        ...
+    Attributes
+    ----------
+    parameter : name of the setting that is selected ('' if none).
+    grid : settings to choose from; ties go to the first.
+    default : the setting used if there are too few graphs to select one.
+    """
 
-    @property
-    def grid(self) -> Sequence[Any]:
-        """Settings to choose from; ties go to the first."""
-        ...
-
-    @property
-    def default(self) -> Any:
-        """The setting used if there are too few graphs to select one."""
-        ...
+    parameter: str
+    grid: Sequence[Any]
+    default: Any
 
     def estimator(self, value: Any) -> Any:
         """An unfitted scikit-learn estimator with this setting."""
-        ...
+        raise NotImplementedError
 
     def fit(self, value: Any, rows: Matrix, labels: Positions) -> Any:
         """A scikit-learn estimator with this setting, fitted, or a `LazyEstimator` of one."""
-        ...
+        return self.estimator(value).fit(rows, labels)
 
-    def prepare(self, rows: Matrix) -> Any:
-        """Compute what all splits share."""
-        ...
+    def prepare(self, rows: Matrix) -> Matrix:
+        """Compute what all splits share; by default the rows, unchanged."""
+        return rows
 
     def answers(
-        self, prepared: Any, y: Positions, train: Positions, test: Positions, values: Sequence[Any]
+        self, prepared: Matrix, y: Positions, train: Positions, test: Positions, values: Any
     ) -> Positions:
         """Predicted class positions of the test rows, for each setting."""
-        ...
+        fits = (self.estimator(v).fit(prepared[train], y[train]) for v in values)
+        return np.stack([fit.predict(prepared[test]) for fit in fits]).astype(np.int64)
 
 
 @dataclass(frozen=True)
-class NeighboursRecipe:
+class NeighboursRecipe(Recipe):
     """k nearest neighbours, k selected."""
 
     grid: tuple[int, ...] = tuple(range(1, 30))
@@ -85,7 +82,7 @@ class NeighboursRecipe:
             NeighbourHead(np.ascontiguousarray(rows), positions, value, len(classes)),
             tuple(classes.tolist()),
             f"KNeighborsClassifier(algorithm='brute'{setting})",
-            partial(_fit, self, value, rows, labels),
+            partial(Recipe.fit, self, value, rows, labels),
         )
 
     def prepare(self, rows: Matrix) -> Matrix:
@@ -97,12 +94,7 @@ class NeighboursRecipe:
         return out
 
     def answers(
-        self,
-        prepared: Matrix,
-        y: Positions,
-        train: Positions,
-        test: Positions,
-        values: Sequence[int],
+        self, prepared: Matrix, y: Positions, train: Positions, test: Positions, values: Any
     ) -> Positions:
         """Votes of the nearest training rows for every k at once; all rows if k exceeds them."""
         order = np.argsort(prepared[np.ix_(test, train)], axis=1, kind="stable")
@@ -113,7 +105,7 @@ class NeighboursRecipe:
 
 
 @dataclass(frozen=True)
-class LinearSvmRecipe:
+class LinearSvmRecipe(Recipe):
     """A linear support vector machine, C selected.
 
     On the edges of a brain graph every C from about 0.01 already gives the hard margin.
@@ -129,21 +121,12 @@ class LinearSvmRecipe:
 
         return SVC(kernel="linear", C=value)
 
-    def fit(self, value: float, rows: Matrix, labels: Positions) -> Any:
-        """A fitted estimator with this C."""
-        return _fit(self, value, rows, labels)
-
     def prepare(self, rows: Matrix) -> Matrix:
         """Inner products of all rows, which is all that a linear SVM uses."""
         return np.asarray(rows @ rows.T, dtype=np.float64)
 
     def answers(
-        self,
-        prepared: Matrix,
-        y: Positions,
-        train: Positions,
-        test: Positions,
-        values: Sequence[float],
+        self, prepared: Matrix, y: Positions, train: Positions, test: Positions, values: Any
     ) -> Positions:
         """Train on the inner products of the train rows, once per C that makes a difference.
 
@@ -169,7 +152,7 @@ class LinearSvmRecipe:
 
 
 @dataclass(frozen=True)
-class LogisticRecipe:
+class LogisticRecipe(Recipe):
     """Logistic regression with an L2 penalty, C selected.
 
     Attributes
@@ -197,27 +180,15 @@ class LogisticRecipe:
 
         return LogisticRegression(C=value, max_iter=10_000, tol=1e-6)
 
-    def fit(self, value: float, rows: Matrix, labels: Positions) -> Any:
-        """A fitted estimator with this C."""
-        return _fit(self, value, rows, labels)
-
     def prepare(self, rows: Matrix) -> Matrix:
-        """The rows, rotated into as many columns as there are rows if that is fewer.
+        """The rows, `rotated`.
 
         The penalty does not change under rotation, so neither do the predictions.
         """
-        if self.scaled or rows.shape[1] <= rows.shape[0]:
-            return rows
-        u, s, _ = np.linalg.svd(rows, full_matrices=False)
-        return np.asarray(u * s, dtype=np.float64)
+        return rows if self.scaled else rotated(rows)
 
     def answers(
-        self,
-        prepared: Matrix,
-        y: Positions,
-        train: Positions,
-        test: Positions,
-        values: Sequence[float],
+        self, prepared: Matrix, y: Positions, train: Positions, test: Positions, values: Any
     ) -> Positions:
         """Train on the train rows, once per C."""
         a, b = prepared[train], prepared[test]
@@ -234,7 +205,7 @@ class LogisticRecipe:
 
 
 @dataclass(frozen=True, eq=False)
-class EstimatorRecipe:
+class EstimatorRecipe(Recipe):
     """Any scikit-learn estimator as given; it may select its own settings."""
 
     given: Any
@@ -247,31 +218,6 @@ class EstimatorRecipe:
         from sklearn.base import clone
 
         return clone(self.given)
-
-    def fit(self, value: None, rows: Matrix, labels: Positions) -> Any:
-        """A fitted copy."""
-        return _fit(self, value, rows, labels)
-
-    def prepare(self, rows: Matrix) -> Matrix:
-        """The rows, unchanged."""
-        return rows
-
-    def answers(
-        self,
-        prepared: Matrix,
-        y: Positions,
-        train: Positions,
-        test: Positions,
-        values: Sequence[None],
-    ) -> Positions:
-        """Train a copy on the train rows."""
-        fits = (self.estimator(v).fit(prepared[train], y[train]) for v in values)
-        return np.stack([fit.predict(prepared[test]) for fit in fits]).astype(np.int64)
-
-
-def _fit(recipe: Recipe, value: Any, rows: Matrix, labels: Positions) -> Any:
-    """A scikit-learn estimator, fitted."""
-    return recipe.estimator(value).fit(rows, labels)
 
 
 def stratified_folds(y: Positions, folds: int, rng: np.random.Generator) -> Positions:
@@ -374,6 +320,14 @@ def fit_logistic(rows: Matrix, y: npt.NDArray[np.int64], c: float) -> Matrix:
             if rate < 1e-10:  # the loss cannot fall any further than rounding
                 return w
     return w
+
+
+def rotated(rows: Matrix) -> Matrix:
+    """The rows in as many columns as there are rows if that is fewer, by a rotation."""
+    if rows.shape[1] <= rows.shape[0]:
+        return rows
+    u, s, _ = np.linalg.svd(rows, full_matrices=False)
+    return np.asarray(u * s, dtype=np.float64)
 
 
 def compact(train: Matrix, test: Matrix) -> tuple[Matrix, Matrix]:

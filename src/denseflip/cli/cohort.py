@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from denseflip.checks import STORE, check_new_folder
-from denseflip.cli import options
 from denseflip.cli.common import print_json
-from denseflip.cli.experiments import Engine, Jobs, Scheduler, reporter, stopped
-from denseflip.cli.options import request_options
-from denseflip.cli.train_options import ConfoundsOption, SiteOption
+from denseflip.cli.experiments import paper, reporter, stopped
+from denseflip.cli.explain import explain
+from denseflip.cli.options import documented, request_options
+from denseflip.cli.train import train
 from denseflip.constraints import Constraints
 from denseflip.request import Request, list_options
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from denseflip.cohort.cohort import Cohort
     from denseflip.cohort.explain_cohort import Estimate
 
-TEST = "Test against chance"
 _LONG = 60  # seconds; ask before longer runs
 
 
@@ -33,77 +32,29 @@ _TAKEN = ("regions", "max_cells", "seed", *(f.name for f in fields(Constraints))
 
 
 @request_options(without=tuple(name for name in list_options() if name not in _TAKEN))
+@documented(paper, explain, train)
 def cohort(
-    data: Annotated[str, typer.Argument(help="A data set by name or file.", metavar="DATA")],
-    group: Annotated[
-        str | None,
-        typer.Option(
-            "--class",
-            rich_help_panel=options.INPUT,
-            help="Explain the patients of this class. Default: both classes of two.",
-        ),
-    ] = None,
-    oracle: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=options.INPUT,
-            help="Classifier: a preset (retrained for each permutation), FILE or module:function "
-            "(not retrained: no p-values). Default: as in `denseflip explain`.",
-        ),
-    ] = None,
-    permutations: Annotated[
-        int,
-        typer.Option(
-            rich_help_panel=TEST, help="Permutations of the labels; 0 for no p-values.", min=0
-        ),
-    ] = 200,
-    level: Annotated[
-        float, typer.Option(rich_help_panel=TEST, help="Significance level of the test.")
-    ] = 0.05,
-    correction: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=TEST,
-            help="Correction for multiple tests: max (family-wise) or bh (false discovery rate).",
-        ),
-    ] = "max",
-    patients: Annotated[
-        int | None,
-        typer.Option(
-            rich_help_panel=TEST,
-            help="Explain at most this many patients per permutation. Faster, and still valid.",
-        ),
-    ] = None,
-    method: Annotated[
-        str,
-        typer.Option(rich_help_panel=TEST, help="Search method of the test: scan, or any other."),
-    ] = "scan",
-    confounds: ConfoundsOption = None,
-    site: SiteOption = None,
-    input: options.Input = "auto",
-    batch: options.Batch = False,
+    data: Annotated[str, typer.Argument(metavar="DATA")],
+    group: Annotated[str | None, typer.Option("--class")] = None,
+    oracle: str | None = None,
+    permutations: Annotated[int, typer.Option(min=0)] = 200,
+    level: float = 0.05,
+    correction: str = "max",
+    patients: int | None = None,
+    method: str = "scan",
+    confounds: Annotated[str | None, typer.Option(metavar="COLUMNS")] = None,
+    site: Annotated[str | None, typer.Option(metavar="COLUMN")] = None,
+    input: str = "auto",
+    batch: bool = False,
     *,
     request: Request,
-    engine: Engine = "auto",
-    jobs: Jobs = None,
-    scheduler: Scheduler = None,
-    out: Annotated[
-        Path,
-        typer.Option(
-            rich_help_panel=options.OUTPUT, help="Folder for the page, tables and pictures."
-        ),
-    ] = Path("denseflip-cohort"),
-    yes: Annotated[
-        bool,
-        typer.Option(
-            "--yes", "-y", rich_help_panel=options.PARALLEL, help="Do not ask before a long run."
-        ),
-    ] = False,
-    as_json: Annotated[
-        bool,
-        typer.Option("--json", rich_help_panel=options.OUTPUT, help="Print everything as JSON."),
-    ] = False,
-    force: options.Force = False,
+    engine: str | None = "auto",
+    jobs: Annotated[int | None, typer.Option(min=1)] = None,
+    scheduler: str | None = None,
+    out: Path = Path("denseflip-cohort"),
+    yes: Annotated[bool, typer.Option("--yes", "-y")] = False,
+    as_json: Annotated[bool, typer.Option("--json")] = False,
+    force: bool = False,
 ) -> None:
     """Find what the explanations of a group have in common, and test it against chance.
 
@@ -111,6 +62,33 @@ def cohort(
     is concluded about the groups.
 
     The command can be interrupted; run it again to continue.
+
+    Arguments
+    ---------
+    data : A data set by name or file.
+
+    Data and classifier
+    -------------------
+    group : Explain the patients of this class. Default: both classes of two.
+    oracle : Classifier: a preset (retrained for each permutation), FILE or module:function (not
+        retrained: no p-values). Default: as in `denseflip explain`.
+
+    Test against chance
+    -------------------
+    permutations : Permutations of the labels; 0 for no p-values.
+    level : Significance level of the test.
+    correction : Correction for multiple tests: max (family-wise) or bh (false discovery rate).
+    patients : Explain at most this many patients per permutation. Faster, and still valid.
+    method : Search method of the test: scan, or any other.
+
+    Parallel runs
+    -------------
+    yes : Do not ask before a long run.
+
+    Output
+    ------
+    out : Folder for the page, tables and pictures.
+    as_json : Print everything as JSON.
     """
     from denseflip.cohort.explain_cohort import explain_cohort
     from denseflip.cohort.settings import MAX_CELLS
@@ -180,8 +158,11 @@ def write_cohort(found: Cohort, out: Path) -> None:
     from denseflip.errors import MissingExtraError
     from denseflip.files import write_whole
     from denseflip.report.cohort_page import write_cohort_page
-    from denseflip.report.cohort_pictures import plot_cohort_chords, plot_cohort_matrix
-    from denseflip.report.cohort_strip import plot_cohort_patients
+    from denseflip.report.cohort_pictures import (
+        plot_cohort_chords,
+        plot_cohort_matrix,
+        plot_cohort_patients,
+    )
 
     found.write(out / "cohort.json", force=True)
     found.write(out / "cells.tsv", force=True)

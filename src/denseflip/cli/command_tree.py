@@ -14,8 +14,7 @@ from denseflip.cli.cohort import cohort
 from denseflip.cli.compare import compare
 from denseflip.cli.demo import demo
 from denseflip.cli.explain import explain, methods
-from denseflip.cli.literal_help import show_literally
-from denseflip.cli.options import GroupedCommand
+from denseflip.cli.options import GroupedCommand, show_literally
 from denseflip.cli.serve import serve
 
 app = typer.Typer(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -31,6 +31,16 @@ def err_console() -> Any:
     from rich.console import Console
 
     return Console(stderr=True, highlight=False, markup=False)
+
+
+def plain_table(*heads: str, right: Collection[str] = (), **look: Any) -> Any:
+    """A table without lines, with these headings; numbers are aligned to the right."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold", **look)
+    for head in heads:
+        table.add_column(head, justify="right" if head in right else "left")
+    return table
 
 
 def print_json(data: Any) -> None:
@@ -176,30 +186,23 @@ def run(app: Callable[..., Any], argv: Sequence[str] | None = None) -> int:
         # The reader of our output has closed the pipe (`| head`): not an error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except DenseflipError as error:
-        if debug:
-            raise
-        message = visible(str(error), lines=True)
-        typer.echo(f"Error: {message}{spell(app, args, error.parameters)}", err=True)
-        return EXIT_FAILURE
-    except OSError as error:
-        if debug:
-            raise
-        where = f"{visible(str(error.filename))}: " if error.filename else ""
-        typer.echo(f"Error: {where}{visible(str(error.strerror or error))}.", err=True)
-        return EXIT_FAILURE
-    except MemoryError:
-        if debug:
-            raise
-        typer.echo("Error: not enough memory.", err=True)
-        return EXIT_FAILURE
     except Exception as error:
         if debug:
             raise
-        typer.echo(
-            f"Error: {type(error).__name__}: {visible(str(error), lines=True)}\n"
-            "Unexpected error. Please report it with the output of --debug.",
-            err=True,
-        )
+        advice = spell(app, args, getattr(error, "parameters", ()))
+        typer.echo(f"Error: {_message(error)}{advice}", err=True)
         return EXIT_FAILURE
     return 0
+
+
+def _message(error: Exception) -> str:
+    """Say what went wrong."""
+    if isinstance(error, DenseflipError):
+        return visible(str(error), lines=True)
+    if isinstance(error, OSError):
+        where = f"{visible(str(error.filename))}: " if error.filename else ""
+        return f"{where}{visible(str(error.strerror or error))}."
+    if isinstance(error, MemoryError):
+        return "not enough memory."
+    text = f"{type(error).__name__}: {visible(str(error), lines=True)}"
+    return f"{text}\nUnexpected error. Please report it with the output of --debug."

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from denseflip.cli import options
-from denseflip.cli.common import err_console, out_console, print_json, spell, this_command
-from denseflip.cli.data import fetch_one
-from denseflip.cli.options import only_for_files, request_options
+from denseflip.cli.common import (
+    err_console,
+    out_console,
+    plain_table,
+    print_json,
+    spell,
+    this_command,
+)
+from denseflip.cli.data import find_graph
+from denseflip.cli.explain import explain
+from denseflip.cli.options import documented, request_options
 from denseflip.cli.progress import ProgressLine
-from denseflip.option import SEARCH
 from denseflip.request import PER_METHOD, Request
 
 if TYPE_CHECKING:
@@ -21,35 +28,25 @@ if TYPE_CHECKING:
 
 
 @request_options(without=(*PER_METHOD, "n"))
+@documented(explain)
 def compare(
     context: typer.Context,
-    source: Annotated[
-        str, typer.Argument(help="A data set (name or file), or a graph file.", metavar="SOURCE")
-    ],
-    graph_id: Annotated[
-        str | None,
-        typer.Argument(help="Id of a graph of the data set, or its number from 0.", metavar="[ID]"),
-    ] = None,
-    methods: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=SEARCH,
-            help="Comma-separated methods, e.g. auto,tri,cli+min,mylab:peel.",
-        ),
-    ] = "auto,blocks,tri,cli,rcli,con,edg,dat,dat+bw",
-    oracle: options.Oracle = None,
-    input: options.Input = "auto",
-    batch: options.Batch = False,
-    nodes: options.Nodes = None,
-    background: options.Background = None,
-    percentile: options.Percentile = None,
-    threshold: options.Threshold = None,
-    edges: options.Edges = None,
+    source: Annotated[str, typer.Argument(metavar="SOURCE")],
+    graph_id: Annotated[str | None, typer.Argument(metavar="[ID]")] = None,
+    methods: str = "auto,blocks,tri,cli,rcli,con,edg,dat,dat+bw",
+    oracle: str | None = None,
+    input: str = "auto",
+    batch: bool = False,
+    nodes: Path | None = None,
+    background: str | None = None,
+    percentile: float | None = None,
+    threshold: float | None = None,
+    edges: int | None = None,
     *,
     request: Request,
-    out: options.Out = None,
-    force: options.Force = False,
-    json: options.Json = False,
+    out: Path | None = None,
+    force: bool = False,
+    json: bool = False,
 ) -> None:
     """Explain one graph by several methods and compare their answers.
 
@@ -59,31 +56,34 @@ def compare(
     calls the number of queries. Then follow the region pairs that hold 80 % of the edits, the
     places that the sentence names, and whether it is true as read: whether as many other
     connections in the same places, drawn at random, flip the classifier too.
+
+    Arguments
+    ---------
+    graph_id : Id of a graph of the data set, or its number from 0.
+
+    Search
+    ------
+    methods : Comma-separated methods, e.g. auto,tri,cli+min,mylab:peel.
     """
     from denseflip.checks import check_new_folder
-    from denseflip.datasets.connectome import make_keep
     from denseflip.search.methods.registry import method_for
     from denseflip.workflow.compare import compare as run_all
     from denseflip.workflow.explain_and_describe import oracle_for
     from denseflip.workflow.outputs import write_outputs
-    from denseflip.workflow.subject import find_subject
 
     names = [name.strip() for name in methods.split(",") if name.strip()]
     for name in names:  # refuse wrong names before anything is loaded
         method_for(replace(request, method=name))
     if out is not None:
         check_new_folder(out, force=force)
-    if graph_id is not None:
-        only_for_files(
-            background=background, percentile=percentile, threshold=threshold, edges=edges
-        )
-    subject = find_subject(
+    subject = find_graph(
         source,
         graph_id,
         nodes=nodes,
         background=background,
-        keep=make_keep(percentile, threshold, edges),
-        fetch=fetch_one,
+        percentile=percentile,
+        threshold=threshold,
+        edges=edges,
     )
     classifier = oracle_for(subject, oracle, input=input, batch=batch)
     with ProgressLine("…") as watch:
@@ -117,16 +117,10 @@ def compare(
 
 def comparison_table(rows: Sequence[Compared]) -> Any:
     """Build the table of a comparison: status, distance, calls, regions, true as read."""
-    from rich.table import Table
-
     from denseflip.report.front import read_cell
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("method")
-    table.add_column("status")
-    for head in ("d", "d%", "calls", "pairs for 80 %", "named"):
-        table.add_column(head, justify="right")
-    table.add_column("true as read")
+    numbers = ("d", "d%", "calls", "pairs for 80 %", "named")
+    table = plain_table("method", "status", *numbers, "true as read", right=numbers)
     for row in rows:
         if row.story is None:
             table.add_row(row.method, "not applicable", "", "", "", "", "", "")

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from denseflip.cli.common import err_console, out_console, print_json, progress
-from denseflip.cli.data_card import figures, print_card
-from denseflip.cli.options import OUTPUT
+from denseflip.cli.options import documented, refuse
 
 if TYPE_CHECKING:
-    from denseflip.datasets import Dataset
+    from denseflip.datasets import Card, Dataset
+    from denseflip.workflow.subject import Subject
 
 app = typer.Typer(
     name="data",
@@ -21,24 +21,16 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-FILES = "Files and nodes"
-LABELS = "Labels"
-EDGES = "Edges"
-JSON = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-NAME = Annotated[
-    str,
-    typer.Argument(
-        metavar="DATASET", help="A name from `denseflip data list`, or a data set file (.dfd)."
-    ),
-]
-FORCE = Annotated[
-    bool, typer.Option("--force", rich_help_panel=OUTPUT, help="Overwrite existing files.")
-]
-
 
 @app.command("list")
-def list_(json: JSON = False) -> None:
-    """List the named data sets. Works offline."""
+@documented()
+def list_(json: bool = False) -> None:
+    """List the named data sets. Works offline.
+
+    Options
+    -------
+    json : Print JSON instead of a table.
+    """
     from rich.table import Table
 
     from denseflip.datasets import list_datasets
@@ -61,12 +53,20 @@ def list_(json: JSON = False) -> None:
 
 
 @app.command()
+@documented(list_)
 def show(
-    name: NAME,
-    json: JSON = False,
-    ids: Annotated[bool, typer.Option("--ids", help="List the id of every graph.")] = False,
+    name: Annotated[str, typer.Argument(metavar="DATASET")], json: bool = False, ids: bool = False
 ) -> None:
-    """Show a data set: graphs per class, nodes, edges, density, degrees, regions and card."""
+    """Show a data set: graphs per class, nodes, edges, density, degrees, regions and card.
+
+    Arguments
+    ---------
+    name : A name from `denseflip data list`, or a data set file (.dfd).
+
+    Options
+    -------
+    ids : List the id of every graph.
+    """
     dataset = open_dataset(name)
     if json:
         print_json(
@@ -92,13 +92,21 @@ def show(
 
 
 @app.command()
+@documented()
 def fetch(
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="NAME…", help="Names from `denseflip data list`.")
-    ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Fetch every data set.")] = False,
+    names: Annotated[list[str] | None, typer.Argument(metavar="NAME…")] = None,
+    everything: Annotated[bool, typer.Option("--all")] = False,
 ) -> None:
-    """Download data sets into the cache, check them and show their cards."""
+    """Download data sets into the cache, check them and show their cards.
+
+    Arguments
+    ---------
+    names : Names from `denseflip data list`.
+
+    Options
+    -------
+    everything : Fetch every data set.
+    """
     from denseflip.datasets import list_datasets
     from denseflip.datasets.registry import check_name
 
@@ -141,6 +149,34 @@ def open_dataset(name: str) -> Dataset:
     return subject.open_dataset(name, fetch=fetch_one)
 
 
+def find_graph(
+    source: str,
+    graph_id: str | None,
+    *,
+    nodes: Path | None = None,
+    background: str | None = None,
+    **weighted: Any,
+) -> Subject:
+    """Find a graph of a data set by its id, or read a graph file.
+
+    Parameters
+    ----------
+    source, graph_id, nodes, background : as in `find_subject`; a background is for a file.
+    weighted : percentile, threshold and edges, for a file with a weighted matrix.
+    """
+    from denseflip.datasets.connectome import make_keep
+    from denseflip.workflow.subject import find_subject
+
+    if graph_id is not None:
+        for name, value in {"background": background, **weighted}.items():
+            if value is not None:
+                refuse(name, "applies to a graph file; the graphs of a data set are ready")
+    keep = make_keep(**weighted)
+    return find_subject(
+        source, graph_id, nodes=nodes, background=background, keep=keep, fetch=fetch_one
+    )
+
+
 class _Bar:
     """The progress bar that pooch expects, drawn by rich."""
 
@@ -163,160 +199,81 @@ class _Bar:
 
 
 @app.command("import")
+@documented()
 def import_(
-    folder: Annotated[
-        Path,
-        typer.Argument(
-            help="A folder with one file per graph, one folder per class, the output of XCP-D, "
-            "QSIRecon, CONN and others, the TU format, or an export; or a file with a stack of "
-            "matrices."
-        ),
-    ],
-    labels: Annotated[
-        Path | None,
-        typer.Option(
-            rich_help_panel=LABELS,
-            help="Table with one row per graph: id,label, or a BIDS participants.tsv. Default: "
-            "the sub-folders, or a participants.tsv in the folder.",
-        ),
-    ] = None,
-    nodes: Annotated[
-        Path | None,
-        typer.Option(
-            rich_help_panel=FILES,
-            help="Node table (name, regions, and x, y, z if known), or a dseg.tsv.",
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            rich_help_panel=OUTPUT, help="File to write. Default: the name of FOLDER with .dfd."
-        ),
-    ] = None,
-    kind: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=FILES,
-            help="Kind of the files: auto, matrix, timeseries, edges, graphml, tu, stack, xcpd, "
-            "xcpd-timeseries, cifti, cifti-timeseries, qsirecon, conn, conn-group, abide.",
-        ),
-    ] = "auto",
-    measure: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=EDGES,
-            help="Connectivity measure for time series: pearson, partial or tangent.",
-        ),
-    ] = "pearson",
-    percentile: Annotated[
-        float | None,
-        typer.Option(
-            rich_help_panel=EDGES,
-            help="Keep pairs at or above this percentile, 0 to 100. Default: 90, unless "
-            "--threshold or --edges is given.",
-        ),
-    ] = None,
-    threshold: Annotated[
-        float | None,
-        typer.Option(rich_help_panel=EDGES, help="Keep pairs at or above this value."),
-    ] = None,
-    edges: Annotated[
-        int | None,
-        typer.Option(rich_help_panel=EDGES, help="Keep this many of the strongest pairs."),
-    ] = None,
-    classes: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=LABELS,
-            help="Comma-separated class names in order; the first is class 0. Other classes are "
-            "left out. 1=autism names class 1 autism.",
-        ),
-    ] = None,
-    name: Annotated[
-        str | None, typer.Option(rich_help_panel=OUTPUT, help="Name of the data set.")
-    ] = None,
-    variable: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=FILES, help="Array to read from .npz and .mat files with several."
-        ),
-    ] = None,
-    id_column: Annotated[
-        str | None, typer.Option(rich_help_panel=LABELS, help="Id column of the labels file.")
-    ] = None,
-    label_column: Annotated[
-        str | None, typer.Option(rich_help_panel=LABELS, help="Label column of the labels file.")
-    ] = None,
-    weights: Annotated[
-        bool,
-        typer.Option(
-            "--weights",
-            rich_help_panel=EDGES,
-            help="Also keep the weighted matrices, for classifiers that use them.",
-        ),
-    ] = False,
-    files: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=FILES,
-            help="Read only files whose names match, for example '*task-rest*'.",
-        ),
-    ] = None,
-    id_pattern: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=LABELS,
-            help="Regular expression for the id in a file name (first group).",
-        ),
-    ] = None,
-    skip_unmatched: Annotated[
-        bool,
-        typer.Option(
-            "--skip-unmatched",
-            rich_help_panel=LABELS,
-            help="Leave out files without a label, labels without a file, and missing classes.",
-        ),
-    ] = False,
-    na: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=LABELS,
-            help="Comma-separated codes of a missing class. Default: n/a, na, nan, null.",
-        ),
-    ] = None,
-    match: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=FILES,
-            help="How file headers are matched to the node table: by name or by position.",
-        ),
-    ] = "name",
-    axis: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=FILES, help="For a stack: the axis of the subjects, first or last."
-        ),
-    ] = None,
-    ignore_weights: Annotated[
-        bool,
-        typer.Option(
-            "--ignore-weights",
-            rich_help_panel=EDGES,
-            help="Keep every edge of a weighted GraphML file.",
-        ),
-    ] = False,
-    allow_single: Annotated[
-        bool,
-        typer.Option(
-            "--allow-single", rich_help_panel=LABELS, help="Allow a class with a single graph."
-        ),
-    ] = False,
-    force: FORCE = False,
+    folder: Path,
+    labels: Path | None = None,
+    nodes: Path | None = None,
+    out: Path | None = None,
+    kind: str = "auto",
+    measure: str = "pearson",
+    percentile: float | None = None,
+    threshold: float | None = None,
+    edges: int | None = None,
+    classes: str | None = None,
+    name: str | None = None,
+    variable: str | None = None,
+    id_column: str | None = None,
+    label_column: str | None = None,
+    weights: bool = False,
+    files: str | None = None,
+    id_pattern: str | None = None,
+    skip_unmatched: bool = False,
+    na: str | None = None,
+    match: str = "name",
+    axis: str | None = None,
+    ignore_weights: bool = False,
+    allow_single: bool = False,
+    force: bool = False,
 ) -> None:
     """Import your own data set from matrices, time series, edge lists or GraphML files.
 
     All problems of the folder are reported at once. At the end, a report lists what was read, and
     what was left out and why. The resulting file can be used wherever a data set is named.
+
+    Arguments
+    ---------
+    folder : A folder with one file per graph, one folder per class, the output of XCP-D, QSIRecon,
+        CONN and others, the TU format, or an export; or a file with a stack of matrices.
+
+    Labels
+    ------
+    labels : Table with one row per graph: id,label, or a BIDS participants.tsv. Default: the
+        sub-folders, or a participants.tsv in the folder.
+    classes : Comma-separated class names in order; the first is class 0. Other classes are left
+        out. 1=autism names class 1 autism.
+    id_column : Id column of the labels file.
+    label_column : Label column of the labels file.
+    id_pattern : Regular expression for the id in a file name (first group).
+    skip_unmatched : Leave out files without a label, labels without a file, and missing classes.
+    na : Comma-separated codes of a missing class. Default: n/a, na, nan, null.
+    allow_single : Allow a class with a single graph.
+
+    Files and nodes
+    ---------------
+    nodes : Node table (name, regions, and x, y, z if known), or a dseg.tsv.
+    kind : Kind of the files: auto, matrix, timeseries, edges, graphml, tu, stack, xcpd,
+        xcpd-timeseries, cifti, cifti-timeseries, qsirecon, conn, conn-group, abide.
+    variable : Array to read from .npz and .mat files with several.
+    files : Read only files whose names match, for example '*task-rest*'.
+    match : How file headers are matched to the node table: by name or by position.
+    axis : For a stack: the axis of the subjects, first or last.
+
+    Edges
+    -----
+    measure : Connectivity measure for time series: pearson, partial or tangent.
+    percentile : Keep pairs at or above this percentile, 0 to 100. Default: 90, unless --threshold
+        or --edges is given.
+    threshold : Keep pairs at or above this value.
+    edges : Keep this many of the strongest pairs.
+    weights : Also keep the weighted matrices, for classifiers that use them.
+    ignore_weights : Keep every edge of a weighted GraphML file.
+
+    Output
+    ------
+    out : File to write. Default: the name of FOLDER with .dfd.
+    name : Name of the data set.
+    force : Overwrite existing files.
     """
     from denseflip.checks import check_new_file
     from denseflip.datasets import import_folder
@@ -367,18 +324,20 @@ def import_(
 
 
 @app.command()
+@documented(show, import_)
 def export(
-    name: NAME,
-    out: Annotated[Path, typer.Option(rich_help_panel=OUTPUT, help="Folder to write to.")],
-    format: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=OUTPUT, help="csv, tsv, npy, npz, edges, graphml, or dfd (one file)."
-        ),
-    ] = "csv",
-    force: FORCE = False,
+    name: Annotated[str, typer.Argument(metavar="DATASET")],
+    out: Annotated[Path, typer.Option()],
+    format: str = "csv",
+    force: bool = False,
 ) -> None:
-    """Write a data set as files: graphs, labels.csv, nodes.csv and card.json."""
+    """Write a data set as files: graphs, labels.csv, nodes.csv and card.json.
+
+    Output
+    ------
+    out : Folder to write to.
+    format : csv, tsv, npy, npz, edges, graphml, or dfd (one file).
+    """
     from denseflip.datasets import export_dataset
 
     dataset = open_dataset(name)
@@ -392,3 +351,57 @@ def export(
             on_file=lambda file: bars.update(task, description=file, advance=1),
         )
     typer.echo(f"{len(dataset)} graphs of {dataset.name} written to {target} as {format}.")
+
+
+def figures(dataset: Dataset) -> Any:
+    """Return the summary of a data set as a table, to be printed without markup."""
+    from rich.table import Table
+
+    s = dataset.summary()
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    table.add_row("data set", s.name)
+    table.add_row("graphs", str(s.n_graphs))
+    for label, (class_name, count) in enumerate(s.graphs_per_class.items()):
+        line = f"{count:>4} ({count / s.n_graphs:.0%})  {class_name}"
+        table.add_row(f"  class {label}", line)
+    table.add_row("nodes", str(s.n_nodes))
+    spread = f"{s.edges_mean:.1f} on average ({s.edges_min}–{s.edges_max})"
+    same = f"{s.edges_min} in every graph"
+    table.add_row("edges", same if s.edges_min == s.edges_max else spread)
+    table.add_row("density", f"{s.density:.4f}")
+    table.add_row(
+        "degrees",
+        f"{s.degree_mean:.1f} ± {s.degree_sd:.1f} ({s.degree_min}–{s.degree_max}); "
+        f"{s.isolated_mean:.1f} isolated nodes per graph",
+    )
+    if s.taxonomies:
+        for i, (taxonomy, count) in enumerate(s.taxonomies.items()):
+            regions = dataset.nodes.taxonomy(taxonomy).regions
+            some = ", ".join(regions[:8]) + (", …" if count > 8 else "")
+            table.add_row("" if i else "regions", f"{taxonomy} ({count}): {some}")
+    else:
+        table.add_row("regions", "none")
+    if dataset.subjects:
+        table.add_row("subjects", ", ".join(dataset.subjects))
+    if dataset.weights is not None:
+        table.add_row("weights", "kept; classifiers of weighted matrices can be trained")
+    some_ids = ", ".join(dataset.ids[:4]) + (", … (--ids lists all)" if len(dataset) > 4 else "")
+    table.add_row("ids", some_ids)
+    return table
+
+
+def print_card(console: Any, card: Card) -> None:
+    """Print the card of a data set: description, source, licence, citation, caveats."""
+    from rich.table import Table
+
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    for title in ("description", "sizes", "source", "licence", "citation"):
+        if text := getattr(card, title):
+            table.add_row("cite" if title == "citation" else title, text)
+    for i, caveat in enumerate(card.caveats):
+        table.add_row("caveats" if i == 0 else "", caveat)
+    console.print(table, markup=False)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from denseflip.cli.common import out_console, this_command
+from denseflip.cli.common import out_console, plain_table, this_command
+from denseflip.cli.options import documented
 from denseflip.cli.progress import ProgressLine
 
 if TYPE_CHECKING:
@@ -18,15 +17,18 @@ CANDIDATES = ("regions-logistic", "edges-svm", "sf-knn")
 BUDGET = 1000  # queries per method of the comparison; keeps the demo short
 
 
-def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("denseflip-demo"),
-    force: Annotated[bool, typer.Option("--force", help="Overwrite what is in --out.")] = False,
-) -> None:
+@documented()
+def demo(out: Path = Path("denseflip-demo"), force: bool = False) -> None:
     """Explain one mouse brain under three classifiers, from data to page; works offline.
 
     Loads 16 mouse connectomes (B6 and BTBR; BTBR mice are born without a corpus callosum), trains
     three classifiers, evaluates them on held-out mice, and finds for each what would turn a BTBR
     mouse into a B6. Then compares all methods on the most accurate classifier.
+
+    Options
+    -------
+    out : Folder for the page.
+    force : Overwrite what is in --out.
     """
     from denseflip.checks import check_new_folder
     from denseflip.cli.compare import comparison_table
@@ -91,12 +93,8 @@ def demo(
 
 
 def _accuracies(choice: Choice) -> Any:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("classifier")
-    for head in ("held-out accuracy", "95 % interval", "p"):
-        table.add_column(head, justify="right")
+    numbers = ("held-out accuracy", "95 % interval", "p")
+    table = plain_table("classifier", *numbers, right=numbers)
     for row in choice.rated:
         e = row.evaluation
         table.add_row(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,95 +12,58 @@ import typer
 
 from denseflip.checks import STORE, check_new_file, check_new_folder
 from denseflip.cli.common import err_console, progress
-from denseflip.cli.options import OUTPUT, PARALLEL, Force
+from denseflip.cli.options import documented
 
 if TYPE_CHECKING:
     from denseflip.runs.run import Outcome
     from denseflip.runs.spec_base import Spec
 
-WORK = "Data sets and methods"
-MEASURES = "Measures"
-Engine = Annotated[
-    str | None,
-    typer.Option(rich_help_panel=PARALLEL, help="auto, serial, processes or dask."),
-]
-Jobs = Annotated[
-    int | None,
-    typer.Option(rich_help_panel=PARALLEL, help="Worker processes. Default: all cores.", min=1),
-]
-Scheduler = Annotated[
-    str | None,
-    typer.Option(
-        rich_help_panel=PARALLEL, help="Address of a Dask scheduler, such as tcp://host:8786."
-    ),
-]
-Robustness = Annotated[
-    int,
-    typer.Option(
-        rich_help_panel=MEASURES,
-        help="Random perturbations per noise level, to measure robustness; 0 turns it off.",
-        min=0,
-    ),
-]
 
-
+@documented()
 def paper(
-    profile: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=WORK,
-            help="published (the settings behind the printed numbers) or text (the settings that "
-            "the paper describes).",
-        ),
-    ] = "published",
-    datasets: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=WORK, help="Comma-separated data sets. Default: the paper's seven."
-        ),
-    ] = "",
-    methods: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=WORK, help="Comma-separated methods. Default: those of the paper."
-        ),
-    ] = "",
-    engine: Engine = "auto",
-    jobs: Jobs = None,
-    scheduler: Scheduler = None,
-    out: Annotated[
-        Path,
-        typer.Option(rich_help_panel=OUTPUT, help="Folder for results, tables and figures."),
-    ] = Path("denseflip-paper"),
-    limit: Annotated[
-        int | None,
-        typer.Option(
-            rich_help_panel=WORK, help="Explain at most this many graphs per data set.", min=1
-        ),
-    ] = None,
-    robustness: Robustness = 10,
-    as_read: Annotated[
-        int,
-        typer.Option(
-            rich_help_panel=MEASURES,
-            help="Redraws per sentence, to test whether it is true as read; 0 turns it off.",
-            min=0,
-        ),
-    ] = 0,
-    permutations: Annotated[
-        int,
-        typer.Option(
-            rich_help_panel=MEASURES,
-            help="Label permutations when classifiers are evaluated on held-out graphs.",
-            min=0,
-        ),
-    ] = 200,
-    figures: Annotated[bool, typer.Option(rich_help_panel=OUTPUT, help="Draw the figures.")] = True,
-    force: Force = False,
+    profile: str = "published",
+    datasets: str = "",
+    methods: str = "",
+    engine: str | None = "auto",
+    jobs: Annotated[int | None, typer.Option(min=1)] = None,
+    scheduler: str | None = None,
+    out: Path = Path("denseflip-paper"),
+    limit: Annotated[int | None, typer.Option(min=1)] = None,
+    robustness: Annotated[int, typer.Option(min=0)] = 10,
+    as_read: Annotated[int, typer.Option(min=0)] = 0,
+    permutations: Annotated[int, typer.Option(min=0)] = 200,
+    figures: bool = True,
+    force: bool = False,
 ) -> None:
     """Reproduce the paper's tables and figures, next to the printed values.
 
     The command can be interrupted; run it again to continue.
+
+    Data sets and methods
+    ---------------------
+    profile : published (the settings behind the printed numbers) or text (the settings that the
+        paper describes).
+    datasets : Comma-separated data sets. Default: the paper's seven.
+    methods : Comma-separated methods. Default: those of the paper.
+    limit : Explain at most this many graphs per data set.
+
+    Parallel runs
+    -------------
+    engine : auto, serial, processes or dask.
+    jobs : Worker processes. Default: all cores.
+    scheduler : Address of a Dask scheduler, such as tcp://host:8786.
+
+    Measures
+    --------
+    robustness : Random perturbations per noise level, to measure robustness; 0 turns it off.
+    as_read : Redraws per sentence, to test whether it is true as read; 0 turns it off.
+    permutations : Label permutations when classifiers are evaluated on held-out graphs.
+
+    Output
+    ------
+    out : Folder for results, tables and figures.
+    figures : Draw the figures.
+    force : Overwrite what is in --out.
     """
     from denseflip.experiments.spec import MeasureSpec
     from denseflip.paper.paper_page import write_paper
@@ -125,23 +88,30 @@ def paper(
     _end(outcome)
 
 
+@documented(paper)
 def bench(
-    config: Annotated[Path, typer.Option(help="A TOML file such as examples/bench.toml.")],
-    engine: Engine = None,
-    jobs: Jobs = None,
-    scheduler: Scheduler = None,
-    out: Annotated[
-        Path, typer.Option(rich_help_panel=OUTPUT, help="Folder for results and tables.")
-    ] = Path("denseflip-bench"),
-    force: Force = False,
+    config: Annotated[Path, typer.Option()],
+    engine: str | None = None,
+    jobs: Annotated[int | None, typer.Option(min=1)] = None,
+    scheduler: str | None = None,
+    out: Path = Path("denseflip-bench"),
+    force: bool = False,
 ) -> None:
     """Compare methods on data sets and classifiers, as described in a TOML file.
 
     The command can be interrupted; run it again to continue.
+
+    Options
+    -------
+    config : A TOML file such as examples/bench.toml.
+
+    Output
+    ------
+    out : Folder for results and tables.
     """
     from denseflip.experiments.bench_config import make_matrix, read_config
-    from denseflip.experiments.bench_page import write_bench
     from denseflip.experiments.plan import make_plan
+    from denseflip.experiments.run_page import write_bench
 
     settings = read_config(config)
     check_new_folder(out, force=force, resumable=True)
@@ -167,41 +137,35 @@ def bench(
     _end(outcome)
 
 
+@documented()
 def results(
-    folder: Annotated[
-        Path, typer.Argument(help="A folder written by `paper` or `bench`, or its store.")
-    ],
-    where: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--where",
-            "-w",
-            help="Keep rows where column=value (also !=, <, <=, >, >=). Repeatable.",
-        ),
-    ] = None,
-    group_by: Annotated[
-        str, typer.Option("--group-by", "-g", help="Comma-separated columns to group by.")
-    ] = "",
-    metrics: Annotated[
-        str,
-        typer.Option("--metrics", "-m", help="Comma-separated columns whose medians are shown."),
-    ] = "",
-    columns: Annotated[
-        str, typer.Option("--columns", "-c", help="List single rows with these columns.")
-    ] = "",
-    every: Annotated[
-        bool, typer.Option("--all", help="List single rows with all columns.")
-    ] = False,
-    form: Annotated[
-        str, typer.Option("--format", "-f", help="markdown, csv, tsv, latex, json or html.")
-    ] = "markdown",
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Write to this file instead of standard output."),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the file of --output.")] = False,
+    folder: Path,
+    where: Annotated[list[str] | None, typer.Option("--where", "-w")] = None,
+    group_by: Annotated[str, typer.Option("--group-by", "-g")] = "",
+    metrics: Annotated[str, typer.Option("--metrics", "-m")] = "",
+    columns: Annotated[str, typer.Option("--columns", "-c")] = "",
+    every: Annotated[bool, typer.Option("--all")] = False,
+    form: Annotated[str, typer.Option("--format", "-f")] = "markdown",
+    output: Annotated[Path | None, typer.Option("--output", "-o")] = None,
+    force: bool = False,
 ) -> None:
-    """Filter, group and export stored results."""
+    """Filter, group and export stored results.
+
+    Arguments
+    ---------
+    folder : A folder written by `paper` or `bench`, or its store.
+
+    Options
+    -------
+    where : Keep rows where column=value (also !=, <, <=, >, >=). Repeatable.
+    group_by : Comma-separated columns to group by.
+    metrics : Comma-separated columns whose medians are shown.
+    columns : List single rows with these columns.
+    every : List single rows with all columns.
+    form : markdown, csv, tsv, latex, json or html.
+    output : Write to this file instead of standard output.
+    force : Overwrite the file of --output.
+    """
     from denseflip.experiments.results import (
         DEFAULT_GROUP,
         DEFAULT_METRICS,
@@ -249,23 +213,33 @@ def _run(
     specs: list[Spec] | list[Any], out: Path, engine: str, jobs: int | None, scheduler: str | None
 ) -> Outcome:
     from denseflip.experiments.run_page import summary_lines
+
+    outcome = run_stored(specs, out, engine, jobs, scheduler)
+    for line in summary_lines(outcome, outcome.workers):
+        typer.echo(line, err=True)
+    return outcome
+
+
+def run_stored(
+    specs: Sequence[Any], out: Path | None, engine: str, jobs: int | None, scheduler: str | None
+) -> Outcome:
+    """Run what the store of a folder lacks, with progress; if interrupted, say how to continue."""
     from denseflip.runs.engines import make_engine
-    from denseflip.runs.result_store import Store
+    from denseflip.runs.result_store import open_store
     from denseflip.runs.run import default_jobs, run_specs
 
     workers = 1 if engine == "serial" else jobs or default_jobs()
-    worker_engine = make_engine(engine, workers, scheduler)
-    store = Store(out / STORE)
+    runs = make_engine(engine, workers, scheduler)
+    store = None if out is None else out / STORE
     try:
-        with reporter(len(specs)) as report:
-            outcome = run_specs(specs, store, worker_engine, progress=report, workers=workers)
+        with open_store(store) as kept, reporter(len(specs)) as report:
+            outcome = run_specs(specs, kept, runs, progress=report, workers=workers)
     except KeyboardInterrupt:
-        typer.echo(stopped(out), err=True)
+        if out is not None:
+            typer.echo(stopped(out), err=True)
         raise
     for damage in outcome.damaged:
         typer.echo(f"Damaged, set aside: {damage.path}: {damage.reason}. Run again.", err=True)
-    for line in summary_lines(outcome, outcome.workers):
-        typer.echo(line, err=True)
     return outcome
 
 

@@ -1,26 +1,40 @@
-"""``denseflip methods`` and ``denseflip explain``."""
+"""``denseflip methods`` and ``denseflip explain``, and how a story is printed."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from denseflip.cli import options
-from denseflip.cli.common import err_console, out_console, print_json, spell, this_command
-from denseflip.cli.data import fetch_one
+from denseflip.cli.common import (
+    err_console,
+    out_console,
+    plain_table,
+    print_json,
+    spell,
+    this_command,
+)
+from denseflip.cli.data import fetch_one, find_graph
 from denseflip.cli.many import FORMATS, explain_graphs
-from denseflip.cli.options import only_for_files, refuse, request_options
-from denseflip.cli.print_story import print_front, print_story
+from denseflip.cli.options import documented, refuse, request_options
 from denseflip.cli.progress import ProgressLine
 from denseflip.request import Request
 
 if TYPE_CHECKING:
     from denseflip.datasets import Dataset
+    from denseflip.story.story import Story
 
 
-def methods(json: options.Json = False) -> None:
-    """List the search methods and the refinements (method+refinement)."""
+@documented()
+def methods(json: bool = False) -> None:
+    """List the search methods and the refinements (method+refinement).
+
+    Output
+    ------
+    json : Print JSON.
+    """
     from denseflip.search.methods.registry import GROUPS
     from denseflip.search.methods.registry import methods as listed
 
@@ -58,38 +72,32 @@ def methods(json: options.Json = False) -> None:
 
 
 @request_options()
+@documented()
 def explain(
     context: typer.Context,
-    source: Annotated[
-        str, typer.Argument(help="A data set (name or file), or a graph file.", metavar="SOURCE")
-    ],
-    ids: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="Ids of graphs of the data set, or their numbers from 0.", metavar="[ID]..."
-        ),
-    ] = None,
-    oracle: options.Oracle = None,
-    input: options.Input = "auto",
-    batch: options.Batch = False,
-    nodes: options.Nodes = None,
-    background: options.Background = None,
-    percentile: options.Percentile = None,
-    threshold: options.Threshold = None,
-    edges: options.Edges = None,
-    evaluation: options.Evaluation = None,
+    source: Annotated[str, typer.Argument(metavar="SOURCE")],
+    ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...")] = None,
+    oracle: str | None = None,
+    input: str = "auto",
+    batch: bool = False,
+    nodes: Path | None = None,
+    background: str | None = None,
+    percentile: float | None = None,
+    threshold: float | None = None,
+    edges: int | None = None,
+    evaluation: Path | None = None,
     *,
     request: Request,
-    every: options.All = False,
-    classes: options.Class = None,
-    engine: options.Engine = "auto",
-    jobs: options.Jobs = None,
-    scheduler: options.Scheduler = None,
-    pages: options.Pages = "full",
-    out: options.Out = None,
-    force: options.Force = False,
-    json: options.Json = False,
-    form: options.Format = "text",
+    every: Annotated[bool, typer.Option("--all")] = False,
+    classes: Annotated[list[str] | None, typer.Option("--class", metavar="NAME")] = None,
+    engine: str = "auto",
+    jobs: Annotated[int | None, typer.Option(min=1)] = None,
+    scheduler: str | None = None,
+    pages: str = "full",
+    out: Path | None = None,
+    force: bool = False,
+    json: bool = False,
+    form: Annotated[str, typer.Option("--format")] = "text",
 ) -> None:
     """Find a counterfactual: a small change that flips the decision about one graph, or many.
 
@@ -111,12 +119,49 @@ def explain(
     interrupted, run it again to continue:
 
         denseflip explain mice --all --jobs 2 --out mice/
+
+    Arguments
+    ---------
+    source : A data set (name or file), or a graph file.
+    ids : Ids of graphs of the data set, or their numbers from 0.
+
+    Data and classifier
+    -------------------
+    oracle : Classifier to explain: a preset trained on the data (edges-svm, regions-logistic,
+        published …), a file written by `denseflip train`, module:function (your own code; a model
+        with its inputs: 'module:model?features=degree'), onnx:FILE, or a service (https://…).
+    input : What module:function takes: adjacency (NumPy array), networkx, sparse or graph; auto
+        detects it.
+    batch : module:function takes a list of graphs at once.
+    nodes : Node table (CSV: name, regions …, x, y, z).
+    background : For a graph file: the data set that it belongs to.
+    percentile : For a weighted matrix: keep pairs at or above this percentile, e.g. 90.
+    threshold : For a weighted matrix: keep pairs at or above this value.
+    edges : For a weighted matrix: keep this many of the strongest pairs.
+    evaluation : Evaluation of the classifier: a file written by `denseflip evaluate --out`.
+
+    Many graphs
+    -----------
+    every : Explain every graph of the data set.
+    classes : Explain every graph of this class of the data set. Repeatable.
+    engine : auto, serial, processes or dask.
+    jobs : Worker processes. Default: all cores.
+    scheduler : Address of a Dask scheduler.
+    pages : Pages in --out: full (less than 1 MB each), still (without the interactive picture) or
+        none.
+
+    Output
+    ------
+    out : Folder for the page, the pictures and the result.
+    force : Overwrite what is in --out.
+    json : Print JSON.
+    form : Output format: text, json, csv or tsv. csv and tsv print a row per edit for one graph, a
+        row per graph for many.
     """
     from dataclasses import replace
 
     from denseflip.checks import check_new_folder
     from denseflip.classifiers.evaluation import read_evaluation
-    from denseflip.datasets.connectome import make_keep
     from denseflip.experiments.table import Table
     from denseflip.graph import Nodes
     from denseflip.search.methods.registry import method_for
@@ -129,7 +174,7 @@ def explain(
     )
     from denseflip.workflow.offline_whatif import whatif_data
     from denseflip.workflow.outputs import write_outputs
-    from denseflip.workflow.subject import choose_ids, find_subject, open_dataset
+    from denseflip.workflow.subject import choose_ids, open_dataset
 
     # Check everything possible before loading or training anything.
     method = method_for(request)
@@ -170,17 +215,14 @@ def explain(
     _only_for_many(context, ("engine", "jobs", "scheduler", "pages"))
     if out is not None:
         check_new_folder(out, force=force)
-    if ids:
-        only_for_files(
-            background=background, percentile=percentile, threshold=threshold, edges=edges
-        )
-    subject = find_subject(
+    subject = find_graph(
         source,
         ids[0] if ids else None,
         nodes=nodes,
         background=background,
-        keep=make_keep(percentile, threshold, edges),
-        fetch=fetch_one,
+        percentile=percentile,
+        threshold=threshold,
+        edges=edges,
     )
     classifier = oracle_for(subject, oracle, input=input, batch=batch)
     if oracle is None:
@@ -254,3 +296,50 @@ def _only_for_many(context: typer.Context, names: tuple[str, ...]) -> None:
     for name in names:
         if str(context.get_parameter_source(name)).endswith("COMMANDLINE"):
             refuse(name, "applies to many graphs (--all, --class or several ids)")
+
+
+def print_story(story: Story) -> None:
+    """Print the sentence, whether it is true, and its footnotes."""
+    from denseflip.report.front import beside, told
+
+    sentence, (read, footnotes) = told(story), beside(story)
+    typer.echo(sentence.lead)
+    for item in sentence.items:
+        typer.echo(f"  - {item}")
+    if story.result.found:
+        typer.echo(f"\n[{story.badge.text}] {read}".rstrip())
+    typer.echo("")
+    for note in footnotes:
+        typer.echo(f"* {note}")
+
+
+def print_front(story: Story, answers: Sequence[Story]) -> None:
+    """Print the Pareto front, or the diverse answers: a table, then the sentences."""
+    from denseflip.report.front import read_cell, told
+
+    diverse = bool(story.result.diverse)
+    if len(answers) == 1:
+        if diverse:
+            return  # the notes say why
+        typer.echo("\nNo other answer found names fewer places, needs fewer edits or is truer.")
+        return
+    typer.echo(
+        "\nEach of these answers suffices by itself. The main places of one are left unchanged by "
+        "the others:\n"
+        if diverse
+        else "\nThe Pareto front: no other answer found is at least as good in places, edits and "
+        "truth:\n"
+    )
+    numbers = ("", "named", "edits")
+    table = plain_table(*numbers, "language", "true as read", right=numbers)
+    for number, one in enumerate(answers, 1):
+        where = one.taxonomy.name if one.taxonomy is not None else str(one.language)
+        shown = "*" if one is story else ""
+        named, edits = len(one.claim.amounts), one.result.distance
+        table.add_row(f"{shown}{number}", f"{named:,}", f"{edits:,}", where, read_cell(one))
+    out_console().print(table, markup=False)
+    for number, one in enumerate(answers, 1):
+        sentence = told(one, 5)
+        typer.echo(f"\n{number}. {sentence.lead}")
+        for item in sentence.items:
+            typer.echo(f"   - {item}")

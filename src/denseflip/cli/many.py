@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from denseflip.cli.common import err_console, out_console, progress, this_command
-from denseflip.cli.experiments import reporter, stopped
+from denseflip.cli.common import err_console, out_console, plain_table, progress, this_command
+from denseflip.cli.experiments import run_stored
 
 if TYPE_CHECKING:
     from denseflip.datasets import Dataset
@@ -34,21 +34,26 @@ def explain_graphs(
     **asked: Any,
 ) -> None:
     """Explain these graphs, print a table, write the folder; report failures at the end."""
-    from denseflip.checks import STORE, check_new_folder
-    from denseflip.experiments.explain_many import check_sendable, gather, plan_many
+    from denseflip.checks import check_new_folder
+    from denseflip.errors import counted
+    from denseflip.experiments.explain_many import check_specs, gather, plan_many
     from denseflip.experiments.many_outputs import check_pages, write_many
     from denseflip.runs.engines import make_engine
-    from denseflip.runs.run import default_jobs
 
     check_pages(pages)
     if out is not None:
         check_new_folder(out, force=force, resumable=True)
-    workers = 1 if engine == "serial" else jobs or default_jobs()
-    runs = make_engine(engine, workers, scheduler)
+    make_engine(engine, jobs or 1, scheduler)  # refuse a wrong one before anything is loaded
     specs = plan_many(dataset, oracle, ids, **asked)
     if engine != "serial":
-        check_sendable(specs)
-    outcome = run_stored(specs, None if out is None else out / STORE, runs, workers)
+        check_specs(specs)
+    started = time.monotonic()
+    outcome = run_stored(specs, out, engine, jobs, scheduler)
+    before = f", {outcome.reused} of them reused" if outcome.reused else ""
+    took = f"{time.monotonic() - started:.1f} s"
+    workers = counted(outcome.workers, "worker", "workers")
+    text = f"{len(outcome.records)} explained{before}: {took} with {workers}."
+    err_console().print(text, style="dim")
     many = gather(specs, outcome)
     show_many(many, form)
     if out is not None:
@@ -67,46 +72,16 @@ def explain_graphs(
     end_many(many, resumable=out is not None)
 
 
-def run_stored(specs: Sequence[Any], store: Path | None, engine: Any, workers: int) -> Any:
-    """Run what the store lacks, with progress; if interrupted, say how to continue."""
-    from denseflip.errors import counted
-    from denseflip.runs.result_store import open_store
-    from denseflip.runs.run import run_specs
-
-    started = time.monotonic()
-    try:
-        with open_store(store) as kept, reporter(len(specs)) as report:
-            outcome = run_specs(specs, kept, engine, progress=report, workers=workers)
-    except KeyboardInterrupt:
-        if store is not None:
-            typer.echo(stopped(store.parent), err=True)
-        raise
-    for damage in outcome.damaged:
-        typer.echo(f"Damaged, set aside: {damage.path}: {damage.reason}. Run again.", err=True)
-    before = f", {outcome.reused} of them reused" if outcome.reused else ""
-    took = (
-        f"{time.monotonic() - started:.1f} s with {counted(outcome.workers, 'worker', 'workers')}"
-    )
-    err_console().print(f"{len(outcome.records)} explained{before}: {took}.", style="dim")
-    return outcome
-
-
 def show_many(many: Explanations, form: str) -> None:
     """Print the table in the requested format."""
     if form != "text":
         typer.echo(many.table().to(form), nl=False)
         return
-    from rich.table import Table
-
     from denseflip.report.front import read_cell
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("graph", no_wrap=True)
-    table.add_column("class")
-    table.add_column("decision")
-    table.add_column("cells", justify="right")
-    table.add_column("edits", justify="right")
-    table.add_column("true as read")
+    heads = ("graph", "class", "decision", "cells", "edits", "true as read")
+    table = plain_table(*heads, right=("cells", "edits"))
+    table.columns[0].no_wrap = True
     table.add_column("in short", overflow="fold", ratio=1)
     for one in many:
         story = one.story

@@ -1,24 +1,64 @@
-"""Options of commands: those of a request, built from `Request`, and those that commands share."""
+"""Options of commands: those of a request, built from `Request`, and those of a docstring."""
 
 from __future__ import annotations
 
+import copy
 import inspect
+import re
 from collections.abc import Callable
 from functools import wraps
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args, get_origin
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from denseflip.cli.literal_help import LiteralCommand
 from denseflip.option import Option
 from denseflip.request import Request, default_of, list_options
 
-INPUT = "Data and classifier"
-EVALUATION = "Evaluation"
-MANY = "Many graphs"
-PARALLEL = "Parallel runs"
-OUTPUT = "Output"
+
+def _literal(command: Any) -> Any:
+    """Copy a command or a parameter with its help texts escaped for rich."""
+    from rich.markup import escape
+
+    shown = copy.copy(command)
+    for name in ("help", "short_help", "epilog"):
+        if text := getattr(shown, name, None):
+            setattr(shown, name, escape(text))
+    if hasattr(shown, "params"):
+        shown.params = [_literal(parameter) for parameter in shown.params]
+    if hasattr(shown, "commands"):
+        shown.commands = {name: _literal(one) for name, one in shown.commands.items()}
+    return shown
+
+
+class LiteralCommand(TyperCommand):
+    """A command whose help texts are shown literally."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help text."""
+        TyperCommand.format_help(_literal(self), ctx, formatter)
+
+
+class LiteralGroup(TyperGroup):
+    """A group of commands whose help texts are shown literally."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help text."""
+        TyperGroup.format_help(_literal(self), ctx, formatter)
+
+
+def show_literally(app: typer.Typer) -> None:
+    """Show the help texts of an app and of everything registered in it literally."""
+    app.info.cls = LiteralGroup
+    for command in app.registered_commands:
+        if not issubclass(command.cls or TyperCommand, LiteralCommand):
+            command.cls = LiteralCommand
+    for group in app.registered_groups:
+        group.cls = LiteralGroup
+        if group.typer_instance is not None:
+            show_literally(group.typer_instance)
+
+
 #: Options that the short help of `explain`, `compare` and `cohort` leaves out.
 RARE = frozenset(
     {
@@ -57,6 +97,53 @@ HelpAll = Annotated[
         "--help-all", callback=_show_all, is_eager=True, help="Show all options and exit."
     ),
 ]
+
+
+def documented(
+    *like: Callable[..., Any],
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Take the help of the options of a command from its docstring.
+
+    A section of the docstring is a help panel, unless its title is Arguments or Options: a title,
+    a line of dashes, and entries ``name : help``. Parameters without an entry have that of the
+    first command of ``like`` with one.
+    """
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        text, *sections = re.split(
+            r"\n\n(?=[^\n]+\n-{3,}\n)", inspect.cleandoc(command.__doc__ or "")
+        )
+        helps: dict[str, tuple[str, str]] = {}
+        for section in sections:
+            title, _, entries = section.split("\n", 2)
+            for entry in re.split(r"\n(?=\w+ : )", entries):
+                name, _, words = entry.partition(" : ")
+                helps[name] = (title, " ".join(words.split()))
+        command.__doc__, command.helps = text, helps  # type: ignore[attr-defined]
+        for p in inspect.signature(command, eval_str=True).parameters.values():
+            known = (one.helps for one in (command, *like))  # type: ignore[attr-defined]
+            title, words = next((h[p.name] for h in known if p.name in h), ("", ""))
+            if title:
+                command.__annotations__[p.name] = _with_help(p, title, words)
+        return command
+
+    return decorate
+
+
+def _with_help(parameter: inspect.Parameter, title: str, words: str) -> Any:
+    """Return the annotation of a parameter for typer, with its help."""
+    kind, *given = get_args(parameter.annotation) or (parameter.annotation,)
+    if get_origin(parameter.annotation) is not Annotated:
+        kind, given = parameter.annotation, []
+    if given:
+        info = copy.copy(given[0])
+    elif parameter.default is parameter.empty:
+        info = typer.Argument()
+    else:  # a flag that is off by default has no opposite
+        info = typer.Option(*[flag_of(parameter.name)] * (parameter.default is False))
+    info.help = words
+    info.rich_help_panel = None if title in ("Arguments", "Options") else title
+    return Annotated[kind, info]
 
 
 def flag_of(name: str) -> str:
@@ -141,129 +228,9 @@ def _empty(value: Any) -> Any:
 # ---- options that do not apply ----------------------------------------------------------------
 
 
-def only_for_files(**given: object) -> None:
-    """Refuse options that only a graph file can use."""
-    for name, value in given.items():
-        if value is not None:
-            refuse(name, "applies to a graph file; the graphs of a data set are ready")
-
-
 def refuse(name: str, reason: str) -> None:
     """Refuse an option that does not apply to what was given."""
     from denseflip.errors import InvalidParameterError
 
     msg = f"{flag_of(name)} {reason}. Leave it out."
     raise InvalidParameterError(msg)
-
-
-# ---- options outside a request --------------------------------------------------
-
-Oracle = Annotated[
-    str | None,
-    typer.Option(
-        "--oracle",
-        rich_help_panel=INPUT,
-        help="Classifier to explain: a preset trained on the data (edges-svm, regions-logistic, "
-        "published …), a file written by `denseflip train`, module:function (your own code; a "
-        "model with its inputs: 'module:model?features=degree'), onnx:FILE, or a service "
-        "(https://…).",
-    ),
-]
-Input = Annotated[
-    str,
-    typer.Option(
-        rich_help_panel=INPUT,
-        help="What module:function takes: adjacency (NumPy array), networkx, sparse or graph; auto "
-        "detects it.",
-    ),
-]
-Batch = Annotated[
-    bool,
-    typer.Option(
-        "--batch", rich_help_panel=INPUT, help="module:function takes a list of graphs at once."
-    ),
-]
-Nodes = Annotated[
-    Path | None,
-    typer.Option(rich_help_panel=INPUT, help="Node table (CSV: name, regions …, x, y, z)."),
-]
-Background = Annotated[
-    str | None,
-    typer.Option(rich_help_panel=INPUT, help="For a graph file: the data set that it belongs to."),
-]
-Percentile = Annotated[
-    float | None,
-    typer.Option(
-        rich_help_panel=INPUT,
-        help="For a weighted matrix: keep pairs at or above this percentile, e.g. 90.",
-    ),
-]
-Threshold = Annotated[
-    float | None,
-    typer.Option(
-        rich_help_panel=INPUT, help="For a weighted matrix: keep pairs at or above this value."
-    ),
-]
-Edges = Annotated[
-    int | None,
-    typer.Option(
-        rich_help_panel=INPUT, help="For a weighted matrix: keep this many of the strongest pairs."
-    ),
-]
-Evaluation = Annotated[
-    Path | None,
-    typer.Option(
-        rich_help_panel=INPUT,
-        help="Evaluation of the classifier: a file written by `denseflip evaluate --out`.",
-    ),
-]
-Out = Annotated[
-    Path | None,
-    typer.Option(
-        "--out",
-        rich_help_panel=OUTPUT,
-        help="Folder for the page, the pictures and the result.",
-    ),
-]
-Force = Annotated[
-    bool, typer.Option("--force", rich_help_panel=OUTPUT, help="Overwrite what is in --out.")
-]
-Json = Annotated[bool, typer.Option("--json", rich_help_panel=OUTPUT, help="Print JSON.")]
-Format = Annotated[
-    str,
-    typer.Option(
-        "--format",
-        rich_help_panel=OUTPUT,
-        help="Output format: text, json, csv or tsv. csv and tsv print a row per edit for one "
-        "graph, a row per graph for many.",
-    ),
-]
-All = Annotated[
-    bool,
-    typer.Option("--all", rich_help_panel=MANY, help="Explain every graph of the data set."),
-]
-Class = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--class",
-        rich_help_panel=MANY,
-        help="Explain every graph of this class of the data set. Repeatable.",
-        metavar="NAME",
-    ),
-]
-Engine = Annotated[str, typer.Option(rich_help_panel=MANY, help="auto, serial, processes or dask.")]
-Jobs = Annotated[
-    int | None,
-    typer.Option(min=1, rich_help_panel=MANY, help="Worker processes. Default: all cores."),
-]
-Scheduler = Annotated[
-    str | None, typer.Option(rich_help_panel=MANY, help="Address of a Dask scheduler.")
-]
-Pages = Annotated[
-    str,
-    typer.Option(
-        rich_help_panel=MANY,
-        help="Pages in --out: full (less than 1 MB each), still (without the interactive picture) "
-        "or none.",
-    ),
-]

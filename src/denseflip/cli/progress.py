@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 from denseflip.cli.common import err_console
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from denseflip.oracles.session import Event
 
 _EVERY = 0.1  # seconds between two updates of the line
@@ -61,13 +59,8 @@ class ProgressLine:
         self._status.__enter__()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._status.__exit__(kind, error, trace)
+    def __exit__(self, *problem: Any) -> None:
+        self._status.__exit__(*problem)
 
     def __call__(self, event: Event) -> None:
         """Update from an event."""

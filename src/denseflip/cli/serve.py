@@ -8,80 +8,22 @@ from typing import Annotated
 import typer
 
 from denseflip.cli.common import err_console
-from denseflip.cli.options import INPUT
-
-SERVER = "Server"
-STORAGE = "Storage"
+from denseflip.cli.options import documented
 
 
+@documented()
 def serve(
-    data_sets: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="Names or .dfd files of data sets. Default: all on this machine.",
-            metavar="[DATA]...",
-        ),
-    ] = None,
-    oracle: Annotated[
-        list[str] | None,
-        typer.Option(
-            rich_help_panel=INPUT,
-            help="Your own classifier, in addition to the presets: module:function or a file "
-            "written by `denseflip train`. Repeatable.",
-        ),
-    ] = None,
-    host: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=SERVER,
-            help="Address to listen on. Any other than this machine needs --token.",
-        ),
-    ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(rich_help_panel=SERVER, help="Port; 0 chooses a free one.")
-    ] = 8765,
-    token: Annotated[
-        str | None,
-        typer.Option(
-            envvar="DENSEFLIP_TOKEN",
-            rich_help_panel=SERVER,
-            help="Access token of at least 16 characters. Prefer the environment variable "
-            "DENSEFLIP_TOKEN: a command line is visible to others.",
-        ),
-    ] = None,
-    data: Annotated[
-        Path,
-        typer.Option(
-            rich_help_panel=STORAGE, help="Folder for uploads and jobs; created if missing."
-        ),
-    ] = Path("denseflip-serve"),
-    workers: Annotated[
-        int, typer.Option(rich_help_panel=SERVER, help="Number of jobs that run at a time.")
-    ] = 2,
-    max_upload: Annotated[
-        str, typer.Option(rich_help_panel=STORAGE, help="Largest size of one upload.")
-    ] = "50MB",
-    max_uploads: Annotated[
-        int,
-        typer.Option(
-            rich_help_panel=STORAGE,
-            help="Largest number of uploads kept; 0 turns uploads off.",
-        ),
-    ] = 500,
-    max_kept: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=STORAGE,
-            help="Largest total size of uploads and results. When it is reached, new ones are "
-            "refused until some are deleted.",
-        ),
-    ] = "2GB",
-    browser: Annotated[
-        bool,
-        typer.Option(
-            "--browser/--no-browser", rich_help_panel=SERVER, help="Open the page in a browser."
-        ),
-    ] = True,
+    data_sets: Annotated[list[str] | None, typer.Argument(metavar="[DATA]...")] = None,
+    oracle: list[str] | None = None,
+    host: str = "127.0.0.1",
+    port: int = 8765,
+    token: Annotated[str | None, typer.Option(envvar="DENSEFLIP_TOKEN")] = None,
+    data: Path = Path("denseflip-serve"),
+    workers: int = 2,
+    max_upload: str = "50MB",
+    max_uploads: int = 500,
+    max_kept: str = "2GB",
+    browser: bool = True,
 ) -> None:
     """Start the web app: explain graphs and change them by hand, in a browser, offline.
 
@@ -92,6 +34,32 @@ def serve(
     survive a restart. Stop the app with Ctrl-C.
 
     Needs the extra `web`: pip install "denseflip[web]".
+
+    Arguments
+    ---------
+    data_sets : Names or .dfd files of data sets. Default: all on this machine.
+
+    Data and classifier
+    -------------------
+    oracle : Your own classifier, in addition to the presets: module:function or a file written by
+        `denseflip train`. Repeatable.
+
+    Server
+    ------
+    host : Address to listen on. Any other than this machine needs --token.
+    port : Port; 0 chooses a free one.
+    token : Access token of at least 16 characters. Prefer the environment variable
+        DENSEFLIP_TOKEN: a command line is visible to others.
+    workers : Number of jobs that run at a time.
+    browser : Open the page in a browser.
+
+    Storage
+    -------
+    data : Folder for uploads and jobs; created if missing.
+    max_upload : Largest size of one upload.
+    max_uploads : Largest number of uploads kept; 0 turns uploads off.
+    max_kept : Largest total size of uploads and results. When it is reached, new ones are refused
+        until some are deleted.
     """
     import os
     import socket

@@ -12,21 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from denseflip.cli.common import err_console, out_console, print_json, progress
-from denseflip.cli.options import EVALUATION, INPUT, OUTPUT
-from denseflip.cli.train_options import (
-    ConfoundsOption,
-    FoldsOption,
-    ForceOption,
-    JsonOption,
-    PermutationsOption,
-    PresetOption,
-    PresetsOption,
-    RegionsOption,
-    RepeatsOption,
-    SeedOption,
-    SiteOption,
-    TellOption,
-)
+from denseflip.cli.options import documented
 
 if TYPE_CHECKING:
     from denseflip.classifiers.evaluation import Evaluation
@@ -34,49 +20,58 @@ if TYPE_CHECKING:
     from denseflip.datasets import Dataset
     from denseflip.runs.sources import Trainer
 
-DatasetArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="DATASET",
-        help="A name from `denseflip data list`, or a file written by `denseflip data import`.",
-    ),
-]
-
 _TOLD = ("described", "places", "edits", "language, reading")  # columns for --tell
 
 
+@documented()
 def train(
-    dataset: DatasetArgument,
-    preset: PresetOption = "sf-knn",
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            rich_help_panel=OUTPUT,
-            help="File for the classifier. Default: DATASET-PRESET.dfo.",
-        ),
-    ] = None,
-    regions: RegionsOption = None,
-    folds: FoldsOption = 5,
-    repeats: RepeatsOption = 10,
-    permutations: PermutationsOption = 200,
-    seed: SeedOption = 0,
-    confounds: ConfoundsOption = None,
-    site: SiteOption = None,
-    skip_evaluation: Annotated[
-        bool,
-        typer.Option(
-            "--skip-evaluation",
-            rich_help_panel=EVALUATION,
-            help="Train only. The card of the classifier records this.",
-        ),
-    ] = False,
-    tell: TellOption = 0,
-    as_json: JsonOption = False,
-    force: ForceOption = False,
+    dataset: Annotated[str, typer.Argument(metavar="DATASET")],
+    preset: Annotated[str, typer.Option("--preset", "-p")] = "sf-knn",
+    out: Annotated[Path | None, typer.Option("--out", "-o")] = None,
+    regions: str | None = None,
+    folds: int = 5,
+    repeats: int = 10,
+    permutations: int = 200,
+    seed: int = 0,
+    confounds: Annotated[str | None, typer.Option(metavar="COLUMNS")] = None,
+    site: Annotated[str | None, typer.Option(metavar="COLUMN")] = None,
+    skip_evaluation: bool = False,
+    tell: Annotated[int, typer.Option(metavar="N", min=0)] = 0,
+    as_json: Annotated[bool, typer.Option("--json")] = False,
+    force: bool = False,
 ) -> None:
-    """Train a classifier, evaluate it on held-out graphs, and save it with its evaluation."""
+    """Train a classifier, evaluate it on held-out graphs, and save it with its evaluation.
+
+    Arguments
+    ---------
+    dataset : A name from `denseflip data list`, or a file written by `denseflip data import`.
+
+    Data and classifier
+    -------------------
+    preset : sf-knn (as the paper describes it), edges-svm, edges-logistic, regions-logistic, or
+        published (as used for the numbers printed in the paper).
+    regions : Taxonomy for regions-logistic and for sentences. Default: the first.
+
+    Evaluation
+    ----------
+    folds : Folds of the cross-validation.
+    repeats : Repeats with new folds.
+    permutations : Label permutations for the p-value; 0 turns it off.
+    seed : Seed of folds and permutations.
+    confounds : Columns of the subject table, e.g. age,sex,site,motion. They are regressed out
+        inside each fold, and also evaluated alone, for comparison.
+    site : Column of the site, for leave-site-out evaluation and permutation within sites. Default:
+        the confound named after sites.
+    skip_evaluation : Train only. The card of the classifier records this.
+    tell : Explain this many decisions about held-out graphs, and report in how many places they can
+        be described by sentences that are true as read; 0 turns it off.
+
+    Output
+    ------
+    out : File for the classifier. Default: DATASET-PRESET.dfo.
+    as_json : Print JSON instead of tables.
+    force : Overwrite an existing file.
+    """
     from denseflip.checks import check_new_file
     from denseflip.classifiers.persist import SUFFIX
     from denseflip.classifiers.presets import fit_oracle
@@ -90,8 +85,9 @@ def train(
     target = check_new_file(out or Path(_file_name(data.name, preset) + SUFFIX), force=force)
     evaluation = None
     if not skip_evaluation:
-        aware = {"confounds": confounds, "site": site}
-        evaluation = _evaluate(data, preset, regions, folds, repeats, permutations, seed, aware)
+        how: dict[str, Any] = {"folds": folds, "repeats": repeats, "seed": seed}
+        how |= {"permutations": permutations, "confounds": confounds, "site": site}
+        evaluation = _evaluate(data, preset, regions, how)
     told = _tell(data, preset, regions, folds, tell, seed) if tell else None
     _say(f"Training {preset} on all {len(data)} graphs of {data.name} …")
     if trainer is not None:
@@ -119,48 +115,41 @@ def train(
         err_console().print("Not evaluated: its accuracy on new graphs is unknown.")
 
 
+@documented(train)
 def evaluate(
-    dataset: DatasetArgument,
-    preset: PresetsOption = "sf-knn",
-    regions: RegionsOption = None,
-    folds: FoldsOption = 5,
-    repeats: RepeatsOption = 10,
-    permutations: PermutationsOption = 200,
-    seed: SeedOption = 0,
-    confounds: ConfoundsOption = None,
-    site: SiteOption = None,
-    oracle: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=INPUT,
-            help="Evaluate this classifier instead: module:function, or a file written by "
-            "`denseflip train`, as in `denseflip explain`. One that cannot be retrained is "
-            "evaluated on graphs that it may have seen; the result says so.",
-        ),
-    ] = None,
-    input: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=INPUT,
-            help="What module:function takes: adjacency, networkx, sparse or graph; auto detects "
-            "it.",
-        ),
-    ] = "auto",
-    tell: TellOption = 0,
-    as_json: JsonOption = False,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", "-o", rich_help_panel=OUTPUT, help="Also write the results to a JSON file."
-        ),
-    ] = None,
-    force: ForceOption = False,
+    dataset: Annotated[str, typer.Argument(metavar="DATASET")],
+    preset: Annotated[str, typer.Option("--preset", "-p")] = "sf-knn",
+    regions: str | None = None,
+    folds: int = 5,
+    repeats: int = 10,
+    permutations: int = 200,
+    seed: int = 0,
+    confounds: Annotated[str | None, typer.Option(metavar="COLUMNS")] = None,
+    site: Annotated[str | None, typer.Option(metavar="COLUMN")] = None,
+    oracle: str | None = None,
+    input: str = "auto",
+    tell: Annotated[int, typer.Option(metavar="N", min=0)] = 0,
+    as_json: Annotated[bool, typer.Option("--json")] = False,
+    out: Annotated[Path | None, typer.Option("--out", "-o")] = None,
+    force: bool = False,
 ) -> None:
     """Evaluate a classifier on held-out graphs, and by the paper's protocol.
 
     With --tell, also report in how many places its decisions can be described by sentences that
     are true as read. With --confounds, also compare it with age, sex, site, motion and so on. With
     --oracle, evaluate any classifier that can be explained.
+
+    Data and classifier
+    -------------------
+    preset : As in `denseflip train`; several, separated by commas, are compared.
+    oracle : Evaluate this classifier instead: module:function, or a file written by `denseflip
+        train`, as in `denseflip explain`. One that cannot be retrained is evaluated on graphs that
+        it may have seen; the result says so.
+    input : What module:function takes: adjacency, networkx, sparse or graph; auto detects it.
+
+    Output
+    ------
+    out : Also write the results to a JSON file.
     """
     from denseflip.checks import check_new_file
     from denseflip.cli.data import open_dataset
@@ -174,13 +163,15 @@ def evaluate(
     target = check_new_file(out, force=force) if out else None
     data = open_dataset(dataset)
     evaluated: list[tuple[Evaluation, Tellability | None]] = []
-    aware: dict[str, Any] = {"confounds": confounds, "site": site}
+    how: dict[str, Any] = {"folds": folds, "repeats": repeats, "seed": seed}
+    how |= {"permutations": permutations, "confounds": confounds, "site": site}
+    opened = None
     if oracle is not None:
         from denseflip.oracles.open import open_oracle
 
-        names, aware["oracle"] = [oracle], open_oracle(oracle, dataset=data, input=input)
+        names, opened = [oracle], open_oracle(oracle, dataset=data, input=input)
     for name in names:
-        evaluation = _evaluate(data, name, regions, folds, repeats, permutations, seed, aware)
+        evaluation = _evaluate(data, name, regions, how, opened)
         told = _tell(data, name, regions, folds, tell, seed) if tell else None
         evaluated.append((evaluation, told))
     figures = _figures(evaluated)
@@ -211,43 +202,21 @@ def _trainer(preset: str) -> Trainer | None:
 
 
 def _evaluate(
-    data: Dataset,
-    preset: str,
-    regions: str | None,
-    folds: int,
-    repeats: int,
-    permutations: int,
-    seed: int,
-    aware: dict[str, Any],
+    data: Dataset, preset: str, regions: str | None, settings: dict[str, Any], oracle: Any = None
 ) -> Evaluation:
-    """Evaluate a preset, or ``aware["oracle"]``; ``preset`` is then its name."""
+    """Evaluate a preset, or an oracle; ``preset`` is then its name."""
     from denseflip.classifiers.crossval import evaluate as cross_validate
 
-    given = "oracle" in aware
+    what, given = f"{preset} on {data.name}", oracle is not None
     trainer = None if given else _trainer(preset)
-    what = f"{preset} on {data.name}"
-    with _bar(what, repeats, permutations, oracle=given) as report:
+    with _bar(what, settings["repeats"], settings["permutations"], oracle=given) as report:
+        settings = {**settings, "progress": report}
         if trainer is not None:
-            return trainer.evaluate(
-                data,
-                folds=folds,
-                repeats=repeats,
-                permutations=permutations,
-                seed=seed,
-                progress=report,
-                **{name: value for name, value in aware.items() if value is not None},
-            )
-        return cross_validate(
-            data,
-            **aware,
-            preset=None if given else preset,
-            regions=regions,
-            folds=folds,
-            repeats=repeats,
-            permutations=permutations,
-            seed=seed,
-            progress=report,
-        )
+            known = {name: value for name, value in settings.items() if value is not None}
+            return trainer.evaluate(data, **known)
+        if given:
+            return cross_validate(data, oracle=oracle, preset=None, regions=regions, **settings)
+        return cross_validate(data, preset=preset, regions=regions, **settings)
 
 
 def _tell(
@@ -386,22 +355,10 @@ def _print(e: Evaluation) -> None:
         f"{e.balanced_accuracy:.3f}",
     )
     if not seen:
-        table.add_row(
-            "the paper's protocol (all graphs, including training graphs)",
-            f"{e.training_accuracy:.3f}",
-            "",
-            f"{e.training_f1:.3f}",
-            "",
-        )
-    table.add_row("always the largest class", f"{e.majority_rate:.3f}", "", "", "")
-    if e.p_value is not None and e.null_mean is not None:
-        table.add_row(
-            f"permuted labels ({_times(e.permutations)})",
-            f"{e.null_mean:.3f}",
-            f"p = {e.p_value:.3g}" if e.enough_shuffles else "too few to test",
-            "",
-            "",
-        )
+        what = "the paper's protocol (all graphs, including training graphs)"
+        table.add_row(what, f"{e.training_accuracy:.3f}", "", f"{e.training_f1:.3f}")
+    table.add_row("always the largest class", f"{e.majority_rate:.3f}")
+    _add_permuted(table, e, "permuted labels", e.p_value, e.null_mean)
     _add_confounds(table, e)
     console.print(table)
     names = [escape(name) for name in e.class_counts]
@@ -438,16 +395,18 @@ def _add_confounds(table: Any, e: Evaluation) -> None:
         rows.insert(0, (what, found.accuracy, found.interval))
     for what, share, interval in rows:
         if share is not None and interval is not None:
-            table.add_row(what, f"{share:.3f}", f"{interval[0]:.3f} – {interval[1]:.3f}", "", "")
-    if found.p_value is not None and found.null_mean is not None:
-        within = " within sites" if found.site else ""
-        table.add_row(
-            f"permuted labels{within} ({_times(e.permutations)})",
-            f"{found.null_mean:.3f}",
-            f"p = {found.p_value:.3g}" if e.enough_shuffles else "too few to test",
-            "",
-            "",
-        )
+            table.add_row(what, f"{share:.3f}", f"{interval[0]:.3f} – {interval[1]:.3f}")
+    within = " within sites" if found.site else ""
+    _add_permuted(table, e, f"permuted labels{within}", found.p_value, found.null_mean)
+
+
+def _add_permuted(
+    table: Any, e: Evaluation, what: str, p_value: float | None, mean: float | None
+) -> None:
+    """Add the row of a permutation test, if there was one."""
+    if p_value is not None and mean is not None:
+        said = f"p = {p_value:.3g}" if e.enough_shuffles else "too few to test"
+        table.add_row(f"{what} ({_times(e.permutations)})", f"{mean:.3f}", said)
 
 
 def _file_name(name: str, preset: str) -> str:

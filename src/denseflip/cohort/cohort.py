@@ -7,11 +7,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from denseflip.checks import check_new_file, parsing, plain_fields, visible_tree
+from denseflip.checks import check_new_file
 from denseflip.classifiers.evaluation import Evaluation
 from denseflip.cohort.labelling import Labelling
 from denseflip.cohort.settings import CohortSettings, cells_of, held_by, spoken_of
@@ -23,15 +23,16 @@ from denseflip.cohort.stats import (
     single_p,
     smallest_p,
 )
-from denseflip.cohort.words import Words, statement
+from denseflip.cohort.words import statement
 from denseflip.datasets import Dataset
-from denseflip.errors import FileFormatError, UnknownNameError, shown
+from denseflip.errors import UnknownNameError
 from denseflip.files import write_whole
+from denseflip.serialise import Serialisable
 from denseflip.story.wording.vocabulary import Vocabulary
 
-FORMAT = 1
 Correction = Literal["max", "bh"]
 CORRECTIONS = ("max", "bh")
+_NOUNS = {"Patient": "patients", "Mouse": "mice", "Subject": "subjects"}
 Verdict = Literal["named", "nothing", "chance", "confounded", "untested"]
 
 
@@ -76,7 +77,7 @@ class CellRow(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Cohort:
+class Cohort(Serialisable, named="a cohort of denseflip", keys=(..., "verdict"), format=1):
     """What the explanations of a group have in common; the result of `explain_cohort`.
 
     Attributes
@@ -193,11 +194,6 @@ class Cohort:
         """The sentences of `statement`, one by one."""
         return statement(self)
 
-    @property
-    def words(self) -> Words:
-        """The words for patients, connections and classes."""
-        return Words(self.noun, self.units, self.class_names)
-
     def _all_rows(self) -> list[CellRow]:
         amounts = self._amounts()
         found = []
@@ -235,45 +231,11 @@ class Cohort:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON-ready form; `from_dict` restores an equal cohort."""
-        data = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        data["format"] = FORMAT
-        data["evaluation"] = None if self.evaluation is None else self.evaluation.to_dict()
-        data["settings"] = self.settings.identity()
-        data["observed"] = self.observed.to_dict(patients=True)
-        data["shared"] = [change.to_dict() for change in self.shared]
-        data["densities"] = {name: list(values) for name, values in self.densities.items()}
-        data["class_counts"] = dict(self.class_counts)
-        for name, value in data.items():
-            data[name] = list(value) if isinstance(value, tuple) else value
-        data["verdict"], data["statement"] = self.verdict, list(self.sentences)
-        data["cells"] = [row._asdict() for row in self.rows]
-        return data
+        cells = [row._asdict() for row in self.rows]
+        return {**super().to_dict(), "statement": list(self.sentences), "cells": cells}
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Inverse of `to_dict`."""
-        with parsing("a cohort of denseflip"):
-            data = visible_tree(data, lines=False)
-            if data.get("format") != FORMAT:
-                msg = f"it has format {shown(data.get('format'))}; this version reads {FORMAT}"
-                raise FileFormatError(f"{msg}.")
-            given = {
-                k: data.get(k, ()) if k == "held" else data[k] for k in cls.__dataclass_fields__
-            }
-            for name, value in given.items():
-                given[name] = tuple(value) if isinstance(value, list) else value
-            judged = data["evaluation"]
-            given["evaluation"] = None if judged is None else Evaluation.from_dict(judged)
-            given["settings"] = CohortSettings(**data["settings"])
-            given["observed"] = Labelling.from_dict(data["observed"])
-            given["shared"] = tuple(SharedChange.from_dict(part) for part in data["shared"])
-            given["densities"] = {k: tuple(v) for k, v in data["densities"].items()}
-            found = cls(**{**given, **plain_fields(cls, data)})
-            found.to_dict(), repr(found)  # raises if its values do not form a cohort
-            return found
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Cohort) and self.to_dict() == other.to_dict()
+    def _check(self) -> None:
+        self.to_dict(), repr(self)
 
     def __hash__(self) -> int:
         return hash((self.dataset, self.oracle, self.permutations, self.questions))
@@ -381,8 +343,10 @@ def assemble(
     ps: Any = None
     if null:
         tests = ((both, rows), (np.abs(observed.difference), apart))
-        adjust = max_p if correction == "max" else _discovery
-        ps = [adjust(*test) for test in tests]
+        if correction == "max":
+            ps = [max_p(*test) for test in tests]
+        else:
+            ps = [benjamini_hochberg(single_p(*test)) for test in tests]
     used = [signed(x) for x in (observed, *null)]
     agree = [
         rank_correlation(u, x.difference) for u, x in zip(used, (observed, *null), strict=True)
@@ -414,7 +378,7 @@ def assemble(
         agreement=agree[0],
         null_agreement=float(np.median(known)) if known else None,
         questions=questions,
-        noun=_noun(words),
+        noun=_NOUNS.get(words.subject, "graphs"),
         units=words.units,
         notes=tuple(notes),
         held=held_by(dataset, settings)[0] if null else (),
@@ -423,11 +387,7 @@ def assemble(
 
 def signed(labelling: Labelling) -> Any:
     """Patients with "more" minus patients with "fewer", by cell."""
-    return labelling.more - labelling.fewer
-
-
-def _discovery(observed: Any, null: Any) -> Any:
-    return benjamini_hochberg(single_p(observed, null))
+    return np.subtract(labelling.more, labelling.fewer)
 
 
 def _densities(dataset: Dataset, cells: Any) -> dict[str, tuple[float, ...]]:
@@ -438,10 +398,3 @@ def _densities(dataset: Dataset, cells: Any) -> dict[str, tuple[float, ...]]:
         for label, name in enumerate(dataset.class_names)
         if (labels == label).any()
     }
-
-
-_NOUNS = {"Patient": "patients", "Mouse": "mice", "Subject": "subjects"}
-
-
-def _noun(words: Vocabulary) -> str:
-    return _NOUNS.get(words.subject, "graphs")

@@ -1,4 +1,4 @@
-"""The parts of a cohort: the spec of each, its work, and reading its record from a store.
+"""The parts of a cohort: its classifiers, the spec and work of each part, and its stored record.
 
 A part is the evaluation of the classifier, one labelling, or the shared change. A store may have
 been modified or may come from somebody else, so records are checked when they are read.
@@ -10,20 +10,31 @@ import hashlib
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from denseflip.checks import parsing, typed
 from denseflip.classifiers.evaluation import Evaluation
-from denseflip.cohort.cohort_oracles import Untrained, fit_of
-from denseflip.cohort.labelling import Labelling, run_labelling
+from denseflip.cohort.labelling import Fit, Labelling, run_labelling
 from denseflip.cohort.settings import CohortSettings
-from denseflip.cohort.shared import SharedChange, find_shared
+from denseflip.cohort.shared import Shared, find_shared
 from denseflip.datasets import Dataset
-from denseflip.errors import EngineError, FileFormatError, StoreError
-from denseflip.runs.identity import versions
+from denseflip.errors import (
+    DatasetError,
+    EngineError,
+    FileFormatError,
+    InvalidParameterError,
+    StoreError,
+)
+from denseflip.oracles.adapt import coerce_oracle
+from denseflip.oracles.session import Session
+from denseflip.runs.identity import (
+    content_id,
+    describe_given,
+    describe_untrained,
+    versions,
+)
 from denseflip.runs.result_store import Record, make_record
 from denseflip.runs.sources import (
     DataSpec,
@@ -31,10 +42,99 @@ from denseflip.runs.sources import (
     evaluate_oracle_of,
     load_data,
     load_oracle_of,
+    oracle_of_words,
 )
 from denseflip.runs.spec_base import Listener, Spec
+from denseflip.search.core.target import class_names_of
+from denseflip.serialise import read, write
+
+DEFAULT_ORACLE = "regions-logistic"
+
+
+@dataclass(frozen=True)
+class Untrained:
+    """An estimator and its features, to be trained for every labelling."""
+
+    estimator: Any
+    features: Any
+
+
+def spec_of(
+    oracle: Any, features: Any, input: str, batch: bool, *, lasting: bool
+) -> tuple[OracleSpec, bool]:
+    """The oracle's spec, and whether it is retrained for each labelling."""
+    if oracle is None and features is None:
+        oracle = DEFAULT_ORACLE
+    if isinstance(oracle, (str, Path)):
+        if features is not None:
+            msg = f"features applies only to an estimator; {str(oracle)!r} has its own features."
+            raise InvalidParameterError(msg, parameter="features")
+        spec = oracle_of_words(str(oracle), input=input, batch=batch)
+        return spec, spec.kind == "preset"
+    untrained = hasattr(oracle, "fit") and not hasattr(oracle, "classes_")
+    if oracle is None or untrained:
+        given = Untrained(oracle, features)
+        described = [describe_untrained(oracle, "oracle", lasting=lasting)]
+        described.append(describe_given(features, "features", lasting=lasting))
+        name = f"{features}, default" if oracle is None else type(oracle).__name__
+        return OracleSpec(name, "given", content_id(described), given=given), True
+    ready = coerce_oracle(oracle)
+    digest = content_id(describe_given(ready, "oracle", lasting=lasting))
+    preset = (getattr(ready, "card", None) or {}).get("preset")
+    name = getattr(oracle, "__name__", None) or preset or type(oracle).__name__
+    return OracleSpec(str(name), "given", digest, given=ready), False
+
+
+def fit_of(spec: OracleSpec) -> Fit:
+    """A function that trains the classifier of a spec on a data set."""
+    if isinstance(spec.given, Untrained):
+        from denseflip.classifiers.presets import fit_oracle
+
+        given = spec.given
+        return lambda train: fit_oracle(train, estimator=given.estimator, features=given.features)
+    return lambda train: load_oracle_of(spec, train)
+
+
+def check_answers(spec: OracleSpec, dataset: Dataset) -> None:
+    """Raise an error if a classifier assigns all graphs to one class, or has other classes."""
+    session = Session(load_oracle_of(spec, dataset))
+    named = class_names_of(session.oracle)
+    for place, known in enumerate(dataset.class_names):
+        if named.get(place, known) in set(dataset.class_names) - {known}:
+            msg = f"{spec.name} names a class {named[place]!r} that the data set names {known!r}."
+            raise DatasetError(
+                f"{msg} Both must list the same classes in the same order.", parameter="oracle"
+            )
+    labels = {answer.label for answer in session.query_all(dataset.graphs)}
+    if len(labels) == 1:
+        (only,) = labels
+        name: Any = only
+        if isinstance(only, int) and 0 <= only < dataset.n_classes:
+            name = dataset.class_names[only]
+        msg = (
+            f"{spec.name} assigns all {len(dataset)} patients of data set {dataset.name!r} to the "
+            f"class {name!r}: there is no decision to explain. Check the input format of the "
+            "classifier, or train one on this data set."
+        )
+        raise DatasetError(msg, parameter="oracle")
+    if not labels & set(range(dataset.n_classes)):
+        answers = ", ".join(sorted(map(repr, labels))[:5])
+        msg = (
+            f"{spec.name} answers {answers}, but the labels of data set {dataset.name!r} are 0 to "
+            f"{dataset.n_classes - 1} ({', '.join(dataset.class_names)}), so correct answers "
+            "cannot be recognised."
+        )
+        raise DatasetError(msg, parameter="oracle")
+
 
 _REPEATS, _SHUFFLES = 10, 200  # of the evaluation
+_PART = "a part of this cohort"
+
+
+class _Judged(NamedTuple):
+    """The result of the part ``judge``."""
+
+    evaluation: Evaluation | None
 
 
 @cache
@@ -86,7 +186,7 @@ class CohortSpec(Spec):
             "data": {"name": self.data.name, "digest": self.data.digest},
             "oracle": self.oracle.identity,
             "versions": dict(self.versions),
-            "settings": self.settings.identity(),
+            "settings": self.settings.to_dict(),
             "part": self.part,
             "number": self.number,
             "refit": self.refit,
@@ -107,14 +207,12 @@ class CohortSpec(Spec):
         fit = fit_of(self.oracle) if self.refit else load_oracle_of(self.oracle, dataset)
         result: dict[str, Any]
         if self.part == "judge":
-            judged = _judge(self.oracle, dataset, self.settings)
-            result = {"evaluation": None if judged is None else judged.to_dict()}
+            result = write(_Judged(_judge(self.oracle, dataset, self.settings)))
         elif self.part == "shared":
-            changes, questions = find_shared(dataset, self.settings, fit)
-            result = {"shared": [x.to_dict() for x in changes], "questions": questions}
+            result = write(find_shared(dataset, self.settings, fit))
         else:
             found = run_labelling(dataset, self.settings, fit, self.number)
-            result = found.to_dict(patients=not self.number)
+            result = (replace(found, patients=()) if self.number else found).to_dict()
         times = {"total": time.perf_counter() - started}
         return make_record(self.identity, result=result, times=times)
 
@@ -162,8 +260,7 @@ def _judge(spec: OracleSpec, dataset: Dataset, settings: CohortSettings) -> Eval
 def read_judged(result: Mapping[str, Any], folder: Path) -> Evaluation | None:
     """The held-out accuracy, if the classifier could be evaluated."""
     with _told(folder):
-        judged = result["evaluation"]
-        return None if judged is None else Evaluation.from_dict(judged)
+        return read(_Judged, result, _PART).evaluation
 
 
 def read_labellings(
@@ -184,31 +281,28 @@ def read_labellings(
         return found
 
 
-def read_shared(
-    result: Mapping[str, Any], dataset: Dataset, n_cells: int, folder: Path
-) -> tuple[list[SharedChange], int]:
+def read_shared(result: Mapping[str, Any], dataset: Dataset, n_cells: int, folder: Path) -> Shared:
     """The changes chosen on each half, checked against this data, and their number of queries."""
     with _told(folder):
-        found = [SharedChange.from_dict(part) for part in result["shared"]]
-        for change in found:
+        found = read(Shared, result, _PART)
+        for change in found.shared:
             _fits(0 <= change.source < len(dataset.class_names), "a class")
             for half in change.halves:
                 _fits(all(0 <= cell < n_cells for cell in half.amounts), "a change")
                 _fits(set(half.counted) <= set(dataset.ids), "a patient")
-        return found, typed(result, "questions", int)
+        return found
 
 
 def _fits(sound: bool, what: str) -> None:
     if not sound:
-        msg = f"{what} of another cohort"
-        raise ValueError(msg)
+        msg = f"Not {_PART}: {what} of another cohort."
+        raise FileFormatError(msg)
 
 
 @contextmanager
 def _told(folder: Path) -> Iterator[None]:
     try:
-        with parsing("a part of this cohort"):
-            yield
+        yield
     except FileFormatError as error:
         msg = (
             f"{folder}: its content was modified. {error} Delete the folder or use another, and "

@@ -13,14 +13,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from denseflip.classifiers.confounds import column_names
 from denseflip.cohort.cohort import CORRECTIONS, Cohort, assemble, gate
-from denseflip.cohort.cohort_oracles import (
+from denseflip.cohort.cohort_parts import (
+    CohortSpec,
     check_answers,
-    check_sendable,
     fit_of,
+    read_judged,
+    read_labellings,
+    read_shared,
     spec_of,
 )
-from denseflip.cohort.cohort_parts import CohortSpec, read_judged, read_labellings, read_shared
 from denseflip.cohort.labelling import Labelling, run_labelling
 from denseflip.cohort.settings import (
     CohortSettings,
@@ -32,11 +35,11 @@ from denseflip.cohort.settings import (
 from denseflip.cohort.stats import check_permutations
 from denseflip.constraints import Constraints
 from denseflip.datasets import Dataset
-from denseflip.errors import EngineError, InvalidParameterError, UnknownNameError, whole_number
+from denseflip.errors import EngineError, UnknownNameError, whole_number
 from denseflip.notebook import with_bar
 from denseflip.oracles.protocol import Oracle
 from denseflip.runs.engines import make_engine
-from denseflip.runs.identity import content_id
+from denseflip.runs.identity import check_sendable, content_id
 from denseflip.runs.result_store import Store, open_store
 from denseflip.runs.run import run_specs
 from denseflip.runs.sources import (
@@ -180,7 +183,7 @@ def explain_cohort(
     terms: Any = constraints or {}
     settings = CohortSettings(
         regions, group, method, patients, folds, max_cells, float(cover), seed,
-        constraints=terms, confounds=_columns(confounds), site=site,
+        constraints=terms, confounds=column_names(confounds), site=site,
     )  # fmt: skip
     workers = 1 if engine == "serial" else jobs
     runner = make_engine(engine, jobs, scheduler)
@@ -189,7 +192,8 @@ def explain_cohort(
     loaded = data.given
     settings = check_cohort(loaded, settings)
     spec, refit = spec_of(oracle, features, input, batch, lasting=store is not None)
-    check_sendable(spec, engine, workers)
+    if workers > 1 or engine in {"processes", "dask"}:
+        check_sendable(oracle=spec.given)
     known = {name: list(loaded.subjects[name]) for name in settings.confounds}
     shared: dict[str, Any] = {"settings": settings, "refit": refit}
     shared["subjects"] = content_id(known) if known else ""
@@ -290,10 +294,8 @@ def _nothing(
     dataset: Dataset, settings: CohortSettings, facts: dict[str, Any], notes: Sequence[str]
 ) -> Cohort:
     """A cohort that contains only the classifier's accuracy."""
-    import numpy as np
-
-    none = np.zeros(len(cells_of(dataset, settings)), dtype=np.int64)
-    observed = Labelling(none, none, np.zeros(len(none)), 0, 0, 0, 0)
+    n = len(cells_of(dataset, settings))
+    observed = Labelling((0,) * n, (0,) * n, (0.0,) * n, 0, 0, 0, 0)
     return assemble(
         dataset, settings, observed=observed, null=(), shared=(), questions=0, notes=notes, **facts
     )
@@ -323,16 +325,6 @@ def _notes(
             "itself."
         )
     return tuple(notes)
-
-
-def _columns(confounds: Any) -> tuple[str, ...]:
-    """Names of columns, from a list or a comma-separated string."""
-    try:
-        given = confounds.split(",") if isinstance(confounds, str) else list(confounds or ())
-    except TypeError as error:
-        msg = f"confounds must be column names, for example ['age', 'site']; got {confounds!r}."
-        raise InvalidParameterError(msg, parameter="confounds") from error
-    return tuple(str(name).strip() for name in given)
 
 
 def _missing(specs: Sequence[CohortSpec], store: Store) -> list[CohortSpec]:

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.checks import parsing, plain_fields, typed
+from denseflip.classifiers.recipes import stratified_folds
 from denseflip.cohort.scan import Scan, spreads_of
 from denseflip.cohort.settings import (
     SCAN,
@@ -34,16 +33,17 @@ from denseflip.graph import Cells
 from denseflip.oracles.background import Background
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Session
-from denseflip.search.claims.redraw_test import claim_of, redraw
+from denseflip.search.claims.redraw import claim_of, redraw
 from denseflip.search.explain import explain
 from denseflip.search.methods.registry import make_method
+from denseflip.serialise import Serialisable
 
 Fit = Callable[[Dataset], Oracle]
 Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Patient:
+class Patient(Serialisable, named="a patient of a cohort"):
     """The result of one patient under the true labels.
 
     Attributes
@@ -73,21 +73,9 @@ class Patient:
         """Whether it counts: classified correctly, with a change found that holds in redraws."""
         return self.right and self.true_as_read and bool(self.changes)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON-ready form."""
-        changes = {str(k): int(v) for k, v in self.changes.items()}
-        return {**self.__dict__, "changes": changes}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Patient:
-        """Inverse of `to_dict`."""
-        with parsing("a patient of a cohort"):
-            changes = {int(k): typed(data["changes"], k, Integral) for k in data["changes"]}
-            return cls(**plain_fields(cls, data), changes=changes)
-
 
 @dataclass(frozen=True)
-class Labelling:
+class Labelling(Serialisable, named="the counts of a cohort"):
     """The counts of one labelling.
 
     Attributes
@@ -98,54 +86,17 @@ class Labelling:
     difference : by cell: how the densities of the groups differ, from `group_difference`.
     explained, right, told : patients explained, correctly classified, and counted.
     questions : number of queries, without those for background labels.
-    patients : the result of each patient.
+    patients : the result of each patient; a store keeps them only for the true labels.
     """
 
-    more: Ints
-    fewer: Ints
-    difference: npt.NDArray[np.float64]
+    more: tuple[int, ...]
+    fewer: tuple[int, ...]
+    difference: tuple[float, ...]
     explained: int
     right: int
     told: int
     questions: int
     patients: tuple[Patient, ...] = field(default=(), repr=False)
-
-    def to_dict(self, *, patients: bool = False) -> dict[str, Any]:
-        """Plain JSON-ready form; patients are left out for permuted labels."""
-        listed = [p.to_dict() for p in self.patients] if patients else []
-        return {
-            "more": self.more.tolist(),
-            "fewer": self.fewer.tolist(),
-            "difference": [float(x) for x in self.difference],
-            "explained": self.explained,
-            "right": self.right,
-            "told": self.told,
-            "questions": self.questions,
-            "patients": listed,
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Labelling:
-        """Inverse of `to_dict`."""
-        with parsing("the counts of a cohort"):
-            return cls(
-                **plain_fields(cls, data),
-                more=_by_cell(data["more"], np.int64),
-                fewer=_by_cell(data["fewer"], np.int64),
-                difference=_by_cell(data["difference"], np.float64),
-                patients=tuple(Patient.from_dict(p) for p in data["patients"]),
-            )
-
-
-def _by_cell(values: Any, kind: type) -> npt.NDArray[Any]:
-    found: npt.NDArray[Any] = np.asarray(values, dtype=kind)
-    if found.ndim != 1:
-        msg = "expected one number per cell"
-        raise ValueError(msg)
-    return found
-
-
-# ---- checks --------------------------------------------------------------------------------
 
 
 # ---- the work ------------------------------------------------------------------------------
@@ -191,7 +142,7 @@ def run_labelling(
     difference = group_difference(densities, labels == spoken)
     rng = np.random.default_rng([settings.seed, 21, number])
     fixed = hasattr(fit, "predict")
-    fold = np.zeros(len(labels), dtype=np.int64) if fixed else _folds(labels, settings.folds, rng)
+    fold = np.zeros(len(labels), dtype=np.int64) if fixed else folds_of(labels, settings.folds, rng)
     chosen = _chosen(labels, group, settings.patients, rng)
     search: Any = None if settings.method == SCAN else make_method(settings.method)
     found: dict[int, Patient] = {}
@@ -223,7 +174,7 @@ def run_labelling(
     return Labelling(
         more,
         fewer,
-        difference,
+        tuple(difference.tolist()),
         len(patients),
         sum(p.right for p in patients),
         sum(p.told for p in patients),
@@ -270,7 +221,7 @@ def _patient(
     )
 
 
-def count_changes(patients: Sequence[Patient], n_cells: int, spoken: int) -> tuple[Ints, Ints]:
+def count_changes(patients: Sequence[Patient], n_cells: int, spoken: int) -> list[tuple[int, ...]]:
     """Number of patients in which each cell is changed, by direction; see `Labelling`."""
     more, fewer = np.zeros(n_cells, dtype=np.int64), np.zeros(n_cells, dtype=np.int64)
     for patient in patients:
@@ -280,12 +231,11 @@ def count_changes(patients: Sequence[Patient], n_cells: int, spoken: int) -> tup
         for cell, change in patient.changes.items():
             if change:
                 (more if sign * change > 0 else fewer)[cell] += 1
-    return more, fewer
+    return [tuple(side.tolist()) for side in (more, fewer)]
 
 
-def _folds(labels: Ints, folds: int, rng: np.random.Generator) -> Ints:
-    from denseflip.classifiers.recipes import stratified_folds
-
+def folds_of(labels: Ints, folds: int, rng: np.random.Generator) -> Ints:
+    """The fold of each patient; every class is spread evenly over the folds."""
     _, y = np.unique(labels, return_inverse=True)
     return stratified_folds(y, folds, rng)
 

@@ -17,8 +17,7 @@ import numpy.typing as npt
 from denseflip.counterfactual import Step
 from denseflip.graph import Cells, Graph
 from denseflip.oracles.base_session import BaseSession
-from denseflip.search.claims.claim import Amount, Amounts, Place
-from denseflip.search.claims.places import Places
+from denseflip.search.claims.claim import Amount, Amounts, Place, Places
 from denseflip.search.claims.redraw import Redraw, Repeats
 from denseflip.search.constraints.bound_constraints import BoundConstraints
 from denseflip.search.core.method import Conversation
@@ -113,7 +112,7 @@ class _Single:
         """The amount for a number of standard deviations, limited to the pairs available."""
         unit, adding, room, spread = self.moves[i]
         pairs = max(1, round(deviations * spread))
-        return _amount(unit, adding, min(room, pairs))
+        return amount_of(unit, adding, min(room, pairs))
 
     def size(self, amount: Amount, i: int) -> float:
         """The amount in standard deviations."""
@@ -121,7 +120,7 @@ class _Single:
 
     def search(self) -> Amount | None:
         """The smallest amount that flips, or None if no single cell does."""
-        full = [_amount(unit, adding, room) for unit, adding, room, _ in self.moves]
+        full = [amount_of(unit, adding, room) for unit, adding, room, _ in self.moves]
         able = [i for i, yes in enumerate(self._flips([(a,) for a in full])) if yes]
         if not able:
             return None
@@ -159,11 +158,11 @@ class _Single:
         unit, adding, _, _ = self.moves[i]
         while large - small > max(1, 0.02 * large):
             middle = (small + large) // 2
-            if self._flips([(_amount(unit, adding, middle),)])[0]:
+            if self._flips([(amount_of(unit, adding, middle),)])[0]:
                 large = middle
             else:
                 small = middle
-        return _amount(unit, adding, large)
+        return amount_of(unit, adding, large)
 
     def _steady(self, amount: Amount, i: int) -> Amount | None:
         """The amount, raised until all redraws flip."""
@@ -174,7 +173,7 @@ class _Single:
             if amount.total == room:
                 return None
             more = max(amount.total + 1, round(amount.total * _GROWTH))
-            amount = _amount(unit, adding, min(room, more))
+            amount = amount_of(unit, adding, min(room, more))
         return None
 
 
@@ -202,5 +201,6 @@ def _deviations(level: int) -> float:
     return float(_LOWEST * _STEP ** (level - 1))
 
 
-def _amount(unit: Place, adding: bool, pairs: int) -> Amount:
+def amount_of(unit: Place, adding: bool, pairs: int) -> Amount:
+    """The amount of so many pairs added, or removed."""
     return Amount(unit, pairs, 0) if adding else Amount(unit, 0, pairs)

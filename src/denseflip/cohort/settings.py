@@ -24,6 +24,7 @@ from denseflip.oracles.background import Background
 from denseflip.search.constraints.bound_constraints import bind_constraints
 from denseflip.search.methods.brief import unsuitable
 from denseflip.search.methods.registry import make_method
+from denseflip.serialise import Serialisable
 
 Ints = npt.NDArray[np.int64]
 SCAN = "scan"
@@ -38,7 +39,7 @@ _NOT_HERE = {
 
 
 @dataclass(frozen=True)
-class CohortSettings:
+class CohortSettings(Serialisable, named="the settings of a cohort", closed=True):
     """How a cohort is analysed.
 
     Attributes
@@ -89,10 +90,6 @@ class CohortSettings:
                 raise InvalidParameterError(msg, parameter="constraints")
         object.__setattr__(self, "constraints", terms.given if terms else {})
         object.__setattr__(self, "confounds", tuple(self.confounds))
-
-    def identity(self) -> dict[str, Any]:
-        """Plain JSON-ready form."""
-        return {**self.__dict__, "confounds": list(self.confounds)}
 
 
 def cells_of(dataset: Dataset, settings: CohortSettings) -> Cells:

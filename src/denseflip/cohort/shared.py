@@ -11,14 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from denseflip.checks import parsing, plain_fields, text_of, typed
-from denseflip.cohort.labelling import Fit
-from denseflip.cohort.scan import most_pairs, spreads_of
+from denseflip.cohort.labelling import Fit, folds_of
+from denseflip.cohort.scan import amount_of, most_pairs, spreads_of
 from denseflip.cohort.settings import CohortSettings, cells_of, group_of, terms_of
 from denseflip.cohort.stats import group_difference
 from denseflip.counterfactual import Reading, wilson_interval
@@ -27,11 +25,11 @@ from denseflip.graph import Cells, Codes, Graph
 from denseflip.oracles.background import Frequencies
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Session
-from denseflip.search.claims.claim import Amount, Amounts, Place
-from denseflip.search.claims.places import Places
+from denseflip.search.claims.claim import Amount, Amounts, Place, Places
 from denseflip.search.claims.redraw import Redraw, Repeats
 from denseflip.search.constraints.bound_constraints import bind_constraints
 from denseflip.search.core.probing import boundary, certify, gallop, lexmin
+from denseflip.serialise import Serialisable
 
 READINGS: tuple[Reading, ...] = ("any", "typical")  # strongest claim first
 DRAWS, LEAST = 20, 18  # redraws per patient, and how many must flip
@@ -40,7 +38,7 @@ _LEVELS = tuple(0.25 * 2 ** (k / 2) for k in range(18))  # standard deviations
 
 
 @dataclass(frozen=True)
-class HalfChange:
+class HalfChange(Serialisable, named="a change that was chosen on half a cohort"):
     """A change chosen on one half and tested on the other.
 
     Attributes
@@ -62,30 +60,18 @@ class HalfChange:
     counted: tuple[str, ...]
     members: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON-ready form."""
-        amounts = {str(cell): int(n) for cell, n in self.amounts.items()}
-        listed = {"flipped": list(self.flipped), "counted": list(self.counted)}
-        return {**self.__dict__, "amounts": amounts, **listed}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> HalfChange:
-        """Inverse of `to_dict`."""
-        with parsing("a change that was chosen on half a cohort"):
-            amounts = {int(k): typed(data["amounts"], k, Integral) for k in data["amounts"]}
-            listed: dict[str, Any] = {
-                key: tuple(text_of(x) for x in typed(data, key, list, tuple))
-                for key in ("flipped", "counted")
-            }
-            if not set(listed["flipped"]) <= set(listed["counted"]):
-                msg = "a flipped patient is not among those counted"
-                raise ValueError(msg)
-            said = typed(data, "reading", str)
-            return cls(**plain_fields(cls, data), amounts=amounts, reading=said, **listed)
+    def __post_init__(self) -> None:
+        if not set(self.flipped) <= set(self.counted):
+            msg = "a flipped patient is not among those counted"
+            raise ValueError(msg)
 
 
 @dataclass(frozen=True)
-class SharedChange:
+class SharedChange(
+    Serialisable,
+    named="a change that a cohort shares",
+    keys=(..., "flipped", "counted", "coverage", "interval"),
+):
     """One direction: the change chosen on each half, and the patients of the other that it flips.
 
     Attributes
@@ -140,35 +126,21 @@ class SharedChange:
         chosen = [{c: n > 0 for c, n in half.amounts.items()} for half in self.halves]
         return len(chosen) == 2 and bool(chosen[0]) and chosen[0] == chosen[1]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON-ready form, including the derived numbers."""
-        return {
-            "source": self.source,
-            "halves": [half.to_dict() for half in self.halves],
-            "unseen": self.unseen,
-            "flipped": self.flipped,
-            "counted": self.counted,
-            "coverage": self.coverage,
-            "interval": list(self.interval),
-        }
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> SharedChange:
-        """Inverse of `to_dict`."""
-        with parsing("a change that a cohort shares"):
-            halves = tuple(HalfChange.from_dict(half) for half in data["halves"])
-            return cls(**plain_fields(cls, data), halves=halves)
+class Shared(NamedTuple):
+    """The shared change away from each class, and the number of queries for all of them."""
+
+    shared: tuple[SharedChange, ...]
+    questions: int
 
 
-def find_shared(
-    dataset: Dataset, settings: CohortSettings, fit: Fit | Oracle
-) -> tuple[tuple[SharedChange, ...], int]:
+def find_shared(dataset: Dataset, settings: CohortSettings, fit: Fit | Oracle) -> Shared:
     """Find the shared change away from each class (or one), and count its queries."""
     cells, group = cells_of(dataset, settings), group_of(dataset, settings)
     terms = terms_of(dataset, settings)
     labels = dataset.label_array()
     rng = np.random.default_rng([settings.seed, 23])
-    half = _halves(labels, rng)
+    half = folds_of(labels, 2, rng)
     fixed = hasattr(fit, "predict")
     sources = [group] if group is not None else sorted(set(dataset.labels))
     found: dict[int, list[HalfChange]] = {source: [] for source in sources}
@@ -223,7 +195,7 @@ def find_shared(
             )
         questions += session.calls
     changes = tuple(SharedChange(s, tuple(parts), not fixed) for s, parts in found.items())
-    return changes, questions
+    return Shared(changes, questions)
 
 
 def _order(dataset: Dataset, away: Any, cells: Cells) -> list[tuple[int, bool]]:
@@ -231,13 +203,6 @@ def _order(dataset: Dataset, away: Any, cells: Cells) -> list[tuple[int, bool]]:
     densities = np.stack([cells.densities(graph) for graph in dataset.graphs])
     apart = group_difference(densities, away)
     return [(int(c), bool(apart[c] > 0)) for c in cells.order(apart) if apart[c]]
-
-
-def _halves(labels: Any, rng: np.random.Generator) -> Any:
-    from denseflip.classifiers.recipes import stratified_folds
-
-    _, y = np.unique(labels, return_inverse=True)
-    return stratified_folds(y, 2, rng)
 
 
 def _recognised(dataset: Dataset, source: int, session: Session) -> list[int]:
@@ -333,12 +298,11 @@ class _Chooser:
 
     def _amount(self, i: int, deviations: float) -> Amount:
         cell, adding, size, spread = self.moves[i]
-        pairs = min(size, max(1, round(deviations * spread)))
-        return Amount(cell, pairs, 0) if adding else Amount(cell, 0, pairs)
+        return amount_of(cell, adding, min(size, max(1, round(deviations * spread))))
 
     def _full(self, i: int) -> Amount:
         cell, adding, size, _ = self.moves[i]
-        return Amount(cell, size, 0) if adding else Amount(cell, 0, size)
+        return amount_of(cell, adding, size)
 
     def _counts(self, claims: Sequence[Amounts]) -> Any:
         """Number of patients that each claim flips, one redraw each."""

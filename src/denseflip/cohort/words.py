@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from denseflip.story.wording.constraint_words import constraints_in_words
+from denseflip.story.wording.naming import join_words
 
 if TYPE_CHECKING:
     from denseflip.cohort.cohort import CellRow, Cohort
     from denseflip.cohort.shared import SharedChange
 
 _LISTED = 5  # cells named in a sentence
-
-
-class Words(NamedTuple):
-    """The words for patients, connections and classes."""
-
-    noun: str
-    units: str
-    class_names: Sequence[str]
 
 
 def place_words(name: str, units: str) -> str:
@@ -50,8 +43,8 @@ def _sentences(cohort: Cohort) -> Iterator[str]:
         assert cohort.evaluation.confounds is not None
         yield (
             "No conclusions about the groups are drawn: what changes its answers may reflect "
-            f"{_and(cohort.evaluation.confounds.columns)} instead of a difference between the "
-            "groups."
+            f"{join_words(cohort.evaluation.confounds.columns)} instead of a difference between "
+            "the groups."
         )
         return
     if cohort.evaluation is not None and cohort.evaluation.level == "unclear":
@@ -111,18 +104,13 @@ def _who(cohort: Cohort) -> str:
 def _confounds(cohort: Cohort) -> str:
     """Say which confounds the p-values account for, and which they do not."""
     left = [name for name in cohort.settings.confounds if name not in cohort.held]
-    parts = [f"Labels were permuted within {_and(cohort.held)} only."] if cohort.held else []
+    parts = [f"Labels were permuted within {join_words(cohort.held)} only."] if cohort.held else []
     if left:
         parts.append(
-            f"The p-values do not account for {_and(left)}: a region pair may be named because it "
-            f"depends on {'it' if len(left) == 1 else 'them'} and not on the classes."
+            f"The p-values do not account for {join_words(left)}: a region pair may be named "
+            f"because it depends on {'it' if len(left) == 1 else 'them'} and not on the classes."
         )
     return " ".join(parts)
-
-
-def _and(names: Sequence[str]) -> str:
-    *most, last = names
-    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _named(cohort: Cohort, row: CellRow) -> str:
@@ -213,11 +201,10 @@ def shared_words(cohort: Cohort, change: SharedChange) -> str:
     )
 
 
-def change_words(cohort: Cohort, amounts: object, reading: str) -> str:
+def change_words(cohort: Cohort, amounts: Mapping[int, int], reading: str) -> str:
     """Describe a change: ``36 more connections between A and B``."""
     typical = " typical of the other class" if reading == "typical" else ""
     parts = []
-    assert isinstance(amounts, dict)
     for cell, amount in amounts.items():
         direction = "more" if amount > 0 else "fewer"
         units = f"{direction} {cohort.units}"

@@ -9,7 +9,7 @@ import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -29,9 +29,6 @@ from denseflip.graph import Graph, Nodes
 from denseflip.graph.inputs import settle_names
 from denseflip.notebook import html_table
 from denseflip.serialise import Serialisable, Text
-
-if TYPE_CHECKING:
-    from denseflip.datasets.summary import DatasetSummary
 
 
 @dataclass(frozen=True)
@@ -67,6 +64,37 @@ class Example:
     id: str
     graph: Graph
     label: int
+
+
+@dataclass(frozen=True)
+class DatasetSummary(Serialisable, named="the summary of a data set"):
+    """The main figures of a data set.
+
+    Attributes
+    ----------
+    name, n_graphs, n_nodes : name and size of the data set.
+    graphs_per_class : class name → number of graphs.
+    edges_mean, edges_min, edges_max : edges per graph.
+    density : mean edges over possible edges.
+    degree_mean, degree_sd, degree_min, degree_max : over all nodes of all graphs.
+    isolated_mean : nodes without an edge, per graph.
+    taxonomies : taxonomy name → number of regions; the first is the default.
+    """
+
+    name: str
+    n_graphs: int
+    n_nodes: int
+    graphs_per_class: dict[str, int]
+    edges_mean: float
+    edges_min: int
+    edges_max: int
+    density: float
+    degree_mean: float
+    degree_sd: float
+    degree_min: int
+    degree_max: int
+    isolated_mean: float
+    taxonomies: dict[str, int]
 
 
 @dataclass(frozen=True)
@@ -337,9 +365,26 @@ class Dataset:
 
     def summary(self) -> DatasetSummary:
         """Graphs per class, nodes, edges, density, spread of degrees and regions."""
-        from denseflip.datasets.summary import summarise
-
-        return summarise(self)
+        edges = np.asarray([g.n_edges for g in self.graphs])
+        degrees = np.stack([g.degrees() for g in self.graphs])
+        if not degrees.size:  # graphs without nodes
+            degrees = np.zeros((len(self), 1), dtype=np.int64)
+        return DatasetSummary(
+            name=self.name,
+            n_graphs=len(self),
+            n_nodes=self.n_nodes,
+            graphs_per_class=self.class_counts(),
+            edges_mean=float(edges.mean()),
+            edges_min=int(edges.min()),
+            edges_max=int(edges.max()),
+            density=float(edges.mean() / max(self.graphs[0].n_pairs, 1)),
+            degree_mean=float(degrees.mean()),
+            degree_sd=float(degrees.std()),
+            degree_min=int(degrees.min()),
+            degree_max=int(degrees.max()),
+            isolated_mean=float((degrees == 0).sum(axis=1).mean()),
+            taxonomies={t: len(self.nodes.taxonomy(t).regions) for t in self.nodes.taxonomies},
+        )
 
     def save(self, path: str | Path, *, force: bool = False) -> Path:
         """Write the data set to one file (see `docs/file-format.md`); returns its path.

@@ -15,16 +15,29 @@ import numpy.typing as npt
 
 from denseflip.checks import check_new_file
 from denseflip.datasets.base import Card, Dataset
-from denseflip.errors import DatasetError, DenseflipError, FileFormatError, TooLargeError
+from denseflip.errors import DatasetError, FileFormatError
 from denseflip.files import whole_file
 from denseflip.graph import Graph, Nodes
-from denseflip.limits import PER_GRAPH, check_size, check_zip, open_zip, read_json
+from denseflip.limits import (
+    PER_GRAPH,
+    check_header,
+    check_size,
+    check_zip,
+    open_zip,
+    read_json,
+    reading,
+)
 
 FORMAT = "denseflip-dataset"
 VERSION = 1
 SUFFIX = ".dfd"
 _ARRAYS = ("header", "gaps", "offsets", "labels")
 _WEIGHTS = "weights"  # only in files of data sets with weights
+_WHAT = "a denseflip data set"
+_OTHERWISE = (
+    "It is truncated, damaged or of another kind; `denseflip data import` reads matrices, edge "
+    "lists and time series."
+)
 
 
 def write_dataset(dataset: Dataset, path: str | Path, *, force: bool = False) -> Path:
@@ -73,10 +86,7 @@ def read_dataset(path: str | Path) -> Dataset:
         If the file is missing, truncated, of another kind, of a newer version or inconsistent.
     """
     source = Path(path)
-    if not source.is_file():
-        msg = f"{source}: there is no such file."
-        raise FileFormatError(msg)
-    try:
+    with reading(source, _WHAT, _OTHERWISE):
         with open_zip(source, str(source)) as packed:
             check_zip(packed, str(source))
         with source.open("rb") as file, np.load(file, allow_pickle=False) as archive:
@@ -85,42 +95,13 @@ def read_dataset(path: str | Path) -> Dataset:
                 msg = f"{source}: not a denseflip data set (no {', '.join(missing)} inside)."
                 raise FileFormatError(msg)
             header = read_json(archive["header"].tobytes(), f"{source}: its header")
-            _check_header(header, source)
+            again = "export the data set again with this version"
+            check_header(header, source, _WHAT, FORMAT, VERSION, again)
             gaps, offsets, labels = (archive[name] for name in _ARRAYS[1:])
             weights = archive[_WEIGHTS] if _WEIGHTS in archive.files else None
         needed = 8.0 * gaps.size + float(PER_GRAPH) * offsets.size
         check_size(needed, f"{source}: its {max(0, offsets.size - 1)} graphs")
         return _assemble(header, gaps, offsets, labels, weights)
-    except TooLargeError:
-        raise
-    except DenseflipError as error:
-        if isinstance(error, FileFormatError) and str(error).startswith(f"{source}: "):
-            raise
-        msg = f"{source}: {error}"
-        raise FileFormatError(msg) from error
-    except Exception as error:  # a damaged archive can fail in any way
-        raise _unreadable(source, error) from error
-
-
-def _unreadable(source: Path, error: BaseException) -> FileFormatError:
-    return FileFormatError(
-        f"{source}: cannot be read as a denseflip data set ({type(error).__name__}: {error}). "
-        "It is truncated, damaged or of another kind; `denseflip data import` reads matrices, "
-        "edge lists and time series."
-    )
-
-
-def _check_header(header: Any, source: Path) -> None:
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        msg = f"{source}: not a denseflip data set (its header does not say {FORMAT!r})."
-        raise FileFormatError(msg)
-    version = header.get("version")
-    if version != VERSION:
-        msg = (
-            f"{source}: data set format version {version!r}; this denseflip reads version "
-            f"{VERSION}. Upgrade denseflip, or export the data set again with this version."
-        )
-        raise FileFormatError(msg)
 
 
 def _assemble(

@@ -9,6 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -27,14 +28,6 @@ from denseflip.limits import check_size, read_json
 GRAPHS, LABELS, NODES, CARD = "graphs", "labels.csv", "nodes.csv", "card.json"
 
 
-def _write_csv(graph: Graph, nodes: Nodes, path: Path) -> None:
-    _write_matrix(graph, nodes, path, ",")
-
-
-def _write_tsv(graph: Graph, nodes: Nodes, path: Path) -> None:
-    _write_matrix(graph, nodes, path, "\t")
-
-
 def _write_matrix(graph: Graph, nodes: Nodes, path: Path, delimiter: str) -> None:
     with path.open("w", newline="", encoding="utf-8") as handle:
         rows = zip(nodes.names, graph.to_adjacency(np.uint8).tolist(), strict=True)
@@ -48,14 +41,6 @@ def _write_rows(handle: TextIO, rows: Iterable[Sequence[object]], delimiter: str
     quoted = csv.writer(handle, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
     for row in rows:
         (quoted if str(row[0]).startswith("#") else plain).writerow(row)
-
-
-def _write_npy(graph: Graph, nodes: Nodes, path: Path) -> None:
-    np.save(path, graph.to_adjacency(np.uint8), allow_pickle=False)
-
-
-def _write_npz(graph: Graph, nodes: Nodes, path: Path) -> None:
-    np.savez_compressed(path, adjacency=graph.to_adjacency(np.uint8))
 
 
 def _write_edges(graph: Graph, nodes: Nodes, path: Path) -> None:
@@ -93,10 +78,15 @@ def _write_graphml(graph: Graph, nodes: Nodes, path: Path) -> None:
 
 #: Format name → file ending, and the function that writes one graph.
 FORMATS: dict[str, tuple[str, Callable[[Graph, Nodes, Path], None]]] = {
-    "csv": (".csv", _write_csv),
-    "tsv": (".tsv", _write_tsv),
-    "npy": (".npy", _write_npy),
-    "npz": (".npz", _write_npz),
+    "csv": (".csv", partial(_write_matrix, delimiter=",")),
+    "tsv": (".tsv", partial(_write_matrix, delimiter="\t")),
+    "npy": (".npy", lambda graph, nodes, path: np.save(path, graph.to_adjacency(np.uint8))),
+    "npz": (
+        ".npz",
+        lambda graph, nodes, path: np.savez_compressed(
+            path, adjacency=graph.to_adjacency(np.uint8)
+        ),
+    ),
     "edges": (".edgelist", _write_edges),
     "graphml": (".graphml", _write_graphml),
 }

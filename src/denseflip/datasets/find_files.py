@@ -97,15 +97,11 @@ def people_table(folder: Path) -> Path | None:
 # ---- layouts ----------------------------------------------------------------------------
 
 
-def _layouts() -> dict[str, FileImporter]:
-    return {x.name: x for x in file_importers() if x.pattern is not None}
-
-
 def _layout_files(
     job: Import, skip: Collection[Path], files: str | None
 ) -> tuple[list[Path], FileImporter] | None:
     """The files of the layout that was given or recognised; None if there is none."""
-    layouts = _layouts()
+    layouts = {x.name: x for x in file_importers() if x.pattern is not None}
     if job.kind not in ("auto", *layouts):
         return None
     held: dict[str, list[Path]] = {name: [] for name in layouts}

@@ -1,7 +1,7 @@
 """Import your own data: a folder of files and a table of labels become a data set.
 
 All problems of a folder are reported at once, each with its file's name. The report says what was
-left out of the data set, and why. `find_files` finds the graph files, `node_matching` matches
+left out of the data set, and why. `find_files` finds the graph files, `matrix_files` matches
 columns to nodes.
 """
 
@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from denseflip.checks import visible
 from denseflip.datasets.atlas import find_dseg, read_nodes, with_regions
@@ -169,7 +170,7 @@ def import_folder(
     _raise_problems(job)
     if exported and classes is None and set(exported.class_names) == set(given.values()):
         order = exported.class_names
-    named = class_order(given.values(), order)
+    named = order or class_order(given.values())
     card = (exported and exported.card) or _card(job, source, len(graphs))
     data = Dataset(
         name=name or (source.stem if source.is_file() else source.resolve().name),
@@ -219,18 +220,13 @@ def import_report(dataset: Dataset) -> list[str]:
 # ---- labels -----------------------------------------------------------------------------
 
 
-class _Asked:
+class _Asked(NamedTuple):
     """The options for the labels."""
 
-    def __init__(
-        self,
-        id_column: str | None,
-        label_column: str | None,
-        skip_unmatched: bool,
-        na: Sequence[str] | None,
-    ) -> None:
-        self.id_column, self.label_column = id_column, label_column
-        self.skip_unmatched, self.na = skip_unmatched, na
+    id_column: str | None
+    label_column: str | None
+    skip_unmatched: bool
+    na: Sequence[str] | None
 
     def read(
         self, job: Import, labels: str | Path | Mapping[str, str] | None, ids: Sequence[str]
@@ -262,6 +258,19 @@ class _Asked:
             )
         return found
 
+    def report(self, job: Import, what: str, why: str, listed: Sequence[str]) -> None:
+        """Leave these out, or make them a problem."""
+        if listed and self.skip_unmatched:
+            job.leave_out(why, listed)
+        elif listed:
+            job.problem(f"{what} ({len(listed)}): {', '.join(listed)}.", "skip_unmatched")
+
+    def report_missing(self, job: Import, missing: Mapping[str, str]) -> None:
+        """The same for graphs whose class is missing."""
+        words = ", ".join(sorted(set(missing.values())))
+        what = f"Graphs whose class is missing ({words!r} is not a class)"
+        self.report(job, what, f"their class is missing ({words})", list(missing))
+
 
 def _labelled(
     job: Import,
@@ -286,20 +295,9 @@ def _labelled(
             "file name (id_pattern), or which column holds it (id_column)."
         )
         raise DatasetError(msg, parameter=("id_pattern", "id_column"))
-    words = ", ".join(sorted(set(gone.values())))
-    for what, why, listed in (
-        ("Labels without a graph file", "labels without a graph file", lone),
-        ("Graph files without a label", "graph files without a label", bare),
-        (
-            f"Graphs whose class is missing ({words!r} is not a class)",
-            f"their class is missing ({words})",
-            list(gone),
-        ),
-    ):
-        if listed and asked.skip_unmatched:
-            job.leave_out(why, listed)
-        elif listed:
-            job.problem(f"{what} ({len(listed)}): {', '.join(listed)}.", "skip_unmatched")
+    asked.report(job, "Labels without a graph file", "labels without a graph file", lone)
+    asked.report(job, "Graph files without a label", "graph files without a label", bare)
+    asked.report_missing(job, gone)
     return given, dict(paths)
 
 
@@ -399,16 +397,7 @@ def _by_order(
         raise DatasetError(msg, parameter="labels")
     job.notes.append("The rows of the labels are matched to the graphs by their order.")
     job.subjects = dict(found.others)
-    if found.missing and asked.skip_unmatched:
-        words = ", ".join(sorted(set(found.missing.values())))
-        job.leave_out(f"their class is missing ({words})", list(found.missing))
-    elif found.missing:
-        words = ", ".join(sorted(set(found.missing.values())))
-        job.problem(
-            f"Graphs whose class is missing ({words!r} is not a class) ({len(found.missing)}): "
-            f"{', '.join(found.missing)}.",
-            "skip_unmatched",
-        )
+    asked.report_missing(job, found.missing)
     return listed, dict(found.classes)
 
 

@@ -21,6 +21,8 @@ from denseflip.datasets.graph_files import (
     graphml_names,
     read_edges,
     read_graphml,
+    read_tu,
+    tu_name,
 )
 from denseflip.datasets.import_job import (
     DEFAULT_KEEP,
@@ -34,9 +36,8 @@ from denseflip.datasets.import_job import (
     ending_of,
 )
 from denseflip.datasets.layouts import LAYOUTS
-from denseflip.datasets.matrix_files import check_sizes, table_importer
-from denseflip.datasets.number_tables import NumberTable, read_table
-from denseflip.datasets.tu import read_tu, tu_name
+from denseflip.datasets.matrix_files import check_sizes, read_chosen, table_importer
+from denseflip.datasets.number_tables import read_table
 from denseflip.errors import FileFormatError, InvalidGraphError, UnknownNameError
 from denseflip.graph import Graph, Nodes
 
@@ -62,10 +63,6 @@ __all__ = [
 
 
 # ---- the kinds --------------------------------------------------------------------------
-
-
-def _table(path: Path, options: ReadOptions) -> NumberTable:
-    return read_table(path, variable=options.variable)
 
 
 def _edges(path: Path, options: ReadOptions) -> Graph:
@@ -126,14 +123,14 @@ IMPORTERS: dict[str, FileImporter | FolderImporter] = {
             "matrix",
             "an adjacency or weighted matrix, one row and one column per node",
             TABLES,
-            _table,
+            read_chosen,
             recognises=lambda look: look.is_table and not look.lists_edges and look.is_square,
         ),
         table_importer(
             "timeseries",
             "time series of regions: time points × regions",
             TABLES,
-            _table,
+            read_chosen,
             series=True,
             recognises=lambda look: look.is_table and not look.lists_edges and not look.is_square,
         ),

@@ -207,17 +207,12 @@ def choose_classes(
     return kept, tuple(names.values()), [key for key in given if key not in kept]
 
 
-def class_order(classes: Iterable[str], wanted: Sequence[str] | None = None) -> tuple[str, ...]:
-    """The class names in order: as requested, else numbers by value, else alphabetically.
+def class_order(classes: Iterable[str]) -> tuple[str, ...]:
+    """The class names in order: numbers by value, else alphabetically.
 
     >>> class_order(["10", "9", "9"])
     ('9', '10')
     """
     found = set(classes)
-    if wanted is None:
-        numbers = all(is_number(x) for x in found)
-        return tuple(sorted(found, key=(lambda x: (float(x), x)) if numbers else None))
-    if set(wanted) != found or len(set(wanted)) != len(wanted):
-        msg = f"The classes in the labels file are {sorted(found)}; got the order {list(wanted)}."
-        raise InvalidParameterError(msg)
-    return tuple(wanted)
+    numbers = all(is_number(x) for x in found)
+    return tuple(sorted(found, key=(lambda x: (float(x), x)) if numbers else None))

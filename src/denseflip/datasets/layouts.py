@@ -20,23 +20,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.datasets.cifti import read_cifti
 from denseflip.datasets.import_job import FileImporter, FolderImporter, Import, ReadOptions, Whole
-from denseflip.datasets.matrix_files import table_importer
-from denseflip.datasets.number_tables import BINARY, Arrays, NumberTable, read_arrays, read_table
-from denseflip.errors import FileFormatError, InvalidParameterError, UnknownNameError
+from denseflip.datasets.matrix_files import read_chosen, table_importer
+from denseflip.datasets.number_tables import BINARY, Arrays, NumberTable, read_arrays
+from denseflip.errors import (
+    FileFormatError,
+    InvalidParameterError,
+    MissingExtraError,
+    TooLargeError,
+    UnknownNameError,
+)
 from denseflip.limits import check_size
 
 _GROUP = re.compile(r"resultsROI_Condition\d+\.mat", re.IGNORECASE)
 _AXES = ("first", "last")
-
-
-def _table(path: Path, options: ReadOptions) -> NumberTable:
-    return read_table(path, variable=options.variable)
-
-
-def _cifti(path: Path, options: ReadOptions) -> NumberTable:
-    return read_cifti(path)
 
 
 # ---- CONN -------------------------------------------------------------------------------
@@ -222,6 +219,50 @@ def _axis(array: npt.NDArray[Any], wanted: str | None, source: str) -> str:
     raise FileFormatError(msg, parameter="axis")
 
 
+# ---- CIFTI --------------------------------------------------------------------------
+
+
+def read_cifti(path: Path, options: ReadOptions) -> NumberTable:
+    """The numbers of a parcellated CIFTI-2 file with the names of its parcels.
+
+    A time series is returned as time points × parcels. Needs nibabel (extras ``cifti``, ``brain``).
+    """
+    try:
+        import nibabel as nib
+        from nibabel.cifti2 import Cifti2Image, ParcelsAxis, SeriesAxis
+    except ImportError as error:
+        raise MissingExtraError("nibabel", "cifti") from error
+    if not path.is_file():
+        msg = f"{path}: there is no such file."
+        raise FileFormatError(msg)
+    try:
+        check_size(path.stat().st_size, f"{path.name}: the file")
+        image: Any = nib.load(path)
+        if not isinstance(image, Cifti2Image) or image.ndim != 2:
+            msg = f"{path.name}: not a CIFTI-2 matrix."
+            raise FileFormatError(msg)
+        rows, columns = (image.header.get_axis(i) for i in (0, 1))
+        check_size(8.0 * image.shape[0] * image.shape[1], f"{path.name}: its numbers")
+        values = np.asarray(image.dataobj, dtype=np.float64)
+    except (FileFormatError, TooLargeError):
+        raise
+    except Exception as error:  # nibabel and its XML reader raise their own exceptions
+        msg = f"{path.name}: cannot be read as CIFTI-2 ({type(error).__name__}: {error!s:.120})."
+        raise FileFormatError(msg) from error
+    if isinstance(columns, SeriesAxis) and isinstance(rows, ParcelsAxis):
+        rows, columns, values = columns, rows, values.T
+    if not isinstance(columns, ParcelsAxis) or not isinstance(rows, (ParcelsAxis, SeriesAxis)):
+        kinds = f"{type(rows).__name__} × {type(columns).__name__}"
+        msg = (
+            f"{path.name}: its axes are {kinds}; parcels are needed. A dense file "
+            "(.dconn, .dtseries) must be parcellated first: wb_command -cifti-parcellate."
+        )
+        raise FileFormatError(msg)
+    names = tuple(map(str, columns.name.tolist()))
+    own = tuple(map(str, rows.name.tolist())) if isinstance(rows, ParcelsAxis) else None
+    return NumberTable(values, names, own)
+
+
 _BIDS = r"(?P<id>sub-[A-Za-z0-9]+)(?:_.*)?"
 
 #: The layouts in order of preference, for programs that write several of them.
@@ -230,7 +271,7 @@ LAYOUTS: tuple[FileImporter | FolderImporter, ...] = (
         "xcpd",
         "XCP-D's correlation matrices, *_relmat.tsv",
         (".tsv",),
-        _table,
+        read_chosen,
         pattern=rf"{_BIDS}_relmat\.tsv",
         family="XCP-D",
     ),
@@ -238,7 +279,7 @@ LAYOUTS: tuple[FileImporter | FolderImporter, ...] = (
         "xcpd-timeseries",
         "XCP-D's parcellated time series, *_timeseries.tsv",
         (".tsv",),
-        _table,
+        read_chosen,
         series=True,
         pattern=rf"{_BIDS}_timeseries\.tsv",
         family="XCP-D",
@@ -247,7 +288,7 @@ LAYOUTS: tuple[FileImporter | FolderImporter, ...] = (
         "cifti",
         "CIFTI-2 connectivity of parcels, *.pconn.nii",
         (".pconn.nii",),
-        _cifti,
+        read_cifti,
         pattern=rf"(?:{_BIDS}|(?P<name>[^.]+))\.pconn\.nii",
         family="XCP-D",
     ),
@@ -255,7 +296,7 @@ LAYOUTS: tuple[FileImporter | FolderImporter, ...] = (
         "cifti-timeseries",
         "CIFTI-2 time series of parcels, *.ptseries.nii",
         (".ptseries.nii",),
-        _cifti,
+        read_cifti,
         series=True,
         pattern=rf"(?:{_BIDS}|(?P<name>[^.]+))\.ptseries\.nii",
         family="XCP-D",
@@ -280,7 +321,7 @@ LAYOUTS: tuple[FileImporter | FolderImporter, ...] = (
         "abide",
         "ABIDE's time series, …_rois_aal.1D and the like",
         (".1d",),
-        _table,
+        read_chosen,
         series=True,
         pattern=r"(?P<id>.+)_rois_[A-Za-z0-9]+\.1D",
         family="ABIDE",

@@ -1,11 +1,19 @@
-"""Turn tables into graphs, for every kind of file that holds a matrix or a time series."""
+"""Turn tables into graphs, for every kind of file that holds a matrix or a time series.
+
+If there are names, columns are matched to the node table by name, never by position alone. Nodes
+without data in some file are left out of all files, and the report lists them.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
 
 from denseflip.datasets.connectome import Matrix, check_time_series, connectivity
 from denseflip.datasets.graph_files import graph_of_matrix, is_binary
@@ -17,11 +25,235 @@ from denseflip.datasets.import_job import (
     Look,
     ReadOptions,
 )
-from denseflip.datasets.node_matching import are_counted, common_nodes, in_order, match_tables
-from denseflip.datasets.number_tables import NumberTable
-from denseflip.graph import Graph
+from denseflip.datasets.number_tables import NumberTable, read_table
+from denseflip.errors import FileFormatError, InvalidNodesError, counted
+from denseflip.graph import Graph, Nodes
+from denseflip.graph.convert import check_matrix
+from denseflip.graph.inputs import tell_difference
+
+
+def in_order(
+    table: NumberTable,
+    names: tuple[str, ...],
+    source: str,
+    what: str,
+    *,
+    series: bool,
+    subset: bool = False,
+) -> NumberTable:
+    """The table with its columns, and the rows of a matrix, in the order of these names.
+
+    With ``subset`` the table may have more columns, which are left out.
+    """
+    columns = table.columns
+    if not series:
+        table = rows_in_order(table, source)
+    if columns is None or columns == names:
+        return table
+    if len(set(columns)) < len(columns):
+        raise FileFormatError(f"{source}: {_twice(columns)}")
+    if set(columns) != set(names) and not (subset and set(names) < set(columns)):
+        listed = tell_difference(columns, names, f"the header of {source}", what)
+        msg = f"{source}: its header does not match {what}: {listed}"
+        if len(columns) == len(names):
+            msg += " If the columns are in that order nevertheless, pass match='position'."
+        raise FileFormatError(msg, parameter=("nodes", "match"))
+    place = {name: i for i, name in enumerate(columns)}
+    at = [place[name] for name in names]
+    values = table.values[:, at]
+    return replace(
+        table,
+        values=values if series else values[at],
+        columns=names,
+        rows=table.rows if series or table.rows is None else names,
+        points=table.points and tuple(table.points[i] for i in at),
+    )
+
+
+def rows_in_order(table: NumberTable, source: str) -> NumberTable:
+    """Reorder the rows of a matrix to match its columns, if both have names."""
+    rows, columns = table.rows, table.columns
+    if rows is None or columns is None or rows == columns or len(rows) != len(columns):
+        return table
+    if are_counted(rows):
+        return table
+    if set(rows) != set(columns) or len(set(rows)) < len(rows):
+        listed = tell_difference(rows, columns, "the rows", "the columns")
+        twice = f"{_twice(rows)} " if len(set(rows)) < len(rows) else ""
+        msg = f"{source}: rows and columns name different nodes: {twice}{listed}"
+        raise FileFormatError(msg)
+    place = {name: i for i, name in enumerate(rows)}
+    return replace(table, values=table.values[[place[x] for x in columns]], rows=columns)
+
+
+def _twice(names: Iterable[str]) -> str:
+    """A sentence about names that occur more than once."""
+    try:
+        Nodes(tuple(names))
+    except InvalidNodesError as error:
+        return str(error)
+    return ""
+
+
+def are_counted(names: Iterable[str]) -> bool:
+    """Whether names are just 0, 1, 2 … or 1, 2, 3 …, as some programs write."""
+    listed = list(names)
+    n = len(listed)
+    return listed in ([str(i) for i in range(n)], [str(i + 1) for i in range(n)])
+
+
+def match_tables(
+    job: Import, tables: Mapping[str, NumberTable], paths: Mapping[str, Path], *, series: bool
+) -> dict[str, NumberTable]:
+    """All tables in one order of columns: that of the node table, else of the first header.
+
+    Mismatches become problems. Without a node table, the header becomes the node table.
+    """
+    options = job.options
+    headed = {k: t.columns for k, t in tables.items() if t.columns is not None}
+    if options.match == "position" or not headed:
+        if headed and options.nodes is not None:
+            job.notes.append("Columns are read in the order of the node table, as requested.")
+        return {k: replace(t, columns=None, rows=None) for k, t in tables.items()}
+    if options.nodes is not None:
+        options.nodes = _named_as(job, options.nodes, headed.values())
+        names, what = options.nodes.names, "the node table"
+        if all(map(are_counted, headed.values())) and not are_counted(names):
+            job.notes.append(
+                "The headers are only numbers; columns are read in the order of the node table."
+            )
+            return {k: replace(t, columns=None, rows=None) for k, t in tables.items()}
+    else:
+        first = next(iter(headed))
+        names = headed[first]
+        what = f"that of {paths[first].name}"
+        if len(set(names)) < len(names):
+            job.problem(f"{paths[first].name}: {_twice(names)}", "nodes")
+            return dict(tables)
+        if all(t.values.shape[1] == len(names) for t in tables.values()):
+            point = tables[first].points
+            options.nodes = Nodes(names, coordinates=point)
+    bare = [paths[k].name for k in tables if k not in headed]
+    if bare:
+        job.notes.append(
+            f"{counted(len(bare), 'file has', 'files have')} no header; read in the order of "
+            f"{what}: {', '.join(bare[:5])}{' …' if len(bare) > 5 else ''}."
+        )
+
+    def aligned(key: str, path: Path) -> NumberTable:
+        return in_order(tables[key], names, path.name, what, series=series)
+
+    before = [t.columns for t in tables.values()]
+    out = job.attempt(aligned, {k: paths[k] for k in tables})
+    moved = sum(c is not None and c != names for c in before)
+    if moved and len(out) == len(tables):
+        job.notes.append(
+            f"Columns of {counted(moved, 'file', 'files')} were reordered to match {what}, by name."
+        )
+    return out
+
+
+def _named_as(job: Import, nodes: Nodes, headers: Iterable[tuple[str, ...]]) -> Nodes:
+    """The node table indexed by the column that the headers use: a code, an index, a short name."""
+    found = {frozenset(h) for h in headers}
+    if len(found) != 1 or set(nodes.names) == next(iter(found)):
+        return nodes
+    for column, values in nodes.regions.items():
+        if len(set(values)) == len(values) and set(values) == next(iter(found)):
+            job.notes.append(f"The headers match the column {column!r} of the node table.")
+            rest = {k: v for k, v in nodes.regions.items() if k != column}
+            return replace(nodes, names=values, regions={"name": nodes.names, **rest})
+    return nodes
+
+
+# ---- parcels without data ---------------------------------------------------------------
+
+
+def without_data(values: Matrix, *, series: bool) -> npt.NDArray[np.bool_]:
+    """Nodes without data in a file: a row of NaN; in a time series, NaN or a constant column.
+
+    >>> nan = float("nan")
+    >>> without_data(np.array([[0, nan, 1], [nan, nan, nan], [1, nan, 0]]), series=False).tolist()
+    [False, True, False]
+    """
+    if series:
+        lost = np.isnan(values).all(axis=0)
+        full = ~np.isnan(values).any(axis=0)
+        flat = np.zeros(values.shape[1], dtype=bool)
+        flat[full] = np.ptp(values[:, full], axis=0) == 0
+        return np.asarray(lost | flat)
+    if values.shape[0] != values.shape[1]:
+        return np.zeros(values.shape[1], dtype=bool)
+    nan = np.isnan(values)
+    np.fill_diagonal(nan, True)
+    return np.asarray(nan.all(axis=0) & nan.all(axis=1)) if len(values) > 1 else nan[0]
+
+
+def common_nodes(
+    job: Import, tables: Mapping[str, NumberTable], paths: Mapping[str, Path], *, series: bool
+) -> dict[str, Matrix]:
+    """The values of the nodes that have data in every file; the others are left out and listed."""
+    values = {k: t.values for k, t in tables.items()}
+    widths = {v.shape[1] for v in values.values()}
+    if len(widths) != 1:
+        return values  # reported by the check of sizes
+    lost = {k: without_data(v, series=series) for k, v in values.items()}
+    gone = np.logical_or.reduce(list(lost.values()))
+    if not gone.any():
+        return values
+    n = len(gone)
+    kept = np.flatnonzero(~gone)
+    worst = sorted(lost, key=lambda k: -int(lost[k].sum()))[:5]
+    if len(kept) < max(2, n / 2):
+        listed = ", ".join(f"{paths[k].name} lacks {int(lost[k].sum())}" for k in worst)
+        job.problem(
+            f"Only {len(kept)} of {n} nodes have data in every file: {listed}. Leave these files "
+            "out: remove them from the labels, and set skip_unmatched.",
+            "skip_unmatched",
+        )
+        return values
+
+    def whole(key: str, path: Path) -> Matrix:
+        matrix = values[key]
+        if not series:  # other problems are reported by row and column of the file
+            filled = matrix.copy()
+            np.fill_diagonal(filled, 0.0)
+            filled[lost[key]] = filled[:, lost[key]] = 0.0
+            check_matrix(filled, path.name)
+            return matrix[np.ix_(kept, kept)]
+        told = matrix.copy()
+        told[:, lost[key]] = np.arange(len(matrix))[:, None]
+        check_time_series(told, path.name)
+        return matrix[:, kept]
+
+    out = job.attempt(whole, {k: paths[k] for k in tables})
+    nodes = job.options.nodes
+    names = nodes.names if nodes is not None else tuple(map(str, range(n)))
+    job.leave_out(
+        f"nodes without data in some file; the {len(kept)} that all files have were kept",
+        [_who_lacks(names[i], [k for k in lost if lost[k][i]], len(tables)) for i in
+         np.flatnonzero(gone).tolist()],
+    )  # fmt: skip
+    job.options.nodes = (nodes or Nodes(names)).ordered([names[i] for i in kept.tolist()])
+    return out
+
+
+def _who_lacks(name: str, who: list[str], n_files: int) -> str:
+    if len(who) == n_files:
+        return f"{name} (no data in any file)"
+    more = " …" if len(who) > 3 else ""
+    return f"{name} (no data in {len(who)}: {', '.join(who[:3])}{more})"
+
 
 Reader = Callable[[Path, ReadOptions], NumberTable]
+
+
+# ---- graphs of tables -------------------------------------------------------------------
+
+
+def read_chosen(path: Path, options: ReadOptions) -> NumberTable:
+    """The table of a file: the array that was chosen, else the only one."""
+    return read_table(path, variable=options.variable)
 
 
 def table_importer(

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -24,9 +25,8 @@ from pydantic import (
 
 from denseflip.checks import check_no_pipe, visible
 from denseflip.errors import ConfigError, DenseflipError, TooLargeError, nearest
-from denseflip.experiments.plan import Matrix, Source, choose_graphs
-from denseflip.experiments.resolve import method_spec
-from denseflip.experiments.spec import MeasureSpec
+from denseflip.experiments.plan import Matrix, Source, choose_graphs, method_spec
+from denseflip.experiments.spec import MeasureSpec, MethodSpec
 from denseflip.limits import PER_CHARACTER, check_size
 from denseflip.oracles.background import Background
 from denseflip.request import Request, list_options
@@ -39,6 +39,8 @@ from denseflip.runs.sources import (
 )
 from denseflip.search.constraints.bound_constraints import bind_constraints
 from denseflip.search.explain import constraints_for
+
+T = TypeVar("T")
 
 
 class _Model(BaseModel):
@@ -267,31 +269,26 @@ def make_matrix(config: BenchConfig, *, folder: Path | None = None) -> Matrix:
     folder : paths in the file are relative to this folder first (the folder of the file).
     """
     problems: list[str] = []
-    sources, oracles, methods = [], [], []
-    for i, data in enumerate(config.datasets):
-        try:
-            sources.append(_source(data, folder))
-        except DenseflipError as error:
-            problems.append(f"datasets[{i}]: {error}")
-    for i, oracle in enumerate(config.oracles):
-        try:
-            oracles.append(_oracle_spec(oracle, folder))
-        except DenseflipError as error:
-            problems.append(f"oracles[{i}]: {error}")
-    for i, method in enumerate(config.methods):
-        try:
-            words = method.function or method.name
-            assert words is not None
-            spec = method_spec(
-                words,
-                method.parameters,
-                called=method.name or "",
-                request=_request(config, method),
-            )
-            _check_constraints(spec.request, sources)
-            methods.append(spec)
-        except DenseflipError as error:
-            problems.append(f"methods[{i}]: {error}")
+
+    def each(side: str, make: Callable[[Any], T]) -> list[T]:
+        made = []
+        for i, one in enumerate(getattr(config, side)):
+            try:
+                made.append(make(one))
+            except DenseflipError as error:
+                problems.append(f"{side}[{i}]: {error}")
+        return made
+
+    def method_of(method: MethodConfig) -> MethodSpec:
+        words, asked = method.function or method.name, _request(config, method)
+        assert words is not None
+        spec = method_spec(words, method.parameters, called=method.name or "", request=asked)
+        _check_constraints(spec.request, sources)
+        return spec
+
+    sources = each("datasets", lambda data: _source(data, folder))
+    oracles = each("oracles", lambda oracle: _oracle_spec(oracle, folder))
+    methods = each("methods", method_of)
     problems += _repeated("datasets", [s.spec.name for s in sources])
     problems += _repeated("oracles", [o.name for o in oracles])
     names = [o.name for o in oracles]

@@ -8,25 +8,24 @@ explanations of a plan.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, overload
 
 from denseflip.counterfactual import Counterfactual
 from denseflip.datasets import Dataset
-from denseflip.errors import InvalidParameterError, UnknownNameError, nearest, said
-from denseflip.experiments.resolve import own_digest
+from denseflip.errors import InvalidParameterError, UnknownNameError, nearest
+from denseflip.experiments.plan import own_digest
+from denseflip.experiments.records import read_story
 from denseflip.experiments.spec import MethodSpec, StoryJob, StorySpec
-from denseflip.experiments.story_records import read_story
 from denseflip.experiments.table import Table
-from denseflip.graph.edits_table import make_frame
+from denseflip.graph.edits import make_frame
 from denseflip.notebook import ROWS, html_table, with_bar
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
 from denseflip.request import Request, takes_request
 from denseflip.runs.engines import make_engine
-from denseflip.runs.identity import content_id
-from denseflip.runs.object_identity import describe_given, pickle_anything
+from denseflip.runs.identity import check_sendable, content_id, describe_given
 from denseflip.runs.result_store import Store, open_store
 from denseflip.runs.run import Outcome, run_specs
 from denseflip.runs.sources import OracleSpec, data_of, oracle_of_words, preset_oracle
@@ -167,33 +166,32 @@ class Explanations(Sequence[Explained]):
 
 def _row(one: Explained) -> tuple[Any, ...]:
     """A graph's cells of the table."""
-    story = one.story
-    if story is None:
-        said = {"id": one.id, "class": one.label, "status": "failed", "failure": one.failure}
-        return tuple(said.get(column) for column in COLUMNS)
-    result, found = story.result, story.result.found
-    test = story.as_read
-    cells: dict[str, Any] = {
-        "id": one.id,
-        "class": one.label,
+    cells: dict[str, Any] = {"id": one.id, "class": one.label}
+    if (story := one.story) is None:
+        cells |= {"status": "failed", "failure": one.failure}
+        return tuple(map(cells.get, COLUMNS))
+    result, test = story.result, story.as_read
+    cells |= {
         "before": story.class_name(result.label_before),
         "correct": story.correct,
-        "after": story.class_name(result.label_after) if found else None,
         "status": str(result.status),
-        "cells": len(story.claim.amounts) if found else None,
-        "edits": result.distance if found else None,
-        "added": len(result.added) if found else None,
-        "removed": len(result.removed) if found else None,
-        "relative_distance": result.relative_distance if found else None,
         "calls": result.calls,
-        "true_as_read": story.true_as_read if found else None,
-        "as_read": test.share if found and test is not None else None,
-        "badge": story.badge.text if found else None,
-        "language": story.language if found else None,
         "sentence": story.statement,
-        "failure": None,
     }
-    return tuple(cells[column] for column in COLUMNS)
+    if result.found:
+        cells |= {
+            "after": story.class_name(result.label_after),
+            "cells": len(story.claim.amounts),
+            "edits": result.distance,
+            "added": len(result.added),
+            "removed": len(result.removed),
+            "relative_distance": result.relative_distance,
+            "true_as_read": story.true_as_read,
+            "as_read": None if test is None else test.share,
+            "badge": story.badge.text,
+            "language": story.language,
+        }
+    return tuple(map(cells.get, COLUMNS))
 
 
 @takes_request()
@@ -266,7 +264,7 @@ def explain_many(
         lasting=store is not None,
     )
     if workers > 1 or engine in {"processes", "dask"}:
-        check_sendable(specs)
+        check_specs(specs)
     with open_store(store) as kept:
         outcome = run_specs(specs, kept, runs, progress=progress, workers=workers)
     return gather(specs, outcome)
@@ -326,40 +324,19 @@ def gather(specs: Sequence[StorySpec], outcome: Outcome) -> Explanations:
     explained = []
     for spec in specs:
         record = outcome.records.get(spec.id)
-        story = None if record is None else _in_order(read_story(record, dataset), spec)
+        story = None if record is None else read_story(record, dataset)
         label = dataset.class_names[dataset[spec.graph].label]
         failure = "" if story else why.get(spec.id, "Not run.")
         explained.append(Explained(spec.graph, label, story, failure))
     return Explanations(dataset, tuple(explained), outcome)
 
 
-def _in_order(story: Story, spec: StorySpec) -> Story:
-    """Restore the order of the parameters of the method, which stores sort."""
-    result, resolved = story.result, dict(spec.job.method.resolved)
-    if result.parameters != resolved:
-        return story
-    front = tuple(replace(member, parameters=resolved) for member in result.front)
-    return replace(story, result=replace(result, parameters=resolved, front=front))
-
-
-def check_sendable(specs: Sequence[StorySpec]) -> None:
+def check_specs(specs: Sequence[StorySpec]) -> None:
     """Raise an error before the run if something cannot be sent to other processes."""
     for job in {id(spec.job): spec.job for spec in specs}.values():
-        for what, value in (
-            ("oracle", job.oracle.given),
-            ("method", job.method.given),
-            *((name, getattr(job.request, name)) for name in job.request.given),
-            ("evaluation", job.evaluation),
-        ):
-            try:
-                pickle_anything(value)
-            except Exception as error:  # pickling can raise anything
-                msg = (
-                    f"{what}: this {type(value).__name__} cannot be sent to other processes "
-                    f"({said(error, 120)}). Give it as module:function or as a file, or work in "
-                    "this process (jobs=1)."
-                )
-                raise InvalidParameterError(msg, parameter="jobs") from error
+        asked = {name: getattr(job.request, name) for name in job.request.given}
+        given = {"oracle": job.oracle.given, "method": job.method.given, **asked}
+        check_sendable(**given | {"evaluation": job.evaluation})
 
 
 # ---- words and objects ----------------------------------------------------------------------

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +61,7 @@ def write_many(
     check_pages(pages)
     out = Path(folder)
     out.mkdir(parents=True, exist_ok=True)
+    clear_torn(out)
     job = specs[0].job
     card, dataset = _card(specs), many.dataset.card
     names = file_names([one.id for one in many])
@@ -70,7 +71,7 @@ def write_many(
         clear_torn(out / PAGES)
         links = {one.id: f"{PAGES}/{names[one.id]}.html" for one in many if one.story is not None}
         said = content_id([__version__, dict(job.versions), pages, command, _plain(card)])
-        with _manifest(out) as written:
+        with closing(_Written(out)) as written:
             for done, (one, spec) in enumerate(zip(many, specs, strict=True)):
                 if progress is not None:
                     progress(done, len(many))
@@ -183,18 +184,9 @@ class _Written:
         """Record a written page."""
         self.keys[name] = key
         if time.monotonic() - self.last >= _EVERY:
-            self.save()
+            self.close()
 
-    def save(self) -> None:
+    def close(self) -> None:
         """Save the list."""
         self.last = time.monotonic()
         write_whole(self.out / _MANIFEST, json.dumps(self.keys, indent=0, sort_keys=True) + "\n")
-
-
-@contextmanager
-def _manifest(out: Path) -> Iterator[_Written]:
-    written = _Written(out)
-    try:
-        yield written
-    finally:
-        written.save()

@@ -11,11 +11,20 @@ import numpy as np
 
 from denseflip.as_read import wilson_interval
 from denseflip.experiments.results import Row, typical
-from denseflip.experiments.run_page import Picture
 from denseflip.experiments.table import MISSING, Table, show
 from denseflip.report.canvas import save_figure
+from denseflip.report.html import TableContext
 from denseflip.report.measure_panels import Panel, Spread, plot_measured
 from denseflip.report.page_figures import PageFigure, page_figure
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A chart of the page: its title, the drawing, and the table of its values."""
+
+    name: str
+    figure: PageFigure
+    table: TableContext | None = None
 
 
 @dataclass(frozen=True)

@@ -1,47 +1,96 @@
-"""Records of the store: save one explanation, and restore the complete result.
+"""Records of the store: save an explanation or a story, and restore it complete.
 
-A record is a dictionary: ``id`` and ``spec`` (what was run), ``result`` (the columns of tables),
-``times``, and ``whole``: what else is needed, together with the data set, to restore the result
-with its trace. The graph is in the data set, so only its digest is stored; the edits follow from
-the trace. A trace is stored as compressed columns of small numbers: some hundred bytes instead of
-some thousand as JSON.
+A record of an explanation is a dictionary: ``id`` and ``spec`` (what was run), ``result`` (the
+columns of tables), ``times``, and ``whole``: what else is needed, together with the data set, to
+restore the result with its trace. A record of a story has ``told`` instead; sentences are composed
+again from what was tested. Graph and nodes are in the data set, so only the digest of the graph is
+stored; the edits follow from the trace. A trace is stored as compressed columns of small numbers:
+some hundred bytes instead of some thousand as JSON.
 """
 
 from __future__ import annotations
 
 import base64
+import json
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.counterfactual import Ask, AsRead, Counterfactual, Status, Step
-from denseflip.errors import DatasetError, StoreError
+from denseflip.counterfactual import Ask, Counterfactual, Status, Step
+from denseflip.datasets import Dataset
+from denseflip.errors import DatasetError, FileFormatError, StoreError
 from denseflip.graph import Codes, Edits, Graph, Pair
 from denseflip.graph.pairs import decode
 from denseflip.limits import max_size, show_size
+from denseflip.metrics import MEASURES, Case
+from denseflip.runs.identity import plain_json
 from denseflip.runs.result_store import CHECKS, Record, make_record
+from denseflip.story.story import Story
 
-if TYPE_CHECKING:
-    from denseflip.datasets import Dataset
-
+_NO_GRAPH = Graph.from_edges(1, [])
+_EMPTY = Counterfactual(Status.FOUND, _NO_GRAPH, Edits(), 0, 0).to_dict()
+_MEMBERS = ("front", "diverse")  # other answers that a result carries
+_APART = ("original", "edits", "trace", "elapsed", *_MEMBERS)
+_FIELDS = tuple(f.name for f in fields(Counterfactual) if f.name not in _APART)
 _FROM_COLUMNS = (  # fields of a result that are also columns
-    "label_before",
-    "label_after",
-    "search_calls",
-    "refine_calls",
-    "background_calls",
-    "distinct_calls",
-    "iterations",
-    "minimal",
+    *("status", "label_before", "label_after", "search_calls", "refine_calls", "background_calls"),
+    *("distinct_calls", "iterations", "minimal", "notes", "chosen"),
+)
+_MADE_ANEW = (  # parts of a story that it derives
+    *("statement", "lead", "items", "short", "detailed", "verified", "true_as_read", "reading"),
+    *("correct", "badge", "footnotes", "regions", "nodes"),
 )
 _DIGITS = 16  # of the original's digest, in hexadecimal
 _COLUMNS = 7
 _STEPPED = 0x80
 TIMES = ("search", "search_oracle", "measures", "oracle", "evaluations")
+
+
+# ---- columns ----------------------------------------------------------------------------
+
+# Times are stored separately, since they differ between runs; stability needs many explanations.
+_MEASURED = [m for m in MEASURES.values() if m.name != "elapsed" and "seeds" not in m.needs]
+_FIRST = ("status", "found", "label_before", "label_after")
+
+# Description: the chosen method, the language, the reading in which it is true.
+_SPOKEN = ("chosen", "language", "reading")
+
+# In the order of tables and exports. Those after `notes` are of found counterfactuals only, but
+# for ``d`` and ``C``: what the reading of a method calls distance and calls.
+COLUMNS = (
+    *_FIRST,
+    *(m.name for m in _MEASURED if m.always and m.name not in _FIRST),
+    "notes",
+    *(m.name for m in _MEASURED if not m.always),
+    *_SPOKEN,
+    "label_true",  # the data set's
+    "d",
+    "C",
+)
+
+
+def columns_of(case: Case) -> dict[str, Any]:
+    """Return all columns of a case except ``d`` and ``C``, which depend on the reading."""
+    result = case.result
+    row: dict[str, Any] = dict.fromkeys(COLUMNS[: COLUMNS.index("d")])
+    row.update((m.name, m(case)) for m in _MEASURED)
+    row.update(
+        status=str(result.status),
+        label_before=result.label_before,
+        label_after=result.label_after,
+        notes=list(result.notes),
+        chosen=result.chosen,
+        language=None if case.claim is None else case.claim.spoken,
+        reading=case.true_reading,
+    )
+    return row
+
+
+# ---- results ----------------------------------------------------------------------------
 
 
 def result_record(
@@ -59,29 +108,9 @@ def result_record(
     row : its columns.
     times : durations; the only part that differs from run to run.
     """
-    whole: dict[str, Any] = {
-        "original": result.original.digest.hex()[:_DIGITS],
-        "trace": _pack_trace(result.trace, result.original.n_nodes),
-    }
-    # The result of a user's method may differ from its trace, or have another name.
-    n = result.original.n_nodes
-    if not np.array_equal(_odd_codes(result.trace, n), _sorted_codes(result.edits.pairs, n)):
-        whole["edits"] = {
-            "added": _sorted_codes(result.added, n).tolist(),
-            "removed": _sorted_codes(result.removed, n).tolist(),
-        }
-    whole.update(_told(result))
-    if result.front:
-        whole["front"] = [_member(member, result) for member in result.front]
-    stated = _stated(identity, row)
-    other = {key: getattr(result, key) for key in stated if getattr(result, key) != stated[key]}
-    if other:
-        whole["other"] = {
-            key: list(value) if isinstance(value, tuple) else value for key, value in other.items()
-        }
-    return make_record(
-        identity, result=dict(row), whole=whole, times={**times, "elapsed": result.elapsed}
-    )
+    whole = _pack(result, _stated(identity, row)) | {"original": _digest(result.original)}
+    times = {**times, "elapsed": result.elapsed}
+    return make_record(identity, result=dict(row), whole=whole, times=times)
 
 
 def read_result(record: Record, dataset: Dataset) -> Counterfactual:
@@ -95,123 +124,162 @@ def read_result(record: Record, dataset: Dataset) -> Counterfactual:
     Raises
     ------
     StoreError
-        If the record holds no explanation.
+        If the record holds no explanation, or a damaged one.
     DatasetError
         If it is not the data set that was explained.
     """
-    spec, row = record["spec"], record["result"]
+    spec = record["spec"]
     if spec.get("kind") != "run" or "whole" not in record:
         msg = (
             f"The record {record['id'][:12]} has no explanation (kind {spec.get('kind')!r}). "
             "Explanations have the kind 'run' and an entry 'whole'."
         )
         raise StoreError(msg)
-    whole, graph = record["whole"], dataset[spec["graph"]].graph
-    if not graph.digest.hex().startswith(whole["original"]):
-        msg = (
-            f"The record {record['id'][:12]} is about a graph {spec['graph']!r} of "
-            f"{spec['data']['name']!r} that differs from the one in {dataset.name!r}. "
-            "Give the data set that was explained."
-        )
-        raise DatasetError(msg)
-    fields = _stated(spec, row)
-    fields.update(whole.get("other", {}))
-    fields["notes"] = tuple(fields["notes"])
-    result = Counterfactual(
-        original=graph,
-        edits=_edits(edit_codes(record), graph),
-        trace=_unpack_trace(whole["trace"]),
-        elapsed=record["times"]["elapsed"],
-        **_read_told(whole),
-        **{**fields, "status": Status(fields["status"])},
-    )
-    return replace(result, front=tuple(_read_member(m, result) for m in whole.get("front", ())))
+    whole = dict(record["whole"])
+    graph = _graph_of(record, whole.pop("original", "?"), dataset)
+    return _unpack(whole, _stated(spec, record["result"]), graph, record["times"]["elapsed"])
 
 
 def edit_codes(record: Record) -> Codes:
     """Return the pairs that an explanation changed, as sorted codes ``u * n + v``."""
-    listed = record["whole"].get("edits")
-    if listed is not None:
-        return np.sort(np.asarray(listed["added"] + listed["removed"], dtype=np.int64))
-    return _packed_codes(record["whole"]["trace"])
+    return _edit_codes(record["whole"])
 
 
 def _stated(spec: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a result that its spec and its columns hold."""
+    """Return a result as far as its spec and its columns hold it, as plain data."""
     method = spec["method"]
     return {
-        "status": row["status"],
-        "notes": tuple(row["notes"]),
+        **_EMPTY,
         "target": spec["target"],
         "method": method["name"],
         "parameters": method["resolved"],
         "seed": spec["seed"],
-        "confidence": None,
-        "confidence_before": None,
-        "confidence_after": None,
-        "constraints": {},
-        "refused": {},
-        **{key: row[key] for key in _FROM_COLUMNS},
+        **{name: row[name] for name in _FROM_COLUMNS},
     }
 
 
-def _edits(codes: Codes, graph: Graph) -> Edits:
-    there = np.isin(codes, graph.codes)
-    n = graph.n_nodes
-    return Edits(added=tuple(decode(codes[~there], n)), removed=tuple(decode(codes[there], n)))
+def _pack(result: Counterfactual, like: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a result as plain data, as far as it differs from ``like``; without graph and times.
 
-
-# ---- description -------------------------------------------------------------------------
-
-
-def _told(result: Counterfactual) -> dict[str, Any]:
-    """Return what was chosen and whether it is true as read, if the result has it."""
-    told: dict[str, Any] = {}
-    if result.as_read is not None:
-        test = result.as_read
-        told["as_read"] = list(astuple(test))
-    if result.chosen:
-        told["chosen"] = result.chosen
-    return told
-
-
-def _read_told(kept: Mapping[str, Any]) -> dict[str, Any]:
-    test = kept.get("as_read")
-    return {"as_read": None if test is None else AsRead(*test), "chosen": kept.get("chosen", "")}
-
-
-def _member(member: Counterfactual, result: Counterfactual) -> dict[str, Any]:
-    """Return what a result of a front has that differs from the result with the front."""
-    n = member.original.n_nodes
-    kept = {
-        "trace": _pack_trace(member.trace, n),
-        **_told(member),
-        "other": {
-            key: value
-            for key in _FROM_COLUMNS
-            if (value := getattr(member, key)) != getattr(result, key)
-        },
-    }
-    codes = _sorted_codes(member.edits.pairs, n)
-    if not np.array_equal(_odd_codes(member.trace, n), codes):
+    Other answers (`_MEMBERS`) are stored as far as they differ from the result.
+    """
+    bare: dict[str, Any] = {"original": _NO_GRAPH, "edits": Edits(), "trace": ()}
+    plain = replace(result, **bare, front=(), diverse=()).to_dict()
+    n = result.original.n_nodes
+    kept = {name: plain[name] for name in _FIELDS if plain[name] != like[name]}
+    kept["trace"] = _pack_trace(result.trace, n)
+    codes = np.sort(_codes(result.edits.pairs, n))
+    # The result of a user's method may differ from its trace.
+    if not np.array_equal(_odd(_codes((p for s in result.trace for p in s.toggled), n)), codes):
         kept["edits"] = codes.tolist()
-    if member.notes != result.notes:
-        kept["notes"] = list(member.notes)
+    for name in _MEMBERS:
+        if members := getattr(result, name):
+            kept[name] = [_pack(member, plain) for member in members]
     return kept
 
 
-def _read_member(kept: Mapping[str, Any], result: Counterfactual) -> Counterfactual:
-    listed = kept.get("edits")
-    codes = _packed_codes(kept["trace"]) if listed is None else np.array(listed, dtype=np.int64)
+def _unpack(
+    kept: Mapping[str, Any], like: Mapping[str, Any], graph: Graph, elapsed: float
+) -> Counterfactual:
+    """Inverse of `_pack`."""
+    if unknown := set(kept) - {*_FIELDS, *_MEMBERS, "trace", "edits"}:
+        msg = f"A stored result has unknown parts: {', '.join(sorted(unknown))}."
+        raise StoreError(msg)
+    plain = {**like, **{name: kept[name] for name in _FIELDS if name in kept}}
+    codes, n = _edit_codes(kept), graph.n_nodes
+    there = np.isin(codes, graph.codes)
+    members: dict[str, Any] = {
+        name: tuple(_unpack(member, plain, graph, elapsed) for member in kept.get(name, ()))
+        for name in _MEMBERS
+    }
+    try:
+        found = Counterfactual.from_dict(plain)
+    except FileFormatError as error:
+        msg = f"A stored result cannot be read ({error})"
+        raise StoreError(msg) from error
     return replace(
-        result,
-        edits=_edits(codes, result.original),
+        found,
+        original=graph,
+        edits=Edits(tuple(decode(codes[~there], n)), tuple(decode(codes[there], n))),
         trace=_unpack_trace(kept["trace"]),
-        front=(),
-        notes=tuple(kept.get("notes", result.notes)),
-        **_read_told(kept),
-        **kept["other"],
+        elapsed=elapsed,
+        **members,
     )
+
+
+def _edit_codes(kept: Mapping[str, Any]) -> Codes:
+    listed, packed = kept.get("edits"), kept["trace"]
+    if listed is not None:
+        return np.array(listed, dtype=np.int64)
+    columns = _unpack_columns(packed)
+    return _odd(columns[4].astype(np.int64) * packed["n_nodes"] + columns[5])
+
+
+def _digest(graph: Graph) -> str:
+    return graph.digest.hex()[:_DIGITS]
+
+
+def _graph_of(record: Record, digest: Any, dataset: Dataset) -> Graph:
+    """Return the graph that a record is about; refuse another data set."""
+    name: str = record["spec"]["graph"]
+    graph = dataset[name].graph
+    if _digest(graph) != digest:
+        msg = (
+            f"The record {record['id'][:12]} is about a graph {name!r} that differs from the one "
+            f"in {dataset.name!r}. Give the data set that was explained."
+        )
+        raise DatasetError(msg)
+    return graph
+
+
+# ---- stories ----------------------------------------------------------------------------
+
+
+def story_record(identity: Mapping[str, Any], story: Story, times: Mapping[str, Any]) -> Record:
+    """Return the record of one story.
+
+    Parameters
+    ----------
+    identity : of its spec.
+    story : the story.
+    times : durations; the only part that differs from run to run.
+    """
+    told = {key: value for key, value in story.to_dict().items() if key not in _MADE_ANEW}
+    told |= {"result": _pack(story.result, _EMPTY), "original": _digest(story.result.original)}
+    # As restored from a store, so that the result does not depend on whether it was stored.
+    plain = json.loads(plain_json(told))
+    return make_record(identity, told=plain, times={**times, "elapsed": story.result.elapsed})
+
+
+def read_story(record: Record, dataset: Dataset) -> Story:
+    """Restore the story of a record.
+
+    Parameters
+    ----------
+    record : of a `Store`.
+    dataset : the data set that was explained.
+
+    Raises
+    ------
+    StoreError
+        If the record holds no story.
+    DatasetError
+        If it is not the data set that was explained.
+    """
+    spec, told = record["spec"], record.get("told")
+    if spec.get("kind") != "story" or not isinstance(told, Mapping):
+        msg = f"The record {record['id'][:12]} has no story (kind {spec.get('kind')!r})."
+        raise StoreError(msg)
+    graph = _graph_of(record, told.get("original"), dataset)
+    try:
+        result = _unpack(told["result"], _EMPTY, graph, record["times"]["elapsed"])
+        nodes = dataset.nodes.to_dict()
+        story = Story.from_dict({**told, "result": result.to_dict(), "nodes": nodes})
+    except (AttributeError, LookupError, TypeError, FileFormatError) as error:
+        msg = f"The record {record['id'][:12]} cannot be read as a story ({error})."
+        raise StoreError(msg) from error
+    # Share the graph and the node table between the stories of a data set.
+    return replace(story, nodes=dataset.nodes, result=result)
 
 
 # ---- traces -----------------------------------------------------------------------------
@@ -264,11 +332,6 @@ def _unpack_trace(packed: Mapping[str, Any]) -> tuple[Step, ...]:
         node += max(0, m - 1)
         steps.append(Step(block, structure, toggled, ask, ends, name, iteration))
     return tuple(steps)
-
-
-def _packed_codes(packed: Mapping[str, Any]) -> Codes:
-    columns = _unpack_columns(packed)
-    return _odd(columns[4].astype(np.int64) * packed["n_nodes"] + columns[5])
 
 
 def _unpack_columns(packed: Mapping[str, Any]) -> list[npt.NDArray[Any]]:
@@ -330,20 +393,10 @@ def _ends(pairs: Iterable[Pair]) -> tuple[int, ...]:
     return tuple(dict.fromkeys(v for pair in pairs for v in pair))
 
 
-def _odd_codes(trace: Iterable[Step], n_nodes: int) -> Codes:
-    """Return the net edits of a trace: the pairs toggled an odd number of times."""
-    pairs = [pair for step in trace for pair in step.toggled]
-    return _odd(_codes(pairs, n_nodes))
-
-
 def _odd(codes: Codes) -> Codes:
     values, counts = np.unique(codes, return_counts=True)
     odd: Codes = values[counts % 2 == 1]
     return odd
-
-
-def _sorted_codes(pairs: Iterable[Pair], n_nodes: int) -> Codes:
-    return np.sort(_codes(pairs, n_nodes))
 
 
 def _codes(pairs: Iterable[Pair], n_nodes: int) -> Codes:

@@ -8,8 +8,7 @@ from itertools import combinations
 from typing import Any
 
 from denseflip.errors import InvalidParameterError, UnknownNameError
-from denseflip.experiments.records import edit_codes
-from denseflip.experiments.result_columns import COLUMNS
+from denseflip.experiments.records import COLUMNS, edit_codes
 from denseflip.experiments.table import Table
 from denseflip.metrics import MEASURES
 from denseflip.metrics.measures import MEASURE_WORDS
@@ -21,26 +20,14 @@ ALL_COLUMNS = (*KEYS, *COLUMNS, *TIMES)
 DEFAULT_GROUP = ("data", "oracle", "method", "label_before")
 DEFAULT_METRICS = ("relative_distance", "calls")
 _SAY_LITTLE = {  # in addition to flip rate, relative distance and all calls
-    "found",
-    "distance",
-    "search_calls",
-    "refine_calls",
-    "background_calls",
-    "amortised_calls",
-    "distinct_calls",
-    "elapsed",
-    "minimal",
+    *("found", "distance", "search_calls", "refine_calls", "background_calls", "amortised_calls"),
+    *("distinct_calls", "elapsed", "minimal"),
 }
 SIDES = ("data", "oracle", "method", "parameters")
 _LANGUAGES = ("regions", "nodes", "pairs")
 _SENTENCE = (
-    "cells",
-    "words",
-    "distance",
-    "relative_distance",
-    "calls",
-    "as_read",
-    "as_read_typical",
+    *("cells", "words", "distance", "relative_distance", "calls"),
+    *("as_read", "as_read_typical"),
 )
 _PLANTED = ("planted_first", "planted_alone")
 Row = dict[str, Any]

@@ -12,27 +12,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from denseflip.errors import counted
-from denseflip.experiments.plan import Skipped
-from denseflip.experiments.records import TIMES
-from denseflip.experiments.result_columns import COLUMNS
-from denseflip.experiments.results import KEYS, Row, list_table
-from denseflip.experiments.table import Table, TableContext
+from denseflip._version import __version__
+from denseflip.errors import MissingExtraError, counted
+from denseflip.experiments.measure_charts import HOW_TO_READ, Picture, method_charts
+from denseflip.experiments.plan import Matrix, Plan, Skipped, Source
+from denseflip.experiments.records import COLUMNS, TIMES
+from denseflip.experiments.results import KEYS, Row, bench_tables, list_table, to_rows
+from denseflip.experiments.table import Table
 from denseflip.files import write_whole
-from denseflip.report.html import Context
-from denseflip.report.page_figures import PageFigure
+from denseflip.report.html import Context, TableContext
 from denseflip.runs.run import Failure, Outcome
+from denseflip.runs.sources import OracleSpec, load_oracle_of
+from denseflip.search.core.target import class_names_of
 
 _SAID = re.compile(r"[:;] (?![^(]*\))")  # text after the colon of a title is its explanation
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A chart of the page: its title, the drawing, and the table of its values."""
-
-    name: str
-    figure: PageFigure
-    table: TableContext | None = None
 
 
 @dataclass(frozen=True)
@@ -165,3 +158,62 @@ def summary_lines(outcome: Outcome, jobs: int) -> list[str]:
             f"ratio {times['ratio']:.2f} (search alone {times['search_ratio'] or 0:.2f})."
         )
     return lines
+
+
+def write_bench(
+    title: str, matrix: Matrix, plan: Plan, outcome: Outcome, folder: Path
+) -> tuple[list[Table], list[str]]:
+    """Write all files of a comparison; return its tables and remarks for the user.
+
+    Without matplotlib the charts are left out, and a remark says so.
+    """
+    rows = to_rows(outcome.records.values())
+    tables = bench_tables(rows, class_names(matrix))
+    for table in tables:
+        table.write(folder)
+    write_rows(rows, folder)
+    pictures: list[Picture] = []
+    remarks = []
+    try:
+        place = folder / "figures"
+        if rows:
+            place.mkdir(exist_ok=True)
+        pictures = method_charts(rows, folder=place)
+    except MissingExtraError as error:
+        remarks.append(f"The charts were left out. {error}")
+    intro = [*_intro(matrix, outcome), *left_out(plan.skipped), *remarks]
+    intro += [HOW_TO_READ] if pictures else []
+    write_index(folder / "index.html", title, intro, tables, pictures)
+    write_times(outcome, folder)
+    return tables, remarks
+
+
+def class_names(matrix: Matrix) -> dict[tuple[str, str], Sequence[str]]:
+    """Return class names by data set and oracle, where an oracle uses the labels of the data set.
+
+    Presets do, and files with the same names; the labels of others may have another meaning.
+    """
+    return {
+        (source.spec.name, oracle.name): source.dataset.class_names
+        for source in matrix.sources
+        for oracle in matrix.oracles
+        if oracle.kind == "preset" or (oracle.kind == "file" and _same_names(oracle, source))
+    }
+
+
+def _same_names(oracle: OracleSpec, source: Source) -> bool:
+    names = class_names_of(load_oracle_of(oracle, source.dataset))
+    return names == dict(enumerate(source.dataset.class_names))
+
+
+def _intro(matrix: Matrix, outcome: Outcome) -> list[str]:
+    budgets = {method.request.budget for method in matrix.methods}
+    limits = ["no limit" if b is None else f"at most {b:,}" for b in sorted(budgets, key=str)]
+    seeds = ", ".join(map(str, matrix.seeds))
+    line = (
+        f"denseflip {__version__}. Data sets: {', '.join(s.spec.name for s in matrix.sources)}. "
+        f"Classifiers: {', '.join(o.name for o in matrix.oracles)}. "
+        f"Seed{'' if len(matrix.seeds) == 1 else 's'}: {seeds}. "
+        f"Queries per explanation: {' or '.join(limits)}."
+    )
+    return [line, *failed(outcome.failures, outcome.total)]

@@ -15,8 +15,7 @@ from typing import Any
 
 from denseflip.checks import visible
 from denseflip.request import Request
-from denseflip.runs.identity import versions
-from denseflip.runs.object_identity import describe_given, describe_request
+from denseflip.runs.identity import describe_given, describe_request, versions
 from denseflip.runs.result_store import Record
 from denseflip.runs.sources import DataSpec, OracleSpec
 from denseflip.runs.spec_base import Listener, Spec
@@ -29,7 +28,7 @@ class MethodSpec:
     """A method: its name, the parameters that were given, and all parameters as resolved.
 
     ``reading`` is ``plain``, the default, or a reading that a plug-in has registered (see
-    `denseflip.experiments.resolve`). ``digest`` is that of the source file of a user's method, or
+    `denseflip.experiments.plan`). ``digest`` is that of the source file of a user's method, or
     of the ``given`` object. ``ref`` is what `make_method` takes, if the name differs. ``request``
     holds the other options.
     """
@@ -119,9 +118,6 @@ class Job:
     @cached_property
     def identity(self) -> dict[str, Any]:
         """Return everything a result depends on except the graph, JSON-ready."""
-        return self._facts()
-
-    def _facts(self) -> dict[str, Any]:
         return {
             "kind": self.kind,
             "data": {"name": self.data.name, "digest": self.data.digest},
@@ -208,9 +204,11 @@ class StoryJob(Job):
 
     kind = "story"
 
-    def _facts(self) -> dict[str, Any]:
+    @cached_property
+    def identity(self) -> dict[str, Any]:
+        """The same, and the evaluation."""
         known = describe_given(self.evaluation, "evaluation", lasting=self.lasting)
-        return {**super()._facts(), "evaluation": known}
+        return {**super().identity, "evaluation": known}
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from denseflip.checks import in_markdown
 from denseflip.errors import UnknownNameError
 from denseflip.files import write_whole
-from denseflip.report.html import Context
+from denseflip.report.html import TableContext
 
 MISSING = "–"
 _LONG = 60  # cells longer than this are set as paragraphs in LaTeX
@@ -43,18 +43,6 @@ _LATEX = {
     "−": "$-$",
     "…": r"\dots{}",
 }
-
-
-@dataclass(frozen=True)
-class TableContext(Context):
-    """Return a table of texts as HTML."""
-
-    template: ClassVar = "table.html.j2"
-    name: str
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True)

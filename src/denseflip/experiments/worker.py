@@ -20,11 +20,9 @@ from typing import Any
 from denseflip.counterfactual import Counterfactual, Label
 from denseflip.datasets import Dataset
 from denseflip.errors import OracleError
-from denseflip.experiments.records import result_record
-from denseflip.experiments.resolve import build_method, distance_and_calls
-from denseflip.experiments.result_columns import columns_of
+from denseflip.experiments.plan import build_method, distance_and_calls
+from denseflip.experiments.records import columns_of, result_record, story_record
 from denseflip.experiments.spec import PLAIN, ClassifierSpec, MeasureSpec, RunSpec, StorySpec
-from denseflip.experiments.story_records import story_record
 from denseflip.graph import Graph
 from denseflip.metrics import Case, Planted
 from denseflip.oracles.background import Background

@@ -17,8 +17,8 @@ from denseflip.errors import InvalidGraphError, shown
 from denseflip.graph.pairs import (
     Codes,
     Pair,
+    are_among,
     check_n_nodes,
-    contains,
     count_shared,
     decode,
     encode_pairs,
@@ -207,7 +207,7 @@ class Graph:
             return len(self._codes)
         except AttributeError:
             differ, before = self._since_root(), self._root._codes
-            gone = int(contains(before, differ).sum())
+            gone = int(are_among(differ, before).sum())
             return len(before) + len(differ) - 2 * gone
 
     @property
@@ -247,8 +247,8 @@ class Graph:
             return False
         code = u * self._n + v
         root = self._root
-        joined = bool(contains(root._codes, code))
-        return joined if root is self else joined != bool(contains(self._since_root(), code))
+        joined = bool(are_among(code, root._codes))
+        return joined if root is self else joined != bool(are_among(code, self._since_root()))
 
     def degrees(self) -> Codes:
         """Number of neighbours of every node."""

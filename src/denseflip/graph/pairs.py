@@ -185,15 +185,6 @@ def count_shared(a: Codes, b: Codes) -> int:
     return int(np.count_nonzero(merged[1:] == merged[:-1]))
 
 
-def are_among(codes: Codes, others: Codes) -> npt.NDArray[np.bool_]:
-    """Which of the codes are among sorted others."""
-    if not len(others):
-        return np.zeros(len(codes), dtype=bool)
-    at = np.minimum(np.searchsorted(others, codes), len(others) - 1)
-    found: npt.NDArray[np.bool_] = others[at] == codes
-    return found
-
-
 def count_each(runs: Sequence[Codes]) -> tuple[Codes, Codes]:
     """The sorted union of sorted arrays of codes, and the number of arrays that have each."""
     merged = _merged(*runs)
@@ -235,10 +226,10 @@ def random_codes(n_nodes: int, k: int, rng: np.random.Generator) -> Codes:
     return np.asarray(u * n_nodes + v, dtype=np.int64)
 
 
-def contains(codes: Codes, wanted: int | Codes) -> npt.NDArray[np.bool_]:
-    """Which of the codes are among the sorted ones."""
-    if not len(codes):
-        return np.zeros(np.shape(wanted), dtype=bool)
-    at = np.minimum(codes.searchsorted(wanted), len(codes) - 1)
-    found: npt.NDArray[np.bool_] = codes[at] == wanted
+def are_among(codes: int | Codes, others: Codes) -> npt.NDArray[np.bool_]:
+    """Which of the codes are among sorted others."""
+    if not len(others):
+        return np.zeros(np.shape(codes), dtype=bool)
+    at = np.minimum(others.searchsorted(codes), len(others) - 1)
+    found: npt.NDArray[np.bool_] = others[at] == codes
     return found

@@ -167,7 +167,7 @@ def densest(
         order = -(-edges // len(inside))
         kept = [v for v in near if numbers[v] >= order]
         wider = _denser(kept, near, edges, len(inside))
-        count = _edges_in(wider, near)
+        count = sum(len(near[v] & wider) for v in wider) // 2
         if count * len(inside) <= edges * len(wider):
             return Dense(tuple(sorted(wider)), count / len(wider))
         inside, edges = wider, count
@@ -233,10 +233,6 @@ def _peeled(near: Mapping[int, AbstractSet[int]]) -> tuple[AbstractSet[int], int
         if edges * best[1] > best[0] * len(degree):
             best, at = (edges, len(degree)), len(gone)
     return set(near).difference(gone[:at]), best[0]
-
-
-def _edges_in(nodes: AbstractSet[int], near: Mapping[int, AbstractSet[int]]) -> int:
-    return sum(len(near[v] & nodes) for v in nodes) // 2
 
 
 def _pair(u: int, v: int) -> Pair:

@@ -1,7 +1,7 @@
 """Measures of explanations; `docs/metrics.md` explains every one of them.
 
 `MEASURES` holds one record per measure, each a callable on a `Case`. Measures that a result does
-not compute itself are also functions, in `quality` and `denseflip.search.claims.redraw_test`.
+not compute itself are also functions, in `quality` and `denseflip.search.claims.redraw`.
 """
 
 from denseflip.metrics.case import Case, Planted
@@ -24,7 +24,7 @@ from denseflip.metrics.quality import (
     robustness,
     seed_stability,
 )
-from denseflip.search.claims.redraw_test import as_read
+from denseflip.search.claims.redraw import as_read
 
 __all__ = [
     "MEASURES",

@@ -14,7 +14,7 @@ from denseflip.graph import Graph, Nodes, Taxonomy
 from denseflip.metrics import quality
 from denseflip.oracles.background import Background
 from denseflip.oracles.session import Session
-from denseflip.search.claims import redraw_test as truth
+from denseflip.search.claims import redraw as truth
 from denseflip.search.claims.claim import Claim
 from denseflip.search.claims.redraw import DRAWS
 

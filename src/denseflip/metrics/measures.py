@@ -20,9 +20,11 @@ from denseflip.counterfactual import Counterfactual, Label, Reading
 from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError
 from denseflip.metrics import quality
 from denseflip.metrics.case import NEEDS, Case
-from denseflip.search.claims import redraw_test as truth
+from denseflip.search.claims import redraw as truth
 
 Value = bool | int | float | None
+Better = Literal["low", "high", ""]
+Function = Callable[[Case], Value]
 
 
 @dataclass(frozen=True)
@@ -49,10 +51,10 @@ class Measure:
 
     name: str
     summary: str
-    better: Literal["low", "high", ""]
+    better: Better
     needs: frozenset[str]
     average: Literal["median", "mean"]
-    function: Callable[[Case], Value]
+    function: Function
     always: bool = False
 
     def __post_init__(self) -> None:
@@ -81,23 +83,29 @@ class Measure:
 # ---- the records --------------------------------------------------------------------------
 
 
-def _plain(name: str, summary: str, better: Literal["low", "high", ""] = "") -> Measure:
+def _median(
+    name: str, summary: str, better: Better, function: Function, *needs: str, always: bool = False
+) -> Measure:
+    return Measure(name, summary, better, frozenset(needs), "median", function, always)
+
+
+def _rate(
+    name: str, summary: str, function: Function, *needs: str, always: bool = False
+) -> Measure:
+    """A share or a yes/no value; higher is better."""
+    return Measure(name, summary, "high", frozenset(needs), "mean", function, always)
+
+
+def _plain(name: str, summary: str, better: Better = "low") -> Measure:
     """A measure that the result itself holds under this name, found or not."""
     of = attrgetter(name)
-    return Measure(
-        name, summary, better, frozenset(), "median", lambda case: of(case.result), always=True
-    )
+    return _median(name, summary, better, lambda case: of(case.result), always=True)
 
 
 def _regional(name: str, summary: str) -> Measure:
     function = getattr(quality, name)
-    return Measure(
-        name,
-        summary,
-        "low",
-        frozenset({"regions"}),
-        "median",
-        lambda case: function(case.result, case.regions),
+    return _median(
+        name, summary, "low", lambda case: function(case.result, case.regions), "regions"
     )
 
 
@@ -142,156 +150,115 @@ def _planted(case: Case, *, alone: bool) -> bool | None:
     return named == (frozenset(planted.regions),)
 
 
-_ASKED = frozenset({"oracle"})
 _LIST = (
-    Measure(
+    _rate(
         "found",
         "a counterfactual was found; its mean is the flip rate",
-        "high",
-        frozenset(),
-        "mean",
         lambda case: case.result.found,
         always=True,
     ),
-    _plain("distance", "changed pairs, |E △ E'|", "low"),
-    _plain("relative_distance", "the paper's d%: changed pairs over |E ∪ E'|", "low"),
-    _plain("calls", "the paper's C: queries of the classifier, one per graph", "low"),
-    _plain("search_calls", "queries up to the flip", "low"),
-    _plain("refine_calls", "queries of the refinement after the flip", "low"),
-    _plain("background_calls", "queries about the graphs of the data set", "low"),
-    _plain("amortised_calls", "calls once the labels of the data set are known", "low"),
-    _plain("distinct_calls", "different graphs queried", "low"),
-    _plain("iterations", "iterations of the method", "low"),
-    Measure(
-        "n_added",
-        "edges added",
-        "",
-        frozenset(),
-        "median",
-        lambda case: len(case.result.added),
-        always=True,
-    ),
-    Measure(
-        "n_removed",
-        "edges removed",
-        "",
-        frozenset(),
-        "median",
-        lambda case: len(case.result.removed),
-        always=True,
-    ),
-    _plain("elapsed", "seconds of the search", "low"),
-    Measure("minimal", "no single edit can be undone", "high", frozenset(), "mean", _minimal),
+    _plain("distance", "changed pairs, |E △ E'|"),
+    _plain("relative_distance", "the paper's d%: changed pairs over |E ∪ E'|"),
+    _plain("calls", "the paper's C: queries of the classifier, one per graph"),
+    _plain("search_calls", "queries up to the flip"),
+    _plain("refine_calls", "queries of the refinement after the flip"),
+    _plain("background_calls", "queries about the graphs of the data set"),
+    _plain("amortised_calls", "calls once the labels of the data set are known"),
+    _plain("distinct_calls", "different graphs queried"),
+    _plain("iterations", "iterations of the method"),
+    _median("n_added", "edges added", "", lambda case: len(case.result.added), always=True),
+    _median("n_removed", "edges removed", "", lambda case: len(case.result.removed), always=True),
+    _plain("elapsed", "seconds of the search"),
+    _rate("minimal", "no single edit can be undone", _minimal),
     _regional("regions_touched", "regions with an end of at least one edit"),
     _regional("regions_to_cover", "fewest regions that hold 80 % of the edits"),
     _regional("region_pairs_to_cover", "fewest region pairs that hold 80 % of the edits"),
     _regional("region_entropy", "entropy of the edits' ends over all regions, 0 to 1"),
-    Measure(
+    _median(
         "density_drift",
         "|E'| / |E|; near 1: the density hardly changes",
         "",
-        frozenset(),
-        "median",
         lambda case: quality.density_drift(case.result),
     ),
-    Measure(
+    _median(
         "plausibility",
         "d% to the nearest real graph of the counterfactual's class",
         "low",
-        frozenset({"background"}),
-        "median",
         _plausibility,
+        "background",
     ),
     *(
-        Measure(
+        _rate(
             f"robustness_{percent}",
             f"share of random perturbations of {percent} % of all pairs that keep the label",
-            "high",
-            frozenset({"oracle"}),
-            "mean",
             partial(_robustness, share=percent / 100),
+            "oracle",
         )
         for percent in (1, 5)
     ),
-    Measure(
+    _rate(
         "statement_verified",
         "the edits that the sentence names change the label by themselves",
-        "high",
-        frozenset({"oracle", "regions"}),
-        "mean",
         lambda case: None if case.sentence is None else case.sentence.verified,
+        "oracle",
+        "regions",
     ),
-    Measure(
+    _median(
         "statement_pairs",
         "region pairs that the sentence needs to name",
         "low",
-        frozenset({"oracle", "regions"}),
-        "median",
         lambda case: None if case.sentence is None else case.sentence.n_named,
+        "oracle",
+        "regions",
     ),
-    Measure(
+    _rate(
         "as_read",
         "share of redraws of the sentence that flip, in the reading the sentence claims",
-        "high",
-        _ASKED,
-        "mean",
         _share,
+        "oracle",
     ),
-    Measure(
+    _rate(
         "as_read_typical",
         "the same with pairs that are typical of the target class",
-        "high",
-        _ASKED | {"background"},
-        "mean",
         partial(_share, reading="typical"),
+        "oracle",
+        "background",
     ),
-    Measure(
+    _median(
         "cells",
         "region pairs (or nodes, or pairs) that the shortest sentence names",
         "low",
-        _ASKED,
-        "median",
         lambda case: None if case.claim is None else len(case.claim.amounts),
+        "oracle",
     ),
-    Measure(
+    _rate(
         "told",
         f"true as read (9 of 10 redraws flip) in at most {truth.FEW_CELLS} cells",
-        "high",
-        _ASKED,
-        "mean",
         _told,
+        "oracle",
     ),
-    Measure(
+    _median(
         "words",
         "words of the sentence",
         "low",
-        frozenset({"story"}),
-        "median",
         lambda case: None if case.story is None else len(case.story.statement.split()),
+        "story",
     ),
-    Measure(
-        "planted_first",
-        "the planted pair of regions is the first that the sentence names",
-        "high",
-        _ASKED | {"planted"},
-        "mean",
-        partial(_planted, alone=False),
+    *(
+        _rate(
+            f"planted_{where}",
+            f"the planted pair of regions is {what} that the sentence names",
+            partial(_planted, alone=where == "alone"),
+            "oracle",
+            "planted",
+        )
+        for where, what in (("first", "the first"), ("alone", "all"))
     ),
-    Measure(
-        "planted_alone",
-        "the planted pair of regions is all that the sentence names",
-        "high",
-        _ASKED | {"planted"},
-        "mean",
-        partial(_planted, alone=True),
-    ),
-    Measure(
+    _rate(
         "seed_stability",
         "mean Jaccard similarity of the edits over seeds",
-        "high",
-        frozenset({"seeds"}),
-        "mean",
         lambda case: quality.seed_stability(case.seeds or ()),
+        "seeds",
     ),
 )
 MEASURES: dict[str, Measure] = {measure.name: measure for measure in _LIST}

@@ -8,7 +8,7 @@ classifier through a session.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ from denseflip.graph.cells import cover_cells, cover_regions
 from denseflip.graph.pairs import random_codes
 from denseflip.oracles.background import Background
 from denseflip.oracles.base_session import BaseSession
-from denseflip.oracles.protocol import Answer, Oracle
+from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import open_session
 from denseflip.search.constraints.constrained_session import constrain, known_constraints_of
 from denseflip.search.core.probing import fewest_parts
@@ -156,7 +156,8 @@ def is_minimal(result: Counterfactual, oracle: Oracle | BaseSession) -> bool:
         return True
     graph = result.counterfactual
     undone = ((pair, graph.toggle([pair])) for pair in result.edits.pairs)
-    return open_session(oracle).first(undone, _still_flips(result)) is None
+    flips = open_session(oracle).first(undone, lambda answer: result.accepts(answer.label))
+    return flips is None
 
 
 # ---- the test of a sentence -----------------------------------------------------------------
@@ -200,10 +201,6 @@ def verify_cells(
 
 
 # ---- helpers --------------------------------------------------------------------------------
-
-
-def _still_flips(result: Counterfactual) -> Callable[[Answer], bool]:
-    return lambda answer: result.accepts(answer.label)
 
 
 def _jaccard(a: set[tuple[int, int]], b: set[tuple[int, int]]) -> float:

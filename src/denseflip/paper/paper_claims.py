@@ -154,7 +154,7 @@ def _rates(
 
     def check(figures: Figures) -> Held:
         rates = {m: figures.rate(m) for m in figures.run(methods)}
-        words = (f"{m.upper()} {_percent(r)} %" for m, r in rates.items())
+        words = (f"{m.upper()} {percent(r)} %" for m, r in rates.items())
         return held(rates), ", ".join(words)
 
     return check
@@ -167,7 +167,7 @@ def _shares(
 
     def check(figures: Figures) -> Held:
         a, b = figure(figures, less), figure(figures, more)
-        return a < b, f"{less.upper()} {_percent(a)} %, {more.upper()} {_percent(b)} %"
+        return a < b, f"{less.upper()} {percent(a)} %, {more.upper()} {percent(b)} %"
 
     return check
 
@@ -179,17 +179,18 @@ def _less_seen(column: str) -> Callable[[Figures], Held]:
         every = {name: getattr(of, column) for name, of in figures.networks.items()}
         low = max(every[name] for name in SPARSE)
         held = low < min(x for name, x in every.items() if name not in SPARSE)
-        return held, ", ".join(f"{name.upper()} {_percent(x)} %" for name, x in every.items())
+        return held, ", ".join(f"{name.upper()} {percent(x)} %" for name, x in every.items())
 
     return check
 
 
 def _just_edges(figures: Figures) -> Held:
     (share,) = (of.edges for of in figures.networks.values())
-    return share > 50, f"{_percent(share)} % of the maximal cliques"
+    return share > 50, f"{percent(share)} % of the maximal cliques"
 
 
-def _percent(rate: float) -> str:
+def percent(rate: float) -> str:
+    """A rate with one decimal, if it is not 0."""
     return f"{rate:.1f}".removesuffix(".0")
 
 
@@ -276,17 +277,15 @@ CLAIMS = (
         ("edg", "tri"),
         _near("d", "edg", "tri", 2.0),
     ),
-    Claim(
-        "CLI's counterfactuals are more distant than those of EDG and TRI (median d%)",
-        CLIQUES,
-        ("edg", "tri", "cli"),
-        _order("d", ".3f", ("edg", "tri"), ("cli",)),
-    ),
-    Claim(
-        "RCLI's counterfactuals are more distant than those of EDG and TRI (median d%)",
-        CLIQUES,
-        ("edg", "tri", "rcli"),
-        _order("d", ".3f", ("edg", "tri"), ("rcli",)),
+    *(
+        Claim(
+            f"{name.upper()}'s counterfactuals are more distant than those of EDG and TRI (median "
+            "d%)",
+            CLIQUES,
+            ("edg", "tri", name),
+            _order("d", ".3f", ("edg", "tri"), (name,)),
+        )
+        for name in ("cli", "rcli")
     ),
     Claim(
         "The changes of CLI and RCLI are concentrated in regions (median entropy of the edits "
@@ -351,21 +350,19 @@ CLAIMS = (
         only=SPARSE,
         rate=True,
     ),
-    Claim(
-        "In the sparsest networks triadic closure is less observable (share of nodes in a "
-        "triangle, below all others)",
-        RATES,
-        (),
-        _less_seen("in_triangles"),
-        whole=True,
-    ),
-    Claim(
-        "In the sparsest networks triadic closure is less observable (share of paths of two edges "
-        "that are closed, as §1 has it, below all others)",
-        RATES,
-        (),
-        _less_seen("closed"),
-        whole=True,
+    *(
+        Claim(
+            f"In the sparsest networks triadic closure is less observable (share of {what}, below "
+            "all others)",
+            RATES,
+            (),
+            _less_seen(column),
+            whole=True,
+        )
+        for column, what in (
+            ("in_triangles", "nodes in a triangle"),
+            ("closed", "paths of two edges that are closed, as §1 has it"),
+        )
     ),
     Claim(
         "In the sparsest networks CLI strikes a balance between EDG and TRI (flip rate)",

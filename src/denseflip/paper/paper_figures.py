@@ -81,14 +81,10 @@ def _boxes(axes: Any, rows: Sequence[Row], methods: Sequence[str], column: str, 
 
 def box_statistics(values: Sequence[float]) -> dict[str, Any]:
     """The values of a box plot: quartiles, whiskers within 1.5 boxes, and outliers."""
-    array = np.sort(np.asarray(values, dtype=float))
-    q1, med, q3 = np.percentile(array, (25, 50, 75)).tolist()
-    reach = 1.5 * (q3 - q1)
-    inside = array[(array >= q1 - reach) & (array <= q3 + reach)]
-    low = float(min(inside.min(), q1)) if len(inside) else q1
-    high = float(max(inside.max(), q3)) if len(inside) else q3
-    beyond = array[(array < low) | (array > high)].tolist()
-    return {"q1": q1, "med": med, "q3": q3, "whislo": low, "whishi": high, "fliers": beyond}
+    from matplotlib.cbook import boxplot_stats
+
+    [found] = boxplot_stats(np.asarray(values, dtype=float))
+    return dict(found)
 
 
 def patient_stories(plan: PaperPlan, records: Mapping[str, Record]) -> dict[str, dict[str, Story]]:

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from denseflip._version import __version__
 from denseflip.errors import MissingExtraError
-from denseflip.experiments.measure_charts import FLIPS, HOW_TO_READ, Shown, method_charts
+from denseflip.experiments.measure_charts import FLIPS, HOW_TO_READ, Picture, Shown, method_charts
 from denseflip.experiments.plan import Source
 from denseflip.experiments.results import Row
-from denseflip.experiments.run_page import Picture, left_out, write_index, write_rows, write_times
+from denseflip.experiments.run_page import left_out, write_index, write_rows, write_times
 from denseflip.paper.network_facts import Networks
 from denseflip.paper.paper_claims import Figures, claims_tables
 from denseflip.paper.paper_figures import (

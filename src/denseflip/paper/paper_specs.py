@@ -6,13 +6,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from denseflip.errors import UnknownNameError
-from denseflip.experiments.plan import Matrix, Plan, Source, make_plan
-from denseflip.experiments.resolve import method_spec
+from denseflip.experiments.plan import (
+    Matrix,
+    Plan,
+    Source,
+    make_plan,
+    method_spec,
+    register_reading,
+)
 from denseflip.experiments.spec import PLAIN, ClassifierSpec, MeasureSpec
-from denseflip.paper.paper_profile import PUBLISHED
 from denseflip.paper.printed import DATASETS, METHODS
-from denseflip.runs.sources import data_spec, preset_oracle
+from denseflip.paper.published_classifier import evaluate_published, published_oracle
+from denseflip.paper.published_methods import published_distance_and_calls, published_method
+from denseflip.runs.sources import Trainer, data_spec, preset_oracle, register_trainer
 from denseflip.runs.spec_base import Spec
+
+PUBLISHED = "published"
+
+register_reading(PUBLISHED, published_method, published_distance_and_calls)
+register_trainer(PUBLISHED, Trainer(published_oracle, evaluate_published))
+
 
 PROFILES = (PUBLISHED, "text")
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from denseflip.experiments.results import Row, group_table, sentence_table, to_rows
 from denseflip.experiments.table import MISSING, Table
+from denseflip.paper.paper_claims import percent
 from denseflip.paper.paper_specs import PaperPlan
 from denseflip.paper.printed import (
     SOME_GRAPHS,
@@ -27,19 +28,11 @@ from denseflip.paper.printed import (
 from denseflip.runs.result_store import Record
 
 _MEASURES = (
-    "d",
-    "C",
-    "regions_touched",
-    "regions_to_cover",
-    "region_pairs_to_cover",
-    "region_entropy",
-    "density_drift",
-    "plausibility",
-    "robustness_1",
-    "robustness_5",
-    "statement_verified",
+    *("d", "C", "regions_touched", "regions_to_cover", "region_pairs_to_cover", "region_entropy"),
+    *("density_drift", "plausibility", "robustness_1", "robustness_5", "statement_verified"),
     "statement_pairs",
 )
+_SAME = Reason("", "")
 
 
 def paper_tables(plan: PaperPlan, records: Mapping[str, Record]) -> list[Table]:
@@ -169,7 +162,7 @@ def _honest(row: Mapping[str, Any]) -> tuple[Any, ...]:
 # ---- Table 2 ----------------------------------------------------------------------------
 
 
-def flip_cells(plan: PaperPlan, rows: Sequence[Row]) -> dict[tuple[str, str, int], tuple[int, int]]:
+def flip_cells(rows: Sequence[Row]) -> dict[tuple[str, str, int], tuple[int, int]]:
     """(data, method, class) → (found, all)."""
     cells: dict[tuple[str, str, int], tuple[int, int]] = {}
     for row in rows:
@@ -181,7 +174,7 @@ def flip_cells(plan: PaperPlan, rows: Sequence[Row]) -> dict[tuple[str, str, int
 
 def table_2(plan: PaperPlan, rows: Sequence[Row]) -> Table:
     """Flip rates per class, ours and the printed ones."""
-    cells = flip_cells(plan, rows)
+    cells = flip_cells(rows)
     names = [s.spec.name for s in plan.sources]
     body = []
     for method in plan.methods:
@@ -193,7 +186,7 @@ def table_2(plan: PaperPlan, rows: Sequence[Row]) -> Table:
                 line.append(MISSING)
                 continue
             printed = [printed_flip_rate(name, method, label) for label in (0, 1)]
-            text = "/".join(MISSING if x is None else _percent(x) for x in ours)
+            text = "/".join(MISSING if x is None else percent(x) for x in ours)
             theirs = "/".join(MISSING if x is None else str(x) for x in printed)
             same = all(_same_rate(a, b) for a, b in zip(counts, printed, strict=True))
             reason = "" if same else _why(plan, name, method).decisions
@@ -214,32 +207,19 @@ def table_2(plan: PaperPlan, rows: Sequence[Row]) -> Table:
 
 def differences(plan: PaperPlan, rows: Sequence[Row]) -> Table:
     """Table 2 cell by cell: counts, rates, the printed rate and the reason."""
-    body = []
-    for (name, method, label), (found, total) in flip_cells(plan, rows).items():
+    named = []
+    cells = flip_cells(rows)
+    for name, method, label in sorted(
+        cells, key=lambda c: (_at(plan, c[0]), plan.methods.index(c[1]), c[2])
+    ):
+        found, total = cells[name, method, label]
         printed = printed_flip_rate(name, method, label)
         rate = 100 * found / total
-        same = _same_rate((found, total), printed)
-        reason = None if same else _why(plan, name, method)
-        body.append(
-            (
-                name,
-                method,
-                label,
-                found,
-                total,
-                round(rate, 2),
-                printed,
-                None if printed is None else round(rate - printed, 2),
-                reason.decisions if reason else "",
-                reason.text if reason else "",
-            )
-        )
-    order = [s.spec.name for s in plan.sources]
-    body.sort(key=lambda r: (order.index(r[0]), plan.methods.index(r[1]), r[2]))
-    named = [
-        (row[0].upper(), row[1].upper(), _class_name(plan, row[0], row[2]), *row[3:])
-        for row in body
-    ]
+        reason = _SAME if _same_rate((found, total), printed) else _why(plan, name, method)
+        who = (name.upper(), method.upper(), _class_name(plan, name, label))
+        gap = None if printed is None else round(rate - printed, 2)
+        ours = (found, total, round(rate, 2))
+        named.append((*who, *ours, printed, gap, reason.decisions, reason.text))
     columns = ("data", "method", "class", "found", "graphs", "rate", "printed", "difference")
     title = f"Flip rates, profile {plan.profile}, cell by cell"
     return Table("flips", title, (*columns, "decision", "why"), tuple(named), _sums(named))
@@ -262,10 +242,6 @@ def _why(plan: PaperPlan, name: str, method: str) -> Reason:
 
 def _rate(cell: tuple[int, int] | None) -> float | None:
     return None if cell is None else 100 * cell[0] / cell[1]
-
-
-def _percent(rate: float) -> str:
-    return f"{rate:.1f}".removesuffix(".0")
 
 
 def _same_rate(cell: tuple[int, int] | None, printed: int | None) -> bool:

@@ -282,20 +282,15 @@ def _cliques() -> HalfOfTheNodes:
     )
 
 
-@dataclass(frozen=True)
-class _Published:
-    build: Callable[[], Stream | Conversation]
-    refine: tuple[Refine, ...] = ()
-
-
-PUBLISHED: dict[str, _Published] = {
-    "edg": _Published(PublishedSwaps),
-    "tri": _Published(PublishedTriangles),
-    "cli": _Published(_cliques),
-    "rcli": _Published(PublishedRegionCliques),
-    "rcli+bw": _Published(PublishedRegionCliques, (PublishedEdgeBackward(),)),
-    "dat": _Published(PublishedClosest),
-    "dat+bw": _Published(PublishedClosest, (BackwardRefine(order=shuffled_changes),)),
+#: Method → how its search is built, and its refinements.
+PUBLISHED: dict[str, tuple[Callable[[], Stream | Conversation], tuple[Refine, ...]]] = {
+    "edg": (PublishedSwaps, ()),
+    "tri": (PublishedTriangles, ()),
+    "cli": (_cliques, ()),
+    "rcli": (PublishedRegionCliques, ()),
+    "rcli+bw": (PublishedRegionCliques, (PublishedEdgeBackward(),)),
+    "dat": (PublishedClosest, ()),
+    "dat+bw": (PublishedClosest, (BackwardRefine(order=shuffled_changes),)),
 }
 
 
@@ -315,8 +310,8 @@ def published_method(name: str, graph: Any = None, nodes: Any = None) -> Method:
     key = name.strip().lower()
     if key not in PUBLISHED:
         raise UnknownNameError("published method", name, PUBLISHED)
-    entry = PUBLISHED[key]
-    return Method(key, entry.build(), entry.refine)
+    build, refine = PUBLISHED[key]
+    return Method(key, build(), refine)
 
 
 def published_measures(result: Counterfactual) -> dict[str, Any]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from denseflip.report.cohort_page import write_cohort_page as write_cohort_page
     from denseflip.report.cohort_pictures import plot_cohort_chords as plot_cohort_chords
     from denseflip.report.cohort_pictures import plot_cohort_matrix as plot_cohort_matrix
-    from denseflip.report.cohort_strip import plot_cohort_patients as plot_cohort_patients
+    from denseflip.report.cohort_pictures import plot_cohort_patients as plot_cohort_patients
     from denseflip.report.comparison import plot_comparison as plot_comparison
     from denseflip.report.page import make_page as make_page
     from denseflip.report.page import write_page as write_page
@@ -26,20 +26,16 @@ if TYPE_CHECKING:
     from denseflip.report.view import view_connectome as view_connectome
 
 _HOME = {
-    "View": "view",
-    "make_cohort_page": "cohort_page",
-    "make_page": "page",
-    "plot_circle": "plot",
-    "plot_cohort_chords": "cohort_pictures",
-    "plot_cohort_matrix": "cohort_pictures",
-    "plot_cohort_patients": "cohort_strip",
-    "plot_comparison": "comparison",
-    "plot_connectome": "plot",
-    "plot_region_matrix": "plot",
-    "plot_regions": "plot",
-    "view_connectome": "view",
-    "write_cohort_page": "cohort_page",
-    "write_page": "page",
+    name: module
+    for module, names in {
+        "cohort_page": ("make_cohort_page", "write_cohort_page"),
+        "cohort_pictures": ("plot_cohort_chords", "plot_cohort_matrix", "plot_cohort_patients"),
+        "comparison": ("plot_comparison",),
+        "page": ("make_page", "write_page"),
+        "plot": ("plot_circle", "plot_connectome", "plot_region_matrix", "plot_regions"),
+        "view": ("View", "view_connectome"),
+    }.items()
+    for name in names
 }
 
 __all__ = list(_HOME)

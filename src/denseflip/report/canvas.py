@@ -6,6 +6,7 @@ Figures are created without pyplot, so none stays open and no display is needed.
 from __future__ import annotations
 
 import importlib
+import io
 import textwrap
 from functools import cache
 from pathlib import Path
@@ -48,12 +49,7 @@ def _figure_class() -> Any:
         """A matplotlib figure that shows itself at the end of a notebook cell."""
 
         def _repr_png_(self) -> bytes:
-            import io
-
-            buffer = io.BytesIO()
-            with style():
-                self.savefig(buffer, format="png", dpi=110)
-            return buffer.getvalue()
+            return _saved(self, format="png", dpi=110)
 
     return Picture
 
@@ -116,25 +112,26 @@ def save_figure(
 
 def svg_text(figure: Any) -> str:
     """The figure as SVG."""
-    import io
+    return _saved(figure, format="svg", metadata={"Date": None}, facecolor=PAPER).decode()
 
-    buffer = io.StringIO()
+
+def _saved(figure: Any, **how: Any) -> bytes:
+    buffer = io.BytesIO()
     with style():
-        figure.savefig(buffer, format="svg", metadata={"Date": None}, facecolor=PAPER)
+        figure.savefig(buffer, **how)
     return buffer.getvalue()
 
 
 def png_bytes(figure: Any, dpi: int = 130) -> bytes:
     """The figure as a small PNG: 256 colours are enough for lines on white."""
-    import io
-
     from PIL import Image
 
-    buffer, small = io.BytesIO(), io.BytesIO()
-    with style():
-        figure.savefig(buffer, format="png", dpi=dpi, metadata={"Software": None})
+    drawn = _saved(figure, format="png", dpi=dpi, metadata={"Software": None})
+    small = io.BytesIO()
     octree = Image.Quantize.FASTOCTREE  # keeps rare colours, such as those of small regions
-    picture = Image.open(buffer).convert("RGB").quantize(256, octree, dither=Image.Dither.NONE)
+    picture = (
+        Image.open(io.BytesIO(drawn)).convert("RGB").quantize(256, octree, dither=Image.Dither.NONE)
+    )
     picture.save(small, format="PNG", optimize=True)
     return small.getvalue()
 

@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from denseflip.checks import check_new_file
 from denseflip.errors import MissingExtraError
 from denseflip.files import write_whole
-from denseflip.report.cohort_pictures import plot_cohort_chords, plot_cohort_matrix
-from denseflip.report.cohort_strip import plot_cohort_patients
-from denseflip.report.html import Context, Fact
+from denseflip.report.cohort_pictures import (
+    plot_cohort_chords,
+    plot_cohort_matrix,
+    plot_cohort_patients,
+)
+from denseflip.report.html import Context, Fact, TableContext
 from denseflip.report.page_figures import PageFigure, page_figure
 from denseflip.story.wording.constraint_words import constraints_in_words
 
@@ -32,17 +35,6 @@ MARKS = {
 
 
 @dataclass(frozen=True)
-class CohortTable:
-    """A table of the page."""
-
-    name: str
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
 class CohortContext(Context):
     """The page of a cohort."""
 
@@ -52,7 +44,7 @@ class CohortContext(Context):
     mark: str
     sentences: tuple[str, ...]
     figures: tuple[PageFigure, ...]
-    tables: tuple[CohortTable, ...]
+    tables: tuple[TableContext, ...]
     details: tuple[Fact, ...]
     notes: tuple[str, ...]
 
@@ -128,7 +120,7 @@ def _figures(cohort: Cohort) -> Iterator[PageFigure]:
         yield page_figure(pictures, alt, caption)
 
 
-def _cell_table(cohort: Cohort) -> CohortTable:
+def _cell_table(cohort: Cohort) -> TableContext:
     spoken = cohort.class_names[cohort.spoken]
     names = tuple(cohort.densities)
     columns = (
@@ -159,10 +151,12 @@ def _cell_table(cohort: Cohort) -> CohortTable:
             f"p: {kind}, {cohort.permutations} permutations; smallest possible value "
             f"{cohort.smallest_p:.2g}.",
         )
-    return CohortTable("cells", "All region pairs that a decision depends on", columns, rows, notes)
+    return TableContext(
+        "cells", "All region pairs that a decision depends on", columns, rows, notes
+    )
 
 
-def _patient_table(cohort: Cohort) -> CohortTable:
+def _patient_table(cohort: Cohort) -> TableContext:
     names = cohort.class_names
     flipped = {x for change in cohort.shared for half in change.halves for x in half.flipped}
     counted = {x for change in cohort.shared for half in change.halves for x in half.counted}
@@ -187,10 +181,10 @@ def _patient_table(cohort: Cohort) -> CohortTable:
     )
     total = len(cohort.observed.patients)
     if len(rows) == total:
-        return CohortTable("patients", f"All explained {cohort.noun}", columns, tuple(rows))
+        return TableContext("patients", f"All explained {cohort.noun}", columns, tuple(rows))
     title = f"The first {len(rows):,} of {total:,} explained {cohort.noun}"
     notes = ("The full table is in `Cohort.patients_tsv` and, from the command, patients.tsv.",)
-    return CohortTable("patients", title, columns, tuple(rows), notes)
+    return TableContext("patients", title, columns, tuple(rows), notes)
 
 
 def _facts(cohort: Cohort) -> Iterator[Fact]:

@@ -1,4 +1,4 @@
-"""Figures of a cohort: a matrix of signed effects, and chords; `cohort_strip` shows patients.
+"""Figures of a cohort: a matrix of signed effects, chords, and a strip of patients.
 
 Blue means that more connections indicate the reference class, red that fewer do. Significant cells
 are marked.
@@ -7,9 +7,11 @@ are marked.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import combinations_with_replacement
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,16 +31,16 @@ from denseflip.report.canvas import (
 from denseflip.report.circle import on_circle
 from denseflip.report.palette import (
     ADDED,
+    AXIS,
     INK,
     PALE,
     PAPER,
     QUIET,
     REMOVED,
     REMOVED_DASH,
-    ink_on,
     region_colours,
 )
-from denseflip.report.region_charts import LETTERS, numbered
+from denseflip.report.region_charts import LETTER, LETTERS, POINT, draw_signed_matrix, layout_matrix
 
 if TYPE_CHECKING:
     from denseflip.cohort.cohort import Cohort
@@ -46,13 +48,11 @@ if TYPE_CHECKING:
 _REGIONS, _FEW = 30, 14  # of a matrix, at most, and on a phone: those most used
 _CHORDS = 60
 _LEVEL, _NAMED = 16, 60  # regions up to which names lie level, and up to which all are written
-POINT = 72.0  # of an inch
-LETTER = 0.0083  # inches of a letter's width, per point of its size
 Floats = npt.NDArray[np.float64]
 
 
-def check_cohort(cohort: Any) -> None:
-    """Raise an error if this is not a cohort."""
+def _check(cohort: Any) -> None:
+    """Raise an error if this is not a cohort, or matplotlib is not installed."""
     from denseflip.cohort.cohort import Cohort
 
     if not isinstance(cohort, Cohort):
@@ -61,6 +61,7 @@ def check_cohort(cohort: Any) -> None:
             f"{type(cohort).__name__}. For one graph use plot_connectome or plot_regions."
         )
         raise InvalidParameterError(msg)
+    need("matplotlib")
 
 
 def plot_cohort_matrix(
@@ -88,18 +89,17 @@ def plot_cohort_matrix(
     -------
     matplotlib.figure.Figure
     """
-    check_cohort(cohort)
-    need("matplotlib")
+    _check(cohort)
     shown = _shown_regions(cohort, _FEW if narrow else _REGIONS)
     names = [cohort.region_names[r] for r in shown]
     n = len(cohort.region_names)
     explained = max(1, cohort.observed.explained)
-    more, fewer = cohort.observed.more, cohort.observed.fewer
+    more, fewer = np.array(cohort.observed.more), np.array(cohort.observed.fewer)
     used = _square(np.where(more >= fewer, more, -fewer) / explained, n, shown)
     counts = _square(np.maximum(more, fewer), n, shown)
-    named = _square(_flags(cohort, {row.cell for row in cohort.named}), n, shown)
+    named = _square(_flags(cohort, cohort.named), n, shown)
     apart = _square(np.asarray(cohort.observed.difference), n, shown)
-    clear = _square(_flags(cohort, {row.cell for row in cohort.differing}), n, shown)
+    clear = _square(_flags(cohort, cohort.differing), n, shown)
     spoken = cohort.class_names[cohort.spoken]
     panels = (
         (used, counts, named, 1.0, f"decisions that depend on it, of {explained:,} {cohort.noun}"),
@@ -110,28 +110,24 @@ def plot_cohort_matrix(
         text += f" Framed, with a dot: significant (level {cohort.level:g})."
     if len(shown) < n:
         text += f" The {len(shown)} most used of {n} regions."
-    with style():
-        look = _look(names, narrow)
-        gap = max(look.size + 0.5, 0.2 + 8.5 * LETTER * max(len(p[4]) for p in panels))
-        width = NARROW if narrow else max(6.0, look.left + 2 * gap)
-        notes = note_lines(text, width)
-        head, foot = (0.45 if title != "" else 0.1), 0.2 + 0.18 * len(notes)
-        step = look.size + 0.3 + look.low
-        figure = new_figure(width, height := head + foot + (2 if narrow else 1) * step)
-        write_headline(figure, title if title is not None else cohort_title(cohort))
-        start = look.left if narrow else look.left + (width - look.left - 2 * gap) / 2
+    look = layout_matrix(names, narrow)
+    gap = max(look.size + 0.5, 0.2 + 8.5 * LETTER * max(len(p[4]) for p in panels))
+    width = NARROW if narrow else max(6.0, look.left + 2 * gap)
+    step = look.size + 0.3 + look.low
+    start = look.left if narrow else look.left + (width - look.left - 2 * gap) / 2
+    body = (2 if narrow else 1) * step
+    with _frame(cohort, title, text, width, body) as (figure, foot, height):
         for k, (values, numbers, marks, most, caption) in enumerate(panels):
             left = start if narrow else start + k * gap
             bottom = foot + look.low + ((1 - k) * step if narrow else 0.0)
             box = (left / width, bottom / height, look.size / width, look.size / height)
             ax = figure.add_axes(box)
-            _draw_matrix(ax, values, numbers, marks, most, look, rows=narrow or not k)
+            draw_signed_matrix(ax, values, numbers, marks, most, look, rows=narrow or not k)
             if narrow:  # the matrices take the whole width
                 place = (bottom + look.size + 0.1) / height
                 figure.text(0.5, place, words(caption, 60), ha="center", fontsize=8.5)
             else:
                 ax.set_title(words(caption, 90), fontsize=8.5, color=INK, loc="left")
-        write_notes(figure, notes, foot)
     return save_figure(figure, path, force=force)
 
 
@@ -152,8 +148,7 @@ def plot_cohort_chords(
     ----------
     cohort, title, path, force, narrow : as in `plot_cohort_matrix`.
     """
-    check_cohort(cohort)
-    need("matplotlib")
+    _check(cohort)
     from matplotlib.patches import PathPatch, Wedge
     from matplotlib.path import Path as Curve
 
@@ -164,7 +159,7 @@ def plot_cohort_chords(
     named = {(row.cell, row.direction) for row in cohort.named}
     rows = sorted(cohort.rows, key=lambda row: row.patients)[-_CHORDS:]
     most = max((row.patients for row in rows), default=1)
-    ends = _cell_ends(n)
+    ends = list(combinations_with_replacement(range(n), 2))
     width = NARROW if narrow else 4.6 if n <= 4 else 6.4
     text = (
         f"Width: {cohort.noun} whose decision depends on it (widest {most:,} of "
@@ -181,15 +176,10 @@ def plot_cohort_chords(
     touched = {r for row in rows for r in ends[row.cell]}
     called = range(n) if n <= (_FEW if narrow else _NAMED) else sorted(touched)
     names = {r: cohort.region_names[r] for r in called}
-    with style():
-        note = note_lines(text, width)
-        texts, reach = _circle_names(names, width, n, narrow=narrow)
-        up = _upward(texts, angles, width, reach, n)
-        tall = width * up / reach
-        head, foot = (0.45 if title != "" else 0.1), 0.2 + 0.18 * len(note)
-        height = tall + head + foot
-        figure = new_figure(width, height)
-        write_headline(figure, title if title is not None else cohort_title(cohort))
+    texts, reach = _circle_names(names, width, n, narrow=narrow)
+    up = _upward(texts, angles, width, reach, n)
+    tall = width * up / reach
+    with _frame(cohort, title, text, width, tall) as (figure, foot, height):
         ax = figure.add_axes((0, foot / height, 1, tall / height))
         ax.set_axis_off()
         ax.set_aspect("equal")
@@ -229,27 +219,40 @@ def plot_cohort_chords(
             _name_region(ax, name, float(angles[r]), level=n <= _LEVEL)
         ax.set_xlim(-reach, reach)
         ax.set_ylim(-up, up)
-        write_notes(figure, note, foot)
     return save_figure(figure, path, force=force)
 
 
 # ---- helpers --------------------------------------------------------------------------------
 
 
-def cohort_title(cohort: Cohort) -> str:
-    """The headline of a figure."""
-    return f"{cohort.dataset}, {cohort.oracle}: what decisions depend on, number of {cohort.noun}"
+@contextmanager
+def _frame(
+    cohort: Cohort,
+    title: str | None,
+    text: str,
+    width: float,
+    body: float,
+    heads: tuple[float, float] = (0.45, 0.1),
+) -> Iterator[tuple[Any, float, float]]:
+    """A figure with headline and notes around a body; sizes are in inches.
+
+    ``heads`` are the heights above the body with and without a title. Yields the figure, the
+    height below the body, and the height of the figure.
+    """
+    with style():
+        notes = note_lines(text, width)
+        foot = 0.2 + 0.18 * len(notes)
+        height = heads[title == ""] + body + foot
+        figure = new_figure(width, height)
+        about = f"{cohort.dataset}, {cohort.oracle}: what decisions depend on"
+        write_headline(figure, f"{about}, number of {cohort.noun}" if title is None else title)
+        yield figure, foot, height
+        for k, line in enumerate(notes):
+            place = (foot - 0.2 - 0.18 * k) / height
+            figure.text(0.5, place, words(line), ha="center", fontsize=NOTE, color=QUIET)
 
 
-def write_notes(figure: Any, lines: Sequence[str], foot: float) -> None:
-    """Write lines below a figure; the margin is given in inches."""
-    height = figure.get_figheight()
-    for k, line in enumerate(lines):
-        place = (foot - 0.2 - 0.18 * k) / height
-        figure.text(0.5, place, words(line), ha="center", fontsize=NOTE, color=QUIET)
-
-
-def short_lines(name: str, letters: int, most: int) -> list[str]:
+def _short_lines(name: str, letters: int, most: int) -> list[str]:
     """Wrap a name into a few short lines for matplotlib."""
     lines = textwrap.wrap(" ".join(name.split()), letters) or [""]
     if len(lines) > most:
@@ -257,13 +260,9 @@ def short_lines(name: str, letters: int, most: int) -> list[str]:
     return [words(line) for line in lines]
 
 
-def _cell_ends(n: int) -> list[tuple[int, int]]:
-    a, b = np.triu_indices(n)
-    return list(zip(a.tolist(), b.tolist(), strict=True))
-
-
-def _flags(cohort: Cohort, cells: set[int]) -> Floats:
-    return np.array([float(c in cells) for c in range(len(cohort.cell_names))])
+def _flags(cohort: Cohort, rows: Iterable[Any]) -> Floats:
+    """1 for the cells of these rows, else 0."""
+    return np.isin(np.arange(len(cohort.cell_names)), [row.cell for row in rows]).astype(float)
 
 
 def _square(values: Any, n: int, shown: list[int]) -> Floats:
@@ -278,101 +277,16 @@ def _shown_regions(cohort: Cohort, most: int) -> list[int]:
     n = len(cohort.region_names)
     if n <= most:
         return list(range(n))
-    ends = _cell_ends(n)
+    ends = list(combinations_with_replacement(range(n), 2))
     marked, used, apart = np.zeros(n), np.zeros(n), np.zeros(n)
     for row in (*cohort.named, *cohort.differing):
         marked[list(ends[row.cell])] = 1
-    counts = cohort.observed.more + cohort.observed.fewer
+    counts = np.add(cohort.observed.more, cohort.observed.fewer)
     for (a, b), count, gap in zip(ends, counts, cohort.observed.difference, strict=True):
         for r in {a, b}:
             used[r] += count
             apart[r] = max(apart[r], abs(gap))
     return sorted(np.lexsort((-apart, -used, -marked))[:most].tolist())
-
-
-class _Look(NamedTuple):
-    """Layout of a matrix in inches and points: its side, the left and lower margins, its names."""
-
-    size: float
-    left: float
-    low: float
-    cell: float
-    rows: list[str]
-    columns: list[str]
-    font: float
-    turned: bool
-
-
-def _look(names: list[str], narrow: bool) -> _Look:
-    n = max(1, len(names))
-    if narrow:
-        font, left = 6.5, 1.55
-        size = NARROW - left - 0.2
-        fitting = size / n * POINT > 2.1 * font  # two lines in a row
-        rows = (
-            numbered(names)
-            if fitting
-            else [f"{words(name, 18)}  {i + 1}" for i, name in enumerate(names)]
-        )
-        columns = [str(i + 1) for i in range(n)]
-        return _Look(size, left, 0.35, size / n * POINT, rows, columns, font, False)
-    cell = min(0.6, max(0.28, 2.4 / n)) if n <= 16 else 4.6 / n
-    font = min(7.5, 0.8 * cell * POINT)
-    shown = [words(name, LETTERS) for name in names]
-    longest = font * LETTER * max(map(len, shown), default=1)
-    turned = longest > cell - 0.05
-    low = 0.66 * longest + 0.25 if turned else 0.3
-    return _Look(cell * n, longest + 0.25, low, cell * POINT, shown, shown, font, turned)
-
-
-def _draw_matrix(
-    ax: Any,
-    values: Floats,
-    numbers: Floats | None,
-    marks: Floats,
-    most: float,
-    look: _Look,
-    *,
-    rows: bool,
-) -> None:
-    from matplotlib.colors import LinearSegmentedColormap, to_hex
-    from matplotlib.patches import Rectangle
-
-    blue = LinearSegmentedColormap.from_list("more", [PALE, ADDED])
-    red = LinearSegmentedColormap.from_list("fewer", [PALE, REMOVED])
-    size, dot = len(values), max(1.5, min(4.0, 0.22 * look.cell))
-    digits = max(1, len(f"{np.max(numbers, initial=0):.0f}")) if numbers is not None else 1
-    font = min(7.5, 0.62 * look.cell, 1.1 * look.cell / digits)
-    for i in range(size):
-        for j in range(i + 1):
-            value = float(values[i, j])
-            ground = to_hex((blue if value >= 0 else red)(min(1.0, abs(value) / most)))
-            marked = bool(marks[i, j])
-            ax.add_patch(
-                Rectangle(
-                    (j - 0.5, i - 0.5), 1, 1, facecolor=ground, edgecolor=INK if marked else PAPER,
-                    lw=min(1.4, 0.08 * look.cell) if marked else min(1.0, 0.05 * look.cell),
-                    zorder=3 if marked else 2, gid="cell-marked" if marked else "cell",
-                )
-            )  # fmt: skip
-            counted = numbers is not None and numbers[i, j] > 0
-            if counted and numbers is not None:
-                ax.text(
-                    j, i, f"{numbers[i, j]:.0f}", ha="center", va="center_baseline",
-                    fontsize=font, color=ink_on(ground), zorder=4,
-                )  # fmt: skip
-            if marked:
-                x, y = (j + 0.33, i - 0.33) if counted else (j, i)
-                ax.plot(x, y, "o", ms=dot, color=ink_on(ground), mew=0, zorder=4)
-    ax.set_xlim(-0.55, size - 0.45)
-    ax.set_ylim(size - 0.45, -0.55)
-    turned = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if look.turned else {}
-    ax.set_xticks(range(size), look.columns, fontsize=look.font, **turned)
-    shown = look.rows if rows else [""] * size
-    ax.set_yticks(range(size), shown, fontsize=look.font, linespacing=0.95)
-    ax.tick_params(length=0)
-    for spine in ax.spines.values():
-        spine.set_visible(False)
 
 
 def _circle_names(
@@ -381,7 +295,7 @@ def _circle_names(
     """Write names around the circle; return the extent that keeps all of them visible."""
     if n <= _LEVEL:
         letters, lines = (13, 3 if n <= 8 else 2) if narrow else (18, 3)
-        texts = {r: "\n".join(short_lines(name, letters, lines)) for r, name in names.items()}
+        texts = {r: "\n".join(_short_lines(name, letters, lines)) for r, name in names.items()}
     else:
         texts = {r: words(name, 14 if narrow else 26) for r, name in names.items()}
     longest = max((len(line) for text in texts.values() for line in text.split("\n")), default=1)
@@ -410,3 +324,109 @@ def _name_region(ax: Any, name: str, angle: float, *, level: bool) -> None:
         x, y, name, fontsize=7.5, rotation=turn + (180 if flipped else 0),
         rotation_mode="anchor", ha="right" if flipped else "left", va="center",
     )  # fmt: skip
+
+
+_STRIPS = 12  # cells
+_COLUMNS = 300  # patients; half of them on a phone
+
+
+def plot_cohort_patients(
+    cohort: Cohort,
+    *,
+    title: str | None = None,
+    path: str | Path | None = None,
+    force: bool = False,
+    narrow: bool = False,
+) -> Any:
+    """Draw a strip of patients: which cells flip each, and whether the shared change does.
+
+    One column per patient, classes side by side; one row per cell, most used first. Blue:
+    connections are added to flip the answer; red: removed. Grey: misclassified. If there are many
+    patients, an evenly spaced sample is drawn.
+
+    Parameters
+    ----------
+    cohort, title, path, force, narrow : as in `plot_cohort_matrix`.
+    """
+    _check(cohort)
+    from matplotlib.patches import Rectangle
+
+    used = list(dict.fromkeys(row.cell for row in cohort.rows))
+    cells = used[:_STRIPS]
+    place = {cell: k for k, cell in enumerate(cells)}
+    patients = sorted(
+        cohort.observed.patients,
+        key=lambda p: (p.label, min((place.get(c, 99) for c in p.changes), default=99), p.id),
+    )
+    total, most = len(patients), _COLUMNS // (2 if narrow else 1)
+    if total > most:
+        patients = [patients[i] for i in np.linspace(0, total - 1, most).round().astype(int)]
+    flipped = {x for change in cohort.shared for half in change.halves for x in half.flipped}
+    counted = {x for change in cohort.shared for half in change.halves for x in half.counted}
+    labels = [cohort.cell_names[c] for c in cells] + ["the shared change"]
+    letters = 36 if narrow else LETTERS + 12
+    shown = [
+        "\n".join(_short_lines(name, 18, 2)) if narrow else words(name, letters) for name in labels
+    ]
+    across = NARROW if narrow else 9.0
+    longest = max(len(line) for name in shown for line in name.split("\n"))
+    size = 6.5 if narrow else 8
+    margin = min(size * LETTER * longest + 0.25, 1.5 if narrow else 3.8)
+    note = (
+        "Blue: added; red, hatched: removed. Grey: misclassified. ● flipped by the shared change "
+        "chosen on the other half, ○ not flipped."
+    )
+    if total > most:
+        note += f" {most} of {total:,} {cohort.noun}, evenly sampled."
+    if len(used) > len(cells):
+        note += f" The {len(cells)} most used of {len(used)} region pairs."
+    step = 0.28 if narrow else 0.24
+    body, heads = step * len(labels), (0.7, 0.35)
+    with _frame(cohort, title, note, across, body, heads) as (figure, foot, height):
+        long = across - margin - 0.1
+        box = (margin / across, foot / height, long / across, body / height)
+        ax = figure.add_axes(box)
+        n = max(1, len(patients))
+        column = long / n * POINT  # points of a patient's width
+        ax.add_patch(Rectangle((0, 0), n, len(labels), facecolor=PALE, lw=0))
+        for x, patient in enumerate(patients):
+            for cell, change in patient.changes.items() if patient.told else ():
+                if cell in place:
+                    colour = ADDED if change > 0 else REMOVED
+                    ax.add_patch(
+                        Rectangle(
+                            (x, place[cell]), 1, 1, facecolor=colour, edgecolor=PAPER, lw=0,
+                            hatch="" if change > 0 else "/////", gid="changed",
+                        )
+                    )  # fmt: skip
+            if not patient.right:
+                ax.add_patch(
+                    Rectangle((x, 0), 1, len(cells), facecolor=AXIS, alpha=0.6, lw=0, gid="wrong")
+                )
+            if patient.id in counted:
+                full = patient.id in flipped
+                ax.plot(
+                    x + 0.5, len(cells) + 0.5, marker="o", ms=max(0.6, min(3.2, 0.7 * column)),
+                    color=INK, mfc=INK if full else PAPER, mew=min(0.7, 0.2 * column), zorder=5,
+                )  # fmt: skip
+        ax.hlines(range(len(labels) + 1), 0, n, color=PAPER, lw=0.8, zorder=3)
+        ax.vlines(range(n + 1), 0, len(labels), color=PAPER, lw=min(0.6, 0.1 * column), zorder=3)
+        ax.set_xlim(0, n)
+        ax.set_ylim(len(labels), 0)
+        ax.set_yticks([k + 0.5 for k in range(len(labels))], shown, fontsize=size, linespacing=0.95)
+        ax.set_xticks([])
+        ax.tick_params(length=0)
+        for spine in ax.spines.values():
+            spine.set_visible(False)
+        start = 0
+        for label, name in enumerate(cohort.class_names):
+            size = sum(p.label == label for p in patients)
+            if size:
+                fits = max(4, int(size / n * long / (8.5 * LETTER)))
+                ax.text(
+                    start + size / 2, -0.25, words(name, min(24, fits)), ha="center", va="bottom",
+                    fontsize=8.5,
+                )  # fmt: skip
+                start += size
+                ax.axvline(start, color=AXIS, lw=0.8, zorder=4)
+    return save_figure(figure, path, force=force)

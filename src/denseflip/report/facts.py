@@ -1,13 +1,19 @@
-"""Facts about a method, a classifier and a data set, as readable lines."""
+"""Facts about a story, a method, a classifier and a data set, as readable lines and labels."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from denseflip.classifiers.confounding import Confounding
+from denseflip.classifiers.evaluation import Confounding
+from denseflip.report.front import language_words
 from denseflip.report.html import Fact
+from denseflip.report.scene import status_words
+from denseflip.story.wording.notes import judged_better
+
+if TYPE_CHECKING:
+    from denseflip.story.story import Story
 
 _UNSET = "not set"
 _SHOWN = ("preset", "features", "estimator", "dataset", "task", "n_graphs", "n_nodes", "seed")
@@ -100,12 +106,13 @@ def _figures(data: Mapping[str, Any]) -> tuple[Fact, ...]:
     lines = [Fact(f"accuracy, {which}", _percent(data["accuracy"]))]
     if low is not None and high is not None:
         lines.append(Fact("95 % confidence interval", f"{_percent(low)} to {_percent(high)}"))
-    if data.get("majority_rate") is not None:
-        lines.append(Fact("always the largest class", _percent(data["majority_rate"])))
-    if data.get("p_value") is not None:
-        lines.append(Fact("permutation test", f"p = {data['p_value']:.3g}"))
-    if data.get("balanced_accuracy") is not None:
-        lines.append(Fact("balanced accuracy", _percent(data["balanced_accuracy"])))
+    for term, key, form in (
+        ("always the largest class", "majority_rate", _percent),
+        ("permutation test", "p_value", "p = {:.3g}".format),
+        ("balanced accuracy", "balanced_accuracy", _percent),
+    ):
+        if data.get(key) is not None:
+            lines.append(Fact(term, form(data[key])))
     lines += _confound_lines(data.get("confounds"))
     if data.get("training_accuracy") is not None and not seen:
         text = f"{_percent(data['training_accuracy'])} (no evidence: it was trained on them)"
@@ -225,3 +232,55 @@ def _short(kind: object) -> str:
     """The last part of a dotted name: a class unchanged, a function with spaces."""
     last = str(kind or "").rsplit(".", 1)[-1]
     return last if last[:1].isupper() else last.replace("_", " ")
+
+
+_CHIPS = {"true": "good", "listed": "listed", "none": "plain"}  # a badge's level → its look
+
+
+@dataclass(frozen=True)
+class Chip:
+    """A short framed label about the result, styled ``good``, ``listed`` or ``plain``."""
+
+    kind: str
+    text: str
+
+
+def chips_of(story: Story) -> tuple[Chip, ...]:
+    """Status, trust and language of a story. Only a sentence that is true as read is green."""
+    badge = story.badge
+    chips = [Chip("plain", status_words(story))]
+    if story.result.found:
+        doubted = judged_better(story.evaluation) is False  # readers must not overlook this
+        chips = [Chip("listed" if doubted else _CHIPS[badge.level], badge.text), *chips]
+    if language := language_words(story):
+        chips.append(Chip("plain", language))
+    return tuple(chips)
+
+
+def tiles_of(story: Story) -> tuple[Fact, ...]:
+    """The key numbers of a story."""
+    r = story.result
+    tiles = [
+        Fact("edges removed" if r.found else "removed at the end", f"{len(r.removed):,}"),
+        Fact("edges added" if r.found else "added at the end", f"{len(r.added):,}"),
+        Fact("edits, of the edges of either graph", f"{100 * r.relative_distance:.1f} %"),
+        Fact("queries to the classifier", f"{r.calls:,}"),
+    ]
+    if story.as_read is not None and story.as_read.draws and not story.only_choice:
+        low, high = story.as_read.interval
+        meant = f"redraws that flip, too (95 %: {100 * low:.0f}–{100 * high:.0f} %)"
+        tiles.append(Fact(meant, f"{story.as_read.flips} of {story.as_read.draws}"))
+    if r.robustness is not None and r.robustness.draws:
+        low, high = r.robustness.interval
+        meant = (
+            f"random perturbations survived ({100 * r.robustness.noise:g} % of all pairs; "
+            f"95 %: {100 * low:.0f}–{100 * high:.0f} %)"
+        )
+        tiles.append(Fact(meant, f"{r.robustness.flips} of {r.robustness.draws}"))
+    if r.plausibility is not None and r.plausibility.implausible is not None:
+        meant = "distance to the nearest real graph, relative to its class"
+        tiles.append(Fact(meant, f"{r.plausibility.implausible:.2f} ×"))
+    if r.minimal is not None:
+        certified = Fact("every edit is needed (certified)", "1-minimal")
+        tiles.append(certified if r.minimal else Fact("every edit is needed", "not certified"))
+    return tuple(tiles)

@@ -34,6 +34,18 @@ class Context:
         return environment().get_template(self.template).render(values)
 
 
+@dataclass(frozen=True)
+class TableContext(Context):
+    """A table of texts."""
+
+    template: ClassVar = "table.html.j2"
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+
+
 class Fact(NamedTuple):
     """A line of a list: a term and its value, both plain text."""
 
@@ -45,6 +57,7 @@ class Fact(NamedTuple):
 def environment() -> Environment:
     """The shared environment of all pages: autoescape, and errors for unknown names."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
 
     made = Environment(
         loader=PackageLoader("denseflip.report", FOLDER),
@@ -54,7 +67,11 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.globals |= {"asset": asset, "colours": _colours, "dark_colours": _dark_colours}
+    made.globals |= {  # not escaped: these consist of our constants
+        "asset": asset,
+        "colours": lambda: Markup(css_variables()),
+        "dark_colours": lambda: Markup(dark_variables()),
+    }
     made.filters["json_text"] = json_text
     return made
 
@@ -64,20 +81,6 @@ def asset(name: str) -> Markup:
     from markupsafe import Markup
 
     return Markup((files("denseflip.report") / FOLDER / name).read_text(encoding="utf-8"))
-
-
-def _colours() -> Markup:
-    """The palette as custom properties; not escaped, because it consists of our constants."""
-    from markupsafe import Markup
-
-    return Markup(css_variables())
-
-
-def _dark_colours() -> Markup:
-    """The same for dark mode; not escaped for the same reason."""
-    from markupsafe import Markup
-
-    return Markup(dark_variables())
 
 
 def json_text(data: Any) -> Markup:

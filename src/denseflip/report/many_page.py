@@ -5,13 +5,12 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from denseflip._version import __version__
-from denseflip.report.facts import classifier_card, dataset_card
+from denseflip.report.facts import Chip, chips_of, classifier_card, dataset_card
 from denseflip.report.front import Told, read_cell, told
 from denseflip.report.html import Context, Fact
-from denseflip.report.marks import Chip, chips_of
 from denseflip.report.page import LIMITS
 
 if TYPE_CHECKING:
@@ -19,30 +18,6 @@ if TYPE_CHECKING:
 
 _COLUMNS = ("graph", "class", "decision", "what would change it", "places", "edits", "% of edges")
 _LISTED = 3  # maximum length of a list here; the page of the graph has more
-
-
-class Entry(Protocol):
-    """One graph of many: its id, its class, and its story or its error."""
-
-    @property
-    def id(self) -> str:
-        """Its id."""
-        ...
-
-    @property
-    def label(self) -> str:
-        """Its class in the data set."""
-        ...
-
-    @property
-    def story(self) -> Story | None:
-        """Its story, if there is one."""
-        ...
-
-    @property
-    def failure(self) -> str:
-        """Its error, if it failed."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -86,7 +61,7 @@ class ManyContext(Context):
 
 
 def make_index(
-    entries: Sequence[Entry],
+    entries: Sequence[Any],
     *,
     name: str,
     links: Mapping[str, str] | None = None,
@@ -101,7 +76,8 @@ def make_index(
 
     Parameters
     ----------
-    entries : one for each graph.
+    entries : one for each graph: its ``id``, its class (``label``), and its ``story`` or its error
+        (``failure``), as in `explain_many`.
     name : name of the data set.
     links : id → the page of that graph, relative to this one.
     files : file → description, for files in the same folder.
@@ -130,7 +106,7 @@ def make_index(
     ).render()
 
 
-def many_tiles(entries: Sequence[Entry]) -> tuple[Fact, ...]:
+def many_tiles(entries: Sequence[Any]) -> tuple[Fact, ...]:
     """The key numbers; medians only if something was found."""
     stories = [entry.story for entry in entries if entry.story is not None]
     found = [story for story in stories if story.result.found]
@@ -152,7 +128,7 @@ def many_tiles(entries: Sequence[Entry]) -> tuple[Fact, ...]:
     return tuple(tiles)
 
 
-def _row(entry: Entry, link: str) -> ManyRow:
+def _row(entry: Any, link: str) -> ManyRow:
     story = entry.story
     if story is None:
         return ManyRow(

@@ -20,12 +20,15 @@ from denseflip.files import write_whole
 from denseflip.graph import Taxonomy
 from denseflip.report.comparison import name_stories
 from denseflip.report.facts import (
+    Chip,
     ClassifierCard,
     as_mapping,
+    chips_of,
     classifier_card,
     dataset_card,
     setting_rows,
     setting_words,
+    tiles_of,
 )
 from denseflip.report.front import (
     FrontPicture,
@@ -36,7 +39,6 @@ from denseflip.report.front import (
     told,
 )
 from denseflip.report.html import Context, Fact
-from denseflip.report.marks import Chip, chips_of, tiles_of
 from denseflip.report.page_figures import PageFigure, comparison_figure, story_figures
 from denseflip.report.scene import (
     MAX_EDGES,

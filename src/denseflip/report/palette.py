@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import colorsys
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 # ---- colours with a meaning ---------------------------------------------------------------
 
@@ -112,14 +112,17 @@ _SIDE = re.compile(
 )
 
 
+def _listed(colours: Mapping[str, str]) -> str:
+    return " ".join(f"--{name}: {colour};" for name, colour in colours.items())
+
+
 def css_variables() -> str:
     """The page's colours as custom properties.
 
     >>> css_variables()[:24]
     ':root { --paper: #ffffff'
     """
-    listed = " ".join(f"--{name}: {colour};" for name, colour in PAGE.items())
-    return f":root {{ {listed} }}"
+    return f":root {{ {_listed(PAGE)} }}"
 
 
 def dark_variables() -> str:
@@ -128,8 +131,7 @@ def dark_variables() -> str:
     >>> dark_variables()[:50]
     '@media screen and (prefers-color-scheme: dark) { :'
     """
-    listed = " ".join(f"--{name}: {colour};" for name, colour in DARK.items())
-    dark = f":root {{ color-scheme: dark; {listed} }}"
+    dark = f":root {{ color-scheme: dark; {_listed(DARK)} }}"
     return f"@media screen and (prefers-color-scheme: dark) {{ {dark} }}"
 
 
@@ -139,11 +141,9 @@ def app_variables() -> str:
     >>> app_variables().count(":root")
     2
     """
-    light = " ".join(f"--{name}: {colour};" for name, colour in PAGE.items())
-    dark = " ".join(f"--{name}: {colour};" for name, colour in DARK.items())
     return (
-        f":root {{ color-scheme: light; {light} }}\n"
-        f":root[data-theme=dark] {{ color-scheme: dark; {dark} }}\n"
+        f":root {{ color-scheme: light; {_listed(PAGE)} }}\n"
+        f":root[data-theme=dark] {{ color-scheme: dark; {_listed(DARK)} }}\n"
     )
 
 

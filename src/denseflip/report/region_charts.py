@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.report.canvas import words
+from denseflip.report.canvas import NARROW, words
 from denseflip.report.palette import ADDED, AXIS, INK, PALE, PAPER, QUIET, REMOVED, ink_on
 from denseflip.report.scene import Scene
 
 BARS = 12  # maximum number of bars; the remaining regions are combined
 REST = "all others"
 LETTERS = 40  # of a region's name
+POINT = 72.0  # of an inch
+LETTER = 0.0083  # inches of a letter's width, per point of its size
 
 
 def bar_regions(scenes: Sequence[Scene], top: int, *, by_size: bool = False) -> list[int]:
@@ -209,3 +211,96 @@ def _cell(x: int, y: int) -> Any:
     from matplotlib.patches import Rectangle
 
     return Rectangle((x - 0.5, y - 0.5), 1, 1, fill=False, edgecolor=PAPER, lw=1.2)
+
+
+# ---- signed values --------------------------------------------------------------------------
+
+
+class MatrixLayout(NamedTuple):
+    """Layout of a matrix in inches and points: its side, the left and lower margins, its names."""
+
+    size: float
+    left: float
+    low: float
+    cell: float
+    rows: list[str]
+    columns: list[str]
+    font: float
+    turned: bool
+
+
+def layout_matrix(names: list[str], narrow: bool) -> MatrixLayout:
+    """Lay out a matrix with these names; if ``narrow``, its columns are numbered."""
+    n = max(1, len(names))
+    if narrow:
+        font, left = 6.5, 1.55
+        size = NARROW - left - 0.2
+        fitting = size / n * POINT > 2.1 * font  # two lines in a row
+        rows = (
+            numbered(names)
+            if fitting
+            else [f"{words(name, 18)}  {i + 1}" for i, name in enumerate(names)]
+        )
+        columns = [str(i + 1) for i in range(n)]
+        return MatrixLayout(size, left, 0.35, size / n * POINT, rows, columns, font, False)
+    cell = min(0.6, max(0.28, 2.4 / n)) if n <= 16 else 4.6 / n
+    font = min(7.5, 0.8 * cell * POINT)
+    shown = [words(name, LETTERS) for name in names]
+    longest = font * LETTER * max(map(len, shown), default=1)
+    turned = longest > cell - 0.05
+    low = 0.66 * longest + 0.25 if turned else 0.3
+    return MatrixLayout(cell * n, longest + 0.25, low, cell * POINT, shown, shown, font, turned)
+
+
+def draw_signed_matrix(
+    ax: Any,
+    values: npt.NDArray[np.float64],
+    numbers: npt.NDArray[np.float64] | None,
+    marks: npt.NDArray[np.float64],
+    most: float,
+    look: MatrixLayout,
+    *,
+    rows: bool,
+) -> None:
+    """Draw the lower triangle: blue above 0, red below, full colour at ``most``, marks framed.
+
+    ``numbers`` are written into their cells. ``rows`` names the rows, too.
+    """
+    from matplotlib.colors import LinearSegmentedColormap, to_hex
+    from matplotlib.patches import Rectangle
+
+    blue = LinearSegmentedColormap.from_list("more", [PALE, ADDED])
+    red = LinearSegmentedColormap.from_list("fewer", [PALE, REMOVED])
+    size, dot = len(values), max(1.5, min(4.0, 0.22 * look.cell))
+    digits = max(1, len(f"{np.max(numbers, initial=0):.0f}")) if numbers is not None else 1
+    font = min(7.5, 0.62 * look.cell, 1.1 * look.cell / digits)
+    for i in range(size):
+        for j in range(i + 1):
+            value = float(values[i, j])
+            ground = to_hex((blue if value >= 0 else red)(min(1.0, abs(value) / most)))
+            marked = bool(marks[i, j])
+            ax.add_patch(
+                Rectangle(
+                    (j - 0.5, i - 0.5), 1, 1, facecolor=ground, edgecolor=INK if marked else PAPER,
+                    lw=min(1.4, 0.08 * look.cell) if marked else min(1.0, 0.05 * look.cell),
+                    zorder=3 if marked else 2, gid="cell-marked" if marked else "cell",
+                )
+            )  # fmt: skip
+            counted = numbers is not None and numbers[i, j] > 0
+            if counted and numbers is not None:
+                ax.text(
+                    j, i, f"{numbers[i, j]:.0f}", ha="center", va="center_baseline",
+                    fontsize=font, color=ink_on(ground), zorder=4,
+                )  # fmt: skip
+            if marked:
+                x, y = (j + 0.33, i - 0.33) if counted else (j, i)
+                ax.plot(x, y, "o", ms=dot, color=ink_on(ground), mew=0, zorder=4)
+    ax.set_xlim(-0.55, size - 0.45)
+    ax.set_ylim(size - 0.45, -0.55)
+    turned = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if look.turned else {}
+    ax.set_xticks(range(size), look.columns, fontsize=look.font, **turned)
+    shown = look.rows if rows else [""] * size
+    ax.set_yticks(range(size), shown, fontsize=look.font, linespacing=0.95)
+    ax.tick_params(length=0)
+    for spine in ax.spines.values():
+        spine.set_visible(False)

@@ -24,9 +24,8 @@ from denseflip.errors import (
     MissingExtraError,
     UnknownNameError,
 )
-from denseflip.runs.chunks import Chunk, describe_chunk, run_chunk
 from denseflip.runs.result_store import Record
-from denseflip.runs.spec_base import Listener, Spec
+from denseflip.runs.spec_base import Chunk, Listener, Spec, describe_chunk, run_chunk
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

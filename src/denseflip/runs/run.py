@@ -11,10 +11,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from denseflip.runs.chunks import make_chunks
 from denseflip.runs.engines import Engine, SerialEngine
 from denseflip.runs.result_store import Damage, Record, Store
-from denseflip.runs.spec_base import Spec
+from denseflip.runs.spec_base import Spec, make_chunks
 
 _BATCH = 32  # records per part …
 _SECONDS = 2.0  # … or this many seconds, whichever comes first

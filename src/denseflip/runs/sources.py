@@ -106,7 +106,7 @@ class Trainer:
     evaluate: Callable[..., Evaluation]
 
 
-PLUG_INS = ("denseflip.paper.paper_profile",)  # imported when a name is unknown
+PLUG_INS = ("denseflip.paper.paper_specs",)  # imported when a name is unknown
 TRAINERS: dict[str, Trainer] = {}
 
 

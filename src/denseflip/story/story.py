@@ -4,29 +4,26 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from types import NoneType
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal
 
-from denseflip.checks import in_markdown, parsing, typed, visible_tree
+from denseflip.checks import in_markdown
 from denseflip.counterfactual import AsRead, Counterfactual, Label, Language, Reading
-from denseflip.errors import FileFormatError, MissingInputError, shown
+from denseflip.errors import MissingInputError
 from denseflip.graph import Edits, Nodes, Taxonomy
-from denseflip.graph.edits_table import list_edits, make_frame
-from denseflip.search.claims.claim import Claim, node_taxonomy
-from denseflip.search.claims.places import whole_claim
+from denseflip.graph.edits import list_edits, make_frame
+from denseflip.search.claims.claim import Claim, node_taxonomy, whole_claim
 from denseflip.search.claims.reference import PlaceReference
+from denseflip.serialise import Serialisable
 from denseflip.story.region_table import RegionTable
-from denseflip.story.verification import Verification
-from denseflip.story.wording.badge import Badge, badge_of
+from denseflip.story.verification import SavedTest, Verification
 from denseflip.story.wording.methods_text import methods_text
-from denseflip.story.wording.notes import footnotes, shape_advice
+from denseflip.story.wording.notes import Badge, badge_of, footnotes, shape_advice
 from denseflip.story.wording.statement import Sentences
 from denseflip.story.wording.vocabulary import Vocabulary
 
 Form = Literal["short", "standard", "detailed"]
-FORMAT = 3  # version of the dictionary form
 
 
 @dataclass(frozen=True)
@@ -278,91 +275,47 @@ class Story:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON-ready form; `from_dict` restores an equal story."""
-        evaluation = self.evaluation
+        evaluation, taxonomy = self.evaluation, self.taxonomy
         if hasattr(evaluation, "to_dict"):
             evaluation = evaluation.to_dict()
         try:
             regions = self.regions().to_dict()
         except MissingInputError:
             regions = None
+        saved: dict[str, Any] = {
+            "taxonomy": taxonomy and taxonomy.name,
+            "node_regions": taxonomy and [taxonomy.regions[i] for i in taxonomy.index],
+            "evaluation": evaluation if isinstance(evaluation, Mapping) else None,
+            "verification": self.verification.saved,
+        }
+        own = [part.name for part in fields(SavedStory) if part.name not in saved]
         return {
-            "format": FORMAT,
-            "subject": self.subject,
+            **SavedStory(**saved, **{name: getattr(self, name) for name in own}).to_dict(),
             "statement": self.statement,
             "lead": self.lead,
-            "items": list(self.items),
             "short": self.short,
             "detailed": self.detailed,
             "verified": self.verified,
             "true_as_read": self.true_as_read,
             "reading": self.reading,
-            "as_read": None if self.as_read is None else self.as_read.to_dict(),
-            "language": self.language,
-            "true_class": self.true_class,
             "in_range": self.in_range,
-            "reference": [place.to_dict() for place in self.reference],
             "correct": self.correct,
-            "badge": self.badge.to_dict(),
+            "items": list(self.items),
             "footnotes": list(self.footnotes),
-            "verification": self.verification.to_dict(),
-            "taxonomy": None if self.taxonomy is None else self.taxonomy.name,
-            "node_regions": self._node_regions(),
-            "class_names": [[label, name] for label, name in self.class_names.items()],
-            "vocabulary": self.vocabulary.to_dict(),
-            "form": self.form,
+            "badge": self.badge.to_dict(),
             "regions": regions,
-            "evaluation": evaluation if isinstance(evaluation, Mapping) else None,
-            "nodes": self.nodes.to_dict(),
-            "result": self.result.to_dict(),
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+    def from_dict(cls, data: Mapping[str, Any]) -> Story:
         """Inverse of `to_dict`; the oracle is not queried again.
 
         Raises
         ------
         FileFormatError
-            If the dictionary lacks a field or was written by a newer version.
+            If an entry is missing or wrong; the message names it.
         """
-        if not isinstance(data, Mapping):
-            msg = f"Not a denseflip story: expected a dictionary; got {shown(data)}."
-            raise FileFormatError(msg)
-        version = data.get("format", 0)
-        if not isinstance(version, int) or version > FORMAT:
-            msg = f"This story has format {shown(version)}; this version reads up to {FORMAT}. "
-            raise FileFormatError(msg + "Update denseflip.")
-        with parsing("a denseflip story"):
-            nodes = Nodes.from_dict(data["nodes"])
-            name = typed(data, "taxonomy", str, NoneType)
-            regions = None if name is None else _read_taxonomy(name, data["node_regions"])
-            test = data["as_read"]
-            as_read = None if test is None else AsRead.from_dict(test)
-            story = cls(
-                result=Counterfactual.from_dict(data["result"]),
-                nodes=nodes,
-                subject=typed(data, "subject", str),
-                class_names=visible_tree(dict(data["class_names"])),
-                verification=Verification.read(
-                    data["verification"],
-                    _read_language(data, regions),
-                    regions or node_taxonomy(nodes),
-                    reading_of(as_read),
-                    as_read is not None and as_read.balanced,
-                ),
-                vocabulary=Vocabulary.from_dict(data["vocabulary"]),
-                evaluation=visible_tree(typed(data, "evaluation", Mapping, NoneType)),
-                form=data["form"],
-                as_read=as_read,
-                true_class=typed({"true_class": None, **data}, "true_class", str, NoneType),
-                reference=tuple(PlaceReference.from_dict(row) for row in data["reference"]),
-            )
-            str(story)  # raises if its values do not form a story
-            return story
-
-    def _node_regions(self) -> list[str] | None:
-        tax = self.taxonomy
-        return None if tax is None else [tax.region_of(i) for i in range(len(tax.index))]
+        return SavedStory.from_dict(data).story
 
     # ---- display ------------------------------------------------------------------------
 
@@ -401,16 +354,45 @@ def reading_of(as_read: AsRead | None) -> Reading:
     return as_read.reading if as_read is not None and as_read.true else "any"
 
 
-def _read_language(data: Mapping[str, Any], regions: Taxonomy | None) -> Language:
-    language = typed(data, "language", str)
-    if language not in get_args(Language) or (language == "regions") != (regions is not None):
-        msg = f"language cannot be {shown(language)} here"
-        raise ValueError(msg)
-    return language  # type: ignore[no-any-return]
+@dataclass(frozen=True)
+class SavedStory(Serialisable, named="a denseflip story", format=3, partial=True):
+    """The entries of a saved story that restore it; the others are for readers of the file."""
 
+    result: Counterfactual
+    nodes: Nodes
+    subject: str
+    class_names: Mapping[Label, str]
+    verification: SavedTest
+    vocabulary: Vocabulary
+    evaluation: Mapping[str, Any] | None
+    form: Form
+    as_read: AsRead | None
+    language: Language
+    taxonomy: str | None
+    node_regions: tuple[str, ...] | None
+    reference: tuple[PlaceReference, ...]
+    true_class: str | None = None
 
-def _read_taxonomy(name: str, labels: Any) -> Taxonomy:
-    if not isinstance(labels, list) or not all(isinstance(x, str) for x in labels):
-        msg = f"node_regions cannot be {shown(labels)}"
-        raise TypeError(msg)
-    return Taxonomy.from_labels(name, visible_tree(labels, lines=False))
+    @cached_property
+    def story(self) -> Story:
+        """The story."""
+        regions = None
+        if (self.node_regions is None) != (self.taxonomy is None):
+            msg = "node_regions and taxonomy belong together"
+            raise ValueError(msg)
+        if self.taxonomy is not None and self.node_regions is not None:
+            regions = Taxonomy.from_labels(self.taxonomy, self.node_regions)
+        if (self.language == "regions") != (regions is not None):
+            msg = f"language cannot be {self.language!r} here"
+            raise ValueError(msg)
+        own = {part.name: getattr(self, part.name) for part in fields(Story)}
+        test = self.verification.restore(
+            self.language,
+            regions or node_taxonomy(self.nodes),
+            reading_of(self.as_read),
+            self.as_read is not None and self.as_read.balanced,
+        )
+        return Story(**own | {"verification": test})
+
+    def _check(self) -> None:
+        str(self.story)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from itertools import accumulate
-from typing import Any
+from typing import NamedTuple
 
-from denseflip.checks import parsing, plain_fields, text_of, typed
 from denseflip.counterfactual import Counterfactual, Label, Language, Reading
 from denseflip.errors import OracleError
 from denseflip.graph import Codes, Edits, Taxonomy
-from denseflip.graph.pairs import decode
+from denseflip.graph.pairs import Pair, decode
 from denseflip.oracles.base_session import BaseSession, BudgetSpentError
-from denseflip.search.claims.claim import Claim
+from denseflip.search.claims.claim import Claim, ClaimRow
 from denseflip.search.core.probing import fewest_parts, joined
-from denseflip.story.wording import remarks
+from denseflip.story.wording.notes import CUT_SHORT, SPENT
 
 BUDGET = 1000  # maximum number of queries of a test
 _SAME = (
@@ -56,44 +55,47 @@ class Verification:
         """Whether all changes are named and none of the places can be left out."""
         return self.verified and self.minimal and len(self.claim.amounts) == self.n_cells
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON-ready form."""
-        return {
-            "verified": self.verified,
-            "tested": self.tested,
-            "questions": self.questions,
-            "all_needed": self.all_needed,
-            "n_cells": self.n_cells,
-            "tried": self.tried,
-            "minimal": self.minimal,
-            "remarks": list(self.remarks),
-            "label": self.claim.label,
-            "named": self.claim.rows(),
-            "added": [list(p) for p in self.edits.added],
-            "removed": [list(p) for p in self.edits.removed],
-        }
+    @property
+    def saved(self) -> SavedTest:
+        """Its form in the file of a story."""
+        own = {name: getattr(self, name) for name in SavedTest._fields if hasattr(self, name)}
+        claim, edits = self.claim, self.edits
+        return SavedTest(
+            **own,
+            label=claim.label,
+            named=claim.rows(),
+            added=edits.added,
+            removed=edits.removed,
+        )
 
-    @classmethod
-    def read(
-        cls,
-        data: Mapping[str, Any],
+
+class SavedTest(NamedTuple):
+    """A `Verification` as in the file of a story, which also has the language and the regions."""
+
+    verified: bool
+    tested: bool
+    questions: int
+    all_needed: bool
+    n_cells: int
+    tried: int
+    minimal: bool
+    remarks: tuple[str, ...]
+    label: Label
+    named: tuple[ClaimRow, ...]
+    added: tuple[Pair, ...]
+    removed: tuple[Pair, ...]
+
+    def restore(
+        self,
         language: Language,
         taxonomy: Taxonomy,
         reading: Reading = "any",
         balanced: bool = False,
     ) -> Verification:
-        """Inverse of `to_dict`; language, names and reading of the claim are those of the story."""
-        with parsing("the test of a story"):
-            label = typed(data, "label", bool, int, float, str)
-            return cls(
-                **plain_fields(cls, data),
-                claim=Claim.from_rows(data["named"], label, language, taxonomy, reading, balanced),
-                edits=Edits(
-                    tuple((u, v) for u, v in data["added"]),
-                    tuple((u, v) for u, v in data["removed"]),
-                ),
-                remarks=tuple(text_of(x) for x in typed(data, "remarks", list, tuple)),
-            )
+        """The verification of a claim in this language, with these regions and this reading."""
+        own = {x.name: getattr(self, x.name) for x in fields(Verification) if hasattr(self, x.name)}
+        claim = Claim.from_rows(self.named, self.label, language, taxonomy, reading, balanced)
+        return Verification(**own, claim=claim, edits=Edits(self.added, self.removed))
 
 
 def verify(
@@ -132,7 +134,13 @@ def verify(
         return Verification(False, whole, result.edits, 0, n, tested=False)
     before = session.calls
     try:
-        _check_original(result, session.query(result.original).label)
+        label = session.query(result.original).label
+        if label != result.label_before:
+            msg = (
+                f"The oracle gives {label!r} for the original graph, but the result says "
+                f"{result.label_before!r}. {_SAME}"
+            )
+            raise OracleError(msg)
         enough = fewest_parts(
             result,
             parts,
@@ -143,7 +151,7 @@ def verify(
         )
     except BudgetSpentError:
         asked = session.calls - before
-        spent = (remarks.SPENT,)
+        spent = (SPENT,)
         return Verification(False, whole, result.edits, asked, n, tested=False, remarks=spent)
     if enough is None or (len(enough.chosen) == n and enough.label != result.label_after):
         label = session.peek(result.counterfactual).label
@@ -162,7 +170,7 @@ def verify(
         tested=True,
         tried=enough.tried,
         minimal=enough.minimal and not share,
-        remarks=() if enough.minimal or name_all else (remarks.CUT_SHORT,),
+        remarks=() if enough.minimal or name_all else (CUT_SHORT,),
     )
 
 
@@ -171,12 +179,3 @@ def _holding(claim: Claim, share: float) -> int:
     need = share * claim.total - 1e-9
     held = accumulate(amount.total for amount in claim.amounts)
     return next(k for k, number in enumerate(held, 1) if number >= need)
-
-
-def _check_original(result: Counterfactual, label: Label) -> None:
-    if label != result.label_before:
-        msg = (
-            f"The oracle gives {label!r} for the original graph, but the result says "
-            f"{result.label_before!r}. {_SAME}"
-        )
-        raise OracleError(msg)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, File, Form, Header, HTTPException, Path, Query, Request, UploadFile
@@ -23,15 +24,13 @@ from denseflip.search.methods.registry import methods
 from denseflip.story.story import Story
 from denseflip.web.app import page_text, static_file
 from denseflip.web.downloads import FILES, make_file, story_of
-from denseflip.web.events import follow, knows_the_end
-from denseflip.web.job_runner import MOST_WAITING, said
+from denseflip.web.job_runner import MOST_WAITING, follow, knows_the_end, said
 from denseflip.web.job_store import Job, Store
 from denseflip.web.library import Classifier, Library
 from denseflip.web.many_jobs import KEPT, tidy
 from denseflip.web.payload import judged_words
 from denseflip.web.schemas import (
     ErrorAnswer,
-    JobAnswer,
     JobRequest,
     WhatIfAnswer,
     WhatIfRequest,
@@ -82,15 +81,16 @@ def _held(got: Classifier) -> Iterator[None]:
         got.lock.release()  # type: ignore[attr-defined]
 
 
-def _patient(name: str) -> Callable[[], None]:
-    """Wait for a classifier that another thread trains, but not for minutes."""
+def _classifier(library: Library, key: str, name: str | None) -> Classifier:
+    """Open a classifier; wait if another thread trains it, but not for minutes."""
+    name = name or library.default_classifier(key)
     until = time.monotonic() + TRAINING
 
     def waiting() -> None:
         if time.monotonic() > until:
             raise HTTPException(409, f"{name} is being trained; try again in a moment")
 
-    return waiting
+    return library.classifier(key, name, waiting=waiting)
 
 
 # ---- pages --------------------------------------------------------------------------------
@@ -269,14 +269,21 @@ def _job(request: Request, id: str) -> Job:
     return job
 
 
+def _result(request: Request, job: Job) -> dict[str, Any]:
+    found: dict[str, Any] | None = _store(request).result(job.id)
+    if found is None:
+        raise HTTPException(409, f"This job has no result ({job.status})")
+    return found
+
+
 def _room(request: Request) -> None:
     if _store(request).waiting() >= MOST_WAITING:
         raise HTTPException(429, f"{MOST_WAITING} jobs are already waiting; try again later")
     request.app.state.quota.check_job()
 
 
-@router.post("/api/jobs", status_code=201, response_model=JobAnswer)
-def submit(request: Request, asked: JobRequest) -> dict[str, Any]:
+@router.post("/api/jobs", status_code=201, response_model=Job)
+def submit(request: Request, asked: JobRequest) -> Job:
     """Start a job: explain one or many subjects, compare methods, evaluate a classifier.
 
     An explanation from a job of many (`of`) that was requested before is returned again.
@@ -286,24 +293,22 @@ def submit(request: Request, asked: JobRequest) -> dict[str, Any]:
         asked = asked.model_copy(update={"classifier": name})
     request.app.state.work.check(asked)
     if asked.of is not None and (known := _store(request).one_of(asked.of, asked.subject)):
-        return known.to_dict()
+        return known
     _room(request)
     job: Job = request.app.state.runner.submit(asked.kind, asked.model_dump())
-    return job.to_dict()
+    return job
 
 
-@router.get("/api/jobs", response_model=list[JobAnswer])
-def list_jobs(
-    request: Request, limit: Annotated[int, Query(ge=1, le=500)] = 50
-) -> list[dict[str, Any]]:
+@router.get("/api/jobs", response_model=list[Job])
+def list_jobs(request: Request, limit: Annotated[int, Query(ge=1, le=500)] = 50) -> list[Job]:
     """List the newest jobs."""
-    return [job.to_dict() for job in _store(request).recent(limit)]
+    return _store(request).recent(limit)
 
 
-@router.get("/api/jobs/{id}", response_model=JobAnswer)
-def show_job(request: Request, id: JobPath) -> dict[str, Any]:
+@router.get("/api/jobs/{id}", response_model=Job)
+def show_job(request: Request, id: JobPath) -> Job:
     """Return one job."""
-    return _job(request, id).to_dict()
+    return _job(request, id)
 
 
 @router.delete("/api/jobs/{id}", status_code=204)
@@ -316,17 +321,17 @@ def drop_job(request: Request, id: JobPath) -> Response:
     return Response(status_code=204)
 
 
-@router.post("/api/jobs/{id}/cancel", response_model=JobAnswer)
-def cancel_job(request: Request, id: JobPath) -> dict[str, Any]:
+@router.post("/api/jobs/{id}/cancel", response_model=Job)
+def cancel_job(request: Request, id: JobPath) -> Job:
     """Stop a job."""
     job = _job(request, id)
     if not request.app.state.runner.cancel(id):
         raise HTTPException(409, f"This job has already ended ({job.status})")
-    return _job(request, id).to_dict()
+    return _job(request, id)
 
 
-@router.post("/api/jobs/{id}/again", response_model=JobAnswer)
-def rerun_job(request: Request, id: JobPath) -> dict[str, Any]:
+@router.post("/api/jobs/{id}/again", response_model=Job)
+def rerun_job(request: Request, id: JobPath) -> Job:
     """Run a job again that failed, was interrupted or cancelled."""
     job = _job(request, id)
     _room(request)
@@ -334,16 +339,13 @@ def rerun_job(request: Request, id: JobPath) -> dict[str, Any]:
         raise HTTPException(
             409, f"Only a job without a result can be run again; this one is {job.status}"
         )
-    return _job(request, id).to_dict()
+    return _job(request, id)
 
 
 @router.get("/api/jobs/{id}/result")
 def job_result(request: Request, id: JobPath) -> Response:
     """The result of a job; for many graphs, the index."""
-    job = _job(request, id)
-    result = _store(request).result(id)
-    if result is None:
-        raise HTTPException(409, f"This job has no result ({job.status})")
+    result = _result(request, _job(request, id))
     result.pop(KEPT, None)  # stories of many graphs, and their files
     return JSONResponse(result)
 
@@ -362,9 +364,7 @@ def job_file(
     job = _job(request, id)
     if name not in FILES:
         raise HTTPException(404, f"There is no such file. Available: {', '.join(FILES)}")
-    result = _store(request).result(id)
-    if result is None:
-        raise HTTPException(409, f"This job has no result ({job.status})")
+    result = _result(request, job)
     alive = _alive(request, job, result, answer) if name == "report.html" else None
     text = make_file(name, result, answer=answer, whatif=alive)
     headers = {"content-disposition": f'attachment; filename="{name}"'}
@@ -384,8 +384,7 @@ def _alive(
     asked = job.request
     try:
         subject = library.subject(asked["dataset"], asked["subject"])
-        name = asked["classifier"]
-        got = library.classifier(asked["dataset"], name, waiting=_patient(name))
+        got = _classifier(library, asked["dataset"], asked["classifier"])
         story = story_of(result, answer)
         if story.result.original != subject.graph:
             return None
@@ -438,8 +437,7 @@ def whatif_model(
     """The graph by region, and the weights of the classifier if it is linear in the edges."""
     library = _library(request)
     found = library.subject(dataset, subject)
-    name = classifier or library.default_classifier(dataset)
-    got = library.classifier(dataset, name, waiting=_patient(name))
+    got = _classifier(library, dataset, classifier)
     story = _story_about(request, found, job, answer)
     chosen = None if regions is None else library.dataset(dataset).nodes.taxonomy(regions)
     with _held(got):
@@ -465,8 +463,7 @@ def whatif(request: Request, asked: WhatIfRequest) -> dict[str, Any]:
     """Query the classifier about a graph that was changed by hand."""
     library = _library(request)
     found = library.subject(asked.dataset, asked.subject)
-    name = asked.classifier or library.default_classifier(asked.dataset)
-    got = library.classifier(asked.dataset, name, waiting=_patient(name))
+    got = _classifier(library, asked.dataset, asked.classifier)
     nodes = library.dataset(asked.dataset).nodes
     regions = nodes.taxonomy(asked.regions) if nodes.regions else None
     story = _story_about(request, found, asked.job, asked.answer)
@@ -483,13 +480,5 @@ def whatif(request: Request, asked: WhatIfRequest) -> dict[str, Any]:
             first=asked.first,
         )
     names = found.names_for(got.oracle) or {}
-    return {
-        "label": str(names.get(said.label, said.label)),
-        "before": str(names.get(said.before, said.before)),
-        "confidence": said.confidence,
-        "draws": said.draws,
-        "flips": said.flips,
-        "added": said.added,
-        "removed": said.removed,
-        "pairs": said.pairs,
-    }
+    before, after = (str(names.get(label, label)) for label in (said.before, said.label))
+    return asdict(said) | {"before": before, "label": after}

@@ -29,32 +29,16 @@ from denseflip.web.server_config import ServerSettings
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-STATIC = {
-    "app.css": "text/css; charset=utf-8",
-    "app.js": "text/javascript; charset=utf-8",
-    "index.js": "text/javascript; charset=utf-8",
-    "panel.js": "text/javascript; charset=utf-8",
-    "pictures.js": "text/javascript; charset=utf-8",
-    "replay.js": "text/javascript; charset=utf-8",
-    "sides.js": "text/javascript; charset=utf-8",
-    "options.js": "text/javascript; charset=utf-8",
-    "constraints.js": "text/javascript; charset=utf-8",
-    "asking.js": "text/javascript; charset=utf-8",
-    "drawing.js": "text/javascript; charset=utf-8",
-    "surface.js": "text/javascript; charset=utf-8",
-    "space.js": "text/javascript; charset=utf-8",
-    "circle.js": "text/javascript; charset=utf-8",
-    "connectome.js": "text/javascript; charset=utf-8",
-    "switches.js": "text/javascript; charset=utf-8",
-    "connectome.css": "text/css; charset=utf-8",
-    "whatif.js": "text/javascript; charset=utf-8",
-    "whatif.css": "text/css; charset=utf-8",
-    "colours.css": "text/css; charset=utf-8",
-}
-_SHARED = {  # files shared with the report
-    "drawing.js", "surface.js", "space.js", "circle.js", "connectome.js", "switches.js",
-    "connectome.css", "whatif.js", "panel.js", "whatif.css",
-}  # fmt: skip
+_OWN = (
+    *("app.css", "app.js", "index.js", "pictures.js", "replay.js", "sides.js", "options.js"),
+    *("constraints.js", "asking.js"),
+)
+_SHARED = (  # files shared with the report
+    *("drawing.js", "surface.js", "space.js", "circle.js", "connectome.js", "switches.js"),
+    *("connectome.css", "whatif.js", "panel.js", "whatif.css"),
+)
+_KINDS = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8"}
+STATIC = {name: _KINDS[name.rpartition(".")[2]] for name in (*_OWN, *_SHARED, "colours.css")}
 _STATUS: tuple[tuple[type[DenseflipError], int], ...] = (
     (UnknownNameError, 404),
     (TooLargeError, 413),
@@ -85,14 +69,12 @@ def create_app(settings: ServerSettings) -> FastAPI:
     except ImportError as error:
         raise MissingExtraError("fastapi", "web") from error
     from denseflip.web.api import UPLOADS_AT_ONCE, router
-    from denseflip.web.events import Streams
     from denseflip.web.folder_lock import FolderLock
-    from denseflip.web.job_runner import Runner
+    from denseflip.web.job_runner import Runner, Streams
     from denseflip.web.job_store import Store
     from denseflip.web.job_work import Work
     from denseflip.web.library import Library
-    from denseflip.web.quota import Quota
-    from denseflip.web.uploads import sweep
+    from denseflip.web.uploads import Quota, sweep
 
     settings.check()
     claim = FolderLock(settings.data, settings.url)

@@ -9,7 +9,7 @@ from typing import Any
 from denseflip.cohort.cohort import Cohort
 from denseflip.errors import InvalidParameterError, MissingInputError
 from denseflip.experiments.table import Table
-from denseflip.graph.edits_table import list_edits
+from denseflip.graph.edits import list_edits
 from denseflip.limits import check_dense
 from denseflip.report.cohort_page import make_cohort_page
 from denseflip.report.page import make_page

@@ -42,11 +42,8 @@ class FolderLock:
             folder.mkdir(parents=True, exist_ok=True)
             self._handle = (folder / LOCK).open("a+b")
         except OSError as error:
-            msg = (
-                f"{folder}: cannot be used as the data folder ({error.strerror or error}). Choose "
-                "a writable folder."
-            )
-            raise StoreError(msg, parameter="data") from error
+            why = f"cannot be used as the data folder ({error.strerror or error})"
+            raise _refused(folder, why, "Choose a writable folder.") from error
         self._close = weakref.finalize(self, self._handle.close)
         try:
             self._take(folder, address)
@@ -59,39 +56,34 @@ class FolderLock:
         try:
             taken = try_lock(self._handle)
         except OSError as error:
-            msg = (
-                f"{folder}: files cannot be locked there ({error.strerror or error}), so two "
-                "servers could corrupt each other's jobs. Choose a data folder on another disk."
-            )
-            raise StoreError(msg, parameter="data") from error
+            why = f"files cannot be locked there ({error.strerror or error}), so two servers could"
+            why += " corrupt each other's jobs"
+            raise _refused(folder, why, "Choose a data folder on another disk.") from error
         if not taken:
             holder = _holder(folder)
-            server = (
-                f"the server at {holder['address']} (process {holder['pid']})"
-                if holder
-                else "another server"
-            )
-            msg = (
-                f"{folder}: already in use by {server}. Use that server, or choose another data "
-                "folder."
-            )
-            raise StoreError(msg, parameter="data")
+            server = "another server"
+            if holder:
+                server = f"the server at {holder['address']} (process {holder['pid']})"
+            advice = "Use that server, or choose another data folder."
+            raise _refused(folder, f"already in use by {server}", advice)
         self._facts = folder / HOLDER
         facts = {"pid": os.getpid(), "address": address, "since": time.time()}
         try:
             write_whole(self._facts, json.dumps(facts))
         except OSError as error:
-            msg = (
-                f"{folder}: cannot be written to ({error.strerror or error}). Free disk space, or "
-                "choose another data folder."
-            )
-            raise StoreError(msg, parameter="data") from error
+            why = f"cannot be written to ({error.strerror or error})"
+            advice = "Free disk space, or choose another data folder."
+            raise _refused(folder, why, advice) from error
 
     def release(self) -> None:
         """Release the lock."""
         if self._close.alive:
             self._facts.unlink(missing_ok=True)
             self._close()
+
+
+def _refused(folder: Path, why: str, advice: str) -> StoreError:
+    return StoreError(f"{folder}: {why}. {advice}", parameter="data")
 
 
 def _holder(folder: Path) -> dict[str, Any] | None:

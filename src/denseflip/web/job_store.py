@@ -14,7 +14,7 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from weakref import finalize
 
 from denseflip.errors import StoreError
@@ -22,7 +22,7 @@ from denseflip.serialise import Serialisable
 
 FILE = "denseflip-serve.sqlite"
 FINAL = ("done", "failed", "cancelled", "interrupted")
-STATUSES = ("queued", "running", *FINAL)
+Status = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 _VERSION = 1
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS jobs (
@@ -42,7 +42,7 @@ class Job(Serialisable, named="a job of the app"):
 
     id: str
     kind: str
-    status: str
+    status: Status
     request: dict[str, Any]
     created: float
     started: float | None
@@ -89,88 +89,66 @@ class Store:
 
     def recover(self) -> tuple[list[str], int]:
         """After a start: return ids of waiting jobs, and the number of interrupted ones."""
-        with self._lock, self._db:
-            hit = self._db.execute(
-                "UPDATE jobs SET status='interrupted', finished=? WHERE status='running'",
-                (time.time(),),
-            ).rowcount
-            rows = self._db.execute("SELECT id FROM jobs WHERE status='queued' ORDER BY created")
-            return [row[0] for row in rows], hit
+        hit = self._write(
+            "UPDATE jobs SET status='interrupted', finished=? WHERE status='running'", time.time()
+        )
+        rows = self._read("SELECT id FROM jobs WHERE status='queued' ORDER BY created")
+        return [row[0] for row in rows], hit
 
     def add(self, kind: str, request: dict[str, Any]) -> Job:
         """Add a job to the queue."""
         job = Job(
             secrets.token_hex(8), kind, "queued", request, time.time(), None, None, None, None
         )
-        with self._lock, self._db:
-            self._db.execute(
-                "INSERT INTO jobs (id, kind, status, request, created) VALUES (?,?,?,?,?)",
-                (job.id, kind, job.status, json.dumps(request), job.created),
-            )
+        self._write(
+            "INSERT INTO jobs (id, kind, status, request, created) VALUES (?,?,?,?,?)",
+            *(job.id, kind, job.status, json.dumps(request), job.created),
+        )
         return job
 
     def add_done(self, kind: str, request: dict[str, Any], summary: Any, result: Any) -> Job:
         """Add a finished job: an uploaded result."""
         packed, now = pack(result), time.time()
         id = secrets.token_hex(8)
-        with self._lock, self._db:  # in one step: an incomplete job would wait forever
-            self._db.execute(
-                "INSERT INTO jobs (id, kind, status, request, created, finished, summary, result) "
-                "VALUES (?,?,'done',?,?,?,?,?)",
-                (id, kind, json.dumps(request), now, now, json.dumps(summary), packed),
-            )
+        self._write(  # in one step: an incomplete job would wait forever
+            "INSERT INTO jobs (id, kind, status, request, created, finished, summary, result) "
+            "VALUES (?,?,'done',?,?,?,?,?)",
+            *(id, kind, json.dumps(request), now, now, json.dumps(summary), packed),
+        )
         return Job(id, kind, "done", request, now, None, now, None, summary)
 
     def get(self, id: str) -> Job | None:
         """Return a job; None if unknown."""
-        with self._lock:
-            row = self._db.execute(f"SELECT {_COLUMNS} FROM jobs WHERE id=?", (id,)).fetchone()
-        return None if row is None else _job(row)
+        return next(iter(self._jobs("WHERE id=?", id)), None)
 
     def recent(self, limit: int = 50) -> list[Job]:
         """Return the newest jobs."""
-        with self._lock:
-            rows = self._db.execute(
-                f"SELECT {_COLUMNS} FROM jobs ORDER BY created DESC LIMIT ?", (limit,)
-            ).fetchall()
-        return [_job(row) for row in rows]
+        return self._jobs("ORDER BY created DESC LIMIT ?", limit)
 
     def count(self, kind: str) -> int:
         """Return the number of stored jobs of a kind."""
-        with self._lock:
-            row = self._db.execute("SELECT count(*) FROM jobs WHERE kind=?", (kind,)).fetchone()
-        return int(row[0])
+        return int(self._read("SELECT count(*) FROM jobs WHERE kind=?", kind)[0][0])
 
     def size(self) -> int:
         """Return the size in bytes of jobs and results, without the space of deleted ones."""
-        with self._lock:
-            pages, free, size = (
-                self._db.execute(f"PRAGMA {what}").fetchone()[0]
-                for what in ("page_count", "freelist_count", "page_size")
-            )
+        names = ("page_count", "freelist_count", "page_size")
+        pages, free, size = (self._read(f"PRAGMA {name}")[0][0] for name in names)
         return int((pages - free) * size)
 
     def remove(self, id: str) -> bool:
         """Delete a job that has ended, with its result; False if it waits or runs."""
-        with self._lock, self._db:
-            return (
-                self._db.execute(
-                    "DELETE FROM jobs WHERE id=? AND status NOT IN ('queued','running')", (id,)
-                ).rowcount
-                == 1
-            )
+        sql = "DELETE FROM jobs WHERE id=? AND status NOT IN ('queued','running')"
+        return self._write(sql, id) == 1
 
     def one_of(self, id: str, subject: str | None) -> Job | None:
         """The job that shows one graph out of a job of many, if it was asked for and is not over
         without a result.
         """
-        with self._lock:
-            rows = self._db.execute(
-                f"SELECT {_COLUMNS} FROM jobs WHERE kind='explain' AND instr(request, ?) "
-                "AND status IN ('queued','running','done') ORDER BY created DESC",
-                (json.dumps(id),),
-            ).fetchall()
-        jobs = map(_job, rows)
+        jobs = self._jobs(
+            "WHERE kind='explain' AND instr(request, ?) "
+            "AND status IN ('queued','running','done') ORDER BY created DESC",
+            json.dumps(id),
+        )
         wanted = (id, subject)
         return next(
             (j for j in jobs if (j.request.get("of"), j.request["subject"]) == wanted), None
@@ -178,112 +156,84 @@ class Store:
 
     def waiting(self) -> int:
         """Return the number of jobs that wait or run."""
-        with self._lock:
-            row = self._db.execute(
-                "SELECT count(*) FROM jobs WHERE status IN ('queued','running')"
-            ).fetchone()
-        return int(row[0])
+        sql = "SELECT count(*) FROM jobs WHERE status IN ('queued','running')"
+        return int(self._read(sql)[0][0])
 
     def start(self, id: str) -> bool:
         """Mark a waiting job as running; False if it no longer waits."""
-        with self._lock, self._db:
-            return (
-                self._db.execute(
-                    "UPDATE jobs SET status='running', started=? WHERE id=? AND status='queued'",
-                    (time.time(), id),
-                ).rowcount
-                == 1
-            )
+        sql = "UPDATE jobs SET status='running', started=? WHERE id=? AND status='queued'"
+        return self._write(sql, time.time(), id) == 1
 
     def finish(self, id: str, summary: Any, result: Any) -> bool:
         """Save the result of a job; False if it was cancelled meanwhile."""
-        packed = pack(result)
-        with self._lock, self._db:
-            return (
-                self._db.execute(
-                    "UPDATE jobs SET status='done', finished=?, summary=?, result=?, error=NULL "
-                    "WHERE id=? AND status<>'cancelled'",
-                    (time.time(), json.dumps(summary), packed, id),
-                ).rowcount
-                == 1
-            )
+        sql = (
+            "UPDATE jobs SET status='done', finished=?, summary=?, result=?, error=NULL "
+            "WHERE id=? AND status<>'cancelled'"
+        )
+        return self._write(sql, time.time(), json.dumps(summary), pack(result), id) == 1
 
     def end(self, id: str, status: str, error: dict[str, Any] | None = None) -> bool:
         """Mark a job as failed or cancelled, unless it has already ended."""
-        with self._lock, self._db:
-            return (
-                self._db.execute(
-                    "UPDATE jobs SET status=?, finished=?, error=? "
-                    "WHERE id=? AND status IN ('queued','running')",
-                    (status, time.time(), None if error is None else json.dumps(error), id),
-                ).rowcount
-                == 1
-            )
+        sql = (
+            "UPDATE jobs SET status=?, finished=?, error=? "
+            "WHERE id=? AND status IN ('queued','running')"
+        )
+        told = None if error is None else json.dumps(error)
+        return self._write(sql, status, time.time(), told, id) == 1
 
     def again(self, id: str) -> bool:
         """Requeue a job that has ended without a result."""
-        with self._lock, self._db:
-            return (
-                self._db.execute(
-                    "UPDATE jobs SET status='queued', started=NULL, finished=NULL, error=NULL "
-                    "WHERE id=? AND status IN ('interrupted','failed','cancelled')",
-                    (id,),
-                ).rowcount
-                == 1
-            )
+        sql = (
+            "UPDATE jobs SET status='queued', started=NULL, finished=NULL, error=NULL "
+            "WHERE id=? AND status IN ('interrupted','failed','cancelled')"
+        )
+        return self._write(sql, id) == 1
 
     def result(self, id: str) -> Any:
         """Return the result of a finished job; None without one."""
+        rows = self._read("SELECT result FROM jobs WHERE id=? AND result IS NOT NULL", id)
+        return json.loads(gzip.decompress(rows[0][0])) if rows else None
+
+    def _jobs(self, which: str, *values: Any) -> list[Job]:
+        columns = "id, kind, status, request, created, started, finished, error, summary"
+        return [
+            Job(
+                *(id, kind, status, json.loads(request), *times),
+                *(None if text is None else json.loads(text) for text in (error, summary)),
+            )
+            for id, kind, status, request, *times, error, summary in self._read(
+                f"SELECT {columns} FROM jobs {which}", *values
+            )
+        ]
+
+    def _read(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         with self._lock:
-            row = self._db.execute("SELECT result FROM jobs WHERE id=?", (id,)).fetchone()
-        return None if row is None or row[0] is None else json.loads(gzip.decompress(row[0]))
+            return self._db.execute(sql, values).fetchall()
+
+    def _write(self, sql: str, *values: Any) -> int:
+        """Run a statement in a transaction; return the number of rows that it changed."""
+        with self._lock, self._db:
+            return self._db.execute(sql, values).rowcount
 
     # ---- evaluations --------------------------------------------------------------------
 
     def judged(self, dataset: str, classifier: str) -> dict[str, Any] | None:
         """Return the evaluation of a classifier on a data set (`Library.identity`), if any."""
-        with self._lock:
-            row = self._db.execute(
-                "SELECT evaluation FROM judged WHERE dataset=? AND classifier=?",
-                (dataset, classifier),
-            ).fetchone()
-        return None if row is None else dict(json.loads(row[0]))
+        sql = "SELECT evaluation FROM judged WHERE dataset=? AND classifier=?"
+        rows = self._read(sql, dataset, classifier)
+        return dict(json.loads(rows[0][0])) if rows else None
 
     def judge(self, dataset: str, classifier: str, evaluation: dict[str, Any]) -> None:
         """Save an evaluation."""
-        with self._lock, self._db:
-            self._db.execute(
-                "INSERT OR REPLACE INTO judged VALUES (?,?,?)",
-                (dataset, classifier, json.dumps(evaluation)),
-            )
+        sql = "INSERT OR REPLACE INTO judged VALUES (?,?,?)"
+        self._write(sql, dataset, classifier, json.dumps(evaluation))
 
     def forget(self, key: str) -> None:
         """Delete the evaluations on a deleted data set."""
-        with self._lock, self._db:
-            self._db.execute(
-                "DELETE FROM judged WHERE dataset=? OR substr(dataset, 1, ?)=?",
-                (key, len(key) + 1, f"{key}@"),
-            )
-
-
-_COLUMNS = "id, kind, status, request, created, started, finished, error, summary"
+        sql = "DELETE FROM judged WHERE dataset=? OR substr(dataset, 1, ?)=?"
+        self._write(sql, key, len(key) + 1, f"{key}@")
 
 
 def pack(result: Any) -> bytes:
     """Return a result as it is stored."""
     return gzip.compress(json.dumps(result, ensure_ascii=False).encode(), 5, mtime=0)
-
-
-def _job(row: tuple[Any, ...]) -> Job:
-    id, kind, status, request, created, started, finished, error, summary = row
-    return Job(
-        id,
-        kind,
-        status,
-        json.loads(request),
-        created,
-        started,
-        finished,
-        None if error is None else json.loads(error),
-        None if summary is None else json.loads(summary),
-    )

@@ -28,9 +28,9 @@ from denseflip.web.job_store import Job, Store
 from denseflip.web.library import Library
 from denseflip.web.many_jobs import FOLDER, check_of, plan, result_of, run, story_in
 from denseflip.web.payload import cohort_of, judged_words, replay_of, row_of, view_of
-from denseflip.web.quota import Quota
 from denseflip.web.schemas import OPTIONS, TIME_LIMIT, JobRequest
 from denseflip.web.single_flight import SingleFlight
+from denseflip.web.uploads import Quota
 from denseflip.workflow.compare import COMPARED, compare
 from denseflip.workflow.explain_and_describe import (
     check_request,

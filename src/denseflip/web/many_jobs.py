@@ -11,18 +11,19 @@ import os
 import shutil
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from denseflip.datasets import Dataset
 from denseflip.errors import InvalidParameterError, UnknownNameError
 from denseflip.experiments.explain_many import Explained, Explanations, gather, plan_many
+from denseflip.experiments.records import read_story
 from denseflip.experiments.spec import StorySpec
-from denseflip.experiments.story_records import read_story
 from denseflip.oracles.session import Event, Session
+from denseflip.report.facts import chips_of
 from denseflip.report.front import read_cell
 from denseflip.report.many_page import make_index, many_tiles
-from denseflip.report.marks import chips_of
 from denseflip.request import Request
 from denseflip.runs.engines import SerialEngine
 from denseflip.runs.result_store import Store as Stories
@@ -133,11 +134,10 @@ def _more(one: Explained) -> dict[str, Any]:
     story = one.story
     if story is None:
         return {"short": one.failure, "read": "–", "chip": {"kind": "listed", "text": "failed"}}
-    chip = chips_of(story)[0]
     return {
         "short": story.short,
         "read": read_cell(story),
-        "chip": {"kind": chip.kind, "text": chip.text},
+        "chip": asdict(chips_of(story)[0]),
         "wrong": story.correct is False,
     }
 

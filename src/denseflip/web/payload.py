@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from denseflip.cohort.cohort import Cohort
 from denseflip.oracles.session import Session
-from denseflip.report.facts import as_mapping
+from denseflip.report.facts import as_mapping, chips_of, tiles_of
 from denseflip.report.front import beside, named_words, told, truth_words
-from denseflip.report.marks import chips_of, tiles_of
 from denseflip.report.scene import headline, make_scene, status_words
 from denseflip.report.view import circle_data, scene_data
 from denseflip.story.story import Story
 from denseflip.workflow.compare import Compared
 from denseflip.workflow.whatif import steps_of
+
+_CELL = ("name", "direction", "patients", "share", "amount", "p", "difference", "p_difference")
 
 
 def view_of(story: Story, front: Sequence[Story] = ()) -> dict[str, Any]:
@@ -58,7 +60,7 @@ def _answer(story: Story) -> dict[str, Any]:
         "items": list(sentence.items),
         "truth": read,
         "notes": list(notes),
-        "chips": [{"kind": chip.kind, "text": chip.text} for chip in chips_of(story)],
+        "chips": [asdict(chip) for chip in chips_of(story)],
         "tiles": [[fact.term, fact.value] for fact in tiles_of(story)],
         "named": named_words(story) if result.found else "",
         "read": truth_words(story) if result.found else "",
@@ -112,7 +114,7 @@ def row_of(row: Compared) -> dict[str, Any]:
         "found": result.found,
         "status": status_words(row.story),
         "sentence": row.sentence,
-        "chips": [{"kind": c.kind, "text": c.text} for c in chips_of(row.story)],
+        "chips": [asdict(chip) for chip in chips_of(row.story)],
         "read": truth_words(row.story) if result.found else "",
         "removed": [list(p) for p in result.removed] if result.found else [],
         "added": [list(p) for p in result.added] if result.found else [],
@@ -134,17 +136,8 @@ def cohort_of(cohort: Cohort, most: int = 60) -> dict[str, Any]:
         "permutations": cohort.permutations,
         "notes": list(cohort.notes),
         "rows": [
-            {
-                "name": row.name,
-                "direction": row.direction,
-                "patients": row.patients,
-                "share": row.share,
-                "amount": row.amount,
-                "p": row.p,
-                "difference": row.difference,
-                "p_difference": row.p_difference,
-                "named": (row.cell, row.direction) in named,
-            }
+            {key: getattr(row, key) for key in _CELL}
+            | {"named": (row.cell, row.direction) in named}
             for row in rows[:most]
         ],
         "of": len(rows),

@@ -161,20 +161,6 @@ else:
     )
 
 
-class JobAnswer(BaseModel):
-    """A job without its result."""
-
-    id: str
-    kind: str
-    status: Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
-    request: dict[str, Any]
-    created: float
-    started: float | None
-    finished: float | None
-    error: dict[str, Any] | None
-    summary: dict[str, Any] | None
-
-
 class CellChange(Strict):
     """Numbers of connections to add and remove in one place: a region pair, or a node."""
 

@@ -2,7 +2,9 @@
 
 Each upload is read in a temporary folder, with the limits of `denseflip.limits`, and saved only if
 it is valid. Files that can run code or hold objects are refused: pickles, ``.mat`` files,
-classifiers.
+classifiers. `Quota` limits the number of uploads, and the size of uploads and results. Nothing is
+deleted automatically: when the folder is full, uploads and jobs are refused with a message that
+says what to do.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import shutil
 import sqlite3
 import stat
 import tempfile
+import threading
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,6 +34,7 @@ from denseflip.errors import (
     DenseflipError,
     FileFormatError,
     InvalidParameterError,
+    StoreError,
     TooLargeError,
 )
 from denseflip.files import write_whole
@@ -39,8 +43,77 @@ from denseflip.story.describe import describe
 from denseflip.story.story import Story
 from denseflip.web.job_store import Store, pack
 from denseflip.web.library import Library
+from denseflip.web.many_jobs import size, tidy
 from denseflip.web.payload import view_of
-from denseflip.web.quota import Quota
+from denseflip.web.server_config import ServerSettings
+
+
+class Quota:
+    """The use of a data folder, and whether there is room for more.
+
+    Parameters
+    ----------
+    settings : with `max_uploads` and `max_kept`.
+    library, store : counted are uploaded data sets and graphs, jobs with their results, and partial
+        results of jobs of many graphs.
+    """
+
+    def __init__(self, settings: ServerSettings, library: Library, store: Store) -> None:
+        self.most_uploads, self.most_size = settings.max_uploads, settings.max_kept
+        self.library, self.store = library, store
+        self._lock = threading.Lock()
+
+    def used(self) -> dict[str, Any]:
+        """Return what is used, and the limits."""
+        files = self.library.uploads()
+        return {
+            "uploads": len(files) + self.store.count("brought"),
+            "bytes": sum(files.values()) + self.store.size() + size(self.library.folder),
+            "max_uploads": self.most_uploads,
+            "max_bytes": self.most_size,
+        }
+
+    @contextmanager
+    def room(self, size: int = 0) -> Iterator[None]:
+        """Reserve room for one upload of ``size`` bytes while the context is open.
+
+        Raises
+        ------
+        StoreError
+            If there is no room.
+        """
+        with self._lock:
+            tidy(self.library.folder, self.store)
+            used = self.used()
+            if used["uploads"] >= self.most_uploads:
+                msg = (
+                    f"Not saved: the server has {used['uploads']:,} uploads and keeps at most "
+                    f"{self.most_uploads:,}. Delete some, or restart the server with "
+                    f"max_uploads={2 * self.most_uploads or 100}."
+                )
+                raise StoreError(msg, parameter="max_uploads")
+            self._check(used["bytes"], size)
+            yield
+
+    def check_job(self) -> None:
+        """Raise StoreError if no result can be saved any more."""
+        tidy(self.library.folder, self.store)
+        self._check(self.used()["bytes"], 1)
+
+    def _check(self, used: int, more: int) -> None:
+        if used + more > self.most_size:
+            msg = (
+                f"Not saved: the server has {show_size(used)} of uploads and results and keeps at "
+                f"most {show_size(self.most_size)}. Delete some, or restart the server with "
+                f"max_kept='{_more(self.most_size)}'."
+            )
+            raise StoreError(msg, parameter="max_kept")
+
+
+def _more(size: int) -> str:
+    """Return twice the size, for `parse_size`."""
+    return f"{-(-2 * size // 10**6)}MB"
+
 
 GRAPHS = (".csv", ".tsv", ".txt", ".npy", ".edgelist", ".edges", ".graphml")
 INSIDE = (*GRAPHS, ".json", ".md", ".1d", ".dat")  # of a folder
@@ -51,6 +124,7 @@ _LABELS = ("labels.csv", "labels.tsv", "participants.tsv", "labels.txt")
 _NODES = ("nodes.csv", "nodes.tsv")
 _NAME = 120
 _INCOMING = ".incoming-"
+_BAD_ZIP = (zipfile.BadZipFile, EOFError, OSError, ValueError, NotImplementedError)
 FULL = (
     "Not saved: the disk of the server is full. Free disk space, or restart the server with its "
     "data folder on another disk."
@@ -174,18 +248,13 @@ def unpack(content: bytes, shown: str, scratch: Path) -> Path:
                 raise TooLargeError(msg)
             for member in members:
                 _write_member(archive, member, shown, folder)
-    except (zipfile.BadZipFile, EOFError, OSError, ValueError, NotImplementedError) as error:
-        if isinstance(error, (FileFormatError, TooLargeError)):
-            raise
-        if is_full(error):
-            raise
-        why = error.strerror if isinstance(error, OSError) else None  # without paths of the server
-        msg = f"{shown}: cannot be read as a zip archive ({visible(why or str(error))[:120]})."
-        raise FileFormatError(msg) from error
     except Exception as error:
-        if isinstance(error, (FileFormatError, TooLargeError)):
+        if isinstance(error, (FileFormatError, TooLargeError)) or is_full(error):
             raise
         msg = f"{shown}: cannot be unpacked ({type(error).__name__})."
+        if isinstance(error, _BAD_ZIP):
+            why = error.strerror if isinstance(error, OSError) else None  # without server paths
+            msg = f"{shown}: cannot be read as a zip archive ({visible(why or str(error))[:120]})."
         raise FileFormatError(msg) from error
     inside = [p for p in folder.iterdir() if not p.name.startswith(".")]
     return inside[0] if len(inside) == 1 and inside[0].is_dir() else folder

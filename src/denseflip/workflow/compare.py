@@ -10,7 +10,7 @@ from typing import Any, overload
 from denseflip.counterfactual import Label
 from denseflip.errors import MissingInputError, UnknownNameError
 from denseflip.graph import Graph, Nodes
-from denseflip.graph.edits_table import make_frame
+from denseflip.graph.edits import make_frame
 from denseflip.graph.inputs import as_graph, match_nodes
 from denseflip.notebook import NotebookBar, html_table
 from denseflip.oracles.adapt import coerce_oracle
@@ -21,12 +21,11 @@ from denseflip.search.constraints.bound_constraints import bind_constraints
 from denseflip.search.core.method import Method
 from denseflip.search.explain import constraints_for, explain
 from denseflip.search.methods.registry import method_for
-from denseflip.story.describe import describe
 from denseflip.story.story import Story
 from denseflip.workflow.explain_and_describe import (
     check_request,
+    describe_for,
     json_record,
-    regions_for,
     target_for,
 )
 from denseflip.workflow.subject import Subject
@@ -253,6 +252,9 @@ def compare(
         if constraints := constraints_for(one, table):
             bind_constraints(constraints, plain, table, shared)
     wanted = target_for(known, request.target, box)
+    named = {"subject": subject, "true_class": true_class, "class_names": class_names}
+    own = {name: value for name, value in named.items() if value is not None}
+    own["evaluation"] = evaluation
 
     def rows() -> Iterator[Compared]:
         for one, method in ready:
@@ -270,21 +272,7 @@ def compare(
             except MissingInputError as error:
                 yield Compared(method.name, None, str(error), error.parameters)
                 continue
-            story = describe(
-                result,
-                nodes,
-                box,
-                regions=regions_for(result, request.regions),
-                subject=known.name or None if subject is None else subject,
-                true_class=known.true_class if true_class is None else true_class,
-                class_names=known.names_for(box) if class_names is None else class_names,
-                evaluation=evaluation,
-                share=request.share,
-                vocabulary=request.vocabulary,
-                background=shared,
-                constraints=request.constraints,
-                seed=request.seed,
-            )
+            story = describe_for(known, result, box, request, nodes=nodes, background=shared, **own)
             yield Compared(method.name, story, parameters=story.sentences.advice.parameters)
 
     return Comparison(rows(), [method.name for _, method in ready], bar=progress is None)

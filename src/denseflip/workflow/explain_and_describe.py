@@ -86,21 +86,23 @@ def explain_and_describe(
         on_event=on_event,
         request=replace(request, target=target_for(known, request.target, box)),
     )
-    return describe(
-        result,
-        known.nodes,
-        box,
-        regions=regions_for(result, request.regions),
-        vocabulary=request.vocabulary,
-        subject=known.name or None,
-        true_class=known.true_class,
-        class_names=known.names_for(box),
-        evaluation=evaluation,
-        share=request.share,
-        background=shared,
-        constraints=request.constraints,
-        seed=request.seed,
-    )
+    return describe_for(known, result, box, request, evaluation=evaluation, background=shared)
+
+
+def describe_for(
+    subject: Subject, result: Counterfactual, oracle: Oracle, request: Request, /, **own: Any
+) -> Story:
+    """Describe the result of a request about a subject; ``own`` replaces what `describe` gets."""
+    given: dict[str, Any] = {
+        "nodes": subject.nodes,
+        "regions": regions_for(result, request.regions),
+        "subject": subject.name or None,
+        "true_class": subject.true_class,
+        "class_names": subject.names_for(oracle),
+    }
+    asked = ("vocabulary", "share", "constraints", "seed")
+    given |= {name: getattr(request, name) for name in asked}
+    return describe(result, oracle=oracle, **(given | own))
 
 
 def check_request(request: Request) -> None:

@@ -27,26 +27,6 @@ from denseflip.workflow.subject import Subject
 
 #: The value of ``features`` for an x that does not depend on the edges.
 FIXED = "fixed"
-_DOC = """A counterfactual as an explanation of PyTorch Geometric, for classifiers of graphs.
-
-    Give it to ``torch_geometric.explain.Explainer`` with ``explanation_type="model"``,
-    ``edge_mask_type="object"``, no node mask, and a model configuration of
-    ``task_level="graph"``. The explanation's ``edge_mask`` is 1 for the edges that the
-    counterfactual removes. Further fields are ``added_edge_index`` (pairs that it adds, in both
-    directions),
-    ``removed_edge_index``, ``counterfactual_edge_index``, ``found``, ``label_before``,
-    ``label_after``, ``sentence``, ``story`` and ``counterfactual`` (the result of denseflip).
-
-    Parameters
-    ----------
-    features : how x depends on the edges: as in `as_oracle`, or ``"fixed"`` if it does not. The x
-        given to the explainer must be these features of its graph.
-    method, target, background, budget, seed : as in `explain`.
-    nodes : names and regions of the nodes, for the sentence.
-    class_names : as in `as_oracle`.
-    max_batch : largest number of graphs per call of the model.
-    options : further options of `tell`, such as ``regions`` or ``constraints``.
-    """
 
 
 @cache
@@ -60,7 +40,26 @@ def _explainer() -> Any:
         raise MissingExtraError("torch_geometric", "gnn") from error
 
     class DenseflipExplainer(ExplainerAlgorithm):  # type: ignore[misc]
-        __doc__ = _DOC
+        """A counterfactual as an explanation of PyTorch Geometric, for classifiers of graphs.
+
+        Give it to ``torch_geometric.explain.Explainer`` with ``explanation_type="model"``,
+        ``edge_mask_type="object"``, no node mask, and a model configuration of
+        ``task_level="graph"``. The explanation's ``edge_mask`` is 1 for the edges that the
+        counterfactual removes. Further fields are ``added_edge_index`` (pairs that it adds, in both
+        directions),
+        ``removed_edge_index``, ``counterfactual_edge_index``, ``found``, ``label_before``,
+        ``label_after``, ``sentence``, ``story`` and ``counterfactual`` (the result of denseflip).
+
+        Parameters
+        ----------
+        features : how x depends on the edges: as in `as_oracle`, or ``"fixed"`` if it does not. The
+            x given to the explainer must be these features of its graph.
+        method, target, background, budget, seed : as in `explain`.
+        nodes : names and regions of the nodes, for the sentence.
+        class_names : as in `as_oracle`.
+        max_batch : largest number of graphs per call of the model.
+        options : further options of `tell`, such as ``regions`` or ``constraints``.
+        """
 
         def __init__(
             self,

@@ -21,10 +21,8 @@ from denseflip.graph import Codes, Graph, Taxonomy
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
 from denseflip.oracles.session import Session
-from denseflip.search.claims.claim import Amount, Place
-from denseflip.search.claims.places import Places
-from denseflip.search.claims.redraw import DRAWS, Redraw
-from denseflip.search.claims.redraw_test import Sides
+from denseflip.search.claims.claim import Amount, Place, Places
+from denseflip.search.claims.redraw import DRAWS, Redraw, Sides
 from denseflip.search.constraints.bound_constraints import BoundConstraints
 
 _STREAM = 16  # separates these draws from all others with the same seed

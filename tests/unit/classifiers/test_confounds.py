@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from denseflip import describe, explain, fit_oracle, write_page
-from denseflip.classifiers.confounding import Confounding
 from denseflip.classifiers.confounds import (
     adjusted_answers,
     few_columns,
@@ -16,7 +15,7 @@ from denseflip.classifiers.confounds import (
     regress_out,
 )
 from denseflip.classifiers.crossval import evaluate
-from denseflip.classifiers.evaluation import Evaluation
+from denseflip.classifiers.evaluation import Confounding, Evaluation
 from denseflip.classifiers.recipes import (
     EstimatorRecipe,
     LinearSvmRecipe,

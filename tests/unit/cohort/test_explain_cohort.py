@@ -164,7 +164,7 @@ def test_an_estimator_is_trained_anew() -> None:
             "features applies only to an estimator",
         ),
         ({"engine": "thread"}, "Unknown engine"),
-        ({"confounds": 3}, "confounds must be column names"),
+        ({"confounds": 3}, "confounds must be names of columns"),
         ({"constraints": "add"}, "constraints must be Constraints"),
     ],
 )

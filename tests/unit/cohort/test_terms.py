@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from denseflip.classifiers.confounding import Confounding
+from denseflip.classifiers.evaluation import Confounding
 from denseflip.cohort.cohort import Cohort, gate
 from denseflip.cohort.labelling import permuted, run_labelling
 from denseflip.cohort.settings import (

@@ -9,15 +9,15 @@ from benches import bench_specs
 from cohorts import make_cohort
 from denseflip.counterfactual import Ask, AsRead, Counterfactual, Status, Step
 from denseflip.errors import DatasetError, StoreError
-from denseflip.experiments.records import edit_codes, read_result, result_record
-from denseflip.experiments.resolve import build_method, method_spec
-from denseflip.experiments.result_columns import columns_of
+from denseflip.experiments.plan import build_method, method_spec
+from denseflip.experiments.records import columns_of, edit_codes, read_result, result_record
 from denseflip.experiments.spec import PLAIN, Job, MeasureSpec, RunSpec
 from denseflip.experiments.worker import Context
 from denseflip.graph import Edits, Graph
 from denseflip.oracles.adapt import as_oracle
 from denseflip.paper.published_methods import PUBLISHED
 from denseflip.request import Request
+from denseflip.result_scores import Plausibility, Robustness
 from denseflip.runs.engines import make_engine
 from denseflip.runs.result_store import Store
 from denseflip.runs.run import run_specs
@@ -125,6 +125,23 @@ def test_what_was_chosen_its_truth_as_read_and_the_front_come_back():
     result = replace(first, front=(first, other, bare))
     record = kept(result, "tri")
     check(record, result)
+
+
+def test_other_answers_scores_and_weights_come_back():
+    one, two = fresh("tri"), fresh("edg")
+    scores = {
+        "robustness": Robustness(0.9, 0.01, draws=20, flips=19),
+        "plausibility": Plausibility(4, 0.3, 0.25, 0.6, None, 7.0, swapped=2),
+        "weights": tuple((u, v, 0.5, 0.25) for u, v in one.edits.pairs),
+    }
+    first = replace(one, **scores)
+    other = replace(two, method="tri", parameters=one.parameters, elapsed=one.elapsed)
+    result = replace(first, diverse=(first, other))
+    record = kept(result, "tri")
+    check(record, result)
+    record["whole"]["strange"] = 1
+    with pytest.raises(StoreError, match="unknown parts: strange"):
+        read_result(record, DATA)
 
 
 def test_the_calls_of_dat_less_the_background_need_the_trace():

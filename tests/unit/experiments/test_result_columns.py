@@ -1,7 +1,7 @@
 import pytest
 
 from cohorts import make_cohort
-from denseflip.experiments.result_columns import COLUMNS, columns_of
+from denseflip.experiments.records import COLUMNS, columns_of
 from denseflip.experiments.spec import MeasureSpec
 from denseflip.experiments.worker import Context
 from denseflip.metrics import MEASURES

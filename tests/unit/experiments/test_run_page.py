@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+from denseflip.experiments.measure_charts import Picture
 from denseflip.experiments.plan import Skipped
-from denseflip.experiments.run_page import Picture, failed, left_out, write_index
+from denseflip.experiments.run_page import failed, left_out, write_index
 from denseflip.experiments.table import Table
 from denseflip.report.page_figures import DrawnFigure, PageFigure
 from denseflip.runs.run import Failure

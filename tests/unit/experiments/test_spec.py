@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from denseflip.experiments.resolve import method_spec
+from denseflip.experiments.plan import method_spec
 from denseflip.experiments.spec import ClassifierSpec, Job, MeasureSpec, MethodSpec, RunSpec
 from denseflip.request import Request
 from denseflip.runs.sources import DataSpec, OracleSpec

@@ -13,12 +13,12 @@ import denseflip
 from benches import bench_specs
 from cohorts import make_cohort
 from denseflip.errors import OracleError
-from denseflip.experiments.resolve import method_spec
+from denseflip.experiments.plan import method_spec
 from denseflip.experiments.worker import Context, TimedOracle, share_context
 from denseflip.oracles.session import Session
-from denseflip.runs.chunks import run_chunk
 from denseflip.runs.identity import code_files
 from denseflip.runs.sources import preset_oracle
+from denseflip.runs.spec_base import run_chunk
 from denseflip.search.explain import explain
 
 DATA = make_cohort(4)
@@ -118,7 +118,7 @@ def test_a_worker_answers_with_what_was_trained_without_scikit_learn(folder, pre
     (folder / "spec.pickle").write_bytes(pickle.dumps(spec))
     code = (
         "import pickle, sys\n"
-        "from denseflip.runs.chunks import run_chunk\n"
+        "from denseflip.runs.spec_base import run_chunk\n"
         "spec = pickle.load(open('spec.pickle', 'rb'))\n"
         f"record, = run_chunk([spec], {shared!r})\n"
         "heavy = {'sklearn', 'networkx', 'pandas', 'matplotlib', 'jinja2', 'typer', 'rich'}\n"
@@ -144,7 +144,6 @@ NO_CODE = (
     "option",
     "limits",  # decides whether there is a result, not which
     "runs.identity",
-    "runs.object_identity",
     "runs.result_store",
     "runs.spec_base",
 )
@@ -160,7 +159,7 @@ def test_all_that_a_worker_runs_is_part_of_a_results_version(folder, reading, me
     (folder / "spec.pickle").write_bytes(pickle.dumps(replace(bench_specs(folder)[0], job=job)))
     code = (
         "import pickle, sys\n"
-        "from denseflip.runs.chunks import run_chunk\n"
+        "from denseflip.runs.spec_base import run_chunk\n"
         "record, = run_chunk([pickle.load(open('spec.pickle', 'rb'))])\n"
         "assert 'failed' not in record, record\n"
         "print(*(m.__file__ for n, m in sys.modules.items() if n.startswith('denseflip.')))\n"

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from denseflip.graph.clubs import largest_club, star
 from denseflip.graph.density import NeighbourSets
+from denseflip.graph.relaxed_cliques import largest_club, star
 from graphs import complete, empty, graph, path, subsets_with
 from graphs import star as star_graph
 from strategies import graphs

@@ -8,7 +8,7 @@ from cohorts import NODES
 from denseflip import Graph, Nodes, describe, explain
 from denseflip.errors import InvalidNodesError, MissingExtraError, UnknownNameError
 from denseflip.graph import Edits
-from denseflip.graph.edits_table import list_edits, make_frame
+from denseflip.graph.edits import list_edits, make_frame
 
 EDITS = Edits(added=((0, 7), (1, 2)), removed=((3, 4),))
 

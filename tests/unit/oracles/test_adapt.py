@@ -11,7 +11,7 @@ from denseflip import as_oracle, explain
 from denseflip.errors import InvalidParameterError, OracleError, UnknownNameError
 from denseflip.graph import Graph
 from denseflip.oracles.adapt import FORMS, at_once, coerce_oracle
-from denseflip.runs.object_identity import describe_given
+from denseflip.runs.identity import describe_given
 from graphs import complete, path
 
 GRAPHS = [path(4), complete(4)]

@@ -10,7 +10,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from denseflip import describe, evaluate, explain, open_oracle, write_page
-from denseflip.classifiers.weighted_features import WeightRows, fit_weighted
+from denseflip.classifiers.presets import WeightRows, fit_weighted
 from denseflip.counterfactual import Counterfactual
 from denseflip.datasets import Dataset, Keep, make_synthetic
 from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError

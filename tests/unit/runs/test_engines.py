@@ -10,11 +10,11 @@ from denseflip.experiments import worker as work
 from denseflip.experiments.spec import ClassifierSpec, RunSpec
 from denseflip.experiments.worker import share_context
 from denseflip.runs import engines
-from denseflip.runs.chunks import describe_chunk, run_chunk
 from denseflip.runs.engines import make_engine
 from denseflip.runs.result_store import Store
 from denseflip.runs.run import run_specs
 from denseflip.runs.sources import data_spec, preset_oracle
+from denseflip.runs.spec_base import describe_chunk, run_chunk
 
 
 def answers(outcome):

@@ -10,9 +10,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from denseflip.datasets import make_synthetic
-from denseflip.runs import object_identity as given
-from denseflip.runs.identity import dataset_digest
-from denseflip.runs.object_identity import describe_given, describe_untrained
+from denseflip.runs import identity as given
+from denseflip.runs.identity import dataset_digest, describe_given, describe_untrained
 
 
 @dataclass

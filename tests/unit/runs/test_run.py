@@ -5,9 +5,9 @@ import pytest
 from benches import bench_specs
 from denseflip.experiments.run_page import sum_times
 from denseflip.experiments.spec import ClassifierSpec
-from denseflip.runs.chunks import make_chunks, run_chunk
 from denseflip.runs.result_store import Store
 from denseflip.runs.run import run_specs
+from denseflip.runs.spec_base import make_chunks, run_chunk
 
 
 def without_times(records):

@@ -14,7 +14,7 @@ from denseflip.cli.command_tree import app
 from denseflip.cli.common import run
 from denseflip.errors import ConfigError, InvalidParameterError, UnknownNameError
 from denseflip.experiments.bench_config import check_config, make_matrix
-from denseflip.experiments.resolve import build_method, method_spec
+from denseflip.experiments.plan import build_method, method_spec
 from denseflip.request import Request
 from denseflip.search.methods.registry import method_for
 

@@ -336,7 +336,7 @@ def test_the_dictionary_is_json_and_comes_back() -> None:
 
 def test_a_broken_dictionary_is_refused() -> None:
     data = describe(RESULT, NODES).to_dict()
-    with pytest.raises(FileFormatError, match="Not a denseflip story: KeyError: 'subject'"):
+    with pytest.raises(FileFormatError, match="Not a denseflip story: the entry subject is"):
         Story.from_dict({k: v for k, v in data.items() if k != "subject"})
     with pytest.raises(FileFormatError, match="has format 99"):
         Story.from_dict({**data, "format": 99})

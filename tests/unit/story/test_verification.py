@@ -12,7 +12,6 @@ from denseflip.counterfactual import Status
 from denseflip.errors import DenseflipError, OracleError
 from denseflip.oracles.session import Session
 from denseflip.search.claims.claim import Amount
-from denseflip.story.verification import Verification
 
 # Regions of three nodes; edits: inside North 3 removed, North–South 2 added, inside South 1 added.
 NODES = Nodes(tuple("abcdef"), regions={"part": ("North",) * 3 + ("South",) * 3})
@@ -193,7 +192,7 @@ def test_the_rest_is_said_to_be_unneeded_only_when_tested() -> None:
 def test_verification_survives_its_dictionary() -> None:
     check = describe(found(), NODES, as_oracle(lambda a: int(not a[0, 1]))).verification
     claim = check.claim
-    assert Verification.read(check.to_dict(), claim.language, claim.taxonomy) == check
+    assert check.saved.restore(claim.language, claim.taxonomy) == check
 
 
 @pytest.mark.parametrize("value", [None, "x", -1, 1.5, True, [], {}, [[0]], [["a", "b"]], [{}]])

@@ -76,12 +76,5 @@ def test_only_the_paper_speaks_of_activation() -> None:
     assert {name for name, words in VOCABULARIES.items() if not words.counts} == {"paper"}
 
 
-def test_words_that_an_earlier_version_wrote_do_not_count() -> None:
-    data = Vocabulary.named("paper").to_dict()
-    assert Vocabulary.from_dict(data) == Vocabulary.named("paper")
-    del data["counts"]
-    assert Vocabulary.from_dict(data) == Vocabulary.named("paper")
-
-
 def test_no_caveat_says_what_the_test_as_read_decides() -> None:
     assert not any("listed" in words.caveat for words in VOCABULARIES.values())

@@ -11,14 +11,13 @@ import pytest
 from cohorts import make_cohort
 from denseflip import Constraints, Graph, Story, make_method
 from denseflip.as_read import READINGS
-from denseflip.classifiers.linear_table import pair_table
 from denseflip.classifiers.presets import fit_oracle
 from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError
 from denseflip.oracles.background import Frequencies
 from denseflip.search.claims.claim import Amount
-from denseflip.search.claims.redraw_test import Sides
+from denseflip.search.claims.redraw import Sides
 from denseflip.workflow.explain_and_describe import explain_and_describe
-from denseflip.workflow.offline_whatif import start_of, whatif_data
+from denseflip.workflow.offline_whatif import pair_table, start_of, whatif_data
 from denseflip.workflow.subject import find_subject
 from denseflip.workflow.whatif import WhatIf, steps_of
 

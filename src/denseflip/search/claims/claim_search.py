@@ -17,8 +17,9 @@ from denseflip.as_read import READINGS
 from denseflip.counterfactual import AsRead, Label, Reading
 from denseflip.graph import Codes, Nodes, Taxonomy
 from denseflip.search.claims.claim import Amount, Amounts, Claim, Place, node_taxonomy, total
+from denseflip.search.claims.elsewhere import Elsewhere, TooFewError
 from denseflip.search.claims.moves import Move, moves_of, one_each, within_limits
-from denseflip.search.claims.redraw import Elsewhere, Redraw, Repeats, TooFewError
+from denseflip.search.claims.redraw import Redraw, Repeats
 from denseflip.search.claims.reference import Limits, Reference
 from denseflip.search.core.probing import Probe, certify, gallop, joined, lexmin
 from denseflip.search.core.problem import Problem
@@ -308,10 +309,10 @@ class _ClaimTest:
         So a place that distinguishes the classes is preferred to one that happens to need few
         edits.
         """
-        return sum(amount.total / self._clear(amount) for amount in amounts)
-
-    def _clear(self, amount: Amount) -> float:
-        return max(self.clarity.get((amount.place, 0 if amount.added else 1), 0.0), _FAINT)
+        return sum(
+            x.total / max(self.clarity.get((x.place, 0 if x.added else 1), 0.0), _FAINT)
+            for x in amounts
+        )
 
     def within(self, amounts: Amounts, limit: float) -> Amounts:
         """The claim, scaled down if its effort exceeds the limit."""

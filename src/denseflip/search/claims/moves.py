@@ -62,6 +62,9 @@ def within_limits(moves: Sequence[Move], limits: Limits) -> list[Move]:
     return out
 
 
+Rated = tuple[Move, float, float]  # a move and two figures by which it is promising
+
+
 def moves_of(
     redraw: Redraw, reference: Reference, check_time: Callable[[], None] = lambda: None
 ) -> list[Move]:
@@ -76,11 +79,15 @@ def moves_of(
     reference : how many edges both classes have in each place.
     check_time : raises when the time is up; fine taxonomies have very many places.
     """
-    return (_net if redraw.reading == "any" else _both)(redraw, reference, check_time)
+    found = (_net if redraw.reading == "any" else _both)(redraw, reference, check_time)
+    return _woven(
+        [move for move, _, _ in sorted(found, key=lambda rated: -rated[1])],
+        [move for move, _, _ in sorted(found, key=lambda rated: -rated[2])],
+    )
 
 
-def _net(redraw: Redraw, reference: Reference, check_time: Callable[[], None]) -> list[Move]:
-    found: list[tuple[Move, float, float]] = []
+def _net(redraw: Redraw, reference: Reference, check_time: Callable[[], None]) -> list[Rated]:
+    found: list[Rated] = []
     places = redraw.places
     for place in places.every:
         check_time()
@@ -104,17 +111,14 @@ def _net(redraw: Redraw, reference: Reference, check_time: Callable[[], None]) -
             )
             # What matters to a classifier of densities: clarity, and the room for change.
             found.append((move, sign * away, clarity * room / size))
-    return _woven(
-        [part[0] for part in sorted(found, key=lambda part: -part[1])],
-        [part[0] for part in sorted(found, key=lambda part: -part[2])],
-    )
+    return found
 
 
-def _both(redraw: Redraw, reference: Reference, check_time: Callable[[], None]) -> list[Move]:
+def _both(redraw: Redraw, reference: Reference, check_time: Callable[[], None]) -> list[Rated]:
     places, current, target = redraw.places, redraw.current, redraw.target
     assert current is not None
     assert target is not None
-    found: list[tuple[Move, float, float]] = []
+    found: list[Rated] = []
     for place in places.every:
         check_time()
         usual, most, gain, expected = [0, 0], [0, 0], 0.0, 0.0
@@ -133,10 +137,7 @@ def _both(redraw: Redraw, reference: Reference, check_time: Callable[[], None]) 
             clarity = abs(float(reference.clarity[reference.index(place)]))
             move = Move(place, (usual[0], usual[1]), (most[0], most[1]), clarity)
             found.append((move, gain, expected))
-    return _woven(
-        [part[0] for part in sorted(found, key=lambda part: -part[1])],
-        [part[0] for part in sorted(found, key=lambda part: -part[2])],
-    )
+    return found
 
 
 def _woven(*orders: Sequence[Move]) -> list[Move]:

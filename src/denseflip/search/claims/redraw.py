@@ -1,111 +1,50 @@
-"""`Redraw`: redraws the connections of a claim and queries the classifier again.
+"""`Redraw`: is a claim true as read? Redraw its connections and query the classifier again.
 
 The reader of a claim does not know which connections are meant. So as many other pairs in the same
-places are drawn at random, and the classifier is queried again.
+places are drawn at random, and the classifier is queried again. The draws of the final test
+(`redraw`) depend on the seed only, never on a search: redraws that a search selected on would bias
+the test.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.counterfactual import AsRead, Reading
-from denseflip.graph import Codes
-from denseflip.oracles.background import Frequencies
-from denseflip.search.claims.claim import Amounts, Place, net
-from denseflip.search.claims.places import Places
-from denseflip.search.core.probing import Probe, joined
+from denseflip.as_read import READINGS
+from denseflip.constraints import Constraints
+from denseflip.counterfactual import (
+    AsRead,
+    Counterfactual,
+    Label,
+    Reading,
+    Target,
+    is_wanted,
+)
+from denseflip.errors import (
+    InvalidParameterError,
+    MissingInputError,
+    UnknownNameError,
+    whole_number,
+)
+from denseflip.graph import Codes, Graph, Nodes, Taxonomy
+from denseflip.oracles.background import Background, Frequencies
+from denseflip.oracles.base_session import BaseSession
+from denseflip.oracles.protocol import Oracle
+from denseflip.oracles.session import open_session
+from denseflip.search.claims.claim import Amounts, Claim, Place, Places, whole_claim
+from denseflip.search.claims.elsewhere import Elsewhere, Pool, TooFewError
+from denseflip.search.constraints.constrained_session import constrain, known_constraints_of
+from denseflip.search.core.probing import Probe, fewest_parts, joined
+from denseflip.search.core.problem import Problem
 
 DRAWS = 20  # redraws of a test
 # (redraws, how many of them must flip for the test to continue): a clear no costs one query.
 STAGES = ((1, 1), (3, 3), (6, 5), (DRAWS, 18))
-
-
-class TooFewError(Exception):
-    """A claim needs more pairs than a place has; None stands for all other places."""
-
-    def __init__(self, place: Place | None, wanted: int, there: int, *, adding: bool) -> None:
-        super().__init__(place, wanted, there, adding)
-        self.place, self.wanted, self.there, self.adding = place, wanted, there, adding
-
-
-@dataclass(frozen=True)
-class Elsewhere:
-    """Pairs outside the places of a claim, which change so that the number of edges stays the same.
-
-    Pairs are added in proportion to how often the data set has them, and removed in proportion to
-    how seldom.
-
-    Parameters
-    ----------
-    places : the places of the original.
-    current, target : how often the original's class and the target class join each pair.
-    """
-
-    places: Places
-    current: Frequencies
-    target: Frequencies
-
-    def wanted(self, amounts: Amounts) -> int:
-        """How many pairs have to be added elsewhere; a negative number is removed."""
-        return -net(amounts)
-
-    @cached_property
-    def _pairs(self) -> tuple[_Pool, _Pool]:
-        """The pairs to remove and to add, with their weights and places."""
-        graph, terms = self.places.graph, self.places.terms
-        seen = np.union1d(self.current.codes, self.target.codes)
-        out = []
-        for codes in (graph.codes, np.setdiff1d(seen, graph.codes, assume_unique=True)):
-            free = codes if terms is None else codes[terms.may_change(codes)]
-            out.append(free)
-        n = max(1, self.current.n_graphs + self.target.n_graphs)
-        removable, addable = out
-        return (
-            _Pool(removable, n + 1 - self._count(removable), self._numbers(removable)),
-            _Pool(addable, self._count(addable), self._numbers(addable)),
-        )
-
-    def _count(self, codes: Codes) -> npt.NDArray[np.float64]:
-        """How many graphs join each pair."""
-        one, other = self.current, self.target
-        return one.at(codes) * one.n_graphs + other.at(codes) * other.n_graphs
-
-    def _numbers(self, codes: Codes) -> Codes:
-        """The numbers of the cells of pairs, or in the language of nodes nothing."""
-        return codes if self.places.taxonomy is None else self.places.cells.numbers(codes)
-
-    def queue(self, rng: np.random.Generator, *, adding: bool) -> _Pool:
-        """All pairs to add, or to remove, in the order of one redraw."""
-        pool = self._pairs[int(adding)]
-        order = np.argsort(rng.exponential(size=len(pool.codes)) / pool.weights)
-        return _Pool(pool.codes[order], pool.weights, pool.numbers[order])
-
-    def take(self, queue: _Pool, amounts: Amounts, *, adding: bool) -> Codes:
-        """The first pairs of a queue that are outside the places of a claim."""
-        wanted = abs(self.wanted(amounts))
-        if self.places.taxonomy is None:
-            ends = [place[0] for place, _, _ in amounts]
-            u, v = np.divmod(queue.codes, self.places.graph.n_nodes)
-            outside = ~(np.isin(u, ends) | np.isin(v, ends))
-        else:
-            named = [self.places.cells.number(place) for place, _, _ in amounts]  # type: ignore[arg-type]
-            outside = ~np.isin(queue.numbers, named)
-        found = np.flatnonzero(outside)[:wanted]
-        if len(found) < wanted:
-            raise TooFewError(None, wanted, len(found), adding=adding)
-        return queue.codes[found]
-
-
-class _Pool(NamedTuple):
-    codes: Codes
-    weights: npt.NDArray[np.float64]
-    numbers: Codes
 
 
 @dataclass(frozen=True)
@@ -283,7 +222,7 @@ class Repeats:
         self.misses = misses
         self._rng = rng
         self._queues: list[dict[tuple[Place, bool], Codes]] = [{} for _ in range(draws)]
-        self._elsewhere: list[dict[bool, _Pool]] = [{} for _ in range(draws)]
+        self._elsewhere: list[dict[bool, Pool]] = [{} for _ in range(draws)]
         self._failed = [0] * draws
         self._held: dict[Amounts, bool] = {}
 
@@ -345,3 +284,223 @@ class Repeats:
                     break
         self._held[amounts] = held
         return held
+
+
+FEW_CELLS = 5  # the most cells in a sentence that can be remembered; more is a list
+_STREAM = 15  # makes these draws independent of a search with the same seed
+
+
+def claim_of(
+    result: Counterfactual,
+    session: BaseSession,
+    regions: Taxonomy | None = None,
+    *,
+    nodes: Nodes | None = None,
+    background: Background | None = None,
+    constraints: Constraints | Mapping[str, Any] | None = None,
+) -> Claim:
+    """The claim of the shortest sentence about a result.
+
+    For a search that looked for a claim (`brief`, `auto`), the claim covers all its edits, in the
+    language of that search. For any other result, the claim names the fewest cells whose edits
+    alone flip the classifier: cells are added, the one with most edits first, until they flip it;
+    then cells that are not needed are dropped (`lexmin`).
+
+    Parameters
+    ----------
+    result : a result with a counterfactual.
+    session : the session with the classifier.
+    regions : the regions of the sentence; None for nodes.
+    nodes : the node table, if the result refers to other regions or to frozen nodes.
+    background : the data set, if the constraints of the result refer to it.
+    constraints : the constraints of the search, if they have a mask or a predicate.
+    """
+    stated = result.as_read
+    if stated is not None:
+        tax = _regions_of(stated, regions, nodes)
+        claim, _ = whole_claim(result, stated.language, tax, nodes)
+        return replace(claim, reading=stated.reading)
+    bound = known_constraints_of(result, nodes, background, constraints)
+    claim, parts = whole_claim(result, "nodes" if regions is None else "regions", regions, nodes)
+    enough = fewest_parts(result, parts, constrain(session, result, bound))
+    return claim if enough is None else claim.only(enough.chosen, enough.label)
+
+
+@dataclass(frozen=True)
+class Sides:
+    """How often each pair is joined in the original's class, and in the target class."""
+
+    current: Frequencies
+    target: Frequencies
+
+    @classmethod
+    def of(
+        cls,
+        result: Counterfactual,
+        background: Sequence[tuple[Graph, Label]],
+        target: Label | None = None,
+    ) -> Sides:
+        """Split by the classifier's labels; the target is the label that a claim leads to."""
+        wanted = result.label_after if target is None else target
+        same = [graph for graph, label in background if label == result.label_before]
+        other = [graph for graph, label in background if label == wanted]
+        return cls(Frequencies.of(same), Frequencies.of(other))
+
+    @classmethod
+    def of_background(
+        cls, background: Background, session: BaseSession, before: Label, target: Target
+    ) -> Sides:
+        """Split a background by the classifier's labels; the counts are cached with it."""
+        labels = list(enumerate(background.labels(session)))
+        same = [i for i, label in labels if label == before]
+        other = [i for i, label in labels if is_wanted(label, before, target)]
+        return cls(background.frequencies(same), background.frequencies(other))
+
+
+def fresh_rng(seed: int, reading: Reading) -> np.random.Generator:
+    """The generator of redraws in a reading, independent of a search with the same seed."""
+    return np.random.default_rng([seed, _STREAM, READINGS.index(reading)])
+
+
+def redraw(
+    result: Counterfactual,
+    claim: Claim,
+    session: BaseSession,
+    *,
+    reading: Reading | None = None,
+    sides: Sides | None = None,
+    draws: int = DRAWS,
+    seed: int = 0,
+    nodes: Nodes | None = None,
+    background: Background | None = None,
+    constraints: Constraints | Mapping[str, Any] | None = None,
+) -> AsRead | None:
+    """Query the classifier with fresh redraws of a claim; None for a list of pairs.
+
+    A redraw flips if it gets the label that the claim leads to, not just any other label. If a
+    place has fewer pairs of the reading than the claim needs, no redraw is possible, and all count
+    as failed.
+
+    Parameters
+    ----------
+    result, claim, session : the result, the claim about it, and the session with the classifier.
+    reading : which connections are drawn; by default those that the claim means.
+    sides : how often both classes join each pair; all readings except ``"any"`` need it.
+    draws, seed : the number of redraws; the same seed gives the same redraws.
+    nodes, background, constraints : as in `claim_of`; redraws satisfy the constraints.
+    """
+    if claim.language == "pairs":
+        return None
+    reading = reading or claim.reading
+    regions = None if claim.regions is None else claim.regions.name
+    if reading != "any":
+        if sides is None:
+            msg = f"The reading {reading!r} needs a background, and none was given."
+            raise MissingInputError(msg, parameter="background")
+        if not sides.target.n_graphs:
+            return AsRead(claim.language, regions, reading, draws, 0)
+    bound = known_constraints_of(result, nodes, background, constraints)
+    places = Places(result.original, claim.regions, bound)
+    elsewhere = None
+    if claim.balanced:
+        if sides is None:
+            msg = "A claim that keeps the number of edges needs a background, and none was given."
+            raise MissingInputError(msg, parameter="background")
+        elsewhere = Elsewhere(places, sides.current, sides.target)
+    drawn = Redraw(
+        places,
+        reading,
+        None if sides is None else sides.current,
+        None if sides is None else sides.target,
+        elsewhere,
+    )
+    problem = Problem(result.original, result.label_before, claim.label)
+    probe = Probe(problem, constrain(session, result, bound), keep=False)
+    try:
+        return drawn.test(claim.amounts, probe, fresh_rng(seed, reading), draws=draws)
+    except TooFewError:
+        return AsRead(claim.language, regions, reading, draws, 0)
+
+
+def as_read(
+    result: Counterfactual,
+    oracle: Oracle | BaseSession,
+    regions: Taxonomy | None = None,
+    *,
+    nodes: Nodes | None = None,
+    reading: Reading | None = None,
+    background: Sequence[tuple[Graph, Label]] | None = None,
+    constraints: Constraints | Mapping[str, Any] | None = None,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> AsRead | None:
+    """Test on redraws whether the shortest sentence about a result is true as read.
+
+    Returns None if no counterfactual was found, or if the sentence is a list of pairs.
+
+    Parameters
+    ----------
+    result : the explanation.
+    oracle : the classifier that was explained, or a session with it.
+    regions : the regions of the sentence; None for nodes. If the result has its own language, that
+        one is tested.
+    nodes : the node table, if the result refers to other regions.
+    reading : ``"any"``, ``"typical"`` or ``"distinctive"`` (see `AsRead`); by default the result's
+        own reading, else ``"any"``.
+    background : real graphs with the classifier's labels; all readings except ``"any"`` need it.
+    constraints : the constraints of the search, if they have a mask or a predicate.
+    draws : the number of redraws.
+    seed : the same seed gives the same redraws.
+
+    Examples
+    --------
+    >>> from denseflip import Graph, explain
+    >>> from denseflip.oracles.adapt import as_oracle
+    >>> lobes = Taxonomy.from_labels("lobe", ["Front", "Front", "Front", "Back"])
+    >>> dense = as_oracle(lambda a: "dense" if a[:3, :3].sum() >= 4 else "thin")
+    >>> one = as_oracle(lambda a: "linked" if a[0, 1] else "split")
+    >>> graph = Graph.from_edges(4, [(0, 1), (1, 2)])
+    >>> [as_read(explain(graph, oracle, "tri+min"), oracle, lobes).share for oracle in (dense, one)]
+    [1.0, 0.4]
+    """
+    if reading is not None and reading not in READINGS:
+        raise UnknownNameError("reading", str(reading), READINGS)
+    draws = whole_number("draws", draws, minimum=1)
+    if not result.found:
+        return None
+    if not len(result.edits):
+        msg = "The result has no edits, so there is no sentence to test."
+        raise InvalidParameterError(msg)
+    session = open_session(oracle)
+    known = None
+    if background is not None and result.constraints:
+        known = Background.of([graph for graph, _ in background])
+    claim = claim_of(
+        result, session, regions, nodes=nodes, background=known, constraints=constraints
+    )
+    return redraw(
+        result,
+        claim,
+        session,
+        reading=reading,
+        sides=None if background is None else Sides.of(result, background, claim.label),
+        draws=draws,
+        seed=seed,
+        nodes=nodes,
+        background=known,
+        constraints=constraints,
+    )
+
+
+def _regions_of(stated: AsRead, regions: Taxonomy | None, nodes: Nodes | None) -> Taxonomy | None:
+    if stated.regions is None:
+        return None
+    if regions is not None and regions.name == stated.regions:
+        return regions
+    if nodes is None:
+        msg = (
+            f"The result is described in the regions {stated.regions!r}. Pass the node table that "
+            "has them: nodes=…"
+        )
+        raise MissingInputError(msg, parameter="nodes")
+    return nodes.taxonomy(stated.regions)

@@ -16,8 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from denseflip.graph import Codes, Graph
-from denseflip.search.claims.claim import Amount, Amounts, Claim, Place, net
-from denseflip.search.claims.places import Places
+from denseflip.search.claims.claim import Amount, Amounts, Claim, Place, Places, net
 from denseflip.search.claims.redraw import Redraw
 from denseflip.serialise import Serialisable
 

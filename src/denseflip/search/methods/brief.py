@@ -22,14 +22,13 @@ from denseflip.errors import InvalidParameterError, check_name, whole_number
 from denseflip.graph import Taxonomy
 from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.request import BALANCE, IN_RANGE
-from denseflip.search.claims.claim import Place
+from denseflip.search.claims.claim import Place, Places
 from denseflip.search.claims.claim_search import (
     ClaimSearch,
     VerifiedClaim,
     pareto_front,
     shortest,
 )
-from denseflip.search.claims.places import Places
 from denseflip.search.claims.reference import FEWEST, Reference
 from denseflip.search.core.method import Conversation
 from denseflip.search.core.probing import Probe, SharedSession, joined

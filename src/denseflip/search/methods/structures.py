@@ -17,16 +17,17 @@ from typing import Any, ClassVar, Protocol
 from denseflip.errors import InvalidParameterError, check_choice, counted, whole_number
 from denseflip.graph import Pair
 from denseflip.graph.cliques import Neighbours
-from denseflip.graph.clubs import largest_club, star
 from denseflip.graph.communities import communities, has_igraph
 from denseflip.graph.peel import core_at, densest, truss_at
 from denseflip.graph.relaxed_cliques import (
     Dense,
     join_at_least,
     lack_no_more,
+    largest_club,
     largest_lacking,
     plex_need,
     quasi_need,
+    star,
 )
 from denseflip.search.core.problem import Problem
 

@@ -19,8 +19,7 @@ from denseflip.errors import InvalidParameterError, counted
 from denseflip.graph import Codes, Edits, Graph, Nodes
 from denseflip.graph.cells import cover_cells
 from denseflip.oracles.base_session import BudgetSpentError
-from denseflip.search.claims.claim import Place
-from denseflip.search.claims.places import Places
+from denseflip.search.claims.claim import Place, Places
 
 FEW_CELLS = 5  # of an answer in more cells, only those that hold half of its edits count
 MOST_OF_IT = 0.5

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 from denseflip.counterfactual import Reading
 from denseflip.graph import Taxonomy
-from denseflip.search.claims.claim import Amount, Place
-from denseflip.search.claims.places import Places
+from denseflip.search.claims.claim import Amount, Place, Places
 from denseflip.search.claims.reference import PlaceReference
 from denseflip.story.wording.naming import join_words, written
 from denseflip.story.wording.vocabulary import Vocabulary

@@ -82,19 +82,13 @@ def written(taxonomy: Taxonomy, phrases: Iterable[str] = ()) -> tuple[str, ...]:
     names = readable(taxonomy)
     texts = [with_article(name) for name in names]
     often = Counter(texts)
-    own = [p.strip() for p in phrases]
+    own = [p.strip() for p in phrases if p.strip()]
     return tuple(
-        _quoted(name) if _UNSAFE.search(name) or often[text] > 1 or _holds(name, own) else text
+        "“" + name.replace("”", "””") + "”"
+        if _UNSAFE.search(name) or often[text] > 1 or any(p in name for p in own)
+        else text
         for name, text in zip(names, texts, strict=True)
     )
-
-
-def _holds(name: str, phrases: list[str]) -> bool:
-    return any(p and p in name for p in phrases)
-
-
-def _quoted(name: str) -> str:
-    return "“" + name.replace("”", "””") + "”"
 
 
 def join_words(items: Sequence[str], *, comma: bool = False) -> str:

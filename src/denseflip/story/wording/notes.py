@@ -1,4 +1,4 @@
-"""The notes of a sentence: footnotes, and advice on what to try next.
+"""The notes of a sentence: footnotes, advice on what to try next, and the badge.
 
 Advice names the library's parameters. They are also returned separately, so that the command line
 and the app can add their own names.
@@ -7,17 +7,20 @@ and the app can add their own names.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from denseflip.counterfactual import Counterfactual, Label, Status
+from denseflip.counterfactual import AsRead, Counterfactual, Label, Status
 from denseflip.errors import counted
-from denseflip.search.claims.redraw_test import FEW_CELLS
-from denseflip.story.wording.badge import judged_better, known
+from denseflip.search.claims.redraw import FEW_CELLS
+from denseflip.serialise import Serialisable
 from denseflip.story.wording.constraint_words import confidence_note, terms_note
 
 if TYPE_CHECKING:
+    from denseflip.story.verification import Verification
     from denseflip.story.wording.statement import Sentences
+
 
 _REGIONS_HINT = (
     "No regions are known, so the sentence names nodes. For regions, pass a node table with a "
@@ -159,7 +162,9 @@ def footnotes(sentences: Sentences, evaluation: Any) -> tuple[str, ...]:
             )
         elif result.minimal is False:
             notes.append("Minimality could not be certified: a single change may be unnecessary.")
-        notes += [_lasting(result), _likely(result)]
+        notes.append(_lasting(result))
+        if result.plausibility is not None:
+            notes.append(f"Plausibility of the changed graph: {result.plausibility}.")
     notes.append(weights_note(result))
     notes.extend(sentences.verification.remarks)
     notes.extend(result.notes)
@@ -185,12 +190,6 @@ def _lasting(result: Counterfactual) -> str | None:
         f"{100 * seen.noise:g} % of all pairs at random (95 % interval: {100 * low:.0f} to "
         f"{100 * high:.0f} %)."
     )
-
-
-def _likely(result: Counterfactual) -> str | None:
-    """The plausibility of the changed graph, if requested."""
-    figure = result.plausibility
-    return None if figure is None else f"Plausibility of the changed graph: {figure}."
 
 
 def shape_advice(sentences: Sentences) -> Advice:
@@ -220,3 +219,87 @@ def shape_advice(sentences: Sentences) -> Advice:
 def _chooses(result: Counterfactual) -> bool:
     """Whether the method itself searches for short sentences."""
     return result.method.split("+")[0] in ("auto", "best", "brief")
+
+
+# ---- remarks on the tests -------------------------------------------------------------------
+
+CUT_SHORT = (
+    "The budget of queries was spent before it was clear whether a shorter sentence is enough."
+)
+SPENT = "Not tested: the session's budget of queries was spent."
+SPENT_AS_READ = "Not fully tested as read: the session's budget of queries was spent."
+NO_DRAWS = "Whether it is true as read was not tested (draws=0)."
+
+
+def too_few_left(left: int, needed: int, *, begun: bool) -> str:
+    """The remark that the budget is too small for a test as read, or for another one."""
+    return (
+        f"{'Not fully' if begun else 'Not'} tested as read: {left:,} queries of the "
+        f"budget were left, and a test takes {needed:,}."
+    )
+
+
+# ---- the badge --------------------------------------------------------------------------------
+
+Level = Literal["none", "listed", "true"]
+
+
+@dataclass(frozen=True)
+class Badge(Serialisable, named="a badge"):
+    """How far to trust a story, by its weakest link.
+
+    Attributes
+    ----------
+    level : ``"true"``: the sentence is true as read and in range, and the classifier better than
+        chance; ``"listed"``: it holds at least for the connections listed; ``"none"``: no badge.
+    text : the reason, in a few words.
+    """
+
+    level: Level
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def judged_better(evaluation: Any) -> bool | None:
+    """Whether an evaluation finds the classifier better than chance; None if unknown.
+
+    It is unknown without an evaluation, or with one on possible training graphs.
+    """
+    if evaluation is None or known(evaluation, "level") == "seen":
+        return None
+    better = known(evaluation, "better_than_chance")
+    return known(evaluation, "level") == "better" if better is None else bool(better)
+
+
+def badge_of(
+    check: Verification, as_read: AsRead | None, evaluation: Any, in_range: bool | None = None
+) -> Badge:
+    """The weakest of the classifier, the tests of the sentence and the range of real graphs."""
+    better = judged_better(evaluation)
+    if not check.claim.amounts:
+        return Badge("none", "nothing found")
+    if better is False:
+        if known(evaluation, "plain_level") == "better":  # then the confounds are the reason
+            return Badge("none", "the classifier does not beat its confounds")
+        level = known(evaluation, "level")
+        how = "not clearly better than chance" if level == "unclear" else "at chance"
+        return Badge("none", f"the classifier is {how}")
+    if not check.verified:
+        return Badge("none", "not tested")
+    true = as_read is not None and as_read.true
+    pairs = check.claim.language == "pairs"
+    what = "true as read" if true and not pairs else "holds for the listed connections"
+    if true and not pairs:
+        ranges = {True: "in range", False: "out of range", None: "range not known"}
+        what = f"{what}, {ranges[in_range]}"
+    if better is None:
+        judged = "not judged" if evaluation is None else "judged on graphs it may have seen"
+        return Badge("none", f"{what}; classifier {judged}")
+    return Badge("true" if true and in_range else "listed", what)
+
+
+def known(thing: Any, name: str) -> Any:
+    """A field of an evaluation or of its dictionary; None if missing."""
+    return thing.get(name) if isinstance(thing, Mapping) else getattr(thing, name, None)

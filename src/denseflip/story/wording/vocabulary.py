@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any, Self
+from dataclasses import dataclass, fields, replace
 
-from denseflip.checks import visible
 from denseflip.datasets.atlas import load_aal, load_mouse_atlas
-from denseflip.errors import FileFormatError, InvalidParameterError, UnknownNameError
+from denseflip.errors import InvalidParameterError, UnknownNameError
 from denseflip.graph import Nodes
+from denseflip.serialise import Serialisable
 
 _FORBIDDEN = ("“", "”", "(", ")", ",", "\n")
 # Ids that get a noun ("Patient 9"): a number, a letter, or an id of the paper's clinical data sets.
@@ -19,7 +17,7 @@ _THINGS = {"brain", "connectome", "graph", "mouse", "network", "patient", "subje
 
 
 @dataclass(frozen=True)
-class Vocabulary:
+class Vocabulary(Serialisable, named="a vocabulary", closed=True):
     """The words of a domain.
 
     Attributes
@@ -138,20 +136,6 @@ class Vocabulary:
         """``1 edge``, ``2 edges``."""
         return f"{n:,} {self.unit if n == 1 else self.units}"
 
-    def to_dict(self) -> dict[str, str | bool]:
-        """Plain JSON-ready form."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Inverse of `to_dict`; vocabularies of version 0.1 have no counts."""
-        try:
-            shown = {key: visible(value) for key, value in data.items() if key != "counts"}
-            return cls(**shown, counts=bool(data.get("counts", False)))
-        except (AttributeError, TypeError) as error:
-            msg = f"Not a vocabulary: its entries must be texts: {error}."
-            raise FileFormatError(msg) from error
-
 
 _GRAPH_CAVEAT = (
     "This says what would change the classifier's answer, not what makes a graph belong to a class."
@@ -160,62 +144,32 @@ _BRAIN_CAVEAT = (
     "This says what would change the classifier's answer. It does not say what causes a condition, "
     "that such a change is possible, or that it would help anyone."
 )
+_NETWORK = Vocabulary(
+    name="network",
+    inside="connections",
+    across="connections",
+    within="within",
+    unit="connection",
+    units="connections",
+    caveat=_GRAPH_CAVEAT,
+)
+_CONNECTOME = replace(
+    _NETWORK, name="connectome", subject="Subject", whole="brain", caveat=_BRAIN_CAVEAT
+)
+_BRAIN = replace(_CONNECTOME, name="brain", subject="Patient", within="in")
+_PAPER = replace(
+    _BRAIN,
+    name="paper",
+    inside="activation",
+    across="co-activation",
+    less="less",
+    mixed="redistributed",
+    unit="link",
+    units="links",
+    counts=False,
+)
+_MOUSE = replace(_BRAIN, name="mouse", subject="Mouse")
 VOCABULARIES: dict[str, Vocabulary] = {
-    v.name: v
-    for v in (
-        Vocabulary(
-            name="brain",
-            subject="Patient",
-            whole="brain",
-            inside="connections",
-            across="connections",
-            unit="connection",
-            units="connections",
-            caveat=_BRAIN_CAVEAT,
-        ),
-        Vocabulary(
-            name="paper",
-            subject="Patient",
-            whole="brain",
-            inside="activation",
-            across="co-activation",
-            less="less",
-            mixed="redistributed",
-            unit="link",
-            units="links",
-            caveat=_BRAIN_CAVEAT,
-            counts=False,
-        ),
-        Vocabulary(
-            name="connectome",
-            subject="Subject",
-            whole="brain",
-            inside="connections",
-            across="connections",
-            within="within",
-            unit="connection",
-            units="connections",
-            caveat=_BRAIN_CAVEAT,
-        ),
-        Vocabulary(
-            name="network",
-            inside="connections",
-            across="connections",
-            within="within",
-            unit="connection",
-            units="connections",
-            caveat=_GRAPH_CAVEAT,
-        ),
-        Vocabulary(
-            name="mouse",
-            subject="Mouse",
-            whole="brain",
-            inside="connections",
-            across="connections",
-            unit="connection",
-            units="connections",
-            caveat=_BRAIN_CAVEAT,
-        ),
-        Vocabulary(caveat=_GRAPH_CAVEAT),
-    )
+    words.name: words
+    for words in (_BRAIN, _PAPER, _CONNECTOME, _NETWORK, _MOUSE, Vocabulary(caveat=_GRAPH_CAVEAT))
 }

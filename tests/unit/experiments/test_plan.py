@@ -6,8 +6,8 @@ import sys
 import pytest
 
 from denseflip.errors import UnknownNameError
-from denseflip.experiments import resolve
-from denseflip.experiments.resolve import (
+from denseflip.experiments import plan
+from denseflip.experiments.plan import (
     build_method,
     distance_and_calls,
     method_spec,
@@ -25,7 +25,7 @@ TRIANGLE = Graph.from_edges(4, [(0, 1), (0, 2), (1, 2)])
 def own(monkeypatch):
     """Copies of the registries, so that a test may add to them."""
     for name in ("MAKERS", "READINGS"):
-        monkeypatch.setattr(resolve, name, dict(getattr(resolve, name)))
+        monkeypatch.setattr(plan, name, dict(getattr(plan, name)))
 
 
 def test_the_plain_reading_is_the_librarys_own():
@@ -54,7 +54,7 @@ def test_a_plug_in_is_imported_when_a_name_asks_for_it():
     code = (
         "import sys\n"
         "from denseflip.errors import UnknownNameError\n"
-        "from denseflip.experiments.resolve import READINGS, method_spec\n"
+        "from denseflip.experiments.plan import READINGS, method_spec\n"
         "from denseflip.runs.sources import PLUG_INS\n"
         "method_spec('tri')\n"
         "assert not any(m in sys.modules for m in PLUG_INS)\n"
