@@ -142,6 +142,15 @@ def _planted(case: Case, *, alone: bool) -> bool | None:
     return named == (frozenset(planted.regions),)
 
 
+def _in_range(case: Case) -> float | None:
+    known = [there.in_range for there in case.reference if there.in_range is not None]
+    return statistics.fmean(known) if known else None
+
+
+def _worst_z(case: Case) -> float | None:
+    return max((abs(there.z) for there in case.reference if there.z is not None), default=None)
+
+
 _ASKED = frozenset({"oracle"})
 _LIST = (
     Measure(
@@ -284,6 +293,46 @@ _LIST = (
         _ASKED | {"planted"},
         "mean",
         partial(_planted, alone=True),
+    ),
+    Measure(
+        "in_range",
+        "share of the named places that end within what real graphs of the target class have",
+        "high",
+        _ASKED | {"background"},
+        "mean",
+        _in_range,
+    ),
+    Measure(
+        "worst_z",
+        "distance of the farthest named place from the target class, in standard deviations",
+        "low",
+        _ASKED | {"background"},
+        "median",
+        _worst_z,
+    ),
+    Measure(
+        "towards",
+        "share of the named places with |g| ≥ .5 that move towards the target class's median",
+        "high",
+        _ASKED | {"background"},
+        "mean",
+        lambda case: statistics.fmean(case.towards) if case.towards else None,
+    ),
+    Measure(
+        "level",
+        "the label also flips if each named place gets the target class's median",
+        "high",
+        _ASKED | {"background"},
+        "mean",
+        lambda case: None if case.level is None else case.level.true,
+    ),
+    Measure(
+        "cells_in_range",
+        "share of all region pairs that end within what real graphs of the target class have",
+        "high",
+        frozenset({"background", "regions"}),
+        "mean",
+        lambda case: case.cells_in_range,
     ),
     Measure(
         "seed_stability",

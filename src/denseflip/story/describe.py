@@ -17,9 +17,9 @@ from denseflip.oracles.base_session import BaseSession
 from denseflip.oracles.protocol import Oracle, about_graph, clean_label
 from denseflip.oracles.session import Session
 from denseflip.search.claims.claim import Claim
-from denseflip.search.claims.places import Places, whole_claim
-from denseflip.search.claims.redraw import DRAWS, Elsewhere, Redraw
-from denseflip.search.claims.redraw_test import Sides
+from denseflip.search.claims.places import whole_claim
+from denseflip.search.claims.redraw import DRAWS
+from denseflip.search.claims.redraw_test import Sides, redraw_of
 from denseflip.search.claims.reference import PlaceReference, Reference, judge_claim
 from denseflip.search.constraints.bound_constraints import BoundConstraints
 from denseflip.search.constraints.constrained_session import constrain, constraints_of
@@ -188,10 +188,8 @@ def _reference(
     group = [g for g, label in zip(graphs, labels, strict=True) if label == claim.label]
     if not group:
         return ()
-    places = Places(result.original, claim.regions, bound)
-    elsewhere = Elsewhere(places, sides.current, sides.target) if claim.balanced else None
-    redraw = Redraw(places, claim.reading, sides.current, sides.target, elsewhere)
-    return judge_claim(claim, Reference(places, same, group), redraw)
+    redraw = redraw_of(result, claim, sides, bound)
+    return judge_claim(claim, Reference(redraw.places, same, group), redraw)
 
 
 def _language(

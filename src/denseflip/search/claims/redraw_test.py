@@ -37,6 +37,7 @@ from denseflip.oracles.session import open_session
 from denseflip.search.claims.claim import Claim
 from denseflip.search.claims.places import Places, whole_claim
 from denseflip.search.claims.redraw import DRAWS, Elsewhere, Redraw, TooFewError
+from denseflip.search.constraints.bound_constraints import BoundConstraints
 from denseflip.search.constraints.constrained_session import constrain, known_constraints_of
 from denseflip.search.core.probing import Probe
 from denseflip.search.core.problem import Problem
@@ -118,6 +119,23 @@ def fresh_rng(seed: int, reading: Reading) -> np.random.Generator:
     return np.random.default_rng([seed, _STREAM, READINGS.index(reading)])
 
 
+def redraw_of(
+    result: Counterfactual,
+    claim: Claim,
+    sides: Sides | None = None,
+    bound: BoundConstraints | None = None,
+) -> Redraw:
+    """Redraws of a claim, in its reading."""
+    places = Places(result.original, claim.regions, bound)
+    if sides is None:
+        if claim.balanced:
+            msg = "A claim that keeps the number of edges needs a background, and none was given."
+            raise MissingInputError(msg, parameter="background")
+        return Redraw(places, claim.reading)
+    elsewhere = Elsewhere(places, sides.current, sides.target) if claim.balanced else None
+    return Redraw(places, claim.reading, sides.current, sides.target, elsewhere)
+
+
 def redraw(
     result: Counterfactual,
     claim: Claim,
@@ -156,20 +174,7 @@ def redraw(
         if not sides.target.n_graphs:
             return AsRead(claim.language, regions, reading, draws, 0)
     bound = known_constraints_of(result, nodes, background, constraints)
-    places = Places(result.original, claim.regions, bound)
-    elsewhere = None
-    if claim.balanced:
-        if sides is None:
-            msg = "A claim that keeps the number of edges needs a background, and none was given."
-            raise MissingInputError(msg, parameter="background")
-        elsewhere = Elsewhere(places, sides.current, sides.target)
-    drawn = Redraw(
-        places,
-        reading,
-        None if sides is None else sides.current,
-        None if sides is None else sides.target,
-        elsewhere,
-    )
+    drawn = redraw_of(result, replace(claim, reading=reading), sides, bound)
     problem = Problem(result.original, result.label_before, claim.label)
     probe = Probe(problem, constrain(session, result, bound), keep=False)
     try:
