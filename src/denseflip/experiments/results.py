@@ -41,6 +41,11 @@ _SENTENCE = (
     "calls",
     "as_read",
     "as_read_typical",
+    "in_range",
+    "worst_z",
+    "towards",
+    "level",
+    "cells_in_range",
 )
 _PLANTED = ("planted_first", "planted_alone")
 Row = dict[str, Any]

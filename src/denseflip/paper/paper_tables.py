@@ -39,6 +39,8 @@ _MEASURES = (
     "robustness_5",
     "statement_verified",
     "statement_pairs",
+    "in_range",
+    "worst_z",
 )
 
 

@@ -63,12 +63,12 @@ def read_test(
     probe = Probe(problem, session, keep=False)
     before, first = session.calls, None
     for reading in READINGS:
-        redraw = Redraw(places, reading)
+        redraw = Redraw(places, reading, apart=False)
         if reading != "any":
             if background is None or not len(background):
                 break
             try:
-                redraw = Redraw(places, reading, *problem.frequencies("describe"))
+                redraw = Redraw(places, reading, *problem.frequencies("describe"), apart=False)
             except StopSearch:  # the background has no graph of the class that the claim leads to
                 break
         needed = 1 if redraw.fixed(claim.amounts) else draws

@@ -260,7 +260,11 @@ def test_several_plans_run_as_one(tmp_path):
         ({"constraints": {"only": "ad"}}, UnknownNameError, "Did you mean 'add'?"),
         ({"confidence": 1.5}, InvalidParameterError, "confidence"),
         ({"method": "trii"}, UnknownNameError, "tri"),
-        ({"method": "tri", "language": "nodes"}, InvalidParameterError, "has no parameter language"),
+        (
+            {"method": "tri", "language": "nodes"},
+            InvalidParameterError,
+            "has no parameter language",
+        ),
         ({"method": 3}, InvalidParameterError, "method must be"),
         ({"oracle": "egdes-svm"}, UnknownNameError, "edges-svm"),
         ({"oracle": "nowhere:f"}, Exception, "no module 'nowhere'"),

@@ -7,6 +7,7 @@ places are drawn at random, and the classifier is queried again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -119,6 +120,8 @@ class Redraw:
     current, target : how often the original's class and the target class join each pair; all
         readings except ``"any"`` need them.
     elsewhere : where pairs change to keep the number of edges; None if it is not kept.
+    apart : whether the pair of two named nodes stays as it is, so that each node changes by its
+        own amount. If not, such a pair is drawn once at most.
     """
 
     places: Places
@@ -126,6 +129,7 @@ class Redraw:
     current: Frequencies | None = None
     target: Frequencies | None = None
     elsewhere: Elsewhere | None = None
+    apart: bool = True
     _rooms: dict[tuple[Place, bool], int] = field(default_factory=dict, repr=False, compare=False)
 
     def weights(self, codes: Codes, *, adding: bool) -> npt.NDArray[np.float64]:
@@ -168,14 +172,25 @@ class Redraw:
                 if not wanted:
                     continue
                 codes = self.places.absent(place) if adding else self.places.present(place)
-                if place[1] is None and drawn:  # two nodes share the pair between them
-                    codes = np.setdiff1d(codes, joined(drawn), assume_unique=True)
+                codes = self.unshared(codes, place, amounts, drawn)
                 here.append(self._some(codes, place, wanted, rng, adding=adding))
             drawn.append(joined(here))
         if self.elsewhere is not None and (net := self.elsewhere.wanted(amounts)):
             queue = self.elsewhere.queue(rng, adding=net > 0)
             drawn.append(self.elsewhere.take(queue, amounts, adding=net > 0))
         return drawn
+
+    def unshared(
+        self, codes: Codes, place: Place, amounts: Amounts, drawn: Sequence[Codes]
+    ) -> Codes:
+        """The pairs to draw from, in their order: two nodes share the pair between them."""
+        if place[1] is not None or len(amounts) < 2:
+            return codes
+        if not self.apart:
+            return codes[~np.isin(codes, joined(drawn))]
+        others = [other for (other, _), _, _ in amounts if other != place[0]]
+        u, v = np.divmod(codes, self.places.graph.n_nodes)
+        return codes[~(np.isin(u, others) | np.isin(v, others))]
 
     def _some(
         self, codes: Codes, place: Place, wanted: int, rng: np.random.Generator, *, adding: bool
@@ -298,8 +313,7 @@ class Repeats:
                 if (place, adding) not in queues:
                     queues[place, adding] = self.redraw.queue(place, self._rng, adding=adding)
                 codes = queues[place, adding]
-                if place[1] is None and parts:  # two nodes share the pair between them
-                    codes = codes[~np.isin(codes, joined(parts))]
+                codes = self.redraw.unshared(codes, place, amounts, parts)
                 if wanted > len(codes):
                     raise TooFewError(place, wanted, len(codes), adding=adding)
                 parts.append(codes[:wanted])
@@ -312,9 +326,17 @@ class Repeats:
         return np.sort(joined(parts))
 
     def screened(self, several: Sequence[Amounts], probe: Probe) -> list[bool]:
-        """Whether the first redraw of each claim flips: one query per claim, in one batch."""
-        answers = probe.answers([self.codes(amounts) for amounts in several])
-        return [probe.problem.accepts(answer.label) for answer in answers]
+        """Whether the first redraw of each claim flips: one query per claim, in one batch.
+
+        A claim that needs more pairs than there are does not flip.
+        """
+        drawn: dict[int, Codes] = {}
+        for i, amounts in enumerate(several):
+            with suppress(TooFewError):
+                drawn[i] = self.codes(amounts)
+        answers = dict(zip(drawn, probe.answers(drawn.values()), strict=True))
+        accepts = probe.problem.accepts
+        return [i in answers and accepts(answers[i].label) for i in range(len(several))]
 
     def seems(self, amounts: Amounts, probe: Probe, *, draws: int = 3) -> bool:
         """Whether the first few redraws all flip."""

@@ -131,9 +131,10 @@ def redraw_of(
         if claim.balanced:
             msg = "A claim that keeps the number of edges needs a background, and none was given."
             raise MissingInputError(msg, parameter="background")
-        return Redraw(places, claim.reading)
+        return Redraw(places, claim.reading, apart=result.as_read is not None)
     elsewhere = Elsewhere(places, sides.current, sides.target) if claim.balanced else None
-    return Redraw(places, claim.reading, sides.current, sides.target, elsewhere)
+    apart = result.as_read is not None  # the claim comes from redraws of that kind
+    return Redraw(places, claim.reading, sides.current, sides.target, elsewhere, apart)
 
 
 def redraw(
