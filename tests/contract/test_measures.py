@@ -32,7 +32,11 @@ FOUND = Counterfactual(
 LOST = replace(FOUND, status=Status.EXHAUSTED, edits=Edits(((3, 5),)), label_after=1)
 FIELDS = {
     "regions": Taxonomy.from_labels("part", ("A", "A", "B", "B", "C", "C")),
-    "background": [(ORIGINAL, 1), (Graph.from_edges(6, [(1, 2)]), 0)],
+    "background": [
+        (ORIGINAL, 1),
+        (Graph.from_edges(6, [(0, 1), (2, 3)]), 1),
+        *((Graph.from_edges(6, edges), 0) for edges in ([(1, 2)], [(3, 4)], [(1, 2), (3, 4)])),
+    ],
     "seeds": [FOUND, replace(FOUND, seed=1)],
     "story": SimpleNamespace(statement="It would be otherwise."),
     "planted": Planted("part", ("A", "B")),
@@ -120,11 +124,12 @@ def test_the_dearer_measures_can_be_left_out():
         bare = case(FOUND, **settings)
         return {name for name, chosen in MEASURES.items() if chosen(bare) is None}
 
-    redrawn = {"as_read", "as_read_typical", "told"}
+    redrawn = {"as_read", "as_read_typical", "told", "level"}
+    judged = {"in_range", "worst_z", "towards"}
     told = {"statement_verified", "statement_pairs", "cells", "planted_first", "planted_alone"}
     assert left_out(robustness=0) == {"robustness_1", "robustness_5"}
     assert left_out(draws=0) == redrawn
-    assert left_out(statement=False) == told | redrawn
+    assert left_out(statement=False) == told | redrawn | judged
 
 
 def test_minimality_is_the_certificate_unless_one_may_ask():

@@ -28,6 +28,7 @@ _LANGUAGES = ("regions", "nodes", "pairs")
 _SENTENCE = (
     *("cells", "words", "distance", "relative_distance", "calls"),
     *("as_read", "as_read_typical"),
+    *("in_range", "worst_z", "towards", "level", "cells_in_range"),
 )
 _PLANTED = ("planted_first", "planted_alone")
 Row = dict[str, Any]

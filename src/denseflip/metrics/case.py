@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -15,9 +15,12 @@ from denseflip.metrics import quality
 from denseflip.oracles.background import Background
 from denseflip.oracles.session import Session
 from denseflip.search.claims import redraw as truth
-from denseflip.search.claims.claim import Claim
+from denseflip.search.claims.claim import Claim, Places
 from denseflip.search.claims.redraw import DRAWS
+from denseflip.search.claims.reference import Limits, PlaceReference, Reference, judge_claim
+from denseflip.search.constraints.constrained_session import known_constraints_of
 
+CLEAR = 0.5  # Hedges' g from which the classes clearly differ in a place
 NEEDS = {  # need → the field of a `Case` that provides it
     "regions": "regions",
     "background": "background",
@@ -135,22 +138,26 @@ class Case:
         claim = self.claim
         if claim is None or not self.draws:
             return None
-        assert self.session is not None
         reading = reading or self.own_reading
-        if reading != "any" and self._sides is None:
+        if (reading != "any" or claim.balanced) and self._sides is None:
             return None
         if reading not in self._readings:
-            self._readings[reading] = truth.redraw(
-                self.result,
-                claim,
-                self.session,
-                reading=reading,
-                sides=self._sides,
-                draws=self.draws,
-                seed=self.result.seed,
-                nodes=self.nodes,
-            )
+            self._readings[reading] = self._redrawn(replace(claim, reading=reading))
         return self._readings[reading]
+
+    def _redrawn(self, claim: Claim) -> AsRead | None:
+        assert self.session is not None
+        return truth.redraw(
+            self.result,
+            claim,
+            self.session,
+            sides=self._sides,
+            draws=self.draws,
+            seed=self.result.seed,
+            nodes=self.nodes,
+            background=self._graphs,
+            constraints=self.constraints,
+        )
 
     @property
     def own_reading(self) -> Reading:
@@ -172,3 +179,68 @@ class Case:
         tried = READINGS if self.result.as_read is None else (self.own_reading,)
         tests = ((reading, self.as_read(reading)) for reading in tried)
         return next((reading for reading, test in tests if test is not None and test.true), None)
+
+    # ---- in range -------------------------------------------------------------------------
+
+    @cached_property
+    def _limits(self) -> tuple[Claim, Limits] | None:
+        """The claim in the reading in which it is true, and what keeps it in range."""
+        if self.claim is None or self.claim.language == "pairs" or self._sides is None:
+            return None
+        claim = replace(self.claim, reading=self.true_reading or self.own_reading)
+        same, group = (self._labelled(label) for label in (self.result.label_before, claim.label))
+        if not group:
+            return None
+        bound = known_constraints_of(self.result, self.nodes, self._graphs, self.constraints)
+        redraw = truth.redraw_of(self.result, claim, self._sides, bound)
+        return claim, Limits(Reference(redraw.places, same, group), redraw)
+
+    def _labelled(self, label: Label | None) -> list[Graph]:
+        return [graph for graph, given in self.background or () if given == label]
+
+    @cached_property
+    def reference(self) -> tuple[PlaceReference, ...]:
+        """What real graphs have in each place of the sentence; empty for a list of pairs."""
+        if self._limits is None:
+            return ()
+        claim, limits = self._limits
+        return judge_claim(claim, limits.reference, limits.redraw)
+
+    @cached_property
+    def towards(self) -> tuple[bool, ...]:
+        """Whether each place in which the classes clearly differ moves to the group's median."""
+        if self._limits is None:
+            return ()
+        claim, limits = self._limits
+        after = self.result.counterfactual
+        return tuple(
+            limits.nearer(amount, after)
+            for amount, there in zip(claim.amounts, self.reference, strict=True)
+            if there.effect is not None and abs(there.effect) >= CLEAR
+        )
+
+    @cached_property
+    def level(self) -> AsRead | None:
+        """The redraw test of the sentence at the level that is usual for the target class.
+
+        The amounts are those that bring each place to the median of the group. If there is nothing
+        to change, no redraw flips.
+        """
+        if self._limits is None or not self.draws:
+            return None
+        claim, limits = self._limits
+        amounts = limits.at_median(claim.amounts)
+        if not amounts:
+            regions = None if claim.regions is None else claim.regions.name
+            return AsRead(claim.language, regions, claim.reading, self.draws, 0)
+        return self._redrawn(replace(claim, amounts=amounts))
+
+    @cached_property
+    def cells_in_range(self) -> float | None:
+        """Share of all cells of the counterfactual in which it has what one more real graph has."""
+        reference = Reference(
+            Places(self.result.counterfactual, self.regions),
+            (),
+            self._labelled(self.result.label_after),
+        )
+        return reference.share_in_range if reference.is_known else None

@@ -150,6 +150,15 @@ def _planted(case: Case, *, alone: bool) -> bool | None:
     return named == (frozenset(planted.regions),)
 
 
+def _in_range(case: Case) -> float | None:
+    known = [there.in_range for there in case.reference if there.in_range is not None]
+    return statistics.fmean(known) if known else None
+
+
+def _worst_z(case: Case) -> float | None:
+    return max((abs(there.z) for there in case.reference if there.z is not None), default=None)
+
+
 _LIST = (
     _rate(
         "found",
@@ -253,6 +262,42 @@ _LIST = (
             "planted",
         )
         for where, what in (("first", "the first"), ("alone", "all"))
+    ),
+    _rate(
+        "in_range",
+        "share of the named places that end within what real graphs of the target class have",
+        _in_range,
+        "oracle",
+        "background",
+    ),
+    _median(
+        "worst_z",
+        "distance of the farthest named place from the target class, in standard deviations",
+        "low",
+        _worst_z,
+        "oracle",
+        "background",
+    ),
+    _rate(
+        "towards",
+        "share of the named places with |g| ≥ .5 that move towards the target class's median",
+        lambda case: statistics.fmean(case.towards) if case.towards else None,
+        "oracle",
+        "background",
+    ),
+    _rate(
+        "level",
+        "the label also flips if each named place gets the target class's median",
+        lambda case: None if case.level is None else case.level.true,
+        "oracle",
+        "background",
+    ),
+    _rate(
+        "cells_in_range",
+        "share of all region pairs that end within what real graphs of the target class have",
+        lambda case: case.cells_in_range,
+        "background",
+        "regions",
     ),
     _rate(
         "seed_stability",

@@ -31,6 +31,8 @@ _MEASURES = (
     *("d", "C", "regions_touched", "regions_to_cover", "region_pairs_to_cover", "region_entropy"),
     *("density_drift", "plausibility", "robustness_1", "robustness_5", "statement_verified"),
     "statement_pairs",
+    "in_range",
+    "worst_z",
 )
 _SAME = Reason("", "")
 

@@ -24,7 +24,7 @@ from denseflip.oracles.session import MAX_BATCH, Session
 from denseflip.request import Request, takes_request
 from denseflip.search.constraints.bound_constraints import BoundConstraints, bind_constraints
 from denseflip.search.constraints.constrained_session import MAX_REFUSED, ConstrainedSession
-from denseflip.search.core.engine import search
+from denseflip.search.core.engine import NOT_IN_RANGE, must_be_in_range, search
 from denseflip.search.core.method import Method
 from denseflip.search.core.problem import CONFIDENCE, Problem, Walk, check_given
 from denseflip.search.core.refinement import Candidate, MinimalRefine, shrink_groups
@@ -315,6 +315,9 @@ def _postprocess(run: _Run, found: Walk) -> _Answer:
             found.notes = ()
             if found.as_read is not None and found.as_read.language != "pairs":
                 facts["as_read"] = None
+            if must_be_in_range(case.method.search):
+                problem.note(NOT_IN_RANGE)
+                return _Answer(Status.EXHAUSTED, facts={"iterations": facts["iterations"]})
         # A certificate of minimality is valid for one graph only.
         if case.method.refiners or candidate.graph != found.graph:
             facts["minimal"] = candidate.minimal

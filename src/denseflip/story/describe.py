@@ -18,8 +18,8 @@ from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.oracles.protocol import Oracle, about_graph, clean_label
 from denseflip.oracles.session import Session
 from denseflip.search.claims.claim import Claim, Places, whole_claim
-from denseflip.search.claims.elsewhere import Elsewhere, TooFewError
-from denseflip.search.claims.redraw import DRAWS, Redraw, Sides, fresh_rng
+from denseflip.search.claims.elsewhere import TooFewError
+from denseflip.search.claims.redraw import DRAWS, Redraw, Sides, fresh_rng, redraw_of
 from denseflip.search.claims.reference import PlaceReference, Reference, judge_claim
 from denseflip.search.constraints.bound_constraints import BoundConstraints
 from denseflip.search.constraints.constrained_session import constrain, constraints_of
@@ -190,10 +190,8 @@ def _reference(
     group = [g for g, label in zip(graphs, labels, strict=True) if label == claim.label]
     if not group:
         return ()
-    places = Places(result.original, claim.regions, bound)
-    elsewhere = Elsewhere(places, sides.current, sides.target) if claim.balanced else None
-    redraw = Redraw(places, claim.reading, sides.current, sides.target, elsewhere)
-    return judge_claim(claim, Reference(places, same, group), redraw)
+    redraw = redraw_of(result, claim, sides, bound)
+    return judge_claim(claim, Reference(redraw.places, same, group), redraw)
 
 
 def _language(
@@ -310,12 +308,12 @@ def read_test(
     probe = Probe(problem, session, keep=False)
     before, first = session.calls, None
     for reading in READINGS:
-        redraw = Redraw(places, reading)
+        redraw = Redraw(places, reading, apart=False)
         if reading != "any":
             if background is None or not len(background):
                 break
             try:
-                redraw = Redraw(places, reading, *problem.frequencies("describe"))
+                redraw = Redraw(places, reading, *problem.frequencies("describe"), apart=False)
             except StopSearch:  # the background has no graph of the class that the claim leads to
                 break
         needed = 1 if redraw.fixed(claim.amounts) else draws

@@ -14,7 +14,7 @@ from denseflip.oracles.adapt import as_oracle
 from denseflip.oracles.background import Frequencies
 from denseflip.oracles.session import Session
 from denseflip.search.claims.claim import Amount, Places
-from denseflip.search.claims.elsewhere import TooFewError
+from denseflip.search.claims.elsewhere import Elsewhere, TooFewError
 from denseflip.search.claims.redraw import STAGES, Redraw, Repeats
 from denseflip.search.core.probing import Probe
 from denseflip.search.core.problem import Problem
@@ -146,12 +146,38 @@ def test_repeats_are_redraws_and_hold_those_of_smaller_claims(graph, data):
 def test_two_nodes_share_the_pair_between_them_once():
     places = places_of(Graph.from_edges(8, []), None)
     first, second = places.every[:2]
-    repeats = Repeats(Redraw(places), np.random.default_rng(0), draws=2)
+    repeats = Repeats(Redraw(places, apart=False), np.random.default_rng(0), draws=2)
     for i in range(2):
         codes = repeats.codes((Amount(first, 7, 0), Amount(second, 6, 0)), i).tolist()
         assert len(set(codes)) == len(codes) == 13
     with pytest.raises(TooFewError):
         repeats.codes((Amount(first, 7, 0), Amount(second, 7, 0)))
+
+
+def test_a_search_leaves_the_pair_of_two_named_nodes_as_it_is():
+    """So each node changes by its own amount, and what is counted there is what is said."""
+    places = places_of(Graph.from_edges(8, [(0, 2)]), None)
+    amounts = (Amount(places.every[0], 5, 1), Amount(places.every[1], 6, 0))
+    redraw = Redraw(places)
+    repeats = Repeats(redraw, np.random.default_rng(0), draws=3)
+    rng = np.random.default_rng(1)
+    for codes in [*(repeats.codes(amounts, i) for i in range(3)), redraw.draw(amounts, rng)]:
+        ends = np.concatenate(np.divmod(codes, 8)).tolist()
+        assert (ends.count(0), ends.count(1)) == (6, 6)
+    with pytest.raises(TooFewError):
+        redraw.draw((Amount(places.every[0], 6, 0), amounts[1]), rng)
+
+
+def test_a_claim_too_large_for_the_pairs_elsewhere_does_not_flip():
+    """Screening used to raise."""
+    graph = Graph.from_edges(8, [(0, 1), (0, 2)])
+    places = places_of(graph)
+    often = Frequencies.of([graph])
+    redraw = Redraw(places, "any", often, often, Elsewhere(places, often, often))
+    problem = Problem(graph, 0, 1)
+    probe = Probe(problem, Session(as_oracle(lambda a: 1)), keep=False)
+    repeats = Repeats(redraw, np.random.default_rng(0))
+    assert repeats.screened([(Amount(CELL, 9, 0),), (Amount(CELL, 1, 0),)], probe) == [False, True]
 
 
 def test_repeats_are_drawn_by_the_weights_of_their_reading():

@@ -356,7 +356,8 @@ def whole_claim(
         return claim, held
     if language == "regions" and claim.taxonomy.name != stated.regions:
         return claim, held
-    chosen = [i for i, name in enumerate(claim.place_names) if name in stated.places]
+    named = {frozenset(name) for name in stated.places}
+    chosen = [i for i, name in enumerate(claim.place_names) if frozenset(name) in named]
     if len(chosen) != len(stated.places):
         return claim, held
     claim = replace(claim.only(chosen, claim.label), balanced=True)

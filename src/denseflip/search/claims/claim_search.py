@@ -124,8 +124,9 @@ class ClaimSearch:
         *,
         in_range: bool,
         balanced: bool,
+        singles: bool = True,
     ) -> None:
-        self.problem, self.probe = problem, probe
+        self.problem, self.probe, self.singles = problem, probe, singles
         self.max_cells, self.thorough = max_cells, thorough
         self.verified: list[VerifiedClaim] = []
         current, target = problem.frequencies("brief")
@@ -150,7 +151,7 @@ class ClaimSearch:
     def search(self) -> None:
         """Try one place in every reading; if that is not enough, several places."""
         found: list[tuple[_ClaimTest, Amounts]] = []
-        for test, moves in self.tests:
+        for test, moves in self.tests if self.singles else []:
             moves = moves[:_SINGLES]
             # A weaker reading must halve the effort.
             limit = min((a.effort(amounts) for a, amounts in found), default=math.inf) / 2

@@ -9,6 +9,7 @@ the test.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -38,6 +39,7 @@ from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import open_session
 from denseflip.search.claims.claim import Amounts, Claim, Place, Places, whole_claim
 from denseflip.search.claims.elsewhere import Elsewhere, Pool, TooFewError
+from denseflip.search.constraints.bound_constraints import BoundConstraints
 from denseflip.search.constraints.constrained_session import constrain, known_constraints_of
 from denseflip.search.core.probing import Probe, fewest_parts, joined
 from denseflip.search.core.problem import Problem
@@ -58,6 +60,8 @@ class Redraw:
     current, target : how often the original's class and the target class join each pair; all
         readings except ``"any"`` need them.
     elsewhere : where pairs change to keep the number of edges; None if it is not kept.
+    apart : whether the pair of two named nodes stays as it is, so that each node changes by its
+        own amount. If not, such a pair is drawn once at most.
     """
 
     places: Places
@@ -65,6 +69,7 @@ class Redraw:
     current: Frequencies | None = None
     target: Frequencies | None = None
     elsewhere: Elsewhere | None = None
+    apart: bool = True
     _rooms: dict[tuple[Place, bool], int] = field(default_factory=dict, repr=False, compare=False)
 
     def weights(self, codes: Codes, *, adding: bool) -> npt.NDArray[np.float64]:
@@ -107,14 +112,25 @@ class Redraw:
                 if not wanted:
                     continue
                 codes = self.places.absent(place) if adding else self.places.present(place)
-                if place[1] is None and drawn:  # two nodes share the pair between them
-                    codes = np.setdiff1d(codes, joined(drawn), assume_unique=True)
+                codes = self.unshared(codes, place, amounts, drawn)
                 here.append(self._some(codes, place, wanted, rng, adding=adding))
             drawn.append(joined(here))
         if self.elsewhere is not None and (net := self.elsewhere.wanted(amounts)):
             queue = self.elsewhere.queue(rng, adding=net > 0)
             drawn.append(self.elsewhere.take(queue, amounts, adding=net > 0))
         return drawn
+
+    def unshared(
+        self, codes: Codes, place: Place, amounts: Amounts, drawn: Sequence[Codes]
+    ) -> Codes:
+        """The pairs to draw from, in their order: two nodes share the pair between them."""
+        if place[1] is not None or len(amounts) < 2:
+            return codes
+        if not self.apart:
+            return codes[~np.isin(codes, joined(drawn))]
+        others = [other for (other, _), _, _ in amounts if other != place[0]]
+        u, v = np.divmod(codes, self.places.graph.n_nodes)
+        return codes[~(np.isin(u, others) | np.isin(v, others))]
 
     def _some(
         self, codes: Codes, place: Place, wanted: int, rng: np.random.Generator, *, adding: bool
@@ -237,8 +253,7 @@ class Repeats:
                 if (place, adding) not in queues:
                     queues[place, adding] = self.redraw.queue(place, self._rng, adding=adding)
                 codes = queues[place, adding]
-                if place[1] is None and parts:  # two nodes share the pair between them
-                    codes = codes[~np.isin(codes, joined(parts))]
+                codes = self.redraw.unshared(codes, place, amounts, parts)
                 if wanted > len(codes):
                     raise TooFewError(place, wanted, len(codes), adding=adding)
                 parts.append(codes[:wanted])
@@ -251,9 +266,17 @@ class Repeats:
         return np.sort(joined(parts))
 
     def screened(self, several: Sequence[Amounts], probe: Probe) -> list[bool]:
-        """Whether the first redraw of each claim flips: one query per claim, in one batch."""
-        answers = probe.answers([self.codes(amounts) for amounts in several])
-        return [probe.problem.accepts(answer.label) for answer in answers]
+        """Whether the first redraw of each claim flips: one query per claim, in one batch.
+
+        A claim that needs more pairs than there are does not flip.
+        """
+        drawn: dict[int, Codes] = {}
+        for i, amounts in enumerate(several):
+            with suppress(TooFewError):
+                drawn[i] = self.codes(amounts)
+        answers = dict(zip(drawn, probe.answers(drawn.values()), strict=True))
+        accepts = probe.problem.accepts
+        return [i in answers and accepts(answers[i].label) for i in range(len(several))]
 
     def seems(self, amounts: Amounts, probe: Probe, *, draws: int = 3) -> bool:
         """Whether the first few redraws all flip."""
@@ -362,6 +385,24 @@ def fresh_rng(seed: int, reading: Reading) -> np.random.Generator:
     return np.random.default_rng([seed, _STREAM, READINGS.index(reading)])
 
 
+def redraw_of(
+    result: Counterfactual,
+    claim: Claim,
+    sides: Sides | None = None,
+    bound: BoundConstraints | None = None,
+) -> Redraw:
+    """Redraws of a claim, in its reading."""
+    places = Places(result.original, claim.regions, bound)
+    if sides is None:
+        if claim.balanced:
+            msg = "A claim that keeps the number of edges needs a background, and none was given."
+            raise MissingInputError(msg, parameter="background")
+        return Redraw(places, claim.reading, apart=result.as_read is not None)
+    elsewhere = Elsewhere(places, sides.current, sides.target) if claim.balanced else None
+    apart = result.as_read is not None  # the claim comes from redraws of that kind
+    return Redraw(places, claim.reading, sides.current, sides.target, elsewhere, apart)
+
+
 def redraw(
     result: Counterfactual,
     claim: Claim,
@@ -400,20 +441,7 @@ def redraw(
         if not sides.target.n_graphs:
             return AsRead(claim.language, regions, reading, draws, 0)
     bound = known_constraints_of(result, nodes, background, constraints)
-    places = Places(result.original, claim.regions, bound)
-    elsewhere = None
-    if claim.balanced:
-        if sides is None:
-            msg = "A claim that keeps the number of edges needs a background, and none was given."
-            raise MissingInputError(msg, parameter="background")
-        elsewhere = Elsewhere(places, sides.current, sides.target)
-    drawn = Redraw(
-        places,
-        reading,
-        None if sides is None else sides.current,
-        None if sides is None else sides.target,
-        elsewhere,
-    )
+    drawn = redraw_of(result, replace(claim, reading=reading), sides, bound)
     problem = Problem(result.original, result.label_before, claim.label)
     probe = Probe(problem, constrain(session, result, bound), keep=False)
     try:

@@ -133,6 +133,13 @@ class Reference:
         sizes = [self.places.counts(place)[0] for place in self.places.every]
         return prediction_interval(self.counts, sizes)
 
+    @property
+    def share_in_range(self) -> float:
+        """Share of the places in which the graph lies in the interval of the group."""
+        low, high = self.intervals
+        now = _tally(self.places, self.places.graph.codes)
+        return float(np.mean((low <= now) & (now <= high)))
+
     @cached_property
     def total(self) -> tuple[int, int]:
         """The prediction interval of the number of edges of the whole graph."""
@@ -153,6 +160,11 @@ class Reference:
         has = [_tally(places, np.setdiff1d(g.codes, original.codes, True)) for g in self.group]
         lacks = [_tally(places, np.setdiff1d(original.codes, g.codes, True)) for g in self.group]
         return np.max(has, axis=0), np.max(lacks, axis=0)
+
+
+def count_joined(codes: Codes, graph: Graph) -> int:
+    """How many of the pairs a graph joins."""
+    return int(np.isin(codes, graph.codes, assume_unique=True).sum())
 
 
 def _counts(places: Places, graphs: Sequence[Graph]) -> Floats:
@@ -198,17 +210,57 @@ class Limits:
 
     def _of_meant(self, place: Place, *, adding: bool) -> int:
         """How many of the pairs that the reading means may be added, or removed."""
-        places = self.redraw.places
-        members = places.members(place)
         if self.redraw.reading == "any":
-            return len(members)
-        meant = members[self.redraw.weights(members, adding=adding) > 0]
+            return self.redraw.places.counts(place)[0]
+        meant = self._meant(place, adding=adding)
         if not len(meant):
             return 0
-        counts = [np.isin(meant, g.codes, assume_unique=True).sum() for g in self.reference.group]
-        now = int(np.isin(meant, places.graph.codes, assume_unique=True).sum())
+        now = count_joined(meant, self.redraw.places.graph)
+        counts = [count_joined(meant, graph) for graph in self.reference.group]
         low, high = prediction_interval(counts, len(meant))
         return max(0, int(high) - now if adding else now - int(low))
+
+    def _meant(self, place: Place, *, adding: bool) -> Codes:
+        """The pairs of a place that the reading means."""
+        members = self.redraw.places.members(place)
+        return members[self.redraw.weights(members, adding=adding) > 0]
+
+    def _away(self, place: Place, graph: Graph, *, adding: bool) -> float:
+        """How many of the pairs meant the median of the group has more than a graph."""
+        meant = self._meant(place, adding=adding)
+        counts = [count_joined(meant, one) for one in self.reference.group]
+        return float(np.median(counts)) - count_joined(meant, graph)
+
+    def at_median(self, amounts: Amounts) -> Amounts:
+        """The claim with the amounts that bring each place to the median of the group.
+
+        Of the pairs that the reading means; in the reading ``"any"`` these are all pairs of the
+        place, so it may lose pairs where the claim adds some. Places at the median are left out.
+        """
+        graph, out = self.redraw.places.graph, []
+        for place, added, removed in amounts:
+            sides = [0, 0]
+            for side, adding in enumerate((True, False)):
+                if (added, removed)[side] or self.redraw.reading == "any":
+                    away = math.floor(self._away(place, graph, adding=adding) + 0.5)
+                    room = self.redraw.room(place, adding=adding)
+                    sides[side] = min(room, max(0, away if adding else -away))
+            if any(sides):
+                out.append(Amount(place, *sides))
+        return tuple(out)
+
+    def nearer(self, amount: Amount, after: Graph) -> bool:
+        """Whether a place of a graph is nearer to the median of the group after a change.
+
+        Of the pairs that the reading means, for additions and for removals.
+        """
+        before = self.redraw.places.graph
+        return all(
+            abs(self._away(amount.place, after, adding=adding))
+            < abs(self._away(amount.place, before, adding=adding))
+            for adding, number in ((True, amount.added), (False, amount.removed))
+            if number
+        )
 
     def ends(self, place: Place) -> tuple[int, int]:
         """The smallest and the largest number of edges that a place may end with."""

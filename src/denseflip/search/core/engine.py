@@ -19,6 +19,16 @@ from denseflip.search.constraints.bound_constraints import BoundConstraints
 from denseflip.search.core.method import Conversation, Stream
 from denseflip.search.core.problem import SPENT, Problem, StopSearch, Walk
 
+NOT_IN_RANGE = (
+    "The label was flipped, but not by a sentence that is true as read and in range, as required. "
+    'To accept it, pass in_range="prefer".'
+)
+
+
+def must_be_in_range(method: Stream | Conversation) -> bool:
+    """Whether a search may only return what real graphs of the new class have."""
+    return getattr(method, "in_range", None) == "require"
+
 
 def search(problem: Problem, method: Stream | Conversation, session: BaseSession) -> Walk:
     """Run a search of either kind, and return where it ended."""
@@ -34,6 +44,12 @@ def search(problem: Problem, method: Stream | Conversation, session: BaseSession
         ended = problem.best
     except StopSearch:
         ended = problem.best or Walk(Status.EXHAUSTED, problem.graph, problem.label)
+    if must_be_in_range(method) and isinstance(ended, Walk) and ended.status is Status.FOUND:
+        ended.front = tuple(walk for walk in ended.front if walk.in_range)
+        if not ended.in_range:
+            problem.note(NOT_IN_RANGE)
+            spent = SPENT in problem.notes or session.gave_up
+            return Walk(Status.BUDGET if spent else Status.EXHAUSTED, problem.graph, problem.label)
     if not isinstance(ended, Walk):
         msg = (
             "A conversation must return a Walk, made by problem.end(graph, label); got "

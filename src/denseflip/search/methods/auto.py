@@ -17,7 +17,14 @@ from denseflip.request import LANGUAGES, OBJECTIVES
 from denseflip.search.core.engine import search
 from denseflip.search.core.method import Conversation
 from denseflip.search.core.probing import SharedSession
-from denseflip.search.core.problem import BACKGROUND, REGIONS, Problem, Walk, check_given
+from denseflip.search.core.problem import (
+    BACKGROUND,
+    REGIONS,
+    Problem,
+    StopSearch,
+    Walk,
+    check_given,
+)
 from denseflip.search.methods.best import PAIRS, Best, MemberAnswer
 from denseflip.search.methods.brief import (
     Attempt,
@@ -120,6 +127,9 @@ class Auto(Conversation):
         if failed:
             problem.note(no_sentence_note(failed[0], together[-1]))
         self._note_failed(problem, failed)
+        if self.in_range == "require":
+            brief = Brief(max_cells=self.max_cells, balance=self.balance)
+            brief.note_nearest_miss(problem, session, taxonomies)
         why = "no shorter description is true as read"
         if self.language != "auto":
             why = f"no shorter description was found, and only {self.language} were to be tried"
@@ -170,6 +180,9 @@ class Auto(Conversation):
     def _pairs(self, problem: Problem, session: BaseSession, why: str) -> Walk:
         """The fewest edits that are found, described pair by pair."""
         if self.objective in (None, "sentence") or self.language == "pairs":
+            if self.in_range == "require":  # real graphs give no range for a list of pairs
+                problem.note(f"Nothing in range can be found: {why}.")
+                raise StopSearch
             best = Best("edits")  # sentences were tried, or not requested
         else:
             best = Best(
@@ -190,6 +203,8 @@ class Auto(Conversation):
 
     def _with_pairs(self, problem: Problem, session: BaseSession, ended: Walk) -> Walk:
         """Add the fewest edits, described pair by pair, to the front of a sentence."""
+        if self.in_range == "require":
+            return ended
         notes, problem.best = list(problem.notes), None
         pairs = self._pairs(problem, SharedSession(session, _FRONT_PAIRS), "the fewest edits")
         problem.best, problem.notes[:] = ended, notes

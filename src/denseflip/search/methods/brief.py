@@ -9,8 +9,9 @@ search did not use. The search itself is in `claim_search`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -22,14 +23,16 @@ from denseflip.errors import InvalidParameterError, check_name, whole_number
 from denseflip.graph import Taxonomy
 from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.request import BALANCE, IN_RANGE
-from denseflip.search.claims.claim import Place, Places
+from denseflip.search.claims.claim import Place, Places, net
 from denseflip.search.claims.claim_search import (
     ClaimSearch,
     VerifiedClaim,
     pareto_front,
     shortest,
 )
-from denseflip.search.claims.reference import FEWEST, Reference
+from denseflip.search.claims.elsewhere import Elsewhere
+from denseflip.search.claims.redraw import Redraw
+from denseflip.search.claims.reference import FEWEST, Reference, judge_claim
 from denseflip.search.core.method import Conversation
 from denseflip.search.core.probing import Probe, SharedSession, joined
 from denseflip.search.core.problem import BACKGROUND, REGIONS, Problem, StopSearch, Walk
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     from denseflip.search.methods.best import Best
 
 MAX_CELLS, WIDE_CELLS = 5, 8  # places of a sentence; more if no shorter one is in range
+_IN_RANGE_QUERIES = 500  # that one language may take to find a sentence in range
 _MOST_PAIRS = 5_000_000  # of a graph: the pairs of every place are held in memory
 
 
@@ -110,7 +114,26 @@ class Brief(Conversation):
         if claims:
             return self.walk(problem, claims, taxonomy)
         problem.note(no_sentence_note(taxonomy, attempt))
+        if self.in_range == "require":
+            self.note_nearest_miss(problem, session, [taxonomy])
         raise StopSearch
+
+    def note_nearest_miss(
+        self, problem: Problem, session: BaseSession, taxonomies: Sequence[Taxonomy | None]
+    ) -> None:
+        """Note the shortest sentence out of range, if none in range was found."""
+        plan = replace(self, in_range="ignore", front=False)
+        if not _known_group(problem):
+            return
+        for attempt, taxonomy in product(list(attempts(plan, problem)), taxonomies):
+            try:
+                claims = plan.find_claims(problem, session, taxonomy, attempt)
+            except BudgetSpentError:
+                return
+            if claims:
+                problem.note(_nearest_miss(problem, shortest(claims), taxonomy))
+                return
+        problem.note("No sentence out of range was found either.")
 
     def find_claims(
         self, problem: Problem, session: BaseSession, taxonomy: Taxonomy | None, attempt: Attempt
@@ -122,6 +145,9 @@ class Brief(Conversation):
         places = Places(problem.graph, taxonomy, problem.constraints)
         most = _most_cells(problem, taxonomy, attempt.max_cells)
         claims: list[VerifiedClaim] = []
+        whole = session
+        if attempt.in_range and self.in_range == "prefer" and not self.front:
+            session = SharedSession(session, _IN_RANGE_QUERIES)
         try:
             for one_class in problem.by_target():
                 same, group = one_class.split_background("brief")
@@ -144,6 +170,7 @@ class Brief(Conversation):
                         self.front,
                         in_range=attempt.in_range,
                         balanced=balanced,
+                        singles=not attempt.wide,
                     )
                     search.verified = claims
                     search.search()
@@ -152,6 +179,8 @@ class Brief(Conversation):
                 if claims and not self.front:
                     break
         except BudgetSpentError:
+            if whole is not session and whole.remaining >= 1 and not whole.out_of_time:
+                return claims  # other languages, and sentences out of range, remain
             if not claims:
                 n = session.calls
                 problem.note(
@@ -301,6 +330,31 @@ def no_sentence_note(taxonomy: Taxonomy | None, attempt: Attempt) -> str:
     return (
         f"This decision cannot be described {phrase(taxonomy)}: no sentence of {most} {what} was "
         f"found that is true as read{' and in range' if attempt.in_range else ''}."
+    )
+
+
+def _nearest_miss(problem: Problem, found: VerifiedClaim, taxonomy: Taxonomy | None) -> str:
+    """The note that the nearest sentence is out of range, with what real graphs have."""
+    claim = found.claim
+    problem = next(one for one in problem.by_target() if one.accepts(claim.label))
+    same, group = problem.split_background("brief")
+    current, target = problem.frequencies("brief")
+    places = Places(problem.graph, taxonomy, problem.constraints)
+    elsewhere = Elsewhere(places, current, target) if claim.balanced else None
+    redraw = Redraw(places, claim.reading, current, target, elsewhere)
+    there = judge_claim(claim, Reference(places, same, group), redraw)
+    parts = [
+        f"{' – '.join(one.place)} {one.before:,} → {one.after:,} (95 % of the new class have "
+        f"{one.low:,} to {one.high:,})"
+        for one in there
+        if one.low is not None and one.high is not None
+    ]
+    total = net(claim.amounts)
+    if total and not claim.balanced:
+        parts.append(f"{abs(total):,} {'more' if total > 0 else 'fewer'} edges in all")
+    return (
+        f"The shortest sentence that is true as read is out of range: {'; '.join(parts)}. "
+        'To accept it, pass in_range="prefer".'
     )
 
 

@@ -1,0 +1,220 @@
+"""The reference group: too small, all alike, far away; and a range that cannot be kept."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from denseflip import Background, Graph, Nodes, describe, explain
+from denseflip.counterfactual import Counterfactual, Status
+from denseflip.graph import Edits
+from denseflip.metrics import MEASURES, Case
+from denseflip.oracles.adapt import as_oracle
+from denseflip.oracles.session import Session
+from denseflip.search.claims.claim import Amount, Places
+from denseflip.search.claims.redraw import Redraw
+from denseflip.search.claims.reference import Limits, Reference, hedges_g, prediction_interval
+
+N = 16
+NODES = Nodes(
+    tuple(f"n{v}" for v in range(N)), regions={"half": tuple("AB"[v // 8] for v in range(N))}
+)
+BETWEEN = [(u, v) for u in range(8) for v in range(8, N)]
+WITHIN = [(u, v) for u in range(8) for v in range(u + 1, 8)]
+AB, AA = (0, 1), (0, 0)
+
+
+def graph(between: int, seed: int, within: int = 12) -> Graph:
+    """So many random edges between A and B, and in A."""
+    rng = np.random.default_rng(seed)
+    chosen = [
+        pairs[i]
+        for pairs, k in ((BETWEEN, between), (WITHIN, within))
+        for i in rng.choice(len(pairs), size=k, replace=False)
+    ]
+    return Graph.from_edges(N, chosen)
+
+
+def dense_from(least: int):
+    return as_oracle(lambda a: int(a[:8, 8:].sum() >= least))
+
+
+def run(low: list[int], high: list[int], least: int, **options):
+    """Explain a graph with ten edges between A and B; the others have as many as given."""
+    graphs = [graph(10, 0), *(graph(k, 1 + i) for i, k in enumerate([*low, *high]))]
+    oracle = dense_from(least)
+    background = Background(graphs)
+    result = explain(graphs[0], oracle, nodes=NODES, background=background, **options)
+    return result, oracle, background
+
+
+LOW = [8, 9, 10, 11, 12]
+
+
+@pytest.mark.parametrize("method", ["auto", "brief", "best"])
+@pytest.mark.parametrize("n", [1, 2])
+def test_a_group_of_one_or_two_has_no_range(n, method):
+    result, oracle, background = run(LOW, [30, 32][:n], 25, method=method, balance="off")
+    assert result.found
+    if method != "best":
+        assert any("fewer than 3 background graphs" in note for note in result.notes)
+    story = describe(result, NODES, oracle, background=background)
+    assert story.in_range is None
+    assert {there.in_range for there in story.reference} == {None}
+    assert {there.low for there in story.reference} == {None}
+    assert {there.z for there in story.reference} == {None}
+    assert story.badge.level != "true"
+    labels = background.labels(Session(oracle))
+    case = Case(
+        result,
+        regions=NODES.taxonomy(),
+        background=list(zip(background.graphs, labels, strict=True)),
+        session=Session(oracle),
+        nodes=NODES,
+    )
+    for name in ("in_range", "worst_z", "cells_in_range"):
+        assert MEASURES[name](case) is None
+    strict, _, _ = run(LOW, [30, 32][:n], 25, method=method, in_range="require")
+    assert strict.status is Status.EXHAUSTED
+    assert not strict.edits
+    assert any("fewer than 3" in note or "in range" in note for note in strict.notes)
+
+
+@pytest.mark.parametrize("in_range", ["prefer", "require", "ignore"])
+def test_a_class_that_nobody_is_in(in_range):
+    result, oracle, background = run(LOW, [], 40, in_range=in_range)
+    if in_range == "require":
+        assert result.status is Status.EXHAUSTED
+        assert any("labels no graph of the background" in note for note in result.notes)
+        return
+    assert result.found
+    story = describe(result, NODES, oracle, background=background)
+    assert story.in_range is None
+    assert story.reference == ()
+
+
+def test_a_group_in_which_all_have_the_same():
+    """Half an edge is the smallest standard deviation, so there is an interval around it."""
+    result, oracle, background = run(LOW, [30] * 6, 30, balance="off", in_range="require")
+    story = describe(result, NODES, oracle, background=background)
+    (there,) = story.reference
+    assert (there.low, there.high, there.after) == (29, 31, 30)
+    assert story.in_range
+    assert there.z == 0
+
+
+def test_an_original_that_lies_outside_moves_towards_the_range():
+    """Every place of the original is beyond the range of the group; nearer is in range."""
+    group = [graph(k, k, within=w) for k, w in ((30, 24), (31, 25), (32, 24), (33, 25))]
+    start = graph(10, 0, within=2)
+    places = Places(start, NODES.taxonomy())
+    limits = Limits(Reference(places, [start], group), Redraw(places))
+    low, high = limits.reference.intervals
+    for place, now in ((AB, 10), (AA, 2)):
+        at = limits.reference.index(place)
+        assert now < low[at]
+        assert limits.clip(Amount(place, 1, 0)) == Amount(place, 1, 0)
+        assert limits.clip(Amount(place, 60, 0)).added == high[at] - now
+        assert limits.clip(Amount(place, 0, 1)) == Amount(place, 0, 0)  # away from the range
+        assert (
+            limits.at_median((Amount(place, 1, 0),))[0].added
+            == round(float(np.median(limits.reference.counts[:, at])) + 0.01) - now
+        )
+
+
+@pytest.mark.parametrize("method", ["auto", "brief"])
+def test_what_cannot_be_kept_in_range_names_the_nearest_miss(method):
+    # The label needs 50 edges; those whom the classifier puts there have 12 by another rule.
+    graphs = [graph(10, 0), *(graph(k, 1 + i) for i, k in enumerate(LOW))]
+    group = [graph(12, 20 + i, within=13) for i in range(5)]
+    known = {one.digest for one in group}
+    oracle = as_oracle(
+        lambda g: int(g.digest in known or int(g.to_adjacency()[:8, 8:].sum()) >= 50), "graph"
+    )
+    options = {"nodes": NODES, "background": Background([*graphs, *group]), "method": method}
+    result = explain(graphs[0], oracle, in_range="require", **options)
+    assert result.status is Status.EXHAUSTED
+    assert not result.edits
+    miss = next(note for note in result.notes if "out of range" in note)
+    assert "A – B 10 → 5" in miss  # 50 or a few more
+    assert "95 % of the new class have 11 to 13" in miss
+    assert 'in_range="prefer"' in miss
+    fallback = explain(graphs[0], oracle, **options)
+    assert fallback.found
+    assert describe(fallback, NODES, oracle, background=options["background"]).in_range is False
+
+
+def test_a_budget_that_ends_too_early_gives_nothing_out_of_range():
+    for budget in (3, 10, 30, 60):
+        result, oracle, background = run(
+            LOW, [30, 31, 32, 33], 28, in_range="require", budget=budget
+        )
+        if not result.found:
+            assert result.status is Status.BUDGET
+            continue
+        assert describe(result, NODES, oracle, background=background).in_range
+
+
+def test_intervals_and_effects_of_degenerate_counts():
+    low, high = prediction_interval([[0, 5], [0, 5], [0, 5]], [0, 5])
+    assert (low.tolist(), high.tolist()) == ([0, 3], [0, 5])
+    assert hedges_g(np.array([[1.0]]), np.array([[2.0], [3.0]])).tolist() == [0]
+    assert hedges_g(np.full((4, 1), 2.0), np.full((4, 1), 2.0)).tolist() == [0]
+
+
+def test_the_measures_of_one_sentence_by_hand():
+    """10 → 28 edges between A and B, where the group has 30 to 33."""
+    result, oracle, background = run(LOW, [30, 31, 32, 33], 28, balance="off")
+    labels = background.labels(Session(oracle))
+    given = {
+        "regions": NODES.taxonomy(),
+        "background": list(zip(background.graphs, labels, strict=True)),
+        "session": Session(oracle),
+        "nodes": NODES,
+    }
+    case = Case(result, **given)
+    (there,) = case.reference
+    assert (there.place, there.before, there.after) == (("A", "B"), 10, 28)
+    assert MEASURES["in_range"](case) == 1
+    spread = np.std([30, 31, 32, 33], ddof=1) * (1 + 1 / 4) ** 0.5
+    assert MEASURES["worst_z"](case) == pytest.approx((31.5 - 28) / spread)
+    assert MEASURES["towards"](case) == 1
+    assert MEASURES["level"](case) is True
+    assert MEASURES["cells_in_range"](case) == 1
+    assert [amount.added for amount in _level(case)] == [22]  # the median is 31.5
+    # A result that names no places itself, as the paper's methods give: all pairs are joined.
+    start = background.graphs[0]
+    missing = tuple(pair for pair in BETWEEN if not start.has_edge(*pair))
+    rough = Counterfactual(Status.FOUND, start, Edits(missing), label_before=0, label_after=1)
+    case = Case(rough, **given)
+    assert MEASURES["in_range"](case) == 0
+    assert MEASURES["worst_z"](case) > 5
+
+
+def _level(case: Case):
+    claim, limits = case._limits
+    return limits.at_median(claim.amounts)
+
+
+def test_a_level_that_is_not_enough():
+    """The classifier asks for more than its own group's median between A and B."""
+    few = [graph(k, 50 + k) for k in (20, 21, 22)]
+    rare = {one.digest for one in few}
+
+    def look(one: Graph) -> int:
+        return int(one.digest in rare or int(one.to_adjacency()[:8, 8:].sum()) >= 24)
+
+    oracle = as_oracle(look, "graph")
+    graphs = [graph(10, 0), *(graph(k, 1 + i) for i, k in enumerate(LOW)), *few]
+    result = explain(graphs[0], oracle, nodes=NODES, background=Background(graphs), balance="off")
+    labels = [look(one) for one in graphs]
+    case = Case(
+        result,
+        regions=NODES.taxonomy(),
+        background=list(zip(graphs, labels, strict=True)),
+        session=Session(oracle),
+        nodes=NODES,
+    )
+    assert MEASURES["in_range"](case) == 1
+    assert MEASURES["level"](case) is False
+    assert MEASURES["towards"](case) == 1
