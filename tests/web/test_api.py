@@ -231,6 +231,26 @@ def test_what_if_opens_with_the_claim_of_the_sentence(client, subject, reading):
     assert answer["flips"] >= 0.9 * answer["draws"]
 
 
+@pytest.mark.parametrize("classifier", ["regions-logistic", "sf-knn"])
+def test_what_if_opens_with_a_claim_that_keeps_the_number_of_connections(client, classifier):
+    asked = {**ASKED, "subject": "g0001", "classifier": classifier}
+    job, story = explained(client, **asked, method="brief", balance="on")
+    assert story.claim.balanced
+    data = client.get("/api/whatif", params={**asked, "job": job}).json()
+    start = data["start"]
+    assert start["balance"] is True
+    assert (data["model"] is None) == (classifier == "sf-knn")
+    body = {"cells": start["cells"], "reading": start["reading"], "balance": True}
+    body["target"] = dict(data["classes"])[data["target"]]
+    answer = client.post("/api/whatif", json=asked | body).json()
+    assert answer["flips"] >= 0.9 * answer["draws"]
+    assert answer["added"] == answer["removed"] > 0
+    first = client.post("/api/whatif", json=asked | body | {"first": start["edits"]}).json()
+    assert sorted(first["pairs"]) == sorted(map(list, story.result.edits.pairs))
+    plain = client.post("/api/whatif", json=asked | body | {"balance": False}).json()
+    assert plain["added"] != plain["removed"]
+
+
 def test_what_if_draws_nothing_that_was_frozen(client):
     job, story = explained(client, freeze=["n0", "n1", "n2"])
     body = {"cells": [{"a": 0, "b": 1, "more": 5}, {"a": 7, "b": None, "fewer": 1}]}
@@ -264,6 +284,14 @@ def test_what_if_draws_nothing_that_was_frozen(client):
         ("/api/whatif", ASKED | {"cells": [{"a": 0, "b": 0}] * 2}, 400, "twice"),
         ("/api/whatif", ASKED | {"cells": [{"a": 12, "b": None, "more": 1}]}, 400, "0..11"),
         ("/api/whatif", ASKED | {"reading": "moon"}, 422, "reading"),
+        ("/api/whatif", ASKED | {"balance": "moon"}, 422, "balance"),
+        ("/api/whatif", ASKED | {"balance": None}, 422, "balance"),
+        (
+            "/api/whatif",
+            ASKED | {"balance": True, "cells": [{"a": 0, "b": b, "more": 9} for b in (0, 1)]},
+            400,
+            "cannot be kept",
+        ),
         ("/api/whatif", ASKED | {"job": "x"}, 422, "job"),
         ("/api/whatif", ASKED | {"pairs": [[0, 12]]}, 400, "0..11"),
         ("/api/whatif", ASKED | {"pairs": [[3, 3]]}, 400, "different nodes"),

@@ -481,6 +481,7 @@ def whatif(request: Request, asked: WhatIfRequest) -> dict[str, Any]:
             draws=asked.draws,
             seed=asked.seed,
             first=asked.first,
+            balance=asked.balance,
         )
     names = found.names_for(got.oracle) or {}
     return {

@@ -15,7 +15,7 @@ from denseflip.oracles.background import Frequencies
 from denseflip.oracles.session import Session
 from denseflip.search.claims.claim import Amount
 from denseflip.search.claims.places import Places
-from denseflip.search.claims.redraw import STAGES, Redraw, Repeats, TooFewError
+from denseflip.search.claims.redraw import STAGES, Elsewhere, Redraw, Repeats, TooFewError
 from denseflip.search.core.probing import Probe
 from denseflip.search.core.problem import Problem
 from strategies import graphs
@@ -179,6 +179,20 @@ def test_repeats_end_a_clear_no_early_and_remember():
     assert repeats.holds((Amount(CELL, 4, 0),), probe)
     assert not repeats.holds((Amount(CELL, 3, 0),), probe)
     assert probe.session.calls == after
+
+
+def test_a_claim_with_too_few_pairs_elsewhere_does_not_flip_and_is_not_queried():
+    graph = Graph.from_edges(8, [(0, 4), (1, 5), (0, 1)])
+    seen = Frequencies.of([graph])
+    elsewhere = Elsewhere(places_of(graph), seen, seen)
+    probe = probe_of(graph, lambda a: int(a[:4, 4:].sum() > 2))
+    repeats = Repeats(Redraw(places_of(graph), elsewhere=elsewhere), np.random.default_rng(0))
+    claims = [(Amount(CELL, n, 0),) for n in (1, 2, 9)]  # one connection could be removed
+    before = probe.session.calls
+    assert repeats.screened(claims, probe) == [True, False, False]
+    assert probe.session.calls == before + 1
+    with pytest.raises(TooFewError):
+        repeats.codes(claims[1])
 
 
 def test_parts_say_which_node_was_meant():

@@ -3,6 +3,8 @@
 // contain the classifier's weights, it answers locally; otherwise `ask` queries a server.
 (() => {
   const DRAWS = 20;
+  const AT_NODE = 0x7fffffff; // in the seed of a draw, in place of a second region
+  const ELSEWHERE = 0x7ffffffe; // the same, in place of both regions: pairs outside the named places
 
   // ---- numbers ----------------------------------------------------------------------------
 
@@ -97,6 +99,7 @@
       this.held = new Set(data.edges);
       this.target = data.often ? unpack(data.often.target) : null;
       this.current = data.often ? unpack(data.often.current) : null;
+      this.graphs = data.often ? data.often.graphs : null;
       this.free = data.free ? unpack(data.free) : null;
       this.cells = new Map();
       this.nodes = new Map();
@@ -160,7 +163,7 @@
       const name = `${key} ${adding} ${reading} ${seed} ${draw}`;
       if (!this.queues.has(name)) {
         const [a, b] = readKey(key);
-        const random = generator(seed, draw, a, b ?? 0x7fffffff, adding ? 1 : 0);
+        const random = generator(seed, draw, a, b ?? AT_NODE, adding ? 1 : 0);
         const codes = this.at(key)[adding ? "absent" : "present"];
         const waits = [];
         for (const code of codes) {
@@ -169,10 +172,79 @@
           if (weight > 0) waits.push([wait / weight, code]);
         }
         waits.sort((one, other) => one[0] - other[0]);
-        if (this.queues.size > 400) this.queues.clear();
-        this.queues.set(name, waits.map((pair) => pair[1]));
+        this.remember(name, waits.map((pair) => pair[1]));
       }
       return this.queues.get(name);
+    }
+
+    /** Whether the number of connections can be kept: that takes how often the data set has each pair. */
+    get canBalance() {
+      return this.graphs !== null;
+    }
+
+    /** How many connections more there are if these pairs are flipped. */
+    net(codes) {
+      let more = 0;
+      for (const code of codes) more += this.held.has(code) ? -1 : 1;
+      return more;
+    }
+
+    /** Pairs to add or remove in any place, with their weights, as in Elsewhere in Python. */
+    pool(adding) {
+      const name = adding ? "addable" : "removable";
+      if (!this[name]) {
+        const every = this.graphs.current + this.graphs.target;
+        const codes = [], weights = [];
+        for (let u = 0, at = 0; u < this.n; u += 1) {
+          for (let v = u + 1; v < this.n; v += 1, at += 1) {
+            const code = u * this.n + v;
+            if (this.held.has(code) === adding || (this.free && !this.free[at])) continue;
+            const having = Math.round(this.current[at] * this.graphs.current + this.target[at] * this.graphs.target);
+            const weight = adding ? having : Math.max(1, every) + 1 - having;
+            if (weight > 0) { codes.push(code); weights.push(weight); }
+          }
+        }
+        this[name] = { codes, weights };
+      }
+      return this[name];
+    }
+
+    /** All pairs to add or remove in any place, in the order of one draw. */
+    queueElsewhere(adding, seed, draw) {
+      const name = `elsewhere ${adding} ${seed} ${draw}`;
+      if (!this.queues.has(name)) {
+        const random = generator(seed, draw, ELSEWHERE, ELSEWHERE, adding ? 1 : 0);
+        const { codes, weights } = this.pool(adding);
+        const waits = Float64Array.from(weights, (weight) => -Math.log(1 - random()) / weight);
+        const order = Uint32Array.from(codes.keys()).sort((one, other) => waits[one] - waits[other]);
+        this.remember(name, order.map((i) => codes[i]));
+      }
+      return this.queues.get(name);
+    }
+
+    remember(name, queue) {
+      if (this.queues.size > 400) this.queues.clear();
+      this.queues.set(name, queue);
+    }
+
+    /** Adds pairs outside the named places to those of a draw, until the number of connections is kept. */
+    keepNumber(taken, state, i) {
+      const net = this.net(taken);
+      if (!net) return;
+      const adding = net < 0, wanted = Math.abs(net);
+      const named = Object.keys(state.cells).filter((key) => state.cells[key].more || state.cells[key].fewer).map(readKey);
+      const nodes = new Set(named.filter(([, b]) => b === null).map(([a]) => a));
+      const cells = new Set(named.filter(([, b]) => b !== null).map(([a, b]) => keyOf(a, b)));
+      let left = wanted;
+      for (const code of this.queueElsewhere(adding, state.seed, i)) {
+        if (!left) return;
+        const u = Math.floor(code / this.n), v = code % this.n;
+        if (taken.has(code) || nodes.has(u) || nodes.has(v)) continue;
+        if (cells.size && cells.has(keyOf(this.index[u], this.index[v]))) continue;
+        taken.add(code);
+        left -= 1;
+      }
+      if (left) throw new Error(`The number of connections cannot be kept: ${wanted.toLocaleString("en")} would have to be ${adding ? "added" : "removed"} elsewhere, and only ${(wanted - left).toLocaleString("en")} can be. Change fewer connections, or do not keep their number.`);
     }
 
     /** The pairs that one draw of a state flips. */
@@ -190,13 +262,16 @@
           }
         }
       }
+      if (state.balance) this.keepNumber(taken, state, i);
       return [...taken];
     }
   }
 
-  /** The answer for a state from the weights in the page; `first` is the first choice, if given. */
+  /** The answer for a state from the weights in the page; `first` is the first choice, if given.
+   *  Throws an error if the number of connections cannot be kept. */
   function answerHere(model, choices, state, before, first = null) {
-    const drawn = Object.values(state.cells).some((cell) => cell.more || cell.fewer);
+    const drawn = Object.values(state.cells).some((cell) => cell.more || cell.fewer)
+      || (state.balance && choices.net(state.pairs) !== 0);
     let draws = [];
     for (let i = 0; i < (drawn ? DRAWS : 1); i += 1) draws.push(choices.draw(state, i));
     if (first) draws[0] = first;

@@ -7,6 +7,7 @@ places are drawn at random, and the classifier is queried again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -86,17 +87,34 @@ class Elsewhere:
         order = np.argsort(rng.exponential(size=len(pool.codes)) / pool.weights)
         return _Pool(pool.codes[order], pool.weights, pool.numbers[order])
 
-    def take(self, queue: _Pool, amounts: Amounts, *, adding: bool) -> Codes:
-        """The first pairs of a queue that are outside the places of a claim."""
-        wanted = abs(self.wanted(amounts))
-        if self.places.taxonomy is None:
-            ends = [place[0] for place, _, _ in amounts]
+    def take(
+        self,
+        queue: _Pool,
+        amounts: Amounts,
+        *,
+        adding: bool,
+        wanted: int | None = None,
+        without: Codes | None = None,
+    ) -> Codes:
+        """The first pairs of a queue that are outside the places of a claim.
+
+        Parameters
+        ----------
+        queue, adding : a queue of pairs to add, or to remove.
+        amounts : the places; in one claim either cells or nodes, by hand also both.
+        wanted : how many pairs; by default as many as keep the number of edges.
+        without : pairs that are not taken either.
+        """
+        wanted = abs(self.wanted(amounts)) if wanted is None else wanted
+        nodes = [a for (a, b), _, _ in amounts if b is None]
+        cells = [self.places.cells.number((a, b)) for (a, b), _, _ in amounts if b is not None]
+        inside = np.isin(queue.numbers, cells)
+        if nodes:
             u, v = np.divmod(queue.codes, self.places.graph.n_nodes)
-            outside = ~(np.isin(u, ends) | np.isin(v, ends))
-        else:
-            named = [self.places.cells.number(place) for place, _, _ in amounts]  # type: ignore[arg-type]
-            outside = ~np.isin(queue.numbers, named)
-        found = np.flatnonzero(outside)[:wanted]
+            inside |= np.isin(u, nodes) | np.isin(v, nodes)
+        if without is not None:
+            inside |= np.isin(queue.codes, without)
+        found = np.flatnonzero(~inside)[:wanted]
         if len(found) < wanted:
             raise TooFewError(None, wanted, len(found), adding=adding)
         return queue.codes[found]
@@ -312,9 +330,17 @@ class Repeats:
         return np.sort(joined(parts))
 
     def screened(self, several: Sequence[Amounts], probe: Probe) -> list[bool]:
-        """Whether the first redraw of each claim flips: one query per claim, in one batch."""
-        answers = probe.answers([self.codes(amounts) for amounts in several])
-        return [probe.problem.accepts(answer.label) for answer in answers]
+        """Whether the first redraw of each claim flips: one query per claim, in one batch.
+
+        A claim that needs more pairs than there are does not flip, and is not queried.
+        """
+        drawn: dict[int, Codes] = {}
+        for i, amounts in enumerate(several):
+            with suppress(TooFewError):
+                drawn[i] = self.codes(amounts)
+        answers = dict(zip(drawn, probe.answers(list(drawn.values())), strict=True))
+        accepts = probe.problem.accepts
+        return [i in answers and accepts(answers[i].label) for i in range(len(several))]
 
     def seems(self, amounts: Amounts, probe: Probe, *, draws: int = 3) -> bool:
         """Whether the first few redraws all flip."""
