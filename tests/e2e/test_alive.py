@@ -219,7 +219,7 @@ def test_the_page_draws_elsewhere_what_python_draws(visit, tmp_path, constraints
         first = page.evaluate(
             """adding => { const { choices } = denseflipWhatIf.panel;
             return [...Array(4000).keys()].map((i) =>
-              choices.queueElsewhere(adding, 5, i)[0]); }""",
+              choices.queueElsewhere(adding, 5, i, 1)[0]); }""",
             adding,
         )
         shares = [first.count(code) / len(first) for code in pool.codes.tolist()]

@@ -104,6 +104,7 @@
       this.cells = new Map();
       this.nodes = new Map();
       this.queues = new Map();
+      this.outside = { name: null, draws: new Map() }; // of the last seed only
       if (data.index.length) this.sort();
     }
 
@@ -172,7 +173,8 @@
           if (weight > 0) waits.push([wait / weight, code]);
         }
         waits.sort((one, other) => one[0] - other[0]);
-        this.remember(name, waits.map((pair) => pair[1]));
+        if (this.queues.size > 400) this.queues.clear();
+        this.queues.set(name, waits.map((pair) => pair[1]));
       }
       return this.queues.get(name);
     }
@@ -195,36 +197,41 @@
       if (!this[name]) {
         const every = this.graphs.current + this.graphs.target;
         const codes = [], weights = [];
+        let total = 0;
         for (let u = 0, at = 0; u < this.n; u += 1) {
           for (let v = u + 1; v < this.n; v += 1, at += 1) {
             const code = u * this.n + v;
             if (this.held.has(code) === adding || (this.free && !this.free[at])) continue;
             const having = Math.round(this.current[at] * this.graphs.current + this.target[at] * this.graphs.target);
             const weight = adding ? having : Math.max(1, every) + 1 - having;
-            if (weight > 0) { codes.push(code); weights.push(weight); }
+            if (weight > 0) { codes.push(code); weights.push(weight); total += weight; }
           }
         }
-        this[name] = { codes, weights };
+        this[name] = { codes, weights, total };
       }
       return this[name];
     }
 
-    /** All pairs to add or remove in any place, in the order of one draw. */
-    queueElsewhere(adding, seed, draw) {
-      const name = `elsewhere ${adding} ${seed} ${draw}`;
-      if (!this.queues.has(name)) {
+    /** The first pairs to add or remove in any place, in the order of one draw: at least so many, if
+     *  there are so many. Only these are sorted: a graph of 1,000 nodes has half a million pairs. */
+    queueElsewhere(adding, seed, draw, least) {
+      const { codes, weights, total } = this.pool(adding);
+      const name = `${adding} ${seed}`;
+      if (this.outside.name !== name) this.outside = { name, draws: new Map() };
+      if (!this.outside.draws.has(draw)) {
         const random = generator(seed, draw, ELSEWHERE, ELSEWHERE, adding ? 1 : 0);
-        const { codes, weights } = this.pool(adding);
-        const waits = Float64Array.from(weights, (weight) => -Math.log(1 - random()) / weight);
-        const order = Uint32Array.from(codes.keys()).sort((one, other) => waits[one] - waits[other]);
-        this.remember(name, order.map((i) => codes[i]));
+        const waits = new Float64Array(codes.length);
+        for (let i = 0; i < waits.length; i += 1) waits[i] = -Math.log(1 - random()) / weights[i];
+        this.outside.draws.set(draw, { waits, upto: 0, queue: [] });
       }
-      return this.queues.get(name);
-    }
-
-    remember(name, queue) {
-      if (this.queues.size > 400) this.queues.clear();
-      this.queues.set(name, queue);
+      const known = this.outside.draws.get(draw), { waits } = known;
+      while (known.queue.length < Math.min(least, codes.length)) {
+        known.upto = Math.max(2 * known.upto, (2 * least) / total);
+        const near = [];
+        for (let i = 0; i < waits.length; i += 1) if (waits[i] <= known.upto) near.push(i);
+        known.queue = near.sort((one, other) => waits[one] - waits[other]).map((i) => codes[i]);
+      }
+      return known.queue;
     }
 
     /** Adds pairs outside the named places to those of a draw, until the number of connections is kept. */
@@ -235,16 +242,20 @@
       const named = Object.keys(state.cells).filter((key) => state.cells[key].more || state.cells[key].fewer).map(readKey);
       const nodes = new Set(named.filter(([, b]) => b === null).map(([a]) => a));
       const cells = new Set(named.filter(([, b]) => b !== null).map(([a, b]) => keyOf(a, b)));
-      let left = wanted;
-      for (const code of this.queueElsewhere(adding, state.seed, i)) {
-        if (!left) return;
+      const isOutside = (code) => {
         const u = Math.floor(code / this.n), v = code % this.n;
-        if (taken.has(code) || nodes.has(u) || nodes.has(v)) continue;
-        if (cells.size && cells.has(keyOf(this.index[u], this.index[v]))) continue;
-        taken.add(code);
-        left -= 1;
+        if (taken.has(code) || nodes.has(u) || nodes.has(v)) return false;
+        return !cells.size || !cells.has(keyOf(this.index[u], this.index[v]));
+      };
+      let found = [];
+      for (let least = wanted; found.length < wanted; least *= 2) {
+        const queue = this.queueElsewhere(adding, state.seed, i, least);
+        found = queue.filter(isOutside).slice(0, wanted);
+        if (found.length < wanted && queue.length === this.pool(adding).codes.length) {
+          throw new Error(`The number of connections cannot be kept: ${wanted.toLocaleString("en")} would have to be ${adding ? "added" : "removed"} elsewhere, and only ${found.length.toLocaleString("en")} can be. Change fewer connections, or do not keep their number.`);
+        }
       }
-      if (left) throw new Error(`The number of connections cannot be kept: ${wanted.toLocaleString("en")} would have to be ${adding ? "added" : "removed"} elsewhere, and only ${(wanted - left).toLocaleString("en")} can be. Change fewer connections, or do not keep their number.`);
+      for (const code of found) taken.add(code);
     }
 
     /** The pairs that one draw of a state flips. */
