@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import httpx
 import pytest
 
 pytest.importorskip("fastapi", reason="the app needs the extra 'web'")
 
 from desks import DESK, PHONE
+from serving import wait
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.filterwarnings("default")]
 
@@ -59,13 +61,15 @@ def test_the_replay_ends_in_the_other_class(desk):
     window.quiet()
 
 
-@pytest.mark.parametrize("classifier", ["regions-logistic", "sf-knn"])
+@pytest.mark.parametrize(
+    ("classifier", "subject"), [("regions-logistic", "g0001"), ("sf-knn", "g0000")]
+)
 @pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
-def test_what_if_by_hand(desk, viewport, classifier):
+def test_what_if_by_hand(desk, viewport, classifier, subject):
     """Of a classifier whose weights are in the page, and of one that is asked on the server."""
     window = desk(viewport)
     page = window.open()
-    window.explain("small", "g0001", classifier)
+    window.explain("small", subject, classifier)
     page.click("#tab-whatif")
     page.click(".wi-tools >> text=Original")
     page.wait_for_function("() => document.getElementById('whatif').dataset.flips === '0/1'")
@@ -109,9 +113,9 @@ def test_what_if_by_hand(desk, viewport, classifier):
     ("classifier", "subject", "reading"),
     [
         ("regions-logistic", "g0001", "any"),
-        ("edges-logistic", "g0001", "typical"),
         ("edges-logistic", "g0006", "distinctive"),
-        ("sf-knn", "g0005", "distinctive"),  # the server is asked
+        ("sf-knn", "g0011", "typical"),  # the server is queried
+        ("sf-knn", "g0001", "distinctive"),
     ],
 )
 def test_what_if_opens_with_the_claim_of_the_sentence(desk, classifier, subject, reading):
@@ -154,6 +158,46 @@ def test_what_if_opens_with_the_claim_of_the_sentence(desk, classifier, subject,
     page.wait_for_selector("#whatif .wi-verdict strong")
     page.wait_for_function("() => denseflipApp.panel && !denseflipApp.opening")
     assert page.evaluate("denseflipApp.panel.state.reading") == reading
+    window.quiet()
+
+
+@pytest.mark.parametrize("classifier", ["regions-logistic", "sf-knn"])
+def test_what_if_keeps_the_number_of_connections_if_the_sentence_does(desk, served, classifier):
+    """In the page for a linear classifier; the server is queried for the other."""
+    asked = {"dataset": "small", "subject": "g0001", "classifier": classifier}
+    with httpx.Client(base_url=served, timeout=60) as client:
+        job = client.post("/api/jobs", json=asked | {"method": "brief", "balance": "on"}).json()
+        assert wait(client, job["id"])["status"] == "done"
+    window = desk()
+    page = window.open(f"#job={job['id']}")
+    page.wait_for_selector("#story:not([hidden])")
+    page.click("#tab-whatif")
+    page.wait_for_function("() => denseflipApp.panel && !denseflipApp.opening")
+    test = page.evaluate("denseflipApp.panel.data.start.test")
+    page.wait_for_function(
+        "flips => document.getElementById('whatif').dataset.flips === flips",
+        arg=f"{test['flips']}/{test['draws']}",
+    )
+    box = page.get_by_label("Keep the number of connections (as many change elsewhere)")
+    assert box.is_checked()
+    assert "of them elsewhere" in page.inner_text("#whatif")
+    page.click(".wi-tools >> text=Another choice")
+    page.wait_for_function(
+        "() => /^(18|19|20).20$/.test(document.getElementById('whatif').dataset.flips)"
+    )
+    answer = page.evaluate("denseflipApp.panel.answer")
+    assert answer["added"] == answer["removed"] > 0
+    page.reload()  # the link opens it in the same way
+    page.wait_for_function("() => denseflipApp.panel?.answer && !denseflipApp.opening")
+    page.wait_for_function("seed => denseflipApp.panel.state.seed === seed", arg=2)
+    assert box.is_checked()
+    box.uncheck()
+    page.wait_for_function(
+        "() => denseflipApp.panel.answer.added !== denseflipApp.panel.answer.removed"
+    )
+    page.click(".wi-tools >> text=Original")
+    assert box.is_checked()
+    assert window.sideways() <= 0
     window.quiet()
 
 

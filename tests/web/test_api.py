@@ -213,11 +213,16 @@ def explained(client, **asked):
 
 
 @pytest.mark.parametrize(
-    ("subject", "reading"), [("g0000", "any"), ("g0001", "typical"), ("g0006", "distinctive")]
+    ("classifier", "subject", "reading"),
+    [
+        ("regions-logistic", "g0000", "any"),
+        ("sf-knn", "g0011", "typical"),
+        ("edges-logistic", "g0006", "distinctive"),
+    ],
 )
-def test_what_if_opens_with_the_claim_of_the_sentence(client, subject, reading):
-    job, story = explained(client, subject=subject)
-    asked = {**ASKED, "subject": subject}
+def test_what_if_opens_with_the_claim_of_the_sentence(client, classifier, subject, reading):
+    job, story = explained(client, subject=subject, classifier=classifier)
+    asked = {**ASKED, "subject": subject, "classifier": classifier}
     data = client.get("/api/whatif", params={**asked, "job": job}).json()
     start = data["start"]
     assert start["reading"] == story.reading == reading
@@ -226,9 +231,30 @@ def test_what_if_opens_with_the_claim_of_the_sentence(client, subject, reading):
     assert start["test"] == {"draws": story.as_read.draws, "flips": story.as_read.flips}
     target = dict(data["classes"])[data["target"]]
     body = {"cells": start["cells"], "reading": reading, "target": target, "first": start["edits"]}
+    body["draws"] = 100
     answer = client.post("/api/whatif", json=asked | body).json()
     assert answer["label"] == target != answer["before"]
     assert answer["flips"] >= 0.9 * answer["draws"]
+
+
+@pytest.mark.parametrize("classifier", ["regions-logistic", "sf-knn"])
+def test_what_if_opens_with_a_claim_that_keeps_the_number_of_connections(client, classifier):
+    asked = {**ASKED, "subject": "g0001", "classifier": classifier}
+    job, story = explained(client, **asked, method="brief", balance="on")
+    assert story.claim.balanced
+    data = client.get("/api/whatif", params={**asked, "job": job}).json()
+    start = data["start"]
+    assert start["balance"] is True
+    assert (data["model"] is None) == (classifier == "sf-knn")
+    body = {"cells": start["cells"], "reading": start["reading"], "balance": True}
+    body["target"] = dict(data["classes"])[data["target"]]
+    answer = client.post("/api/whatif", json=asked | body).json()
+    assert answer["flips"] >= 0.9 * answer["draws"]
+    assert answer["added"] == answer["removed"] > 0
+    first = client.post("/api/whatif", json=asked | body | {"first": start["edits"]}).json()
+    assert sorted(first["pairs"]) == sorted(map(list, story.result.edits.pairs))
+    plain = client.post("/api/whatif", json=asked | body | {"balance": False}).json()
+    assert plain["added"] != plain["removed"]
 
 
 def test_what_if_draws_nothing_that_was_frozen(client):
@@ -264,6 +290,14 @@ def test_what_if_draws_nothing_that_was_frozen(client):
         ("/api/whatif", ASKED | {"cells": [{"a": 0, "b": 0}] * 2}, 400, "twice"),
         ("/api/whatif", ASKED | {"cells": [{"a": 12, "b": None, "more": 1}]}, 400, "0..11"),
         ("/api/whatif", ASKED | {"reading": "moon"}, 422, "reading"),
+        ("/api/whatif", ASKED | {"balance": "moon"}, 422, "balance"),
+        ("/api/whatif", ASKED | {"balance": None}, 422, "balance"),
+        (
+            "/api/whatif",
+            ASKED | {"balance": True, "cells": [{"a": a, "b": 1, "more": 8} for a in (0, 1)]},
+            400,
+            "cannot be kept",
+        ),
         ("/api/whatif", ASKED | {"job": "x"}, 422, "job"),
         ("/api/whatif", ASKED | {"pairs": [[0, 12]]}, 400, "0..11"),
         ("/api/whatif", ASKED | {"pairs": [[3, 3]]}, 400, "different nodes"),

@@ -478,6 +478,7 @@ def whatif(request: Request, asked: WhatIfRequest) -> dict[str, Any]:
             draws=asked.draws,
             seed=asked.seed,
             first=asked.first,
+            balance=asked.balance,
         )
     names = found.names_for(got.oracle) or {}
     before, after = (str(names.get(label, label)) for label in (said.before, said.label))

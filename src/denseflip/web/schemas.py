@@ -174,7 +174,8 @@ class WhatIfRequest(Strict):
     """A graph changed by hand: amounts in places, and single pairs that are flipped.
 
     With a job, connections that its constraints forbid to change are not drawn. `first` replaces
-    the first drawn choice of connections.
+    the first drawn choice of connections. `balance` keeps the number of connections: as many are
+    drawn outside the given places.
     """
 
     dataset: Key
@@ -184,6 +185,7 @@ class WhatIfRequest(Strict):
     cells: list[CellChange] = Field(default=[], max_length=5000)
     pairs: list[tuple[Node, Node]] = Field(default=[], max_length=20_000)
     reading: Reading = "any"
+    balance: bool = False
     target: Name | None = None
     draws: Annotated[int, Field(ge=1, le=100)] = 20
     seed: Annotated[int, Field(ge=0, le=2**31 - 1)] = 0

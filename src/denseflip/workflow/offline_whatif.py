@@ -23,7 +23,7 @@ from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
 from denseflip.oracles.session import Session
 from denseflip.search.claims.claim import Places
-from denseflip.search.claims.elsewhere import TooFewError
+from denseflip.search.claims.elsewhere import Elsewhere, TooFewError
 from denseflip.search.claims.redraw import Redraw, Sides
 from denseflip.search.constraints.bound_constraints import BoundConstraints
 from denseflip.search.constraints.constrained_session import constraints_of
@@ -144,11 +144,7 @@ def whatif_data(
     if target is None and story is not None and story.result.found:
         target = story.claim.label
     background = None if subject.background is None else Background.of(subject.background)
-    sides = None
-    if background is not None:
-        sides = Sides.of_background(background, session, before, target)
-        if not sides.target.n_graphs:
-            sides = None
+    sides = None if not background else Sides.of_background(background, session, before, target)
     terms = None if story is None else constraints_of(story.result, story.nodes, background)[0]
     u, v = np.triu_indices(n, 1)
     codes = u * n + v
@@ -164,12 +160,14 @@ def whatif_data(
         "before": before,
         "target": target,
         "classes": [[label, name] for label, name in names.items()],
-        "readings": list(READINGS if sides is not None else READINGS[:1]),
+        "readings": list(READINGS if _known(sides) else READINGS[:1]),
         "often": None
         if sides is None
         else {
             "target": pack_numbers(sides.target.at(codes)),
             "current": pack_numbers(sides.current.at(codes)),
+            # With both numbers of graphs, the shares give how many graphs have a pair (Elsewhere).
+            "graphs": {"target": sides.target.n_graphs, "current": sides.current.n_graphs},
         },
         "free": None
         if terms is None or terms.any_pair
@@ -190,7 +188,8 @@ def start_of(
 
     ``cells`` are its places with their amounts (``b`` is None for a node), ``edits`` the
     connections of the explanation, which are the first choice, and ``test`` the outcome of the test
-    of the sentence. A claim that holds for its own connections only, or is about other
+    of the sentence. ``balance`` says whether the claim keeps the number of edges, so that as many
+    connections change elsewhere. A claim that holds for its own connections only, or is about other
     regions than the panel, opens as single ``pairs``.
 
     Parameters
@@ -203,15 +202,25 @@ def start_of(
         return None
     claim, test = story.claim, story.as_read
     pairs = [[int(u), int(v)] for u, v in (*story.named_edits.removed, *story.named_edits.added)]
-    listed = {"cells": [], "pairs": pairs, "edits": pairs, "reading": "any", "test": None}
+    listed = {
+        "cells": [],
+        "pairs": pairs,
+        "edits": pairs,
+        "reading": "any",
+        "balance": False,
+        "test": None,
+    }
     if claim.language == "pairs" or test is None or not test.true:
         return listed
     if claim.regions is not None and claim.regions != regions:
         return listed
-    if claim.reading != "any" and sides is None:
+    if (claim.reading != "any" and not _known(sides)) or (claim.balanced and sides is None):
         return listed
-    often = (None, None) if sides is None else (sides.current, sides.target)
-    redraw = Redraw(Places(story.result.original, claim.regions, terms), claim.reading, *often)
+    places = Places(story.result.original, claim.regions, terms)
+    redraw = Redraw(places, claim.reading)
+    if sides is not None:
+        others = Elsewhere(places, sides.current, sides.target) if claim.balanced else None
+        redraw = Redraw(places, claim.reading, sides.current, sides.target, others)
     try:
         redraw.draw(claim.amounts, np.random.default_rng(0))
     except TooFewError:  # the background differs from that of the sentence
@@ -224,5 +233,11 @@ def start_of(
         "pairs": [],
         "edits": pairs,
         "reading": claim.reading,
+        "balance": claim.balanced,
         "test": {"draws": test.draws, "flips": test.flips},
     }
+
+
+def _known(sides: Sides | None) -> bool:
+    """Whether some graphs tell what the target class usually has."""
+    return sides is not None and sides.target.n_graphs > 0

@@ -3,7 +3,8 @@
 A change adds or removes numbers of connections in places, as in a claim, and flips single pairs.
 The connections of a place are drawn at random, several times, to show how much the decision depends
 on the choice. Draws are nested: one connection more adds one and keeps the others, so that moving a
-slider changes little at a time.
+slider changes little at a time. On request, as many connections change in other places, so that the
+number of edges stays the same, as in a balanced claim.
 """
 
 from __future__ import annotations
@@ -21,11 +22,13 @@ from denseflip.graph import Codes, Graph, Taxonomy
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
 from denseflip.oracles.session import Session
-from denseflip.search.claims.claim import Amount, Place, Places
+from denseflip.search.claims.claim import Amount, Amounts, Place, Places
+from denseflip.search.claims.elsewhere import Elsewhere, TooFewError
 from denseflip.search.claims.redraw import DRAWS, Redraw, Sides
 from denseflip.search.constraints.bound_constraints import BoundConstraints
 
 _STREAM = 16  # separates these draws from all others with the same seed
+_ELSEWHERE = 17  # the same, for draws elsewhere
 _AT_NODE = 2**32 - 1  # in the seed of a draw, in place of a second region
 
 
@@ -62,7 +65,8 @@ class WhatIf:
     graph : the original graph.
     oracle : the classifier.
     regions : the regions of the places; without them places are nodes, and single pairs.
-    background : graphs that define which connections are typical of a class.
+    background : graphs that define which connections are typical of a class, and which are drawn
+        elsewhere to keep the number of edges.
     terms : constraints of an explanation; connections that they freeze are not drawn.
 
     Examples
@@ -105,6 +109,7 @@ class WhatIf:
         draws: int = DRAWS,
         seed: int = 0,
         first: Iterable[tuple[int, int]] | None = None,
+        balance: bool = False,
     ) -> Prediction:
         """Query the classifier about the graph with these changes.
 
@@ -118,20 +123,26 @@ class WhatIf:
         draws : number of choices of connections to query.
         seed : the same seed gives the same choices.
         first : the first choice, instead of a drawn one: the connections of an explanation.
+        balance : whether to keep the number of edges: each choice also draws as many pairs
+            outside the named places, as the redraws of a balanced claim do (`Elsewhere`).
 
         Raises
         ------
         InvalidParameterError
-            If a place has fewer connections to add or remove than requested, or a node does not
-            exist.
+            If a place has fewer connections to add or remove than requested, if there are too few
+            elsewhere, or if a node does not exist.
+        MissingInputError
+            If a reading other than ``"any"``, or ``balance``, has no background.
         """
         if reading not in READINGS:
             raise UnknownNameError("reading", str(reading), READINGS)
         own = self._single(pairs)
         wanted = self._wanted(amounts)
         redraws = self._redraws(reading, target) if wanted else {}
+        elsewhere = self._elsewhere(target) if balance else None
+        named = tuple(Amount(place, 0, 0) for place, _, _ in wanted)
         choices: list[Codes] = []
-        for i in range(draws if wanted else 1):
+        for i in range(draws if wanted or (balance and self._net(own)) else 1):
             taken = own
             for place, adding, amount in wanted:
                 a, b = place
@@ -142,6 +153,8 @@ class WhatIf:
                 queue = queue[~np.isin(queue, taken)] if len(taken) else queue
                 self._enough(queue, place, amount, adding=adding, reading=reading)
                 taken = np.concatenate((taken, queue[:amount]))
+            if elsewhere is not None:
+                taken = self._balanced(elsewhere, taken, named, [seed, _ELSEWHERE, i])
             choices.append(np.sort(taken))
         if first is not None:
             choices[0] = self._single(first)
@@ -225,6 +238,43 @@ class WhatIf:
             f"{len(queue):,}{kind}."
         )
         raise InvalidParameterError(msg, parameter="amounts")
+
+    def _net(self, codes: Codes) -> int:
+        """How many connections more there are if these pairs are flipped."""
+        return len(codes) - 2 * int(np.isin(codes, self.graph.codes).sum())
+
+    def _balanced(
+        self, elsewhere: Elsewhere, taken: Codes, named: Amounts, seed: list[int]
+    ) -> Codes:
+        """The pairs of a choice, with as many elsewhere as keep the number of edges."""
+        net = self._net(taken)
+        if not net:
+            return taken
+        adding = net < 0
+        queue = elsewhere.queue(np.random.default_rng([*seed, int(adding)]), adding=adding)
+        try:
+            others = elsewhere.take(queue, named, adding=adding, wanted=abs(net), without=taken)
+        except TooFewError as error:
+            what = "added" if adding else "removed"
+            msg = (
+                f"The number of connections cannot be kept: {error.wanted:,} would have to be "
+                f"{what} elsewhere, and only {error.there:,} can be. Change fewer connections, or "
+                "do not keep their number."
+            )
+            raise InvalidParameterError(msg, parameter="balance") from None
+        return np.concatenate((taken, others))
+
+    def _elsewhere(self, target: Target) -> Elsewhere:
+        """Return what draws connections outside the named places."""
+        if not self._background:
+            msg = (
+                "Keeping the number of connections needs a background, whose graphs tell which "
+                "connections to change elsewhere; none was given. Give background graphs, or do "
+                "not keep the number."
+            )
+            raise MissingInputError(msg, parameter="background")
+        sides = Sides.of_background(self._background, self._session, self.before, target)
+        return Elsewhere(self.places or self._at_nodes, sides.current, sides.target)
 
     def _redraws(self, reading: Reading, target: Target) -> dict[bool, Redraw]:
         """Return what draws connections, in a region pair (False) and at a node (True)."""

@@ -207,6 +207,20 @@ def test_repeats_end_a_clear_no_early_and_remember():
     assert probe.session.calls == after
 
 
+def test_a_claim_with_too_few_pairs_elsewhere_does_not_flip_and_is_not_queried():
+    graph = Graph.from_edges(8, [(0, 4), (1, 5), (0, 1)])
+    seen = Frequencies.of([graph])
+    elsewhere = Elsewhere(places_of(graph), seen, seen)
+    probe = probe_of(graph, lambda a: int(a[:4, 4:].sum() > 2))
+    repeats = Repeats(Redraw(places_of(graph), elsewhere=elsewhere), np.random.default_rng(0))
+    claims = [(Amount(CELL, n, 0),) for n in (1, 2, 9)]  # one connection could be removed
+    before = probe.session.calls
+    assert repeats.screened(claims, probe) == [True, False, False]
+    assert probe.session.calls == before + 1
+    with pytest.raises(TooFewError):
+        repeats.codes(claims[1])
+
+
 def test_parts_say_which_node_was_meant():
     graph = Graph.from_edges(6, [])
     redraw = Redraw(Places(graph))

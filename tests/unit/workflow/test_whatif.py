@@ -12,6 +12,7 @@ from cohorts import make_cohort
 from denseflip import Constraints, Graph, Story, make_method
 from denseflip.as_read import READINGS
 from denseflip.classifiers.presets import fit_oracle
+from denseflip.datasets import load_dataset
 from denseflip.errors import InvalidParameterError, MissingInputError, UnknownNameError
 from denseflip.oracles.background import Frequencies
 from denseflip.search.claims.claim import Amount
@@ -128,35 +129,239 @@ def test_the_first_choice_may_be_given(logistic):
 
 
 @pytest.mark.parametrize(
-    ("preset", "options", "reading", "language"),
+    ("preset", "subject_id", "options", "reading", "language"),
     [
-        ("regions-logistic", {"readings": ("any",)}, "any", "regions"),
-        ("edges-logistic", {"readings": ("typical",)}, "typical", "regions"),
-        ("edges-logistic", {"readings": ("distinctive",)}, "distinctive", "regions"),
-        ("regions-logistic", {"language": "nodes"}, "any", "nodes"),
-        ("edges-logistic", {"language": "nodes"}, "distinctive", "nodes"),
-        ("sf-knn", {"readings": ("distinctive",)}, "distinctive", "regions"),
+        ("regions-logistic", "g0000", {"readings": ("any",)}, "any", "regions"),
+        ("edges-logistic", "g0000", {"readings": ("typical",)}, "typical", "regions"),
+        ("edges-logistic", "g0000", {"readings": ("distinctive",)}, "distinctive", "regions"),
+        ("regions-logistic", "g0000", {"language": "nodes"}, "any", "nodes"),
+        ("edges-logistic", "g0006", {"language": "nodes"}, "distinctive", "nodes"),
+        ("sf-knn", "g0006", {"readings": ("distinctive",)}, "distinctive", "regions"),
+        ("regions-logistic", "g0000", {"balance": "on"}, "any", "regions"),
+        (
+            "edges-logistic",
+            "g0000",
+            {"readings": ("distinctive",), "balance": "on"},
+            "distinctive",
+            "regions",
+        ),
+        (
+            "edges-logistic",
+            "g0001",
+            {"readings": ("typical",), "balance": "on"},
+            "typical",
+            "regions",
+        ),
+        (
+            "regions-logistic",
+            "g0005",
+            {"language": "nodes", "balance": "on"},
+            "distinctive",
+            "nodes",
+        ),
+        ("sf-knn", "g0001", {"balance": "on"}, "any", "regions"),
     ],
 )
-def test_the_claim_has_the_same_verdict_by_hand(preset, options, reading, language):
+def test_the_claim_has_the_same_verdict_by_hand(preset, subject_id, options, reading, language):
     oracle = fit_oracle(COHORT, preset)
-    subject = find_subject(COHORT, "g0000")
+    subject = find_subject(COHORT, subject_id)
     story = explain_and_describe(subject, oracle, make_method("brief", **options))
     claim = story.claim
     assert (claim.reading, claim.language, story.true_as_read) == (reading, language, True)
+    assert claim.balanced == ("balance" in options)
     start = whatif_data(subject, oracle, story=story)["start"]
-    assert start["reading"] == reading
+    assert (start["reading"], start["balance"]) == (reading, claim.balanced)
     assert start["test"] == {"draws": story.as_read.draws, "flips": story.as_read.flips}
+    assert_opens_with(story, subject, oracle, start)
+
+
+def assert_opens_with(story, subject, oracle, start):
+    """The panel's start is the claim; its own draws, 100 of them, flip as those of its test."""
+    claim = story.claim
     amounts = [Amount((c["a"], c["b"]), c["more"], c["fewer"]) for c in start["cells"]]
     assert tuple(amounts) == claim.amounts
     asked = WhatIf(subject.graph, oracle, story.taxonomy, background=subject.background)
-    said = asked.ask(amounts, reading=reading, target=claim.label, draws=100, first=start["edits"])
+    said = asked.ask(
+        amounts,
+        reading=start["reading"],
+        target=claim.label,
+        draws=100,
+        first=start["edits"],
+        balance=start["balance"],
+    )
     assert said.label == claim.label
     assert said.flips >= 0.9 * said.draws
-    assert (said.added, said.removed) == (
-        sum(a.added for a in amounts),
-        sum(a.removed for a in amounts),
+    assert said.flips / said.draws == pytest.approx(story.as_read.share, abs=0.08)
+    more, fewer = sum(a.added for a in amounts), sum(a.removed for a in amounts)
+    outside = claim.elsewhere
+    assert (said.added, said.removed) == (more + max(outside, 0), fewer + max(-outside, 0))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("brain_data")
+@pytest.mark.parametrize(
+    ("name", "which"), [("mice", 0), ("mice", 1), ("aut", 0), ("aut", 1), ("aut", 3)]
+)
+def test_the_panel_opens_with_the_share_of_the_headline(name, which):
+    """The number of edges hardly varies in these data, so their claims keep it."""
+    data = load_dataset(name)
+    oracle = fit_oracle(data, "regions-logistic")
+    subject = find_subject(data, which)
+    story = explain_and_describe(subject, oracle)
+    assert story.true_as_read
+    assert story.claim.balanced
+    assert story.claim.elsewhere
+    start = whatif_data(subject, oracle, story=story)["start"]
+    assert start["balance"]
+    assert_opens_with(story, subject, oracle, start)
+    if name == "mice":  # without what changes elsewhere, the sentence is not true
+        asked = WhatIf(subject.graph, oracle, story.taxonomy, background=subject.background)
+        assert asked.ask(story.claim.amounts, target=story.claim.label).flips == 0
+
+
+# ---- the number of edges is kept ------------------------------------------------------------
+
+
+def cell_of(u, v):
+    return tuple(sorted((REGIONS.index[u], REGIONS.index[v])))
+
+
+@pytest.mark.parametrize(
+    ("amounts", "pairs"),
+    [
+        ([Amount((0, 1), 3, 0)], []),
+        ([Amount((0, 1), 0, 3)], []),
+        ([Amount((0, 0), 3, 1), Amount((0, 1), 0, 5)], [(6, 7)]),
+        ([Amount((3, None), 2, 0)], [(0, 1)]),
+        ([Amount((3, None), 0, 2), Amount((1, 1), 1, 0)], []),  # a node and a cell
+        ([], [(0, 7), (1, 8), (2, 9)]),
+    ],
+)
+def test_as_many_connections_change_elsewhere(logistic, amounts, pairs):
+    asked = what_if(logistic, background=COHORT.graphs)
+    for seed in range(5):
+        plain = asked.ask(amounts, pairs, seed=seed)
+        kept = asked.ask(amounts, pairs, seed=seed, balance=True)
+        assert kept == asked.ask(amounts, pairs, seed=seed, balance=True)
+        assert GRAPH.toggle(kept.pairs).n_edges == GRAPH.n_edges
+        assert set(plain.pairs) <= set(kept.pairs)  # the places have the same draws
+        others = set(kept.pairs) - set(plain.pairs)
+        assert len(others) == abs(plain.added - plain.removed) > 0
+        cells = {place for place, _, _ in amounts if place[1] is not None}
+        nodes = {place[0] for place, _, _ in amounts if place[1] is None}
+        for u, v in others:
+            assert cell_of(u, v) not in cells
+            assert not nodes & {u, v}
+            assert any(g.has_edge(u, v) for g in COHORT.graphs)
+        assert kept.draws == 20
+
+
+def test_draws_elsewhere_are_nested_and_their_own(logistic):
+    asked = what_if(logistic, background=COHORT.graphs)
+    cell = (0, 1)
+
+    def others(n, **more):
+        said = asked.ask([Amount(cell, n, 0)], balance=True, **more)
+        return {pair for pair in said.pairs if cell_of(*pair) != cell}
+
+    assert others(2) < others(3) < others(7)
+    assert len({frozenset(others(5, seed=seed)) for seed in range(8)}) > 4
+
+
+def test_a_change_that_keeps_the_number_draws_nothing_elsewhere(logistic):
+    asked = what_if(logistic, background=COHORT.graphs)
+    same = [Amount((0, 1), 2, 2)]
+    assert asked.ask(same, balance=True) == asked.ask(same)
+    assert asked.ask(balance=True).draws == 1
+
+
+@pytest.mark.parametrize("adding", [True, False])
+def test_draws_elsewhere_have_the_weights_of_a_redraw(logistic, adding):
+    """Pairs are added as often as the data set has them, and removed as seldom."""
+    asked = what_if(logistic, background=COHORT.graphs)
+    amount = Amount((0, 0), 0, 1) if adding else Amount((0, 0), 1, 0)
+    drawn = []
+    for seed in range(600):
+        said = asked.ask([amount], balance=True, draws=1, seed=seed)
+        drawn += [pair for pair in said.pairs if cell_of(*pair) != (0, 0)]
+    having = {
+        (u, v): sum(g.has_edge(u, v) for g in COHORT.graphs)
+        for u in range(12)
+        for v in range(u + 1, 12)
+        if cell_of(u, v) != (0, 0) and GRAPH.has_edge(u, v) != adding
+    }
+    weights = {pair: c if adding else len(COHORT) + 1 - c for pair, c in having.items()}
+    mean = sum(having[p] * w for p, w in weights.items()) / sum(weights.values())
+    even = sum(having.values()) / len(having)
+    found = np.mean([having[pair] for pair in drawn])
+    assert len(drawn) == 600
+    assert found == pytest.approx(mean, abs=0.3)
+    assert abs(mean - even) > 0.3  # an even draw would be noticed
+
+
+def test_what_the_constraints_forbid_is_not_drawn_elsewhere(logistic):
+    from denseflip.search.constraints.bound_constraints import BoundConstraints
+
+    terms = BoundConstraints(Constraints(freeze=["n0", "n7"]), GRAPH, COHORT.nodes)
+    asked = what_if(logistic, background=COHORT.graphs, terms=terms)
+    for seed in range(5):
+        said = asked.ask([Amount((0, 0), 4, 0)], seed=seed, balance=True)
+        assert len(said.pairs) == 8
+        assert not {0, 7} & {node for pair in said.pairs for node in pair}
+
+
+def test_without_regions_the_number_of_edges_can_be_kept(logistic):
+    bare = WhatIf(GRAPH, logistic, background=COHORT.graphs)
+    said = bare.ask([Amount((0, None), 2, 0)], [(4, 5)], balance=True)
+    assert said.added == said.removed
+    assert sum(0 in pair for pair in said.pairs) == 2
+
+
+def test_a_number_of_edges_that_cannot_be_kept_is_refused(logistic):
+    asked = what_if(logistic, background=COHORT.graphs)
+    every = [Amount((a, b), len(asked.places.absent((a, b))), 0) for a, b in [(0, 0), (0, 1)]]
+    with pytest.raises(
+        InvalidParameterError, match=r"cannot be kept: .* removed elsewhere, and on"
+    ):
+        asked.ask(every, balance=True)
+    alone = what_if(logistic, background=[GRAPH])  # no other graph says what could be added
+    with pytest.raises(InvalidParameterError, match=r"2 would have to be added .* only 0 can be"):
+        alone.ask([Amount((0, 1), 0, 2)], balance=True)
+
+
+@pytest.mark.parametrize("background", [None, []])
+def test_keeping_the_number_of_edges_needs_a_background(logistic, background):
+    with pytest.raises(MissingInputError, match="Give background graphs, or do not keep"):
+        what_if(logistic, background=background).ask(ONE, balance=True)
+
+
+def test_a_balanced_claim_opens_as_pairs_if_the_panel_cannot_draw_elsewhere(logistic):
+    subject = find_subject(COHORT, "g0000")
+    story = explain_and_describe(subject, logistic, make_method("brief", balance="on"))
+    assert story.claim.balanced
+    alone = whatif_data(replace(subject, dataset=None), logistic, story=story)
+    assert alone["often"] is None
+    assert (alone["start"]["cells"], alone["start"]["balance"]) == ([], False)
+    assert len(alone["start"]["pairs"]) == len(story.result.edits)  # those elsewhere as well
+
+
+def test_the_page_knows_how_many_graphs_have_a_pair(logistic):
+    often = whatif_data(find_subject(COHORT, "g0000"), logistic)["often"]
+    labels = logistic.predict(COHORT.graphs)
+    ours = labels.count(logistic.predict([GRAPH])[0])
+    assert often["graphs"] == {"current": ours, "target": len(COHORT) - ours}
+    counts = sum(unpacked(often[side]) * n for side, n in often["graphs"].items())
+    u, v = np.triu_indices(12, 1)
+    assert counts == pytest.approx(
+        [sum(g.has_edge(a, b) for g in COHORT.graphs) for a, b in zip(u, v, strict=True)]
     )
+
+
+def unpacked(packed):
+    values = np.frombuffer(base64.b64decode(packed["values"]))
+    if "places" not in packed:
+        return values
+    return values[np.frombuffer(base64.b64decode(packed["places"]), dtype="<u2")]
 
 
 def test_another_reading_than_that_of_the_claim_has_another_verdict(logistic):
@@ -199,10 +404,8 @@ def test_the_panel_keeps_to_the_constraints_of_the_explanation(logistic):
     data = whatif_data(subject, logistic, story=Story.from_dict(story.to_dict()))
     free = data["free"]
     assert free is not None
-    values = np.frombuffer(base64.b64decode(free["values"]))
-    places = np.frombuffer(base64.b64decode(free["places"]), dtype="<u2")
     u, v = np.triu_indices(12, 1)
-    assert np.array_equal(values[places] == 0, (u < 2) | (v < 2))
+    assert np.array_equal(unpacked(free) == 0, (u < 2) | (v < 2))
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@
 
   const count = (n) => n.toLocaleString("en");
   const percent = (share) => `${(100 * share).toFixed(share > 0.995 || share < 0.005 ? 1 : 0)} %`;
-  const empty = () => ({ cells: {}, pairs: [], reading: "any", seed: 1 });
+  const empty = () => ({ cells: {}, pairs: [], reading: "any", balance: false, seed: 1 });
   const copy = (state) => JSON.parse(JSON.stringify(state));
 
   class Panel {
@@ -31,7 +31,7 @@
       this.choices = new Choices(data);
       this.model = data.model ? new Model(data.model, data.edges) : null;
       this.names = new Map(data.classes); // keyed by the label itself, because a class may be named "1"
-      this.state = empty();
+      this.state = this.untouched();
       this.past = [];
       this.future = [];
       this.saved = this.recall();
@@ -39,6 +39,11 @@
       this.build();
       this.draw();
       this.ask();
+    }
+
+    /** The graph without changes; the number of connections is kept if the sentence keeps it. */
+    untouched() {
+      return { ...empty(), balance: Boolean(this.data.start?.balance) };
     }
 
     className(label) {
@@ -76,6 +81,7 @@
       state.pairs = [...new Set(state.pairs)].filter(pair);
       state.cells = Object.fromEntries(Object.entries(state.cells).filter(([key]) => this.choices.at(key)));
       if (!this.data.readings.includes(state.reading)) state.reading = "any";
+      state.balance = state.balance === true && this.choices.canBalance;
       this.clip(state);
       return state;
     }
@@ -94,7 +100,7 @@
 
     /** The claim of the explanation, in its reading. */
     startState() {
-      const state = empty(), { start } = this.data;
+      const state = this.untouched(), { start } = this.data;
       if (!start) return state;
       state.reading = start.reading;
       for (const cell of start.cells) state.cells[keyOf(cell.a, cell.b)] = { more: cell.more, fewer: cell.fewer };
@@ -136,7 +142,9 @@
       const turn = this.asked;
       const first = this.isStart() ? this.data.start.edits : null;
       if (this.model) {
-        this.show(answerHere(this.model, this.choices, this.state, this.data.before, first && this.codes(first)));
+        try {
+          this.show(answerHere(this.model, this.choices, this.state, this.data.before, first && this.codes(first)));
+        } catch (error) { this.complain(error.message); }
         return;
       }
       this.root.setAttribute("aria-busy", "true");
@@ -152,6 +160,9 @@
 
     complain(message) {
       this.root.removeAttribute("aria-busy");
+      this.answer = null; // nothing to save
+      delete this.root.dataset.label;
+      delete this.root.dataset.flips;
       this.verdict.replaceChildren(make("p", { class: "wi-error", text: message }));
     }
 
@@ -173,7 +184,8 @@
       } else {
         parts.push(make("p", { class: "wi-quiet", text: answer.score === undefined || answer.score === null ? "This classifier gives no confidence." : `This classifier gives no confidence; its score is ${answer.score.toFixed(3)}.` }));
       }
-      parts.push(make("p", { text: `${count(answer.added)} added, ${count(answer.removed)} removed` }));
+      const outside = this.elsewhere();
+      parts.push(make("p", { text: `${count(answer.added)} added, ${count(answer.removed)} removed${outside ? `; ${count(outside)} of them elsewhere` : ""}` }));
       parts.push(make("p", { class: "wi-redraws", text: answer.draws === 1
         ? (answer.added + answer.removed ? "No other connections can be drawn." : "Nothing changed yet.")
         : `${answer.flips} of ${answer.draws} random draws of the same number of connections flip the decision${tested ? " (the test of the sentence)" : ""}` }));
@@ -183,6 +195,13 @@
       if (this.options.onAnswer) this.options.onAnswer(answer, copy(this.state));
     }
 
+    /** How many connections change outside the named places to keep the number of connections. */
+    elsewhere() {
+      if (!this.state.balance) return 0;
+      const inside = Object.values(this.state.cells).reduce((sum, cell) => sum + cell.more - cell.fewer, 0);
+      return Math.abs(inside + this.choices.net(this.state.pairs));
+    }
+
     // ---- drawing ----
 
     build() {
@@ -190,16 +209,18 @@
       this.verdict = make("div", { class: "wi-verdict", role: "status", "aria-live": "polite" });
       this.reading = make("select", { onchange: () => this.change((state) => { state.reading = this.reading.value; this.clip(state); }) },
         ...this.data.readings.map((value) => make("option", { value, text: this.readingName(value) })));
+      this.balance = make("input", { type: "checkbox", onchange: () => this.change((state) => { state.balance = this.balance.checked; }) });
       this.undo = button("Undo", () => this.step(this.past, this.future));
       this.redo = button("Redo", () => this.step(this.future, this.past));
       this.rows = make("div", { class: "wi-rows" });
       this.pairList = make("ul", { class: "wi-pairs" });
       this.table = make("div", { class: "wi-saved" });
       const tools = make("div", { class: "wi-tools" }, this.undo, this.redo,
-        button("Original", () => this.change((state) => Object.assign(state, empty())), { title: "the graph without changes" }),
+        button("Original", () => this.change((state) => Object.assign(state, this.untouched())), { title: "the graph without changes" }),
         button("Redraw", () => this.change((state) => { state.seed += 1; }), { title: "the same number of other connections" }));
       if (this.data.start) tools.append(button("As explained", () => this.fromStart(), { title: "the changes of the explanation" }));
       const blocks = [make("div", { class: "wi-top" }, this.verdict, tools)];
+      if (this.choices.canBalance) blocks.push(make("label", { class: "wi-line wi-balance" }, this.balance, "Keep the number of connections (as many change elsewhere)"));
       if (this.data.regions.length || this.data.start?.cells.length) blocks.push(this.cellBlock(button));
       blocks.push(this.pairBlock(button), this.saveBlock(button));
       this.root.classList.add("wi");
@@ -284,6 +305,7 @@
 
     draw() {
       this.reading.value = this.state.reading;
+      this.balance.checked = this.state.balance;
       this.undo.disabled = !this.past.length;
       this.redo.disabled = !this.future.length;
       const keys = Object.keys(this.state.cells);

@@ -3,6 +3,8 @@
 // contain the classifier's weights, it answers locally; otherwise `ask` queries a server.
 (() => {
   const DRAWS = 20;
+  const AT_NODE = 0x7fffffff; // in the seed of a draw, in place of a second region
+  const ELSEWHERE = 0x7ffffffe; // the same, in place of both regions: pairs outside the named places
 
   // ---- numbers ----------------------------------------------------------------------------
 
@@ -97,10 +99,12 @@
       this.held = new Set(data.edges);
       this.target = data.often ? unpack(data.often.target) : null;
       this.current = data.often ? unpack(data.often.current) : null;
+      this.graphs = data.often ? data.often.graphs : null;
       this.free = data.free ? unpack(data.free) : null;
       this.cells = new Map();
       this.nodes = new Map();
       this.queues = new Map();
+      this.outside = { name: null, draws: new Map() }; // of the last seed only
       if (data.index.length) this.sort();
     }
 
@@ -160,7 +164,7 @@
       const name = `${key} ${adding} ${reading} ${seed} ${draw}`;
       if (!this.queues.has(name)) {
         const [a, b] = readKey(key);
-        const random = generator(seed, draw, a, b ?? 0x7fffffff, adding ? 1 : 0);
+        const random = generator(seed, draw, a, b ?? AT_NODE, adding ? 1 : 0);
         const codes = this.at(key)[adding ? "absent" : "present"];
         const waits = [];
         for (const code of codes) {
@@ -173,6 +177,85 @@
         this.queues.set(name, waits.map((pair) => pair[1]));
       }
       return this.queues.get(name);
+    }
+
+    /** Whether the number of connections can be kept: that takes how often the data set has each pair. */
+    get canBalance() {
+      return this.graphs !== null;
+    }
+
+    /** How many connections more there are if these pairs are flipped. */
+    net(codes) {
+      let more = 0;
+      for (const code of codes) more += this.held.has(code) ? -1 : 1;
+      return more;
+    }
+
+    /** Pairs to add or remove in any place, with their weights, as in Elsewhere in Python. */
+    pool(adding) {
+      const name = adding ? "addable" : "removable";
+      if (!this[name]) {
+        const every = this.graphs.current + this.graphs.target;
+        const codes = [], weights = [];
+        let total = 0;
+        for (let u = 0, at = 0; u < this.n; u += 1) {
+          for (let v = u + 1; v < this.n; v += 1, at += 1) {
+            const code = u * this.n + v;
+            if (this.held.has(code) === adding || (this.free && !this.free[at])) continue;
+            const having = Math.round(this.current[at] * this.graphs.current + this.target[at] * this.graphs.target);
+            const weight = adding ? having : Math.max(1, every) + 1 - having;
+            if (weight > 0) { codes.push(code); weights.push(weight); total += weight; }
+          }
+        }
+        this[name] = { codes, weights, total };
+      }
+      return this[name];
+    }
+
+    /** The first pairs to add or remove in any place, in the order of one draw: at least so many, if
+     *  there are so many. Only these are sorted: a graph of 1,000 nodes has half a million pairs. */
+    queueElsewhere(adding, seed, draw, least) {
+      const { codes, weights, total } = this.pool(adding);
+      const name = `${adding} ${seed}`;
+      if (this.outside.name !== name) this.outside = { name, draws: new Map() };
+      if (!this.outside.draws.has(draw)) {
+        const random = generator(seed, draw, ELSEWHERE, ELSEWHERE, adding ? 1 : 0);
+        const waits = new Float64Array(codes.length);
+        for (let i = 0; i < waits.length; i += 1) waits[i] = -Math.log(1 - random()) / weights[i];
+        this.outside.draws.set(draw, { waits, upto: 0, queue: [] });
+      }
+      const known = this.outside.draws.get(draw), { waits } = known;
+      while (known.queue.length < Math.min(least, codes.length)) {
+        known.upto = Math.max(2 * known.upto, (2 * least) / total);
+        const near = [];
+        for (let i = 0; i < waits.length; i += 1) if (waits[i] <= known.upto) near.push(i);
+        known.queue = near.sort((one, other) => waits[one] - waits[other]).map((i) => codes[i]);
+      }
+      return known.queue;
+    }
+
+    /** Adds pairs outside the named places to those of a draw, until the number of connections is kept. */
+    keepNumber(taken, state, i) {
+      const net = this.net(taken);
+      if (!net) return;
+      const adding = net < 0, wanted = Math.abs(net);
+      const named = Object.keys(state.cells).filter((key) => state.cells[key].more || state.cells[key].fewer).map(readKey);
+      const nodes = new Set(named.filter(([, b]) => b === null).map(([a]) => a));
+      const cells = new Set(named.filter(([, b]) => b !== null).map(([a, b]) => keyOf(a, b)));
+      const isOutside = (code) => {
+        const u = Math.floor(code / this.n), v = code % this.n;
+        if (taken.has(code) || nodes.has(u) || nodes.has(v)) return false;
+        return !cells.size || !cells.has(keyOf(this.index[u], this.index[v]));
+      };
+      let found = [];
+      for (let least = wanted; found.length < wanted; least *= 2) {
+        const queue = this.queueElsewhere(adding, state.seed, i, least);
+        found = queue.filter(isOutside).slice(0, wanted);
+        if (found.length < wanted && queue.length === this.pool(adding).codes.length) {
+          throw new Error(`The number of connections cannot be kept: ${wanted.toLocaleString("en")} would have to be ${adding ? "added" : "removed"} elsewhere, and only ${found.length.toLocaleString("en")} can be. Change fewer connections, or do not keep their number.`);
+        }
+      }
+      for (const code of found) taken.add(code);
     }
 
     /** The pairs that one draw of a state flips. */
@@ -190,13 +273,16 @@
           }
         }
       }
+      if (state.balance) this.keepNumber(taken, state, i);
       return [...taken];
     }
   }
 
-  /** The answer for a state from the weights in the page; `first` is the first choice, if given. */
+  /** The answer for a state from the weights in the page; `first` is the first choice, if given.
+   *  Throws an error if the number of connections cannot be kept. */
   function answerHere(model, choices, state, before, first = null) {
-    const drawn = Object.values(state.cells).some((cell) => cell.more || cell.fewer);
+    const drawn = Object.values(state.cells).some((cell) => cell.more || cell.fewer)
+      || (state.balance && choices.net(state.pairs) !== 0);
     let draws = [];
     for (let i = 0; i < (drawn ? DRAWS : 1); i += 1) draws.push(choices.draw(state, i));
     if (first) draws[0] = first;

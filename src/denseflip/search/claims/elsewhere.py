@@ -74,17 +74,34 @@ class Elsewhere:
         order = np.argsort(rng.exponential(size=len(pool.codes)) / pool.weights)
         return Pool(pool.codes[order], pool.weights, pool.numbers[order])
 
-    def take(self, queue: Pool, amounts: Amounts, *, adding: bool) -> Codes:
-        """The first pairs of a queue that are outside the places of a claim."""
-        wanted = abs(self.wanted(amounts))
-        if self.places.taxonomy is None:
-            ends = [place[0] for place, _, _ in amounts]
+    def take(
+        self,
+        queue: Pool,
+        amounts: Amounts,
+        *,
+        adding: bool,
+        wanted: int | None = None,
+        without: Codes | None = None,
+    ) -> Codes:
+        """The first pairs of a queue that are outside the places of a claim.
+
+        Parameters
+        ----------
+        queue, adding : a queue of pairs to add, or to remove.
+        amounts : the places; in one claim either cells or nodes, by hand also both.
+        wanted : how many pairs; by default as many as keep the number of edges.
+        without : pairs that are not taken either.
+        """
+        wanted = abs(self.wanted(amounts)) if wanted is None else wanted
+        nodes = [a for (a, b), _, _ in amounts if b is None]
+        cells = [self.places.cells.number((a, b)) for (a, b), _, _ in amounts if b is not None]
+        inside = np.isin(queue.numbers, cells)
+        if nodes:
             u, v = np.divmod(queue.codes, self.places.graph.n_nodes)
-            outside = ~(np.isin(u, ends) | np.isin(v, ends))
-        else:
-            named = [self.places.cells.number(place) for place, _, _ in amounts]  # type: ignore[arg-type]
-            outside = ~np.isin(queue.numbers, named)
-        found = np.flatnonzero(outside)[:wanted]
+            inside |= np.isin(u, nodes) | np.isin(v, nodes)
+        if without is not None:
+            inside |= np.isin(queue.codes, without)
+        found = np.flatnonzero(~inside)[:wanted]
         if len(found) < wanted:
             raise TooFewError(None, wanted, len(found), adding=adding)
         return queue.codes[found]

@@ -399,7 +399,7 @@
           storage: `denseflip ${asked.dataset} ${asked.subject} ${asked.classifier} ${data.taxonomy ?? ""}`, // cells are numbered by its regions
           ask: async (state, draws, first) => {
             const answer = await post("/api/whatif", {
-              dataset: asked.dataset, subject: asked.subject, classifier: asked.classifier, regions: data.taxonomy, draws, seed: state.seed, reading: state.reading, target: data.target === null ? null : String(new Map(data.classes).get(data.target) ?? data.target),
+              dataset: asked.dataset, subject: asked.subject, classifier: asked.classifier, regions: data.taxonomy, draws, seed: state.seed, reading: state.reading, balance: state.balance, target: data.target === null ? null : String(new Map(data.classes).get(data.target) ?? data.target),
               cells: Object.entries(state.cells).map(([key, amounts]) => { const [a, b] = window.denseflipModel.readKey(key); return { a, b, ...amounts }; }),
               pairs: state.pairs.map((code) => [Math.floor(code / n), code % n]),
               ...(first ? { first } : {}), ...(data.free ? about : {}), // what is frozen is not drawn
