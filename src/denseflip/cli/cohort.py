@@ -103,6 +103,7 @@ def cohort(
         bool,
         typer.Option("--json", rich_help_panel=options.OUTPUT, help="Print everything as JSON."),
     ] = False,
+    pictures: options.Pictures = "png",
     force: options.Force = False,
 ) -> None:
     """Find what the explanations of a group have in common, and test it against chance.
@@ -116,6 +117,7 @@ def cohort(
     from denseflip.cohort.settings import MAX_CELLS
     from denseflip.runs.run import default_jobs
 
+    options.check_pictures(pictures)
     check_new_folder(out, force=force, resumable=True)
     workers = 1 if engine == "serial" else jobs or default_jobs()
 
@@ -162,7 +164,7 @@ def cohort(
     except KeyboardInterrupt:
         typer.echo(stopped(out), err=True)
         raise
-    write_cohort(found, out)
+    write_cohort(found, out, pictures)
     if as_json:
         print_json(found.to_dict())
         return
@@ -175,7 +177,7 @@ def _at_terminal() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def write_cohort(found: Cohort, out: Path) -> None:
+def write_cohort(found: Cohort, out: Path, pictures: str = "png") -> None:
     """Write page, tables, JSON and pictures of a cohort into a folder."""
     from denseflip.errors import MissingExtraError
     from denseflip.files import write_whole
@@ -190,8 +192,8 @@ def write_cohort(found: Cohort, out: Path) -> None:
     if not found.observed.explained:
         return
     try:
-        plot_cohort_matrix(found, path=out / "matrix.png", force=True)
-        plot_cohort_chords(found, path=out / "chords.png", force=True)
-        plot_cohort_patients(found, path=out / "patients.png", force=True)
+        plot_cohort_matrix(found, path=out / f"matrix.{pictures}", force=True)
+        plot_cohort_chords(found, path=out / f"chords.{pictures}", force=True)
+        plot_cohort_patients(found, path=out / f"patients.{pictures}", force=True)
     except MissingExtraError as error:
         typer.echo(f"No pictures: {error}", err=True)

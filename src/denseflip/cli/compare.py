@@ -11,7 +11,7 @@ import typer
 from denseflip.cli import options
 from denseflip.cli.common import err_console, out_console, print_json, spell, this_command
 from denseflip.cli.data import fetch_one
-from denseflip.cli.options import only_for_files, request_options
+from denseflip.cli.options import check_pictures, only_for_files, request_options
 from denseflip.cli.progress import ProgressLine
 from denseflip.option import SEARCH
 from denseflip.request import PER_METHOD, Request
@@ -50,6 +50,7 @@ def compare(
     out: options.Out = None,
     force: options.Force = False,
     json: options.Json = False,
+    pictures: options.Pictures = "png",
 ) -> None:
     """Explain one graph by several methods and compare their answers.
 
@@ -71,6 +72,7 @@ def compare(
     names = [name.strip() for name in methods.split(",") if name.strip()]
     for name in names:  # refuse wrong names before anything is loaded
         method_for(replace(request, method=name))
+    check_pictures(pictures)
     if out is not None:
         check_new_folder(out, force=force)
     if graph_id is not None:
@@ -110,7 +112,13 @@ def compare(
             typer.echo(f"\n{spelled.strip()}")
     if out is not None:
         for path in write_outputs(
-            rows, out, classifier, dataset=subject.dataset, command=this_command(), force=force
+            rows,
+            out,
+            classifier,
+            dataset=subject.dataset,
+            command=this_command(),
+            force=force,
+            pictures=pictures,
         ):
             err_console().print(f"Wrote {path}", style="dim")
 

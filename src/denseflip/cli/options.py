@@ -156,6 +156,15 @@ def refuse(name: str, reason: str) -> None:
     raise InvalidParameterError(msg)
 
 
+def check_pictures(form: str) -> None:
+    """Refuse an unknown format of pictures."""
+    from denseflip.errors import UnknownNameError
+    from denseflip.report.canvas import FORMATS
+
+    if form not in FORMATS:
+        raise UnknownNameError("picture format", form, FORMATS, parameter="pictures")
+
+
 # ---- options outside a request --------------------------------------------------
 
 Oracle = Annotated[
@@ -235,7 +244,16 @@ Format = Annotated[
         "--format",
         rich_help_panel=OUTPUT,
         help="Output format: text, json, csv or tsv. csv and tsv print a row per edit for one "
-        "graph, a row per graph for many.",
+        "graph, a row per graph for many. svg, pdf or png sets the format of the pictures in --out "
+        "(png by default, 300 dpi).",
+    ),
+]
+Pictures = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        rich_help_panel=OUTPUT,
+        help="Format of the pictures in --out: png (300 dpi), svg or pdf.",
     ),
 ]
 All = Annotated[

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from denseflip.report.plot import plot_connectome as plot_connectome
     from denseflip.report.plot import plot_region_matrix as plot_region_matrix
     from denseflip.report.plot import plot_regions as plot_regions
+    from denseflip.report.reference_strip import plot_reference as plot_reference
     from denseflip.report.view import View as View
     from denseflip.report.view import view_connectome as view_connectome
 
@@ -35,6 +36,7 @@ _HOME = {
     "plot_cohort_patients": "cohort_strip",
     "plot_comparison": "comparison",
     "plot_connectome": "plot",
+    "plot_reference": "reference_strip",
     "plot_region_matrix": "plot",
     "plot_regions": "plot",
     "view_connectome": "view",

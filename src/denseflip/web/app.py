@@ -47,13 +47,14 @@ STATIC = {
     "connectome.js": "text/javascript; charset=utf-8",
     "switches.js": "text/javascript; charset=utf-8",
     "connectome.css": "text/css; charset=utf-8",
+    "strip.css": "text/css; charset=utf-8",
     "whatif.js": "text/javascript; charset=utf-8",
     "whatif.css": "text/css; charset=utf-8",
     "colours.css": "text/css; charset=utf-8",
 }
 _SHARED = {  # files shared with the report
     "drawing.js", "surface.js", "space.js", "circle.js", "connectome.js", "switches.js",
-    "connectome.css", "whatif.js", "panel.js", "whatif.css",
+    "connectome.css", "whatif.js", "panel.js", "whatif.css", "strip.css",
 }  # fmt: skip
 _STATUS: tuple[tuple[type[DenseflipError], int], ...] = (
     (UnknownNameError, 404),

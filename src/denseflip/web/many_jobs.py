@@ -22,7 +22,8 @@ from denseflip.experiments.story_records import read_story
 from denseflip.oracles.session import Event, Session
 from denseflip.report.front import read_cell
 from denseflip.report.many_page import make_index, many_tiles
-from denseflip.report.marks import chips_of
+from denseflip.report.marks import badge_chip
+from denseflip.report.strip_layout import strip_html
 from denseflip.request import Request
 from denseflip.runs.engines import SerialEngine
 from denseflip.runs.result_store import Store as Stories
@@ -133,12 +134,13 @@ def _more(one: Explained) -> dict[str, Any]:
     story = one.story
     if story is None:
         return {"short": one.failure, "read": "–", "chip": {"kind": "listed", "text": "failed"}}
-    chip = chips_of(story)[0]
+    chip = badge_chip(story)
     return {
         "short": story.short,
         "read": read_cell(story),
         "chip": {"kind": chip.kind, "text": chip.text},
         "wrong": story.correct is False,
+        "strip": strip_html(story, small=True),
     }
 
 

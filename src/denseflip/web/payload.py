@@ -11,6 +11,7 @@ from denseflip.report.facts import as_mapping
 from denseflip.report.front import beside, named_words, told, truth_words
 from denseflip.report.marks import chips_of, tiles_of
 from denseflip.report.scene import headline, make_scene, status_words
+from denseflip.report.strip_layout import strip_html
 from denseflip.report.view import circle_data, scene_data
 from denseflip.story.story import Story
 from denseflip.workflow.compare import Compared
@@ -56,6 +57,7 @@ def _answer(story: Story) -> dict[str, Any]:
     return {
         "lead": sentence.lead,
         "items": list(sentence.items),
+        "strip": strip_html(story),
         "truth": read,
         "notes": list(notes),
         "chips": [{"kind": chip.kind, "text": chip.text} for chip in chips_of(story)],
@@ -112,6 +114,7 @@ def row_of(row: Compared) -> dict[str, Any]:
         "found": result.found,
         "status": status_words(row.story),
         "sentence": row.sentence,
+        "strip": strip_html(row.story),
         "chips": [{"kind": c.kind, "text": c.text} for c in chips_of(row.story)],
         "read": truth_words(row.story) if result.found else "",
         "removed": [list(p) for p in result.removed] if result.found else [],
