@@ -126,6 +126,10 @@ def test_an_explanation_from_question_to_answer(client, done, study):
     assert view["judged"]["accuracy"] > 0
     assert view["before"] != view["after"]
     story = Story.from_dict(result["story"])
+    strip = view["answers"][view["current"]]["strip"]
+    assert strip.count('role="img"') == len(story.reference) > 0
+    graphs = sum(len(place.group) + len(place.same) for place in story.reference)
+    assert strip.count("<circle") == graphs + len(story.reference)
     data = load_dataset(study)
     oracle = fit_oracle(data, "edges-logistic")
     counterfactual = story.result.counterfactual

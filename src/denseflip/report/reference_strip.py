@@ -6,7 +6,7 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from denseflip.errors import MissingInputError
+from denseflip.errors import InvalidParameterError, MissingInputError
 from denseflip.report.canvas import (
     NARROW,
     need,
@@ -17,15 +17,17 @@ from denseflip.report.canvas import (
     words,
     write_headline,
 )
-from denseflip.report.palette import AXIS, CLASSES, INK, PAPER, RANGE
+from denseflip.report.palette import AXIS, CLASSES, INK, PAPER, QUIET, RANGE
 from denseflip.report.scene import as_story, headline
 from denseflip.report.strip_layout import (
     ACROSS,
+    ROWS,
     Lane,
     axis_limits,
     diameter,
     lanes_of,
     larger_group,
+    left_out,
     place_titles,
     spread,
     tick_anchors,
@@ -45,6 +47,7 @@ _COLOURS = dict(zip(("class-1", "class-2"), CLASSES, strict=True))
 def plot_reference(
     story: Story | Any,
     *,
+    top: int = ROWS,
     title: str | None = None,
     path: str | Path | None = None,
     force: bool = False,
@@ -59,6 +62,7 @@ def plot_reference(
     Parameters
     ----------
     story : the result of `describe` with a background.
+    top : maximum number of places; the figure says how many are left out.
     title, path, force, narrow : as in `plot_connectome`.
 
     Returns
@@ -67,6 +71,8 @@ def plot_reference(
 
     Raises
     ------
+    InvalidParameterError
+        If ``top`` is less than 1.
     MissingInputError
         If the story has no reference: it was described without a background, found nothing, or
         lists single pairs.
@@ -79,11 +85,14 @@ def plot_reference(
             "has none."
         )
         raise MissingInputError(msg, parameter="background")
+    if isinstance(top, bool) or top < 1:
+        msg = f"top must be a number of places, 1 or more; got {top!r}."
+        raise InvalidParameterError(msg)
     need("matplotlib")
     across = NARROW if narrow else _WIDE
     title = headline(story) if title is None else title
     with style():
-        names = [note_lines(name, across)[:2] for name in place_titles(story)]
+        names = [note_lines(name, across)[:2] for name in place_titles(story)[:top]]
         same, group = lanes_of(story)
         letters, size = (14, 7.5) if narrow else (28, 8.5)
         texts = (f"{group.name} ({group.count})", story.subject, f"{same.name} ({same.count})")
@@ -98,17 +107,20 @@ def plot_reference(
         height = head + sum(headings) + len(names) * (_BODY + _GAP) - _GAP + foot
         figure = new_figure(across, height)
         write_headline(figure, title)
-        top = height - head
-        for place, lines, heading in zip(story.reference, names, headings, strict=True):
+        y = height - head
+        for place, lines, heading in zip(story.reference[:top], names, headings, strict=True):
             text = "\n".join(map(words, lines))
-            figure.text(0.1 / across, top / height, text, va="top", fontsize=9, weight="bold")
-            top -= heading + _BODY
-            box = (margin / across, top / height, 1 - (margin + 0.1) / across, _BODY / height)
+            figure.text(0.1 / across, y / height, text, va="top", fontsize=9, weight="bold")
+            y -= heading + _BODY
+            box = (margin / across, y / height, 1 - (margin + 0.1) / across, _BODY / height)
             axes = figure.add_axes(box)
             _draw_row(axes, place, (group.kind, same.kind), across - margin - 0.1)
             axes.set_yticks([0, 1, 2], lanes, fontsize=size, linespacing=0.95)
-            top -= _GAP
+            y -= _GAP
         axes.set_xlabel(f"number of {story.vocabulary.units}", fontsize=8.5)
+        if more := left_out(story, top):
+            corner = (1 - 0.1 / across, (foot - 0.42) / height)
+            figure.text(*corner, more, ha="right", fontsize=8, color=QUIET)
         figure.legend(
             handles=handles, loc="lower left", ncols=columns, frameon=False, fontsize=size - 0.5,
             bbox_to_anchor=(0.1 / across, 0), borderaxespad=0.2, handlelength=2.4,
@@ -134,8 +146,10 @@ def _draw_row(axes: Any, place: PlaceReference, kinds: tuple[str, str], inches: 
     if place.low is not None and place.high is not None:
         axes.axvspan(place.low, place.high, ymax=0.66, color=RANGE, lw=0, zorder=0, gid="interval")
     if place.median is not None:
-        axes.plot([place.median] * 2, [-0.6, 0.5], color=PAPER, lw=3.2, zorder=4)
-        axes.plot([place.median] * 2, [-0.6, 0.5], color=INK, lw=1.6, zorder=5, gid="median")
+        axes.plot(
+            [place.median] * 2, [-0.78, 0.6], color=INK, lw=1.6, zorder=2, clip_on=False,
+            gid="median",
+        )  # fmt: skip
     right = place.after >= place.before
     axes.plot(place.before, 1, marker="o", ms=5, color=INK, mfc=PAPER, zorder=4, gid="before")
     axes.annotate(

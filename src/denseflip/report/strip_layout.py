@@ -26,7 +26,7 @@ _FEW, _MANY = 40, 120  # graphs of a class up to which dots are large, or less s
 _THREE, _TWO = 36.0, 14.0  # percent: widths of an interval that fit three or two numbers
 _NEAR = 40  # dots that a new one is kept apart from
 _SMALL = 200  # pixels: the width of a small strip
-SMALL_ROWS = 3  # places of a small strip
+ROWS, SMALL_ROWS = 8, 3  # most places of a strip and of a small one
 
 
 @dataclass(frozen=True)
@@ -112,6 +112,7 @@ class Strip:
     group: Lane
     rows: tuple[StripRow, ...]
     caption: str
+    more: str
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,7 @@ def make_strip(story: Story) -> Strip | None:
         return None
     same, group = lanes_of(story)
     rows = []
-    for place, name in zip(story.reference, place_titles(story), strict=True):
+    for place, name in list(zip(story.reference, place_titles(story), strict=True))[:ROWS]:
         low = None if place.low is None else _percent(place, place.low)
         ticks = zip(tick_marks(place), tick_anchors(place), strict=True)
         rows.append(
@@ -165,7 +166,7 @@ def make_strip(story: Story) -> Strip | None:
                 way=_way(place),
             )
         )
-    return Strip(story.subject, same, group, tuple(rows), _caption(story))
+    return Strip(story.subject, same, group, tuple(rows), _caption(story), left_out(story, ROWS))
 
 
 def make_small_strip(story: Story) -> SmallStrip | None:
@@ -191,9 +192,7 @@ def make_small_strip(story: Story) -> SmallStrip | None:
                 **pixels,
             )
         )
-    left_out = len(story.reference) - len(rows)
-    more = f"and {left_out} more place{'' if left_out == 1 else 's'}" if left_out else ""
-    return SmallStrip(same.kind, group.kind, tuple(rows), more)
+    return SmallStrip(same.kind, group.kind, tuple(rows), left_out(story, SMALL_ROWS))
 
 
 def strip_html(story: Story, *, small: bool = False) -> str:
@@ -349,6 +348,12 @@ def _caption(story: Story) -> str:
     if story.reference[0].low is not None:
         text += f"Shaded: the 95 % prediction interval of {group.name}; line: the median. "
     return f"{text}Arrow: {story.subject} before and after the change."
+
+
+def left_out(story: Story, most: int) -> str:
+    """How many places a strip leaves out; empty if none."""
+    n = len(story.reference) - most
+    return f"{n} more place{'' if n == 1 else 's'} not shown." if n > 0 else ""
 
 
 def _alt(story: Story, place: PlaceReference, name: str) -> str:

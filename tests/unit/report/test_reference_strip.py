@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 pytest.importorskip("matplotlib", reason="pictures need the extra 'brain'")
 from denseflip import plot_reference
 from denseflip.counterfactual import AsRead
-from denseflip.errors import MissingInputError
+from denseflip.errors import InvalidParameterError, MissingInputError
 from denseflip.report.canvas import svg_text
 from denseflip.report.many_page import make_index
 from denseflip.report.marks import badge_chip, marks_of
@@ -197,7 +197,7 @@ class Entry:
 def test_the_index_has_small_strips_of_a_few_places():
     small = make_small_strip(story(*[PLACE] * 5))
     assert len(small.rows) == 3
-    assert small.more == "and 2 more places"
+    assert small.more == "2 more places not shown."
     many = replace(PLACE, group=tuple(range(20, 60)) * 20)
     text = strip_html(story(many), small=True)
     assert len(text) < 2500
@@ -229,6 +229,18 @@ def test_the_figure_draws_every_graph_the_interval_and_the_arrow(narrow):
     texts = [t.get_text() for t in figure.legends[0].get_texts()]
     assert "95 % prediction interval of Patient" in texts
     assert svg_text(figure)
+
+
+def test_many_places_are_cut_and_counted():
+    many = story(*[PLACE] * 10)
+    assert len(make_strip(many).rows) == 8
+    assert "2 more places not shown." in strip_html(many)
+    figure = plot_reference(many, top=9)
+    assert len(figure.axes) == 9
+    assert "1 more place not shown." in [text.get_text() for text in figure.texts]
+    assert "not shown" not in strip_html(story(PLACE))
+    with pytest.raises(InvalidParameterError, match="top must be"):
+        plot_reference(many, top=0)
 
 
 @pytest.mark.parametrize("form", ["svg", "pdf", "png"])
