@@ -291,9 +291,11 @@ class Sentences:
         if self.in_range is None:
             return f"Whether this is in range is not known: there are too few graphs ({group})."
         if self.in_range:
+            inside = all((p.low or 0) <= p.after <= (p.high or 0) for p in self.reference)
             text = (
                 "In range: every place that is named ends within the 95 % prediction interval of "
-                f"{group}, and no more is changed there than some of them differ by."
+                f"{group}{'' if inside else ', or nearer to it than before'}, and no more is "
+                "changed there than some of them differ by."
             )
         else:
             out = [" – ".join(place.place) for place in self.reference if not place.in_range]
