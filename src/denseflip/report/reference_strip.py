@@ -139,7 +139,7 @@ def _draw_row(axes: Any, place: PlaceReference, kinds: tuple[str, str], inches: 
         heights = spread([points * count for count in counts], step, 72 * _BODY / 3.5 - step)
         axes.scatter(
             counts, [lane + y * 3.2 / (72 * _BODY) for y in heights], s=step**2, zorder=3,
-            gid="group" if lane == 0 else "same", linewidths=0.5 if lane == 0 else 0.8,
+            gid="group" if lane == 0 else "same", linewidths=(0.5 if lane == 0 else 0.8) * step / 6,
             edgecolors=PAPER if lane == 0 else _COLOURS[kind],
             facecolors=_COLOURS[kind] if lane == 0 else PAPER,
         )  # fmt: skip

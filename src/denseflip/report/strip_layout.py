@@ -6,6 +6,7 @@ and follows the colours of the page. `plot_reference` draws the same with matplo
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import hypot
@@ -230,6 +231,8 @@ def spread(at: Sequence[float], step: float, room: float) -> list[float]:
     >>> spread([0.0, 9.0, 9.0, 9.0], 4.0, 20.0)
     [0.0, 0.0, 4.0, -4.0]
     """
+    if len(at) > _MANY:
+        return _stacked(at, step, room)
     quarter = step / 4
     levels = [0.0]
     for k in range(1, int(room / 2 / quarter) + 1):
@@ -246,6 +249,18 @@ def spread(at: Sequence[float], step: float, room: float) -> list[float]:
         best = next(free, None)
         out[i] = max(levels, key=apart) if best is None else best
         near.append(i)
+    return out
+
+
+def _stacked(at: Sequence[float], step: float, room: float) -> list[float]:
+    """The same for many dots, faster: one column for each step."""
+    columns = [round(x / step) for x in at]
+    sizes, seen = Counter(columns), Counter[int]()
+    out = []
+    for column in columns:
+        gap = min(step, room / max(1, sizes[column] - 1))
+        out.append((seen[column] - (sizes[column] - 1) / 2) * gap)
+        seen[column] += 1
     return out
 
 

@@ -154,11 +154,11 @@ def test_dots_stand_out_in_light_and_dark(colours, kind):
     assert contrast(colours["ink"], colours["range"]) >= 4.5
 
 
-@given(st.lists(st.floats(0, 500), max_size=80))
+@given(st.lists(st.floats(0, 500), max_size=80) | st.just([7.0] * 900))
 def test_dots_stay_in_their_lane(at):
     out = spread(at, 6.5, 20)
     assert len(out) == len(at)
-    assert all(abs(y) <= 10 for y in out)
+    assert all(abs(y) <= 10 + 1e-9 for y in out)
 
 
 def test_numbers_below_the_axis_do_not_overlap():
