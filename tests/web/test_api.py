@@ -182,6 +182,9 @@ def test_what_is_taken_away(client, done):
     assert 'id="whatif-data"' in page.text
     result = client.get(at + "result.json").json()
     assert Counterfactual.from_dict(result).found
+    strip = client.get(at + "reference.svg")
+    assert strip.headers["content-type"] == "image/svg+xml"
+    assert 'id="group"' in strip.text
     lines = client.get(at + "edits.csv").text.splitlines()
     assert lines[0].startswith("change,node_1,node_2,name_1")
     assert len(lines) == 1 + result["distance"]

@@ -452,7 +452,7 @@
   function drawFiles() {
     const at = (name) => `/api/jobs/${app.job}/files/${name}?answer=${app.answer}`;
     const file = (name, text) => make("a", { href: at(name), download: name, text, "data-file": name });
-    const listed = [["report.html", "page"], ["result.json", "JSON"], ["edits.csv", "CSV"], ...(app.view.points ? [["brain.node", "BrainNet .node"]] : []), ["brain.edge", "BrainNet .edge"]];
+    const listed = [["report.html", "page"], ["result.json", "JSON"], ["edits.csv", "CSV"], ...(app.view.answers[app.answer].strip ? [["reference.svg", "reference strip (SVG)"]] : []), ...(app.view.points ? [["brain.node", "BrainNet .node"]] : []), ["brain.edge", "BrainNet .edge"]];
     find("files").replaceChildren(...listed.map(([name, text]) => file(name, text)),
       make("button", { type: "button", id: "save-svg", text: "picture as SVG", onclick: () => save("denseflip.svg", picture(), "image/svg+xml") }),
       make("button", { type: "button", id: "save-png", text: "picture as PNG", onclick: savePng }),
