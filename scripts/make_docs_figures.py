@@ -17,6 +17,7 @@ from denseflip import (
     load_dataset,
     plot_comparison,
     plot_connectome,
+    plot_reference,
     plot_region_matrix,
     plot_regions,
     view_connectome,
@@ -51,6 +52,8 @@ def mouse() -> None:
     oracle = oracle_for(subject, "sf-knn")
     save(plot_connectome(explain_and_describe(subject, oracle)), "mouse-auto")
     save(plot_region_matrix(explain_and_describe(subject, oracle, "dat")), "mouse-dat-matrix")
+    story = explain_and_describe(subject, oracle_for(subject, "regions-logistic"))
+    save(plot_reference(story), "mouse-reference")
 
 
 def shot(page: Path, name: str, size: str) -> None:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from denseflip.report.plot import plot_connectome as plot_connectome
     from denseflip.report.plot import plot_region_matrix as plot_region_matrix
     from denseflip.report.plot import plot_regions as plot_regions
+    from denseflip.report.reference_strip import plot_reference as plot_reference
     from denseflip.report.view import view_connectome as view_connectome
     from denseflip.request import Request as Request
     from denseflip.search.core.method import conversation as conversation
@@ -87,6 +88,7 @@ _HOME = {
     "plot_cohort_patients": "report.cohort_pictures",
     "plot_comparison": "report.comparison",
     "plot_connectome": "report.plot",
+    "plot_reference": "report.reference_strip",
     "plot_region_matrix": "report.plot",
     "plot_regions": "report.plot",
     "stream": "search.core.method",

@@ -365,3 +365,18 @@ def test_usage_errors_exit_with_2_and_help_teaches(capsys: pytest.CaptureFixture
     assert run(app, ["explain"]) == 2
     assert run(app, ["explain", "--help"]) == 0
     assert "mymodel:predict" in capsys.readouterr().out
+
+
+def test_pictures_in_the_output_folder_have_the_chosen_format(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("matplotlib", reason="pictures need the extra 'brain'")
+    code, _, err = call(capsys, "explain", "mice", "sub-54811", "--out", "drawn", "--format", "svg")
+    assert code == 0, err
+    names = {path.name for path in (folder / "drawn").iterdir()}
+    assert names == {
+        "report.html", "result.json", "connectome.svg", "regions.svg", "reference.svg",
+    }  # fmt: skip
+    code, _, err = call(capsys, "compare", "mice", "sub-54811", "--format", "sgv")
+    assert code == 1
+    assert "Did you mean 'svg'?" in err

@@ -159,6 +159,8 @@ def test_a_graph_that_fails_is_a_row(folder: Path, capsys: pytest.CaptureFixture
         (("--all", "--pages", "ful"), "Did you mean 'full'?"),
         (("--all", "--format", "cvs"), "Did you mean 'csv'?"),
         (("--all", "--json", "--format", "csv"), "contradict each other"),
+        (("--all", "--format", "svg"), "the format of the pictures in --out. Give --out FOLDER."),
+        (("--all", "--format", "svg", "--out", "o"), "--format svg applies to one graph"),
         (("--all", "--engine", "dusk"), "Did you mean 'dask'?"),
         (("--all", "--regions", "lobes"), "Did you mean 'lobe'?"),
         (("--all", "--method", "trii"), "Did you mean 'tri'?"),

@@ -46,6 +46,7 @@ NAMES = [
     "plot_cohort_patients",
     "plot_comparison",
     "plot_connectome",
+    "plot_reference",
     "plot_region_matrix",
     "plot_regions",
     "stream",

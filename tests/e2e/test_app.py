@@ -24,6 +24,9 @@ def test_from_a_question_to_every_picture(desk, viewport):
     window.explain("brains", "case-001")
     assert "classified" in page.inner_text("#sentence")
     assert page.locator("#chips li").count() >= 2
+    strip = page.locator("#strip .strip-row svg[role=img]").first
+    assert "95 % prediction interval" in strip.get_attribute("aria-label")
+    assert strip.locator(".strip-head").bounding_box()["width"] > 5
     assert re.search(r"held-out graphs", page.inner_text("#worth"))
     page.wait_for_selector("#brain[data-ready=true]")
     before = page.evaluate("denseflipApp.brain.canvas.toDataURL()")

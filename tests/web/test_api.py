@@ -126,6 +126,10 @@ def test_an_explanation_from_question_to_answer(client, done, study):
     assert view["judged"]["accuracy"] > 0
     assert view["before"] != view["after"]
     story = Story.from_dict(result["story"])
+    strip = view["answers"][view["current"]]["strip"]
+    assert strip.count('role="img"') == len(story.reference) > 0
+    graphs = sum(len(place.group) + len(place.same) for place in story.reference)
+    assert strip.count("<circle") == graphs + len(story.reference)
     data = load_dataset(study)
     oracle = fit_oracle(data, "edges-logistic")
     counterfactual = story.result.counterfactual
@@ -178,6 +182,9 @@ def test_what_is_taken_away(client, done):
     assert 'id="whatif-data"' in page.text
     result = client.get(at + "result.json").json()
     assert Counterfactual.from_dict(result).found
+    strip = client.get(at + "reference.svg")
+    assert strip.headers["content-type"] == "image/svg+xml"
+    assert 'id="group"' in strip.text
     lines = client.get(at + "edits.csv").text.splitlines()
     assert lines[0].startswith("change,node_1,node_2,name_1")
     assert len(lines) == 1 + result["distance"]

@@ -15,7 +15,7 @@ from denseflip.checks import STORE, check_new_folder
 from denseflip.cli.common import print_json
 from denseflip.cli.experiments import paper, reporter, stopped
 from denseflip.cli.explain import explain
-from denseflip.cli.options import documented, request_options
+from denseflip.cli.options import check_pictures, documented, request_options
 from denseflip.cli.train import train
 from denseflip.constraints import Constraints
 from denseflip.request import Request, list_options
@@ -54,6 +54,7 @@ def cohort(
     out: Path = Path("denseflip-cohort"),
     yes: Annotated[bool, typer.Option("--yes", "-y")] = False,
     as_json: Annotated[bool, typer.Option("--json")] = False,
+    pictures: Annotated[str, typer.Option("--format")] = "png",
     force: bool = False,
 ) -> None:
     """Find what the explanations of a group have in common, and test it against chance.
@@ -89,11 +90,13 @@ def cohort(
     ------
     out : Folder for the page, tables and pictures.
     as_json : Print everything as JSON.
+    pictures : Format of the pictures in --out: png (300 dpi), svg or pdf.
     """
     from denseflip.cohort.explain_cohort import explain_cohort
     from denseflip.cohort.settings import MAX_CELLS
     from denseflip.runs.run import default_jobs
 
+    check_pictures(pictures)
     check_new_folder(out, force=force, resumable=True)
     workers = 1 if engine == "serial" else jobs or default_jobs()
 
@@ -140,7 +143,7 @@ def cohort(
     except KeyboardInterrupt:
         typer.echo(stopped(out), err=True)
         raise
-    write_cohort(found, out)
+    write_cohort(found, out, pictures)
     if as_json:
         print_json(found.to_dict())
         return
@@ -153,7 +156,7 @@ def _at_terminal() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def write_cohort(found: Cohort, out: Path) -> None:
+def write_cohort(found: Cohort, out: Path, pictures: str = "png") -> None:
     """Write page, tables, JSON and pictures of a cohort into a folder."""
     from denseflip.errors import MissingExtraError
     from denseflip.files import write_whole
@@ -171,8 +174,8 @@ def write_cohort(found: Cohort, out: Path) -> None:
     if not found.observed.explained:
         return
     try:
-        plot_cohort_matrix(found, path=out / "matrix.png", force=True)
-        plot_cohort_chords(found, path=out / "chords.png", force=True)
-        plot_cohort_patients(found, path=out / "patients.png", force=True)
+        plot_cohort_matrix(found, path=out / f"matrix.{pictures}", force=True)
+        plot_cohort_chords(found, path=out / f"chords.{pictures}", force=True)
+        plot_cohort_patients(found, path=out / f"patients.{pictures}", force=True)
     except MissingExtraError as error:
         typer.echo(f"No pictures: {error}", err=True)

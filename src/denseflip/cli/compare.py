@@ -19,7 +19,7 @@ from denseflip.cli.common import (
 )
 from denseflip.cli.data import find_graph
 from denseflip.cli.explain import explain
-from denseflip.cli.options import documented, request_options
+from denseflip.cli.options import check_pictures, documented, request_options
 from denseflip.cli.progress import ProgressLine
 from denseflip.request import PER_METHOD, Request
 
@@ -47,6 +47,7 @@ def compare(
     out: Path | None = None,
     force: bool = False,
     json: bool = False,
+    pictures: Annotated[str, typer.Option("--format")] = "png",
 ) -> None:
     """Explain one graph by several methods and compare their answers.
 
@@ -64,6 +65,10 @@ def compare(
     Search
     ------
     methods : Comma-separated methods, e.g. auto,tri,cli+min,mylab:peel.
+
+    Output
+    ------
+    pictures : Format of the pictures in --out: png (300 dpi), svg or pdf.
     """
     from denseflip.checks import check_new_folder
     from denseflip.search.methods.registry import method_for
@@ -74,6 +79,7 @@ def compare(
     names = [name.strip() for name in methods.split(",") if name.strip()]
     for name in names:  # refuse wrong names before anything is loaded
         method_for(replace(request, method=name))
+    check_pictures(pictures)
     if out is not None:
         check_new_folder(out, force=force)
     subject = find_graph(
@@ -110,7 +116,13 @@ def compare(
             typer.echo(f"\n{spelled.strip()}")
     if out is not None:
         for path in write_outputs(
-            rows, out, classifier, dataset=subject.dataset, command=this_command(), force=force
+            rows,
+            out,
+            classifier,
+            dataset=subject.dataset,
+            command=this_command(),
+            force=force,
+            pictures=pictures,
         ):
             err_console().print(f"Wrote {path}", style="dim")
 

@@ -23,6 +23,8 @@ from denseflip.cli.progress import ProgressLine
 from denseflip.request import Request
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from denseflip.datasets import Dataset
     from denseflip.story.story import Story
 
@@ -156,12 +158,14 @@ def explain(
     force : Overwrite what is in --out.
     json : Print JSON.
     form : Output format: text, json, csv or tsv. csv and tsv print a row per edit for one graph, a
-        row per graph for many.
+        row per graph for many. svg, pdf or png sets the format of the pictures in --out (png by
+        default, 300 dpi).
     """
     from dataclasses import replace
 
     from denseflip.checks import check_new_folder
     from denseflip.classifiers.evaluation import read_evaluation
+    from denseflip.errors import InvalidParameterError
     from denseflip.experiments.table import Table
     from denseflip.graph import Nodes
     from denseflip.search.methods.registry import method_for
@@ -179,9 +183,12 @@ def explain(
     # Check everything possible before loading or training anything.
     method = method_for(request)
     check_request(request)
-    form = _check_form(form, json)
+    form, pictures = _check_form(form, json, out)
     known = None if evaluation is None else read_evaluation(evaluation)
     if every or classes or len(ids or ()) > 1:
+        if pictures is not None:
+            msg = f"--format {pictures} applies to one graph; for many, --out has pages only."
+            raise InvalidParameterError(msg)
         _only_for_one(
             front=request.front,
             n=request.n > 1,
@@ -255,6 +262,7 @@ def explain(
             command=this_command(),
             force=force,
             whatif=whatif_data(subject, classifier, story=story),
+            pictures=pictures or "png",
         ):
             err_console().print(f"Wrote {path}", style="dim")
 
@@ -268,16 +276,22 @@ def say_default(dataset: Dataset | None, source: str) -> None:
     err_console().print(text, style="dim")
 
 
-def _check_form(form: str, json: bool) -> str:
-    """Return the output format; ``--json`` is short for ``--format json``."""
+def _check_form(form: str, json: bool, out: Path | None) -> tuple[str, str | None]:
+    """Return the format of the output and of the pictures; ``--json`` is ``--format json``."""
     from denseflip.errors import InvalidParameterError, UnknownNameError
+    from denseflip.report.canvas import FORMATS as PICTURES
 
+    if form in PICTURES:
+        if out is None:
+            msg = f"--format {form} is the format of the pictures in --out. Give --out FOLDER."
+            raise InvalidParameterError(msg)
+        return "json" if json else "text", form
     if form not in FORMATS:
-        raise UnknownNameError("form", form, FORMATS, parameter="form")
+        raise UnknownNameError("form", form, (*FORMATS, *PICTURES), parameter="form")
     if json and form not in {"text", "json"}:
         msg = f"--json and --format {form} contradict each other. Give one of them."
         raise InvalidParameterError(msg)
-    return "json" if json else form
+    return "json" if json else form, None
 
 
 _OF_FILES = ("background", "percentile", "threshold", "edges")

@@ -228,6 +228,14 @@ def _empty(value: Any) -> Any:
 # ---- options that do not apply ----------------------------------------------------------------
 
 
+def check_pictures(form: str) -> None:
+    """Refuse an unknown format of pictures."""
+    from denseflip.errors import check_name
+    from denseflip.report.canvas import FORMATS
+
+    check_name("picture format", form, FORMATS, parameter="pictures")
+
+
 def refuse(name: str, reason: str) -> None:
     """Refuse an option that does not apply to what was given."""
     from denseflip.errors import InvalidParameterError

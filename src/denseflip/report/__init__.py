@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from denseflip.report.plot import plot_connectome as plot_connectome
     from denseflip.report.plot import plot_region_matrix as plot_region_matrix
     from denseflip.report.plot import plot_regions as plot_regions
+    from denseflip.report.reference_strip import plot_reference as plot_reference
     from denseflip.report.view import View as View
     from denseflip.report.view import view_connectome as view_connectome
 
@@ -33,6 +34,7 @@ _HOME = {
         "comparison": ("plot_comparison",),
         "page": ("make_page", "write_page"),
         "plot": ("plot_circle", "plot_connectome", "plot_region_matrix", "plot_regions"),
+        "reference_strip": ("plot_reference",),
         "view": ("View", "view_connectome"),
     }.items()
     for name in names

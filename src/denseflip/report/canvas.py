@@ -71,6 +71,7 @@ def style() -> Any:
             "hatch.linewidth": 0.7,
             "svg.hashsalt": "denseflip",
             "svg.fonttype": "path",
+            "pdf.fonttype": 42,  # embedded as TrueType, as journals ask
         }
     )
 
@@ -89,7 +90,7 @@ def words(text: str, limit: int = 200) -> str:
 
 
 def save_figure(
-    figure: Any, path: str | Path | None, *, force: bool = False, dpi: int = 160
+    figure: Any, path: str | Path | None, *, force: bool = False, dpi: int = 300
 ) -> Any:
     """Write the figure if a path is given, and return it."""
     if path is None:

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from denseflip.report.strip_layout import Strip, make_strip
+
 if TYPE_CHECKING:
     from denseflip.story.story import Story
 
@@ -56,6 +58,7 @@ class Answer:
     read : how far it holds, in a sentence.
     count : the number next to the point.
     sentence : its sentence.
+    strip : what real graphs have in its places.
     current : whether it is the answer that the page explains.
     """
 
@@ -70,6 +73,7 @@ class Answer:
     truth: str
     read: str
     sentence: Told
+    strip: Strip | None
     current: bool
 
 
@@ -138,6 +142,7 @@ def draw_front(stories: Sequence[Story], current: Story) -> FrontPicture | None:
                 truth=truth_words(story),
                 read=beside(story)[0],
                 sentence=told(story),
+                strip=make_strip(story),
                 current=story.result.edits == current.result.edits,
             )
         )

@@ -8,16 +8,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from denseflip._version import __version__
-from denseflip.report.facts import Chip, chips_of, classifier_card, dataset_card
+from denseflip.report.facts import Chip, badge_chip, classifier_card, dataset_card
 from denseflip.report.front import Told, read_cell, told
 from denseflip.report.html import Context, Fact
 from denseflip.report.page import LIMITS
+from denseflip.report.strip_layout import SmallStrip, make_small_strip
 
 if TYPE_CHECKING:
     from denseflip.story.story import Story
 
 _COLUMNS = ("graph", "class", "decision", "what would change it", "places", "edits", "% of edges")
 _LISTED = 3  # maximum length of a list here; the page of the graph has more
+_STRIPS = (
+    "Strips: a tick is the number of connections of a real graph, those of the old class above and "
+    "of the new class below. Shaded: the 95 % prediction interval of the new class. Arrow: before "
+    "and after the change."
+)
 
 
 @dataclass(frozen=True)
@@ -33,6 +39,7 @@ class ManyRow:
     chip: Chip | None
     truth: str
     sentence: Told
+    strip: SmallStrip | None
     failure: str
     cells: str
     edits: str
@@ -51,6 +58,7 @@ class ManyContext(Context):
     tiles: tuple[Fact, ...]
     columns: tuple[str, ...]
     rows: tuple[ManyRow, ...]
+    strips: str
     files: tuple[Fact, ...]
     limits: tuple[str, ...]
     verdict: str
@@ -96,6 +104,7 @@ def make_index(
         tiles=many_tiles(entries),
         columns=(*_COLUMNS, "queries", "true as read"),
         rows=tuple(_row(entry, (links or {}).get(entry.id, "")) for entry in entries),
+        strips=_STRIPS if any(story.reference for story in stories) else "",
         files=tuple(Fact(file, what) for file, what in (files or {}).items()),
         limits=LIMITS,
         verdict=known.verdict,
@@ -113,10 +122,12 @@ def many_tiles(entries: Sequence[Any]) -> tuple[Fact, ...]:
     tiles = [Fact("counterfactuals found", f"{len(found):,} of {len(entries):,}")]
     if found:
         true = sum(story.true_as_read for story in found)
+        inside = sum(story.in_range is True for story in found)
         edits = statistics.median(story.result.distance for story in found)
         cells = statistics.median(len(story.claim.amounts) for story in found)
         tiles += [
             Fact("sentences true as read", f"{true:,} of {len(found):,}"),
+            Fact("sentences in range", f"{inside:,} of {len(found):,}"),
             Fact("places named, median", f"{cells:g}"),
             Fact("edits, median", f"{edits:,g}"),
         ]
@@ -132,7 +143,7 @@ def _row(entry: Any, link: str) -> ManyRow:
     story = entry.story
     if story is None:
         return ManyRow(
-            entry.id, link, entry.label, "", "", False, None, "", Told(""), entry.failure,
+            entry.id, link, entry.label, "", "", False, None, "", Told(""), None, entry.failure,
             "", "", "", "",
         )  # fmt: skip
     result, found = story.result, story.result.found
@@ -144,9 +155,10 @@ def _row(entry: Any, link: str) -> ManyRow:
         before=before,
         after=story.class_name(result.label_after) if found else "",
         wrong=story.correct is False,
-        chip=chips_of(story)[0],
+        chip=badge_chip(story),
         truth=read_cell(story),
         sentence=told(story, _LISTED),
+        strip=make_small_strip(story),
         failure="",
         cells=f"{len(story.claim.amounts):,}" if found else "–",
         edits=f"{result.distance:,}" if found else "–",

@@ -48,6 +48,7 @@ from denseflip.report.scene import (
     make_scene,
     status_words,
 )
+from denseflip.report.strip_layout import SmallStrip, Strip, make_small_strip, make_strip
 from denseflip.report.view import view_data
 
 if TYPE_CHECKING:
@@ -83,9 +84,18 @@ class UnderClassifier:
     judged: str
     chips: tuple[Chip, ...]
     sentence: Told
+    strip: Strip | None
     truth: str
     notes: tuple[str, ...]
     current: bool
+
+
+@dataclass(frozen=True)
+class ComparedRow:
+    """One method of a comparison: its cells, and what real graphs have in the places it names."""
+
+    cells: tuple[str, ...]
+    strip: SmallStrip | None
 
 
 @dataclass(frozen=True)
@@ -131,6 +141,7 @@ class PageContext(Context):
     after: str
     chips: tuple[Chip, ...]
     sentence: Told
+    strip: Strip | None
     truth: str
     footnotes: tuple[str, ...]
     tiles: tuple[Fact, ...]
@@ -142,7 +153,7 @@ class PageContext(Context):
     unpictured: str
     view: InteractivePicture | None
     whatif: dict[str, Any] | None
-    compared: tuple[tuple[str, ...], ...]
+    compared: tuple[ComparedRow, ...]
     compared_columns: tuple[str, ...]
     compared_figure: PageFigure | None
     edits: EditTable | None
@@ -262,6 +273,7 @@ def make_page(
         after=story.class_name(result.label_after),
         chips=chips_of(story),
         sentence=told(story),
+        strip=make_strip(story),
         truth=read,
         footnotes=footnotes,
         tiles=tiles_of(story),
@@ -314,6 +326,7 @@ def _under(name: str, story: Story, *, current: bool) -> UnderClassifier:
         judged=str(judged.get("verdict") or "Its accuracy on held-out graphs is not known."),
         chips=chips_of(story),
         sentence=told(story),
+        strip=make_strip(story),
         truth=beside(story)[0],
         notes=tuple(story.result.notes),
         current=current,
@@ -368,7 +381,7 @@ def _cell(value: str | float | None) -> str:
     return value if isinstance(value, str) else f"{value:.3f}"
 
 
-def _compared(name: str, story: Story) -> tuple[str, ...]:
+def _compared(name: str, story: Story) -> ComparedRow:
     """The row of one method in the comparison."""
     r = story.result
     figures = ("–",) * 3
@@ -376,7 +389,8 @@ def _compared(name: str, story: Story) -> tuple[str, ...]:
         share = f"{100 * r.relative_distance:.1f} %"
         figures = (f"{len(r.removed):,}", f"{len(r.added):,}", share)
     named = f"{len(story.claim.amounts):,}" if r.found else "–"
-    return (name, str(r.status), *figures, f"{r.calls:,}", named, read_cell(story), story.short)
+    cells = (name, str(r.status), *figures, f"{r.calls:,}", named, read_cell(story), story.short)
+    return ComparedRow(cells, make_small_strip(story))
 
 
 def _settings(story: Story) -> tuple[Fact, ...]:

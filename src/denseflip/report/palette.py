@@ -19,6 +19,7 @@ REMOVED_INK = "#b92f1d"  # red for text: darker, because letters are thin
 REMOVED_DASH = (0, (3.2, 1.6))  # matplotlib's on-off form; added edges are solid
 MEASURED = "#2a7f78"  # marks of measures: neither edits nor classes
 CLASSES = ("#4477aa", "#cc6677")  # the first and the second class of a data set, side by side
+RANGE = "#e2e6ec"  # the interval of a reference group
 
 # ---- ink and paper ------------------------------------------------------------------------
 
@@ -60,6 +61,9 @@ PAGE = {  # the custom properties of every page: --ink, --quiet, …
     "listed": "#6b4a00",
     "warning-line": "#c98a00",
     "warning-back": "#fff8e6",
+    "class-1": CLASSES[0],
+    "class-2": CLASSES[1],
+    "range": RANGE,
 }
 DARK = {  # the same in dark mode
     **PAGE,
@@ -88,6 +92,9 @@ DARK = {  # the same in dark mode
     "warning-line": "#c98a00",
     "warning-back": "#2c2412",
     "glass": "#9aa7b8",
+    "class-1": "#8fbbe8",
+    "class-2": "#f2a1ac",
+    "range": "#333c48",
 }
 
 # ---- regions ------------------------------------------------------------------------------

@@ -357,9 +357,9 @@ def job_file(
     name: Annotated[str, Path(max_length=40)],
     answer: Annotated[int | None, Query(ge=0, le=1000)] = None,
 ) -> Response:
-    """A file to download: report.html, result.json, edits.csv, brain.node, brain.edge; of many
-    graphs index.html, explanations.csv, edits.csv, result.json; of a cohort cohort.html,
-    cohort.tsv, result.json.
+    """A file to download: report.html, result.json, edits.csv, reference.svg, brain.node,
+    brain.edge; of many graphs index.html, explanations.csv, edits.csv, result.json; of a cohort
+    cohort.html, cohort.tsv, result.json.
     """
     job = _job(request, id)
     if name not in FILES:

@@ -35,7 +35,7 @@ _OWN = (
 )
 _SHARED = (  # files shared with the report
     *("drawing.js", "surface.js", "space.js", "circle.js", "connectome.js", "switches.js"),
-    *("connectome.css", "whatif.js", "panel.js", "whatif.css"),
+    *("connectome.css", "whatif.js", "panel.js", "whatif.css", "strip.css"),
 )
 _KINDS = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8"}
 STATIC = {name: _KINDS[name.rpartition(".")[2]] for name in (*_OWN, *_SHARED, "colours.css")}

@@ -1,4 +1,4 @@
-"""Downloads of a job: the page, JSON, CSV, BrainNet files."""
+"""Downloads of a job: the page, JSON, CSV, the reference strip, BrainNet files."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from denseflip.errors import InvalidParameterError, MissingInputError
 from denseflip.experiments.table import Table
 from denseflip.graph.edits import list_edits
 from denseflip.limits import check_dense
+from denseflip.report.canvas import svg_text
 from denseflip.report.cohort_page import make_cohort_page
 from denseflip.report.page import make_page
+from denseflip.report.reference_strip import plot_reference
 from denseflip.story.story import Story
 
 FILES = {
     "report.html": "text/html; charset=utf-8",
     "result.json": "application/json",
     "edits.csv": "text/csv; charset=utf-8",
+    "reference.svg": "image/svg+xml",
     "explanations.csv": "text/csv; charset=utf-8",
     "index.html": "text/html; charset=utf-8",
     "cohort.html": "text/html; charset=utf-8",
@@ -59,6 +62,8 @@ def make_file(
         return make_page(story, front=front, card=result.get("card") or None, whatif=whatif)
     if name == "edits.csv":
         return edits_csv(story)
+    if name == "reference.svg":
+        return svg_text(plot_reference(story))
     return brainnet_nodes(story) if name == "brain.node" else brainnet_edges(story)
 
 

@@ -21,9 +21,10 @@ from denseflip.experiments.explain_many import Explained, Explanations, gather, 
 from denseflip.experiments.records import read_story
 from denseflip.experiments.spec import StorySpec
 from denseflip.oracles.session import Event, Session
-from denseflip.report.facts import chips_of
+from denseflip.report.facts import badge_chip
 from denseflip.report.front import read_cell
 from denseflip.report.many_page import make_index, many_tiles
+from denseflip.report.strip_layout import strip_html
 from denseflip.request import Request
 from denseflip.runs.engines import SerialEngine
 from denseflip.runs.result_store import Store as Stories
@@ -137,8 +138,9 @@ def _more(one: Explained) -> dict[str, Any]:
     return {
         "short": story.short,
         "read": read_cell(story),
-        "chip": asdict(chips_of(story)[0]),
+        "chip": asdict(badge_chip(story)),
         "wrong": story.correct is False,
+        "strip": strip_html(story, small=True),
     }
 
 

@@ -11,6 +11,7 @@ from denseflip.oracles.session import Session
 from denseflip.report.facts import as_mapping, chips_of, tiles_of
 from denseflip.report.front import beside, named_words, told, truth_words
 from denseflip.report.scene import headline, make_scene, status_words
+from denseflip.report.strip_layout import strip_html
 from denseflip.report.view import circle_data, scene_data
 from denseflip.story.story import Story
 from denseflip.workflow.compare import Compared
@@ -58,6 +59,7 @@ def _answer(story: Story) -> dict[str, Any]:
     return {
         "lead": sentence.lead,
         "items": list(sentence.items),
+        "strip": strip_html(story),
         "truth": read,
         "notes": list(notes),
         "chips": [asdict(chip) for chip in chips_of(story)],
@@ -114,7 +116,8 @@ def row_of(row: Compared) -> dict[str, Any]:
         "found": result.found,
         "status": status_words(row.story),
         "sentence": row.sentence,
-        "chips": [asdict(chip) for chip in chips_of(row.story)],
+        "strip": strip_html(row.story),
+        "chips": [{"kind": c.kind, "text": c.text} for c in chips_of(row.story)],
         "read": truth_words(row.story) if result.found else "",
         "removed": [list(p) for p in result.removed] if result.found else [],
         "added": [list(p) for p in result.added] if result.found else [],

@@ -29,6 +29,7 @@ def write_outputs(
     command: str = "",
     force: bool = False,
     whatif: Mapping[str, Any] | None = None,
+    pictures: str = "png",
 ) -> list[Path]:
     """Write the page, the result and, if the extra is installed, the pictures.
 
@@ -43,6 +44,7 @@ def write_outputs(
     command : the command shown on the page to reproduce it.
     force : write into a folder that is not empty.
     whatif : data of the "what if" panel (`whatif_data`).
+    pictures : the format of the pictures: ``"png"`` (300 dpi), ``"svg"`` or ``"pdf"``.
 
     Returns
     -------
@@ -70,24 +72,30 @@ def write_outputs(
         command=command,
         whatif=whatif,
     )
-    return [page, out / RESULT, *_write_pictures(stories, out)]
+    return [page, out / RESULT, *_write_pictures(stories, out, pictures)]
 
 
-def _write_pictures(stories: Sequence[Story], out: Path) -> list[Path]:
+def _write_pictures(stories: Sequence[Story], out: Path, form: str) -> list[Path]:
     from denseflip.report.comparison import plot_comparison
     from denseflip.report.plot import plot_connectome, plot_regions
+    from denseflip.report.reference_strip import plot_reference
 
     found = [story for story in stories if story.result.found]
+    if not found:
+        return []
+    draw: dict[str, Any] = {"connectome": plot_connectome}
+    if len(stories) > 1:
+        draw = {"comparison": lambda _, **options: plot_comparison(found, **options)}
+    elif found[0].taxonomy is not None:
+        draw["regions"] = plot_regions
+    if found[0].reference:
+        draw["reference"] = plot_reference
+    written = []
     try:
-        if len(stories) > 1 and found:
-            plot_comparison(found, path=out / "comparison.png", force=True)
-            return [out / "comparison.png"]
-        if not found:
-            return []
-        plot_connectome(found[0], path=out / "connectome.png", force=True)
-        if found[0].taxonomy is None:
-            return [out / "connectome.png"]
-        plot_regions(found[0], path=out / "regions.png", force=True)
-        return [out / "connectome.png", out / "regions.png"]
+        for name, plot in draw.items():
+            path = out / f"{name}.{form}"
+            plot(found[0], path=path, force=True)
+            written.append(path)
     except MissingExtraError:
         return []  # the page says how to install the extra
+    return written

@@ -189,23 +189,6 @@ def test_the_page_shows_the_front_and_its_sentences_one_click_apart():
     assert "Shorter, or with fewer edits" not in make_page(stories[0], interactive=False)
 
 
-@pytest.mark.parametrize(
-    ("test", "evaluation", "good"),
-    [
-        (read(), BETTER, True),
-        (read(flips=3), BETTER, False),
-        (None, BETTER, False),
-        (read(), {"accuracy": 0.5, "level": "chance", "verdict": "Not better."}, False),
-        (read(), None, False),
-    ],
-)
-def test_only_what_is_true_as_read_of_an_honest_classifier_is_green(test, evaluation, good):
-    one = replace(story(3, test), evaluation=evaluation)
-    text = make_page(one, interactive=False)
-    assert ('class="chip good"' in text) is good
-    assert one.badge.text in text
-
-
 def test_the_same_graph_under_each_classifier():
     stories = {"svm <1>": story(9, read()), "forest": story(4, read(flips=1), places=2)}
     first = stories["svm <1>"]

@@ -21,7 +21,7 @@ from denseflip.report.html import Context, data_uri, environment, json_text
 ROOMS = ("report", "experiments", "paper")  # where pages are made
 TEMPLATES = files("denseflip.report") / "templates"
 # What jinja itself gives: loop.first, loop.index0.
-LOOP = {"first", "index0", "index"}
+LOOP = {"first", "last", "index0", "index"}
 
 
 def contexts() -> list[type[Context]]:

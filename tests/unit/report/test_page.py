@@ -13,6 +13,7 @@ from denseflip.counterfactual import Status
 from denseflip.errors import InvalidParameterError
 from denseflip.graph import Nodes
 from denseflip.report import page as page_module
+from denseflip.report.facts import marks_of
 from denseflip.report.html import environment
 from denseflip.report.page import make_page
 from denseflip.report.page_figures import PHONE
@@ -96,7 +97,7 @@ def test_tells_the_sentence_its_test_and_its_footnotes(page, tested):
     text = Reader(page).text
     assert tested.verified
     assert " ".join(tested.statement.split()) in text
-    assert tested.badge.text in text
+    assert all(mark.text in text for mark in marks_of(tested))
     for note in tested.footnotes:
         assert " ".join(note.split()) in text
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from denseflip import Counterfactual, compare
 from denseflip.errors import InvalidParameterError, MissingExtraError
+from denseflip.search.claims.reference import PlaceReference
 from denseflip.workflow.explain_and_describe import explain_and_describe
 from denseflip.workflow.outputs import PAGE, RESULT, write_outputs
 from denseflip.workflow.subject import Subject
@@ -75,3 +77,15 @@ def test_pictures_are_drawn_where_they_can_be(tmp_path):
     written = write_outputs(rows, tmp_path / "two")
     assert "comparison.png" in {p.name for p in written}
     assert all(p.is_file() for p in written)
+
+
+def test_pictures_have_the_format_that_was_chosen(tmp_path):
+    pytest.importorskip("matplotlib", reason="pictures need the extra 'brain'")
+    story = explain_and_describe(SUBJECT, linked, "cli")
+    place = PlaceReference(("left", "left"), 6, 0, 3, (2, 3, 4), (0, 1), 1, 6, True)
+    story = replace(story, reference=(place,) * len(story.claim.amounts))
+    names = [p.name for p in write_outputs(story, tmp_path / "svg", pictures="svg")]
+    assert names[2:] == ["connectome.svg", "regions.svg", "reference.svg"]
+    rows = [replace(row, story=story) for row in compare(SUBJECT, linked, ["cli", "edg"])]
+    names = [p.name for p in write_outputs(rows, tmp_path / "pdf", pictures="pdf")]
+    assert names[2:] == ["comparison.pdf", "reference.pdf"]

@@ -1,7 +1,7 @@
 "use strict";
-// The page of the app: sends requests to the API and shows the answers. Data goes in as text only.
+// The page of the app: sends requests to the API and shows the answers. Data goes in as text, or as HTML that the server escaped.
 (() => {
-  const { bars, matrix, EditTable, make, count, save, saveAsPng, svgText } = window.denseflipPictures;
+  const { bars, matrix, EditTable, make, parsed, count, save, saveAsPng, svgText } = window.denseflipPictures;
   const { api, post, listen, readLink, STAGES, progressWords } = window.denseflipAsking;
   const { worth, showComparison, showCohort } = window.denseflipSides;
   const find = (id) => document.getElementById(id);
@@ -275,6 +275,7 @@
     const view = app.view, one = view.answers[app.answer];
     find("chips").replaceChildren(...one.chips.map((chip) => make("li", { class: `chip ${chip.kind}`, text: chip.text })));
     find("sentence").replaceChildren(make("p", { text: one.lead }), ...(one.items.length ? [make("ul", {}, ...one.items.map((text) => make("li", { text })))] : []));
+    find("strip").replaceChildren(...parsed(one.strip));
     find("truth").textContent = options.spell(one.truth);
     find("notes").replaceChildren(...[...new Set([...one.notes, ...view.notes].filter((text) => !view.judged || !text.startsWith(view.judged.verdict)))].map((text) => make("li", { text: options.spell(text) })));
     find("tiles").replaceChildren(...one.tiles.map(([term, value]) => make("div", {}, make("dt", { text: term }), make("dd", { text: value }))));
@@ -451,7 +452,7 @@
   function drawFiles() {
     const at = (name) => `/api/jobs/${app.job}/files/${name}?answer=${app.answer}`;
     const file = (name, text) => make("a", { href: at(name), download: name, text, "data-file": name });
-    const listed = [["report.html", "page"], ["result.json", "JSON"], ["edits.csv", "CSV"], ...(app.view.points ? [["brain.node", "BrainNet .node"]] : []), ["brain.edge", "BrainNet .edge"]];
+    const listed = [["report.html", "page"], ["result.json", "JSON"], ["edits.csv", "CSV"], ...(app.view.answers[app.answer].strip ? [["reference.svg", "reference strip (SVG)"]] : []), ...(app.view.points ? [["brain.node", "BrainNet .node"]] : []), ["brain.edge", "BrainNet .edge"]];
     find("files").replaceChildren(...listed.map(([name, text]) => file(name, text)),
       make("button", { type: "button", id: "save-svg", text: "picture as SVG", onclick: () => save("denseflip.svg", picture(), "image/svg+xml") }),
       make("button", { type: "button", id: "save-png", text: "picture as PNG", onclick: savePng }),

@@ -1,7 +1,7 @@
 "use strict";
 // The index of many subjects: a table that can be sorted and filtered, with a link to each subject.
 (() => {
-  const { make, count } = window.denseflipPictures;
+  const { make, parsed, count } = window.denseflipPictures;
 
   const percent = (share) => `${(100 * share).toFixed(1)} %`;
   const decision = (row) => (row.status === "failed" ? "–" : row.after ? `${row.before} → ${row.after}` : row.before);
@@ -67,10 +67,10 @@
         make("th", { scope: "row" }, row.status === "failed" ? row.id : make("a", { href: link, text: row.id })),
         cell(1, row.class),
         make("td", { "data-label": "decision" }, decision(row), ...(row.wrong ? [make("span", { class: "quiet below", text: "misclassified" })] : [])),
-        make("td", { class: "said", text: short(row) }),
+        make("td", { class: "said" }, short(row), ...parsed(row.strip)),
         number(4, row.cells), number(5, row.edits), number(6, row.relative_distance, percent), number(7, row.calls),
         make("td", { "data-label": COLUMNS[8][0] }, ...(row.status === "found"
-          ? [make("span", { class: `chip ${row.chip.kind}`, text: row.read }), ...(row.chip.text === "true as read" ? [] : [make("span", { class: "quiet below", text: row.chip.text })])]
+          ? [make("span", { class: `chip ${row.chip.kind}`, text: row.read }), make("span", { class: "quiet below", text: row.chip.text.replace(/^true as read, /, "") })]
           : [make("span", { class: `chip ${row.chip.kind}`, text: row.chip.text })])));
     }
 

@@ -26,6 +26,9 @@
     return element;
   }
 
+  /** A fragment of HTML that the server made: its names are escaped, and its scripts never run. */
+  const parsed = (html) => [...new DOMParser().parseFromString(html ?? "", "text/html").body.childNodes];
+
   const titled = (text) => { const t = svg("title"); t.textContent = text; return t; };
   const { count, cut } = window.denseflipDrawing;
 
@@ -180,5 +183,5 @@
     image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
   }
 
-  window.denseflipPictures = { bars, matrix, EditTable, make, svg, count, save, saveAsPng, svgText };
+  window.denseflipPictures = { bars, matrix, EditTable, make, parsed, svg, count, save, saveAsPng, svgText };
 })();

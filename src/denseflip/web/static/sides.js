@@ -1,7 +1,7 @@
 "use strict";
 // The comparison of methods, and what all subjects of a data set have in common.
 (() => {
-  const { make, count } = window.denseflipPictures;
+  const { make, parsed, count } = window.denseflipPictures;
   const find = (id) => document.getElementById(id);
 
   /** The accuracy of a classifier, shown before its explanations. */
@@ -20,7 +20,7 @@
     find("comparison-rows").replaceChildren(make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "comparison of methods" }, make("table", {},
       make("thead", {}, make("tr", {}, ...["method", "edits", "distance", "queries", "region pairs for 80 %", "true as read"].map((text) => make("th", { scope: "col", text })))),
       make("tbody", {}, ...result.rows.map((row) => make("tr", {}, make("th", { scope: "row", text: row.method }), make("td", { text: row.distance === null || !row.applies ? (row.status ?? "does not apply") : count(row.distance) }), make("td", { text: row.relative ? `${(100 * row.relative).toFixed(1)} %` : "–" }), make("td", { text: row.calls ? count(row.calls) : "–" }), make("td", { text: row.regions ?? "–" }), make("td", { text: row.read || "–" })))))),
-    ...result.rows.map((row) => make("section", { class: "method" }, make("h3", { text: row.method }), make("ul", { class: "chips" }, ...(row.chips ?? []).map((chip) => make("li", { class: `chip ${chip.kind}`, text: chip.text }))), make("p", { text: row.sentence }))));
+    ...result.rows.map((row) => make("section", { class: "method" }, make("h3", { text: row.method }), make("ul", { class: "chips" }, ...(row.chips ?? []).map((chip) => make("li", { class: `chip ${chip.kind}`, text: chip.text }))), make("p", { text: row.sentence }), ...parsed(row.strip))));
   }
 
   // ---- what all have in common ------------------------------------------------------------------

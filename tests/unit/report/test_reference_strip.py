@@ -1,0 +1,324 @@
+"""The reference strip: what is drawn, on pages and as a figure, and the marks beside it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pytest.importorskip("matplotlib", reason="pictures need the extra 'brain'")
+from denseflip import plot_reference
+from denseflip.counterfactual import AsRead
+from denseflip.errors import InvalidParameterError, MissingInputError
+from denseflip.report.canvas import svg_text
+from denseflip.report.facts import badge_chip, marks_of
+from denseflip.report.many_page import make_index
+from denseflip.report.page import make_page
+from denseflip.report.palette import DARK, PAGE, contrast
+from denseflip.report.strip_layout import (
+    make_small_strip,
+    make_strip,
+    range_words,
+    spread,
+    strip_html,
+    tick_anchors,
+    tick_marks,
+)
+from denseflip.search.claims.reference import PlaceReference
+from denseflip.story.story import Story
+from stories import make_story, plain_nodes, sided_nodes
+
+BETTER = {"accuracy": 0.9, "level": "better", "verdict": "Better than chance: 90 %."}
+CHANCE = {"accuracy": 0.5, "level": "chance", "verdict": "Not better than chance."}
+READ = AsRead("regions", "region", "any", 60, 60)
+PLACE = PlaceReference(
+    place=("left A & <b>", "right A & <b>"), size=100, before=10, after=40,
+    group=(30, 38, 38, 41, 52), same=(5, 9, 10), low=20, high=60, in_range=True, effect=2.0,
+)  # fmt: skip
+
+
+def story(*places: PlaceReference, evaluation=BETTER, as_read=READ) -> Story:
+    """A story whose sentence names one place, or two."""
+    added = [(u, v) for u in (0, 1, 2) for v in (6, 7, 8)][:5]
+    added += [(0, 1)] if len(places) > 1 else []
+    made = make_story(
+        sided_nodes(),
+        (),
+        added,
+        oracle=lambda a: int(sum(a[u, v] for u, v in added) >= len(added)),
+        evaluation=evaluation,
+    )
+    return replace(made, as_read=as_read, reference=places)
+
+
+OTHER = replace(PLACE, place=("left A & <b>", "left A & <b>"), before=40, after=10, in_range=False)
+
+
+class Drawn(HTMLParser):
+    """The elements of a fragment."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+    def of(self, kind: str) -> list[dict[str, str | None]]:
+        return [a for _, a in self.elements if kind in (a.get("class") or "").split()]
+
+
+# ---- the strip of a page ------------------------------------------------------------------
+
+
+def test_every_graph_is_a_dot_and_the_arrow_ends_at_the_numbers():
+    row = make_strip(story(PLACE)).rows[0]
+    assert (len(row.same), len(row.group)) == (3, 5)
+    scale = (row.group[-1].x - row.group[0].x) / (52 - 30)  # percent per edge
+    start = row.group[0].x - 30 * scale
+    assert row.start == pytest.approx(start + 10 * scale, abs=0.05)
+    assert row.end == pytest.approx(start + 40 * scale, abs=0.05)
+    assert row.low == pytest.approx(start + 20 * scale, abs=0.05)
+    assert row.width == pytest.approx(40 * scale, abs=0.05)
+    assert row.median == pytest.approx(start + 38 * scale, abs=0.05)
+    assert (row.before, row.after, row.way) == ("10", "40", "right")
+    assert [label.text for label in row.labels] == ["20", "38", "60"]
+
+
+def test_the_fragment_draws_what_was_laid_out_and_says_it_in_words():
+    text = strip_html(story(PLACE, OTHER))
+    drawn = Drawn(text)
+    assert sum(tag == "circle" for tag, _ in drawn.elements) == 2 * (3 + 5 + 1)
+    assert len(drawn.of("strip-range")) == len(drawn.of("strip-median")) == 2
+    alts = [a["aria-label"] for tag, a in drawn.elements if tag == "svg" and "aria-label" in a]
+    assert alts[0] == (
+        "left A & <b> – right A & <b>: Patient 9 has 10 before and 40 after. 5 Patient graphs: "
+        "median 38, 30 to 52, 95 % prediction interval 20 to 60. 3 Control & <Normal> graphs: "
+        "median 9, 5 to 10. In range."
+    )
+    assert alts[1].startswith("within left A & <b>: ")
+    assert alts[1].endswith("Out of range.")
+    assert "<b>" not in text
+    assert "style=" not in text  # the policy of the app forbids it
+
+
+def test_without_a_reference_there_is_no_strip():
+    none = story()
+    assert make_strip(none) is None
+    assert make_small_strip(none) is None
+    assert strip_html(none) == strip_html(none, small=True) == ""
+    assert 'class="strip"' not in make_page(none, interactive=False)
+    with pytest.raises(MissingInputError, match="with a background"):
+        plot_reference(none)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_small_groups_have_no_interval(n):
+    few = replace(PLACE, group=PLACE.group[:n], low=None, high=None, in_range=None, effect=None)
+    text = strip_html(story(few))
+    assert "strip-range" not in text
+    assert "Whether in range is not known." in text
+    assert "95 %" not in text
+    assert ("strip-median" in text) is (n > 0)
+    assert strip_html(story(few), small=True)
+    assert plot_reference(story(few))
+    words = range_words(story(few))
+    assert words == f"range not known: {n} reference graph{'' if n == 1 else 's'}"
+
+
+def test_equal_counts_are_drawn_too():
+    flat = replace(PLACE, group=(7,) * 5, same=(7,), before=7, after=7, low=7, high=7)
+    row = make_strip(story(flat)).rows[0]
+    assert row.way == "none"
+    assert len({dot.y for dot in row.group}) == 5
+    assert plot_reference(story(flat))
+
+
+def test_a_class_keeps_its_colour_whichever_way_the_change_goes():
+    one = story(PLACE)
+    back = replace(one, class_names=dict(reversed(one.class_names.items())))
+    strips = make_strip(one), make_strip(back)
+    assert (strips[0].same.kind, strips[0].group.kind) == ("class-1", "class-2")
+    assert (strips[1].same.kind, strips[1].group.kind) == ("class-2", "class-1")
+
+
+@pytest.mark.parametrize("colours", [PAGE, DARK])
+@pytest.mark.parametrize("kind", ["class-1", "class-2"])
+def test_dots_stand_out_in_light_and_dark(colours, kind):
+    assert contrast(colours[kind], colours["paper"]) >= 3
+    assert contrast(colours["ink"], colours["range"]) >= 4.5
+
+
+@given(st.lists(st.floats(0, 500), max_size=80) | st.just([7.0] * 900))
+def test_dots_stay_in_their_lane(at):
+    out = spread(at, 6.5, 20)
+    assert len(out) == len(at)
+    assert all(abs(y) <= 10 + 1e-9 for y in out)
+
+
+def test_numbers_below_the_axis_do_not_overlap():
+    assert [text for _, text in tick_marks(PLACE)] == ["20", "38", "60"]
+    narrow = replace(PLACE, after=400, low=36, high=40)
+    assert [text for _, text in tick_marks(narrow)] == ["36", "40"]
+    assert tick_anchors(narrow) == ["end", "start"]
+    wider = replace(PLACE, after=100)  # two fit, three would not
+    assert [text for _, text in tick_marks(wider)] == ["20", "60"]
+    assert tick_anchors(wider) == ["middle"] * 2
+
+
+# ---- pages and tables -----------------------------------------------------------------------
+
+
+def test_the_page_has_the_strip_directly_under_the_sentence():
+    one = story(PLACE)
+    text = make_page(one, interactive=False)
+    assert re.search(r'</blockquote>\s*<figure class="strip">', text)
+    assert text.index('class="strip"') < text.index('class="footnotes"')
+
+
+def test_comparisons_have_a_strip_for_each_sentence():
+    one, other = story(PLACE), story(PLACE, OTHER)
+    text = make_page(one, classifiers={"a": one, "b": other}, interactive=False)
+    assert text.count('<figure class="strip">') == 3
+    text = make_page(one, stories={"a": one, "b": other}, interactive=False)
+    assert text.count('<div class="strip-small">') == 2
+
+
+class Entry:
+    def __init__(self, story: Story) -> None:
+        self.id, self.label, self.story, self.failure = "a", "b", story, ""
+
+
+def test_the_index_has_small_strips_of_a_few_places():
+    small = make_small_strip(story(*[PLACE] * 5))
+    assert len(small.rows) == 3
+    assert small.more == "2 more places not shown."
+    many = replace(PLACE, group=tuple(range(20, 60)) * 20)
+    text = strip_html(story(many), small=True)
+    assert len(text) < 2500
+    page = make_index([Entry(story(PLACE)), Entry(story())], name="toy")
+    assert page.count('<div class="strip-small">') == 1
+    assert "Strips: a tick is" in page
+    assert "Strips:" not in make_index([Entry(story())], name="toy")
+
+
+# ---- the figure -----------------------------------------------------------------------------
+
+
+def by_gid(figure, gid):
+    return [a for axes in figure.axes for a in axes.get_children() if a.get_gid() == gid]
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_the_figure_draws_every_graph_the_interval_and_the_arrow(narrow):
+    figure = plot_reference(story(PLACE, OTHER), narrow=narrow)
+    assert len(figure.axes) == 2
+    group, same = by_gid(figure, "group")[0], by_gid(figure, "same")[0]
+    assert [x for x, _ in group.get_offsets()] == list(PLACE.group)
+    assert [x for x, _ in same.get_offsets()] == list(PLACE.same)
+    box = by_gid(figure, "interval")[0]
+    assert (box.get_x(), box.get_x() + box.get_width()) == (20, 60)
+    assert list(by_gid(figure, "median")[0].get_xdata()) == [38, 38]
+    arrow = by_gid(figure, "arrow")[1]
+    assert (arrow.xyann[0], arrow.xy[0]) == (40, 10)
+    texts = [t.get_text() for t in figure.legends[0].get_texts()]
+    assert "95 % prediction interval of Patient" in texts
+    assert svg_text(figure)
+
+
+def test_many_places_are_cut_and_counted():
+    many = story(*[PLACE] * 10)
+    assert len(make_strip(many).rows) == 8
+    assert "2 more places not shown." in strip_html(many)
+    figure = plot_reference(many, top=9)
+    assert len(figure.axes) == 9
+    assert "1 more place not shown." in [text.get_text() for text in figure.texts]
+    assert "not shown" not in strip_html(story(PLACE))
+    with pytest.raises(InvalidParameterError, match="top must be"):
+        plot_reference(many, top=0)
+
+
+@pytest.mark.parametrize("form", ["svg", "pdf", "png"])
+def test_the_figure_is_written_for_print(tmp_path, form):
+    path = tmp_path / f"strip.{form}"
+    plot_reference(story(PLACE), path=path)
+    content = path.read_bytes()
+    if form == "pdf":  # TrueType letters, embedded
+        assert b"/FontFile2" in content
+        assert b"/Type3" not in content
+    elif form == "png":
+        from PIL import Image
+
+        with Image.open(path) as picture:
+            assert round(picture.info["dpi"][0]) == 300
+    else:
+        assert b"<text" not in content  # letters are outlines
+
+
+# ---- marks ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        (PLACE, "in range: 40 within 20–60"),
+        (replace(PLACE, before=90, after=70), "in range: 70 towards 20–60"),
+        (replace(PLACE, after=70, in_range=False), "out of range: 70 outside 20–60"),
+        (replace(PLACE, in_range=False), "out of range: more changed than real graphs differ by"),
+    ],
+)
+def test_the_mark_of_the_range_says_its_figure(place, said):
+    assert range_words(story(place)) == said
+
+
+def test_the_footnote_says_where_a_change_only_moves_towards_the_interval():
+    inside, towards = story(PLACE), story(replace(PLACE, before=90, after=70))
+    notes = [next(n for n in s.footnotes if n.startswith("In range")) for s in (inside, towards)]
+    assert ["nearer to it than before" in note for note in notes] == [False, True]
+
+
+def test_marks_of_several_places_count_them():
+    assert range_words(story(PLACE, PLACE)) == "in range: 2 of 2 places"
+    assert range_words(story(PLACE, OTHER)) == "out of range: 1 of 2 places"
+
+
+@pytest.mark.parametrize(
+    ("made", "kinds"),
+    [
+        (story(PLACE), ["good", "good", "good"]),
+        (story(replace(PLACE, in_range=False)), ["plain", "listed", "plain"]),
+        (story(PLACE, evaluation=CHANCE), ["plain", "plain", "listed"]),
+        (story(PLACE, evaluation=None), ["plain", "plain", "plain"]),
+        (story(PLACE, as_read=replace(READ, flips=3)), ["listed", "plain", "plain"]),
+        (story(), ["plain", "plain", "plain"]),
+    ],
+)
+def test_marks_are_green_only_together(made, kinds):
+    marks = marks_of(made)
+    assert [mark.kind for mark in marks] == kinds
+    assert (badge_chip(made).kind == "good") is ("good" in kinds)
+    text = make_page(made, interactive=False)
+    assert ('class="chip good"' in text) is ("good" in kinds)
+
+
+def test_each_mark_says_its_figure():
+    assert [mark.text for mark in marks_of(story(PLACE))] == [
+        "true as read: 60 of 60 redraws",
+        "in range: 40 within 20–60",
+        "classifier better than chance: 90 % of held-out graphs",
+    ]
+    assert marks_of(story(PLACE, evaluation=CHANCE))[2].text == (
+        "the classifier is at chance: 50 % of held-out graphs"
+    )
+
+
+def test_nothing_found_has_no_marks():
+    none = make_story(plain_nodes(), [(0, 1)], [(2, 3)])
+    assert "classifier not judged" in [mark.text for mark in marks_of(none)]
+    lost = replace(none, result=replace(none.result, status="exhausted", label_after=0))
+    assert marks_of(lost) == ()
