@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from denseflip import Dataset, describe, evaluate, explain, fit_oracle, load_dataset
+from denseflip.errors import MissingInputError
 from denseflip.metrics import MEASURES, Case
 from denseflip.oracles.background import Background
 from denseflip.oracles.session import Session
@@ -187,7 +188,10 @@ def run(
         if (setting.data, setting.preset, way, graph) not in log.rows
     ]
     for graph, way in todo:
-        row = setting.row(graph, **ways[way])
+        try:
+            row = setting.row(graph, **ways[way])
+        except MissingInputError:  # a method that needs regions, and a data set without
+            continue
         log.add((setting.data, setting.preset, way, graph), row)
     if judge and (setting.data, setting.preset) not in log.rows:
         log.add((setting.data, setting.preset), setting.quality())
@@ -250,8 +254,8 @@ def _of_chance(quality: Row) -> str:
 def second_table(log: Log) -> Iterator[str]:
     """Every method, over all data sets together."""
     yield from _head(
-        ("method", "found", "d%", "told", "in range", "places in range", "worst z", "towards",
-         "cells in range", "places", "net edges")
+        ("method", "found", "d%", "told", "in range", "both", "places in range", "worst z",
+         "towards", "cells in range", "places", "net edges")
     )  # fmt: skip
     for method in (*PAPER, *OURS):
         rows = [row for key, row in log.rows.items() if key[2:3] == (f"method {method}",)]
@@ -260,12 +264,13 @@ def second_table(log: Log) -> Iterator[str]:
         found = [row for row in rows if row["found"]]
         cells = dict(zip(COLUMNS, figures(rows), strict=True))
         places = [yes for row in found for yes in row["in_range"]]
+        both = sum(bool(row["told"] and row["in_range"] and all(row["in_range"])) for row in found)
         yield _line(
             (
                 f"`{method}`", _of(len(found), len(rows)),
                 _median([row["d"] for row in found], places=2), cells["told"], cells["in range"],
-                _share(places), cells["worst z"], cells["towards"], cells["cells in range"],
-                cells["places"], cells["net edges"],
+                _of(both, len(rows)), _share(places), cells["worst z"], cells["towards"],
+                cells["cells in range"], cells["places"], cells["net edges"],
             )
         )  # fmt: skip
 
@@ -341,8 +346,10 @@ def write(name: str, lines: Sequence[str]) -> None:
     """Put a table between its markers on the page."""
     text = PAGE.read_text(encoding="utf-8")
     begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->"
-    head, _, rest = text.partition(begin)
-    _, _, tail = rest.partition(end)
+    head, found, rest = text.partition(begin)
+    _, closed, tail = rest.partition(end)
+    if not found or not closed:
+        raise SystemExit(f"{PAGE.name} has no place for {name!r}: {begin.strip()} … {end}.")
     table = "".join(f"{line}\n" for line in lines)
     PAGE.write_text(f"{head}{begin}{table}{end}{tail}", encoding="utf-8")
 

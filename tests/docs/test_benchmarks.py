@@ -51,6 +51,41 @@ def test_the_reference_finds_what_the_published_profile_finds(opened) -> None:
     assert reference.calls == asked
 
 
+def test_believable_in_its_short_form(opened, tmp_path, capsys) -> None:
+    script = opened("believable")
+    out = tmp_path / "rows.jsonl"
+    script.main(["--short", "--out", str(out)])
+    head, _, *lines = capsys.readouterr().out.splitlines()
+    assert head.count("|") == len(script.COLUMNS) + 4
+    assert [line.split("|")[3].strip() for line in lines] == ["before", "after"] * 2
+    after = [cell.strip() for cell in lines[1].split("|")[4:-1]]
+    figures = dict(zip(script.COLUMNS, after, strict=True))
+    assert figures["in range"] == "2 of 2"
+    assert figures["net edges"] == "0"
+    script.main(["--short", "--no-run", "--out", str(out)])
+    assert capsys.readouterr().out.splitlines() == [head, _, *lines]
+    assert len(out.read_text(encoding="utf-8").splitlines()) == 5  # four answers, one classifier
+
+
+def test_the_second_table_of_believable(opened, tmp_path, capsys, monkeypatch) -> None:
+    script = opened("believable")
+    monkeypatch.setattr(script, "PAPER", ("tri",))
+    monkeypatch.setattr(script, "OURS", ("auto",))
+    page = tmp_path / "page.md"
+    page.write_text("a\n<!-- paper: begin -->\nstale\n<!-- paper: end -->\nb\n", encoding="utf-8")
+    monkeypatch.setattr(script, "PAGE", page)
+    out = tmp_path / "rows.jsonl"
+    script.main(["--short", "--paper", "--write", "--out", str(out)])
+    _, _, *lines = capsys.readouterr().out.splitlines()
+    assert [line.split("|")[1].strip() for line in lines] == ["`tri`", "`auto`"]
+    text = page.read_text(encoding="utf-8")
+    assert "stale" not in text
+    assert lines[0] in text
+    page.write_text("no place", encoding="utf-8")
+    with pytest.raises(SystemExit, match="no place for 'paper'"):
+        script.main(["--short", "--paper", "--no-run", "--write", "--out", str(out)])
+
+
 def test_laplacians_of_the_asked_graphs(opened) -> None:
     triangle = Graph.from_edges(3, [(0, 1), (1, 2), (0, 2)])
     result = explain(triangle, lambda a: int(a[0, 1] + a[1, 2] + a[0, 2] > 2), _one_removal)

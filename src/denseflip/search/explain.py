@@ -24,7 +24,7 @@ from denseflip.oracles.session import MAX_BATCH, Session
 from denseflip.request import Request, takes_request
 from denseflip.search.constraints.bound_constraints import BoundConstraints, bind_constraints
 from denseflip.search.constraints.constrained_session import MAX_REFUSED, ConstrainedSession
-from denseflip.search.core.engine import NOT_IN_RANGE, must_be_in_range, search
+from denseflip.search.core.engine import CHANGED_AFTERWARDS, must_be_in_range, search
 from denseflip.search.core.method import Method
 from denseflip.search.core.problem import CONFIDENCE, Problem, Walk, check_given
 from denseflip.search.core.refinement import Candidate, MinimalRefine, shrink_groups
@@ -316,7 +316,7 @@ def _postprocess(run: _Run, found: Walk) -> _Answer:
             if found.as_read is not None and found.as_read.language != "pairs":
                 facts["as_read"] = None
             if must_be_in_range(case.method.search):
-                problem.note(NOT_IN_RANGE)
+                problem.note(CHANGED_AFTERWARDS)
                 return _Answer(Status.EXHAUSTED, facts={"iterations": facts["iterations"]})
         # A certificate of minimality is valid for one graph only.
         if case.method.refiners or candidate.graph != found.graph:
@@ -399,7 +399,9 @@ def _diverse(run: _Run, result: Counterfactual) -> Counterfactual:
         )
 
     again = RepeatedSearch(case.request.budget, case.request.time_limit, result, search_again)
-    flips = [] if run.recorder is None else run.recorder.flips()
+    flips = []
+    if run.recorder is not None and not must_be_in_range(case.method.search):
+        flips = run.recorder.flips()
     if case.bound is not None:
         flips = [flip for flip in flips if case.bound.too_large(flip[0]) is None]
     result = diversify(result, case.request.n, case.nodes, case.constraints, flips, again)

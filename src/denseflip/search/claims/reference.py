@@ -252,15 +252,15 @@ class Limits:
     def nearer(self, amount: Amount, after: Graph) -> bool:
         """Whether a place of a graph is nearer to the median of the group after a change.
 
-        Of the pairs that the reading means, for additions and for removals.
+        Of the pairs that the reading means: if it adds some and removes others, the distances from
+        both medians are summed.
         """
-        before = self.redraw.places.graph
-        return all(
-            abs(self._away(amount.place, after, adding=adding))
-            < abs(self._away(amount.place, before, adding=adding))
-            for adding, number in ((True, amount.added), (False, amount.removed))
-            if number
+        sides = [side for side in (True, False) if (amount.added if side else amount.removed)]
+        before, then = (
+            sum(abs(self._away(amount.place, graph, adding=adding)) for adding in sides)
+            for graph in (self.redraw.places.graph, after)
         )
+        return then < before
 
     def ends(self, place: Place) -> tuple[int, int]:
         """The smallest and the largest number of edges that a place may end with."""

@@ -23,6 +23,11 @@ NOT_IN_RANGE = (
     "The label was flipped, but not by a sentence that is true as read and in range, as required. "
     'To accept it, pass in_range="prefer".'
 )
+CHANGED_AFTERWARDS = (
+    "A sentence in range was found, but refinement or another requirement (max_edits, robust, "
+    "plausible) changed the answer, so it no longer holds. Leave that out, or pass "
+    'in_range="prefer".'
+)
 
 
 def must_be_in_range(method: Stream | Conversation) -> bool:
