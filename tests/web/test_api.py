@@ -213,11 +213,16 @@ def explained(client, **asked):
 
 
 @pytest.mark.parametrize(
-    ("subject", "reading"), [("g0000", "any"), ("g0001", "typical"), ("g0006", "distinctive")]
+    ("classifier", "subject", "reading"),
+    [
+        ("regions-logistic", "g0000", "any"),
+        ("sf-knn", "g0011", "typical"),
+        ("edges-logistic", "g0006", "distinctive"),
+    ],
 )
-def test_what_if_opens_with_the_claim_of_the_sentence(client, subject, reading):
-    job, story = explained(client, subject=subject)
-    asked = {**ASKED, "subject": subject}
+def test_what_if_opens_with_the_claim_of_the_sentence(client, classifier, subject, reading):
+    job, story = explained(client, subject=subject, classifier=classifier)
+    asked = {**ASKED, "subject": subject, "classifier": classifier}
     data = client.get("/api/whatif", params={**asked, "job": job}).json()
     start = data["start"]
     assert start["reading"] == story.reading == reading
@@ -226,6 +231,7 @@ def test_what_if_opens_with_the_claim_of_the_sentence(client, subject, reading):
     assert start["test"] == {"draws": story.as_read.draws, "flips": story.as_read.flips}
     target = dict(data["classes"])[data["target"]]
     body = {"cells": start["cells"], "reading": reading, "target": target, "first": start["edits"]}
+    body["draws"] = 100
     answer = client.post("/api/whatif", json=asked | body).json()
     assert answer["label"] == target != answer["before"]
     assert answer["flips"] >= 0.9 * answer["draws"]

@@ -217,8 +217,8 @@ def _balance_note(sentences: Sentences) -> str | None:
     after = sentences.class_name(sentences.claim.label)
     words, edges = sentences.words, sentences.result.original.n_edges
     return (
-        f"The number of {words.units} stays at {edges:,}, because real graphs of {after} have nearly "
-        f"the same number: {words.count(number)} "
+        f"The number of {words.units} stays at {edges:,}, because real graphs of {after} have "
+        f"nearly the same number: {words.count(number)} "
         f"{'are' if number > 1 else 'is'} "
         f"{'added' if sentences.claim.elsewhere > 0 else 'removed'} outside the places that are "
         "named, at random, anew in every test."
