@@ -20,6 +20,7 @@ from denseflip.report.front import (
     truth_words,
 )
 from denseflip.report.page import make_page
+from denseflip.search.claims.reference import PlaceReference
 from denseflip.story.story import Story
 from stories import make_story, plain_nodes, sided_nodes
 
@@ -190,17 +191,23 @@ def test_the_page_shows_the_front_and_its_sentences_one_click_apart():
 
 
 @pytest.mark.parametrize(
-    ("test", "evaluation", "good"),
+    ("test", "evaluation", "in_range", "good"),
     [
-        (read(), BETTER, True),
-        (read(flips=3), BETTER, False),
-        (None, BETTER, False),
-        (read(), {"accuracy": 0.5, "level": "chance", "verdict": "Not better."}, False),
-        (read(), None, False),
+        (read(), BETTER, True, True),
+        (read(), BETTER, False, False),
+        (read(), BETTER, None, False),
+        (read(flips=3), BETTER, True, False),
+        (None, BETTER, True, False),
+        (read(), {"accuracy": 0.5, "level": "chance", "verdict": "Not better."}, True, False),
+        (read(), None, True, False),
     ],
 )
-def test_only_what_is_true_as_read_of_an_honest_classifier_is_green(test, evaluation, good):
-    one = replace(story(3, test), evaluation=evaluation)
+def test_only_a_sentence_that_is_true_and_in_range_of_a_good_classifier_is_green(
+    test, evaluation, in_range, good
+):
+    ends = (None, None) if in_range is None else (2, 4)
+    place = PlaceReference(("a", "b"), 9, 0, 3, (2, 3, 4), (0, 0, 1), *ends, in_range, 2.0)
+    one = replace(story(3, test), evaluation=evaluation, reference=(place,))
     text = make_page(one, interactive=False)
     assert ('class="chip good"' in text) is good
     assert one.badge.text in text
