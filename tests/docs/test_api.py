@@ -94,6 +94,8 @@ OPTIONS = [
     "*language=None",
     "*max_cells=None",
     "*objective=None",
+    "*in_range=None",
+    "*balance=None",
     "*vocabulary='auto'",
     "*share=0.0",
     "*constraints=None",
@@ -125,7 +127,15 @@ def test_explain_is_called_like_this():
 
 
 def test_compare_is_called_like_this():
-    per_method = ("*parameters", "*language", "*objective", "*front", "*n=")
+    per_method = (
+        "*parameters",
+        "*language",
+        "*objective",
+        "*in_range",
+        "*balance",
+        "*front",
+        "*n=",
+    )
     assert parameters(denseflip.compare) == [
         "graph",
         "oracle",

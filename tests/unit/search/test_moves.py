@@ -78,3 +78,11 @@ def test_the_time_is_looked_at_place_by_place():
     reference = Reference(places, [graph], [Graph.from_edges(4, [(0, 2), (1, 3)])])
     with pytest.raises(Late):
         moves_of(Redraw(places), reference, late)
+
+
+@pytest.mark.parametrize(("n_edges", "keeps"), [(20, True), (21, True), (25, False), (10, False)])
+def test_the_number_of_edges_is_kept_only_if_the_original_has_that_number_too(n_edges, keeps):
+    every = [(u, v) for u in range(8) for v in range(u + 1, 8)]
+    group = [Graph.from_edges(8, every[i : i + 20]) for i in range(4)]
+    places = Places(Graph.from_edges(8, every[:n_edges]), TWO)
+    assert Reference(places, [places.graph], group).keeps_edges is keeps

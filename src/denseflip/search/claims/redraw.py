@@ -18,14 +18,7 @@ import numpy.typing as npt
 
 from denseflip.as_read import READINGS
 from denseflip.constraints import Constraints
-from denseflip.counterfactual import (
-    AsRead,
-    Counterfactual,
-    Label,
-    Reading,
-    Target,
-    is_wanted,
-)
+from denseflip.counterfactual import AsRead, Counterfactual, Label, Reading, Target, is_wanted
 from denseflip.errors import (
     InvalidParameterError,
     MissingInputError,

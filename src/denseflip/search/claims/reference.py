@@ -25,6 +25,7 @@ LEVEL = 0.95  # of the prediction interval
 _QUANTILES = 40  # from this many graphs on, the interval has the quantiles as its ends
 _SPREAD = 0.5  # smallest standard deviation, in edges
 STEADY = 0.02  # coefficient of variation below which a group keeps its number of edges
+_NEAR = 3 * STEADY  # how far the original may be from that number, as a share of it
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -149,9 +150,11 @@ class Reference:
 
     @cached_property
     def keeps_edges(self) -> bool:
-        """Whether the graphs of the group have nearly the same number of edges."""
+        """Whether the group and the original have nearly the same number of edges."""
         edges = np.array([graph.n_edges for graph in self.group], dtype=float)
-        return bool(edges.std() < STEADY * edges.mean())
+        mean = edges.mean()
+        away = abs(self.places.graph.n_edges - mean)
+        return bool(edges.std() < STEADY * mean and away <= _NEAR * mean)
 
     @cached_property
     def furthest(self) -> tuple[Ints, Ints]:

@@ -28,6 +28,7 @@ _REGIONS_HINT = (
 )
 
 
+_FAINT = 0.2  # Hedges' g below which two classes hardly differ in a place
 # The smallest budget to suggest: a search for a sentence takes several hundred queries.
 _BUDGET = 1000
 
@@ -153,7 +154,7 @@ def footnotes(sentences: Sentences, evaluation: Any) -> tuple[str, ...]:
         confidence_note(result, sentences.class_name),
     ]
     if result.found:
-        notes += [sentences.range_note, sentences.balance_note]
+        notes += [_range_note(sentences), _balance_note(sentences)]
         notes += [sentences.tested, sentences.read, sentences.listed, sentences.rest]
         if result.minimal is True:
             notes.append(
@@ -172,6 +173,56 @@ def footnotes(sentences: Sentences, evaluation: Any) -> tuple[str, ...]:
     notes.append(shape_advice(sentences).text)
     notes.append(words.caveat)
     return tuple(note for note in notes if note)
+
+
+def _range_note(sentences: Sentences) -> str | None:
+    """Whether the change stays within what real graphs have; None if there is none to name."""
+    if not sentences.reference:
+        return None
+    after = sentences.class_name(sentences.claim.label)
+    n = len(sentences.reference[0].group)
+    group = f"the {n:,} graphs of the data set that the classifier puts in {after}"
+    if n == 1:
+        group = f"the one graph of the data set that the classifier puts in {after}"
+    if sentences.in_range is None:
+        return f"Whether this is in range is not known: there are too few graphs ({group})."
+    if sentences.in_range:
+        nearer = [" – ".join(p.place) for p in sentences.reference if not p.is_inside]
+        moved = f", or moves towards it ({', '.join(nearer)})" if nearer else ""
+        text = (
+            f"In range: every place that is named ends within the 95 % range of {group}{moved},"
+            " and no more is changed there than some of them differ by."
+        )
+    else:
+        out = [" – ".join(place.place) for place in sentences.reference if not place.in_range]
+        text = (
+            f"Out of range ({', '.join(out)}): a graph with this change would be unlike "
+            f"{group}. No sentence in range was found, or none was searched for."
+        )
+    same = [
+        " – ".join(p.place)
+        for p in sentences.reference
+        if p.effect is not None and abs(p.effect) < _FAINT
+    ]
+    if same:
+        text += f" The two classes hardly differ in {', '.join(same)} (Hedges' g below 0.2)."
+    return text
+
+
+def _balance_note(sentences: Sentences) -> str | None:
+    """How the number of edges is kept; None if it is not."""
+    number = abs(sentences.claim.elsewhere)
+    if not number:
+        return None
+    after = sentences.class_name(sentences.claim.label)
+    words, edges = sentences.words, sentences.result.original.n_edges
+    return (
+        f"The number of {words.units} stays at {edges:,}, because real graphs of {after} have "
+        f"nearly the same number: {words.count(number)} "
+        f"{'are' if number > 1 else 'is'} "
+        f"{'added' if sentences.claim.elsewhere > 0 else 'removed'} outside the places that are "
+        "named, at random, anew in every test."
+    )
 
 
 def _lasting(result: Counterfactual) -> str | None:

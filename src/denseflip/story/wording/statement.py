@@ -18,7 +18,6 @@ from denseflip.story.wording.phrases import clause
 from denseflip.story.wording.vocabulary import Vocabulary
 
 LONG = 60  # longer sentences (in words) become a lead sentence and a list
-_FAINT = 0.2  # Hedges' g below which two classes hardly differ in a place
 _SHORT = 40  # maximum number of words for the changes in the short form
 _MOST = 0.8  # of the edits that the sentence does not name, name this share …
 _REST_NAMES = 6  # … if that takes at most this many names
@@ -250,7 +249,9 @@ class Sentences:
             if test.minimal and k > 1:
                 text += f"; no {thing} named can be left out"
             return f"{text}."
-        text += f"all changes ({self.words.count(n)} {where})"
+        elsewhere = abs(self.claim.elsewhere)
+        more = f" and {elsewhere:,} elsewhere" if elsewhere else ""
+        text += f"all changes ({self.words.count(n - elsewhere)} {where}{more})"
         if test.all_needed and k > 1:
             text += f", and all are needed: no {thing} can be left out"
         return f"{text}."
@@ -275,50 +276,6 @@ class Sentences:
         if test.true:
             return f"True as read: {tries}"
         return f"Not true of just any {units} there: only {tries}"
-
-    @property
-    def range_note(self) -> str | None:
-        """Whether the change stays within what real graphs have; None if there is none to name."""
-        if not self.reference:
-            return None
-        n = len(self.reference[0].group)
-        group = f"the {n:,} graphs of the data set that the classifier puts in {self._after}"
-        if n == 1:
-            group = f"the one graph of the data set that the classifier puts in {self._after}"
-        if self.in_range is None:
-            return f"Whether this is in range is not known: there are too few graphs ({group})."
-        if self.in_range:
-            nearer = [" – ".join(p.place) for p in self.reference if not p.is_inside]
-            moved = f", or moves towards it ({', '.join(nearer)})" if nearer else ""
-            text = (
-                f"In range: every place that is named ends within the 95 % range of {group}{moved},"
-                " and no more is changed there than some of them differ by."
-            )
-        else:
-            out = [" – ".join(place.place) for place in self.reference if not place.in_range]
-            text = (
-                f"Out of range ({', '.join(out)}): a graph with this change would be unlike "
-                f"{group}. No sentence in range was found, or none was searched for."
-            )
-        same = [" – ".join(p.place) for p in self.reference if abs(p.effect or 1.0) < _FAINT]
-        if same:
-            text += f" The two classes hardly differ in {', '.join(same)} (Hedges' g below 0.2)."
-        return text
-
-    @property
-    def balance_note(self) -> str | None:
-        """How the number of edges is kept; None if it is not."""
-        number = abs(self.claim.elsewhere)
-        if not number:
-            return None
-        edges = self.words.count(self.result.original.n_edges)
-        return (
-            f"The number of {self.words.units} stays at {edges.split()[0]}, because real graphs of "
-            f"{self._after} have nearly the same number: {self.words.count(number)} "
-            f"{'are' if number > 1 else 'is'} "
-            f"{'added' if self.claim.elsewhere > 0 else 'removed'} outside the places that are "
-            "named, at random, anew in every test."
-        )
 
     @property
     def only_choice(self) -> bool:
