@@ -184,7 +184,7 @@ class ClaimSearch:
             test, amounts = found.pop(preferred(facts))
             if self._beaten(test, amounts):
                 continue
-            verified = test.verdict(test.shrunk(amounts))
+            verified = test.verdict(test.inside(test.shrunk(amounts)))
             if verified is not None and not self._too_large(verified):
                 self.verified.append(verified)
                 if not self.thorough:
@@ -325,6 +325,16 @@ class _ClaimTest:
         if self.limits is None or not self.in_range:
             return amounts
         return tuple(map(self.limits.clip, amounts))
+
+    def inside(self, amounts: Amounts) -> Amounts:
+        """The claim, increased where that brings a place from outside into the interval.
+
+        The smallest change of a graph that lies outside would end between it and real graphs.
+        """
+        if self.limits is None or not self.in_range:
+            return amounts
+        more = tuple(map(self.limits.reach, amounts))
+        return more if more == amounts or self.holds(more) else amounts
 
     def allows(self, amounts: Amounts) -> bool:
         """Whether the claim is in range, if it has to be."""

@@ -282,6 +282,18 @@ class Limits:
         removed = min(removed, max(0, now + added - low))
         return Amount(place, added, removed)
 
+    def reach(self, amount: Amount) -> Amount:
+        """The amount, increased until the place ends in the interval, as far as that is allowed."""
+        place, added, removed = amount
+        low, high = (int(end[self.reference.index(place)]) for end in self.reference.intervals)
+        _, now = self.redraw.places.counts(place)
+        after = now + added - removed
+        if added and after < low:
+            added += low - after
+        elif removed and after > high:
+            removed += after - high
+        return self.clip(Amount(place, added, removed))
+
     def allow(self, amounts: Amounts) -> bool:
         """Whether a claim is in range."""
         return all(self.clip(amount) == amount for amount in amounts) and self.allow_total(amounts)
