@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from denseflip.search.methods.best import Best
 
 MAX_CELLS, WIDE_CELLS = 5, 8  # places of a sentence; more if no shorter one is in range
-_IN_RANGE_QUERIES = 500  # that one language may take to find a sentence in range
+_IN_RANGE_QUERIES = 700  # that one language may take to find a sentence in range
 _MOST_PAIRS = 5_000_000  # of a graph: the pairs of every place are held in memory
 
 
