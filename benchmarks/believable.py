@@ -254,20 +254,21 @@ def _of_chance(quality: Row) -> str:
 def second_table(log: Log) -> Iterator[str]:
     """Every method, over all data sets together."""
     yield from _head(
-        ("method", "found", "d%", "told", "in range", "both", "places in range", "worst z",
-         "towards", "cells in range", "places", "net edges")
+        ("method", "data sets", "found", "d%", "told", "in range", "both", "places in range",
+         "worst z", "towards", "cells in range", "places", "net edges")
     )  # fmt: skip
     for method in (*PAPER, *OURS):
         rows = [row for key, row in log.rows.items() if key[2:3] == (f"method {method}",)]
         if not rows:
             continue
         found = [row for row in rows if row["found"]]
+        n_data = len({key[0] for key in log.rows if key[2:3] == (f"method {method}",)})
         cells = dict(zip(COLUMNS, figures(rows), strict=True))
         places = [yes for row in found for yes in row["in_range"]]
         both = sum(bool(row["told"] and row["in_range"] and all(row["in_range"])) for row in found)
         yield _line(
             (
-                f"`{method}`", _of(len(found), len(rows)),
+                f"`{method}`", str(n_data), _of(len(found), len(rows)),
                 _median([row["d"] for row in found], places=2), cells["told"], cells["in range"],
                 _of(both, len(rows)), _share(places), cells["worst z"], cells["towards"],
                 cells["cells in range"], cells["places"], cells["net edges"],
