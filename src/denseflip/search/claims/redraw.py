@@ -251,9 +251,20 @@ class Repeats:
         return np.sort(joined(parts))
 
     def screened(self, several: Sequence[Amounts], probe: Probe) -> list[bool]:
-        """Whether the first redraw of each claim flips: one query per claim, in one batch."""
-        answers = probe.answers([self.codes(amounts) for amounts in several])
-        return [probe.problem.accepts(answer.label) for answer in answers]
+        """Whether the first redraw of each claim flips: one query per claim, in one batch.
+
+        A claim that cannot be drawn does not flip.
+        """
+        drawn: dict[int, Codes] = {}
+        for i, amounts in enumerate(several):
+            try:
+                codes = self.codes(amounts)
+            except TooFewError:
+                continue
+            drawn[i] = codes
+        answers = dict(zip(drawn, probe.answers(list(drawn.values())), strict=True))
+        accepts = probe.problem.accepts
+        return [i in answers and accepts(answers[i].label) for i in range(len(several))]
 
     def seems(self, amounts: Amounts, probe: Probe, *, draws: int = 3) -> bool:
         """Whether the first few redraws all flip."""
