@@ -65,7 +65,7 @@ def test_advice_is_spelled_as_it_is_typed(folder: Path, capsys: pytest.CaptureFi
     words = ("explain", "g.csv", "--oracle", "box:first", "--method", "edg", "--budget", "1")
     code, out, _ = call(capsys, *words)
     assert code == 0
-    assert "Next: raise budget (it asked 1; try 1000) or time_limit" in out
+    assert "Next: raise budget (1 query was used; try 1000) or time_limit" in out
     assert "* On the command line: --budget, --time-limit, --nodes nodes.csv.\n" in out
 
 
@@ -110,11 +110,11 @@ def test_explain_says_how_true_the_sentence_is_and_which_answers_no_other_beats(
     code, out, err = call(capsys, *words)
     assert code == 0, err
     assert err == ""  # no terminal, no noise
-    assert "[true as read; classifier not judged] True as read: " in out
+    assert "[true as read, in range; classifier not judged] True as read: " in out
     assert out.count("True as read: ") == 1
     assert "change the answer (95 % interval" in out
     assert "The Pareto front: no other answer found" in out
-    assert "\n1. Mouse sub-54811 is classified as BTBR." in out
+    assert "\n1. If Mouse sub-54811's brain had " in out
     assert "cannot be described in the regions of 'region' (14 of them)" in out
     code, out, err = call(capsys, *words, "--json", "--out", "front")
     assert code == 0, err
@@ -158,7 +158,7 @@ def test_explain_prints_the_sentence_and_the_facts(
 ) -> None:
     code, out, _ = call(capsys, "explain", "g.csv", "--oracle", "box:first")
     assert code == 0
-    assert "would have been labelled 0." in out
+    assert "would have been labelled 0 instead of 1." in out
     assert "status     found" in out
 
 

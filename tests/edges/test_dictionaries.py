@@ -27,6 +27,7 @@ from denseflip.cohort.explain_cohort import explain_cohort
 from denseflip.datasets import list_datasets
 from denseflip.errors import DenseflipError, FileFormatError, StoreError
 from denseflip.runs.result_store import Store
+from denseflip.search.claims.reference import PlaceReference
 from denseflip.serialise import FORMS
 from denseflip.story.story import SavedStory
 from denseflip.web.job_store import Job
@@ -94,6 +95,7 @@ LARGE = (
     replace(list_datasets()[0], variants=("a:b",)),
     FEATURE_ROWS,
     SavedRegions("lobe", ("Front", "Back"), (0, 1, 1)),
+    PlaceReference(("Front", "Back"), 9, 2, 4, (3, 4, 5), (1, 2), 3, 5, in_range=True, effect=1.5),
     Header({"name": "edges"}, ("a", "b"), 12, {"seed": 0}, {"skops": "1"}, {"kind": "linear"}),
     Job("a", "explain", "done", {"graph": "g"}, 1.0, 2.0, 3.0, {"a": "b"}, {"c": 1}),
 )

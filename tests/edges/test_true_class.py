@@ -118,7 +118,7 @@ def test_where_it_is_not_known_nothing_is_said():
     story = describe(explain(DATA.graphs[0], ORACLE, "edg"), DATA.nodes, ORACLE)
     assert (story.true_class, story.correct) == (None, None)
     assert "data set says" not in " ".join([str(story), story.detailed, story.classified])
-    assert story.classified == story.lead.partition(". ")[0] + "."
+    assert story.classified == f"This graph is labelled {story.result.label_before}."
 
 
 def test_classes_of_another_kind_are_not_compared():
@@ -163,7 +163,7 @@ def test_nothing_found_says_it_too():
     kept = explain_and_describe(
         find_subject(DATA, WRONG), ORACLE, "edg", target=1 - DATA[WRONG].label
     )
-    assert "That is the class" in kept.lead
+    assert "This is the target class already" in kept.lead
     assert SAYS in kept.lead
 
 

@@ -106,11 +106,9 @@ class Auto(Conversation):
                     balance=self.balance,
                 )
                 try:
-                    claims = [
-                        claim
-                        for attempt in together
-                        for claim in brief.find_claims(problem, session, taxonomy, attempt)
-                    ]
+                    claims = brief.find_claims(problem, session, taxonomy, together[0])
+                    for attempt in together[1:] if claims else ():
+                        claims += brief.find_claims(problem, session, taxonomy, attempt)
                 except BudgetSpentError:
                     if problem.best is not None and problem.best.as_read is not None:
                         self._note_failed(problem, failed)
@@ -118,14 +116,14 @@ class Auto(Conversation):
                     raise
                 if claims:
                     if failed:
-                        problem.note(no_sentence_note(failed[0], together[-1]))
+                        problem.note(no_sentence_note(failed[0], together[0]))
                     self._note_failed(problem, failed)
                     ended = brief.walk(problem, claims, taxonomy)
                     self._note_choice(problem, ended, taxonomy)
                     return self._with_pairs(problem, session, ended) if self.front else ended
                 failed.append(taxonomy)
         if failed:
-            problem.note(no_sentence_note(failed[0], together[-1]))
+            problem.note(no_sentence_note(failed[0], together[0]))
         self._note_failed(problem, failed)
         if self.in_range == "require":
             brief = Brief(max_cells=self.max_cells, balance=self.balance)
@@ -136,10 +134,14 @@ class Auto(Conversation):
         return self._pairs(problem, session, why)
 
     def _rounds(self, problem: Problem) -> list[list[Attempt]]:
-        """The attempts to try in turn; those of a front together, in one language."""
+        """The attempts to try in turn.
+
+        A front shows answers in and out of range, in the first language that has one in range.
+        """
         listed = list(attempts(self, problem))
         if self.front:
-            return [[one for one in listed if not (one.wide or one.unbalanced_only)]]
+            listed = [one for one in listed if not (one.wide or one.unbalanced_only)]
+            return [listed[i:] for i in range(len(listed))]
         return [[one] for one in listed]
 
     def _note_failed(self, problem: Problem, failed: Sequence[Taxonomy | None]) -> None:
