@@ -15,7 +15,9 @@ from denseflip.classifiers.recipes import (
     EstimatorRecipe,
     LinearSvmRecipe,
     LogisticRecipe,
+    Matrix,
     NeighboursRecipe,
+    Positions,
     Recipe,
     select,
 )
@@ -193,14 +195,42 @@ def fit_design(
     dataset: Dataset, design: Design, *, inner_folds: int = INNER_FOLDS, seed: int = 0
 ) -> FittedOracle:
     """Train a design on all graphs of a data set."""
-    labels = dataset.label_array()
-    _, y = np.unique(labels, return_inverse=True)
     rows = design.features.transform(dataset.graphs)
-    recipe = design.recipe
     with single_thread():
-        rng = np.random.default_rng([seed, 2])
-        value = select(recipe, recipe.prepare(rows), y, np.arange(len(y)), inner_folds, rng)
-        trained = recipe.fit(value, rows, labels)
+        value = select_setting(dataset, design, rows, inner_folds=inner_folds, seed=seed)
+        trained = fit_rows(dataset, design, rows, np.arange(len(rows)), value)
+    return trained.with_card(seed=seed)
+
+
+def select_setting(
+    dataset: Dataset,
+    design: Design,
+    rows: Matrix,
+    *,
+    inner_folds: int = INNER_FOLDS,
+    seed: int = 0,
+) -> Any:
+    """The setting of a design, selected by cross-validation on all graphs of a data set."""
+    recipe = design.recipe
+    _, y = np.unique(dataset.label_array(), return_inverse=True)
+    rng = np.random.default_rng([seed, 2])
+    return select(recipe, recipe.prepare(rows), y, np.arange(len(y)), inner_folds, rng)
+
+
+def fit_rows(
+    dataset: Dataset, design: Design, rows: Matrix, at: Positions, value: Any
+) -> FittedOracle:
+    """Train a design with a given setting on some graphs of a data set.
+
+    Parameters
+    ----------
+    dataset, design : the data, and what is to be trained.
+    rows : the features of all graphs.
+    at : the positions of the graphs to train on; a graph may occur several times.
+    value : the setting.
+    """
+    recipe = design.recipe
+    trained = recipe.fit(value, rows[at], dataset.label_array()[at])
     card = {
         "denseflip": __version__,
         "preset": design.preset,
@@ -213,7 +243,6 @@ def fit_design(
         "features": design.features.name,
         "estimator": describe_estimator(trained),
         "chosen": {recipe.parameter: value} if recipe.parameter else {},
-        "seed": seed,
     }
     return FittedOracle(design.features, trained, dataset.class_names, dataset.n_nodes, card)
 

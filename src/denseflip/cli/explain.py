@@ -78,6 +78,7 @@ def explain(
     threshold: options.Threshold = None,
     edges: options.Edges = None,
     evaluation: options.Evaluation = None,
+    refits: options.Refits = "auto",
     *,
     request: Request,
     every: options.All = False,
@@ -144,6 +145,7 @@ def explain(
             percentile=percentile,
             threshold=threshold,
             edges=edges,
+            refits=refits != "auto",
         )
         dataset = open_dataset(source, fetch=fetch_one)
         if oracle is None:
@@ -187,7 +189,12 @@ def explain(
         say_default(subject.dataset, subject.source)
     with ProgressLine(method.name) as watch:
         story = explain_and_describe(
-            subject, classifier, evaluation=known, on_event=watch.listener, request=request
+            subject,
+            classifier,
+            evaluation=known,
+            refits=refits,
+            on_event=watch.listener,
+            request=request,
         )
     several = request.front or request.n > 1
     answers = describe_answers(story, classifier, background=subject.background) if several else ()

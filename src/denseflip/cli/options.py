@@ -22,7 +22,17 @@ OUTPUT = "Output"
 #: Options that the short help of `explain`, `compare` and `cohort` leaves out.
 RARE = frozenset(
     {
-        *("input", "batch", "threshold", "edges", "evaluation", "engine", "scheduler", "pages"),
+        *(
+            "input",
+            "batch",
+            "threshold",
+            "edges",
+            "evaluation",
+            "refits",
+            "engine",
+            "scheduler",
+            "pages",
+        ),
         *(name for name, option in list_options().items() if not option.common),
     }
 )
@@ -215,6 +225,17 @@ Evaluation = Annotated[
     typer.Option(
         rich_help_panel=INPUT,
         help="Evaluation of the classifier: a file written by `denseflip evaluate --out`.",
+    ),
+]
+Refits = Annotated[
+    str,
+    typer.Option(
+        "--refits",
+        rich_help_panel=INPUT,
+        metavar="N|DIR|module:function",
+        help="Classifiers trained again on resampled data, which show whether the sentence outlives "
+        "one fit: a number, a folder of models (.dfo), or your own fit(dataset). 0 for none. "
+        "Default: 20 of a preset if that takes at most 10 s.",
     ),
 ]
 Out = Annotated[

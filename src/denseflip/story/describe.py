@@ -18,6 +18,7 @@ from denseflip.oracles.protocol import Oracle, about_graph, clean_label
 from denseflip.oracles.session import Session
 from denseflip.search.claims.places import whole_claim
 from denseflip.search.claims.redraw import DRAWS
+from denseflip.search.claims.stability import claim_stability
 from denseflip.search.constraints.constrained_session import constrain, constraints_of
 from denseflip.search.core.target import class_names_of
 from denseflip.story.reading import made_for, read_test
@@ -40,6 +41,7 @@ def describe(
     evaluation: Any = None,
     share: float = 0.0,
     background: Any = None,
+    refits: Any = None,
     constraints: Constraints | Mapping[str, Any] | None = None,
     draws: int = DRAWS,
     seed: int = 0,
@@ -77,6 +79,8 @@ def describe(
     background : the data set's graphs. With them, a sentence that does not hold for any connections
         of its places is tested for connections typical of the class it leads to, then for those
         that this class has more often than the original's.
+    refits : the classifier trained again on resampled data (`make_refits`), or a list of such
+        classifiers. A footnote says for how many the sentence holds.
     constraints : the constraints of the search. A result keeps them, except for a mask of pairs
         (``allowed``) and a predicate. Without these here, the tests of the sentence ignore them.
     draws : number of redraws; 0 for none.
@@ -148,6 +152,9 @@ def describe(
             )
         check = replace(check, remarks=(*check.remarks, *remarks))
     check = replace(check, claim=replace(check.claim, reading=reading_of(as_read)))
+    stable = result.stability if known else None
+    if stable is None and session is not None and refits is not None and check.verified:
+        stable = claim_stability(result, check.claim, session, refits, others, bound, seed)
     names = _class_names(class_names, oracle)
     return Story(
         result=result,
@@ -160,6 +167,7 @@ def describe(
         form=form,
         as_read=as_read,
         true_class=None if true_class is None else _class_name(clean_label(true_class), names),
+        stability=stable,
     )
 
 

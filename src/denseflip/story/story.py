@@ -14,6 +14,7 @@ from denseflip.counterfactual import AsRead, Counterfactual, Label, Language, Re
 from denseflip.errors import FileFormatError, MissingInputError, shown
 from denseflip.graph import Edits, Nodes, Taxonomy
 from denseflip.graph.edits_table import list_edits, make_frame
+from denseflip.result_scores import Stability
 from denseflip.search.claims.claim import Claim, node_taxonomy
 from denseflip.search.claims.places import whole_claim
 from denseflip.story.region_table import RegionTable
@@ -43,6 +44,7 @@ class Story:
     form : the form of `str()`.
     as_read : the test of the sentence as read; None if not tested.
     true_class : the class of the graph in the data set, by name; None if unknown.
+    stability : for how many classifiers trained again the sentence holds; None if not tested.
     """
 
     result: Counterfactual
@@ -55,6 +57,7 @@ class Story:
     form: Form = "standard"
     as_read: AsRead | None = None
     true_class: str | None = None
+    stability: Stability | None = None
 
     # ---- the claim ----------------------------------------------------------------------
 
@@ -177,7 +180,7 @@ class Story:
     @property
     def footnotes(self) -> tuple[str, ...]:
         """Notes that a reader needs in addition to the sentence."""
-        return footnotes(self.sentences, self.evaluation)
+        return footnotes(self.sentences, self.evaluation, self.stability)
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -276,6 +279,7 @@ class Story:
             "true_as_read": self.true_as_read,
             "reading": self.reading,
             "as_read": None if self.as_read is None else self.as_read.to_dict(),
+            "stability": None if self.stability is None else self.stability.to_dict(),
             "language": self.language,
             "true_class": self.true_class,
             "correct": self.correct,
@@ -315,6 +319,7 @@ class Story:
             regions = None if name is None else _read_taxonomy(name, data["node_regions"])
             test = data["as_read"]
             as_read = None if test is None else AsRead.from_dict(test)
+            stable = data.get("stability")
             story = cls(
                 result=Counterfactual.from_dict(data["result"]),
                 nodes=nodes,
@@ -332,6 +337,7 @@ class Story:
                 form=data["form"],
                 as_read=as_read,
                 true_class=typed({"true_class": None, **data}, "true_class", str, NoneType),
+                stability=None if stable is None else Stability.from_dict(stable),
             )
             str(story)  # raises if its values do not form a story
             return story

@@ -37,6 +37,7 @@ from denseflip.oracles.session import open_session
 from denseflip.search.claims.claim import Claim
 from denseflip.search.claims.places import Places, whole_claim
 from denseflip.search.claims.redraw import DRAWS, Elsewhere, Redraw, TooFewError
+from denseflip.search.constraints.bound_constraints import BoundConstraints
 from denseflip.search.constraints.constrained_session import constrain, known_constraints_of
 from denseflip.search.core.probing import Probe
 from denseflip.search.core.problem import Problem
@@ -113,9 +114,31 @@ class Sides:
         return cls(background.frequencies(same), background.frequencies(other))
 
 
-def fresh_rng(seed: int, reading: Reading) -> np.random.Generator:
+def fresh_rng(seed: int, reading: Reading, *more: int) -> np.random.Generator:
     """The generator of redraws in a reading, independent of a search with the same seed."""
-    return np.random.default_rng([seed, _STREAM, READINGS.index(reading)])
+    return np.random.default_rng([seed, _STREAM, READINGS.index(reading), *more])
+
+
+def redraw_of(
+    result: Counterfactual,
+    claim: Claim,
+    reading: Reading,
+    sides: Sides | None,
+    bound: BoundConstraints | None,
+) -> Redraw:
+    """What redraws a claim about a result, in a reading."""
+    if sides is None and (reading != "any" or claim.balanced):
+        what = f"The reading {reading!r}"
+        if reading == "any":
+            what = "A claim that keeps the number of edges"
+        msg = f"{what} needs a background, and none was given."
+        raise MissingInputError(msg, parameter="background")
+    places = Places(result.original, claim.regions, bound)
+    if sides is None:
+        return Redraw(places, reading)
+    current, target = sides.current, sides.target
+    elsewhere = Elsewhere(places, current, target) if claim.balanced else None
+    return Redraw(places, reading, current, target, elsewhere)
 
 
 def redraw(
@@ -149,27 +172,10 @@ def redraw(
         return None
     reading = reading or claim.reading
     regions = None if claim.regions is None else claim.regions.name
-    if reading != "any":
-        if sides is None:
-            msg = f"The reading {reading!r} needs a background, and none was given."
-            raise MissingInputError(msg, parameter="background")
-        if not sides.target.n_graphs:
-            return AsRead(claim.language, regions, reading, draws, 0)
     bound = known_constraints_of(result, nodes, background, constraints)
-    places = Places(result.original, claim.regions, bound)
-    elsewhere = None
-    if claim.balanced:
-        if sides is None:
-            msg = "A claim that keeps the number of edges needs a background, and none was given."
-            raise MissingInputError(msg, parameter="background")
-        elsewhere = Elsewhere(places, sides.current, sides.target)
-    drawn = Redraw(
-        places,
-        reading,
-        None if sides is None else sides.current,
-        None if sides is None else sides.target,
-        elsewhere,
-    )
+    drawn = redraw_of(result, claim, reading, sides, bound)
+    if reading != "any" and sides is not None and not sides.target.n_graphs:
+        return AsRead(claim.language, regions, reading, draws, 0)
     problem = Problem(result.original, result.label_before, claim.label)
     probe = Probe(problem, constrain(session, result, bound), keep=False)
     try:

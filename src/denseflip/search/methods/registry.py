@@ -205,9 +205,10 @@ def brief(
     front: bool = False,
     in_range: str = "prefer",
     balance: str = "auto",
+    stable: float | None = None,
 ) -> Brief:
     """Few region pairs, with an amount each, that flip whichever connections are changed."""
-    return Brief(regions, language, max_cells, readings, front, in_range, balance)  # type: ignore[arg-type]
+    return Brief(regions, language, max_cells, readings, front, in_range, balance, stable)  # type: ignore[arg-type]
 
 
 def auto(
@@ -219,9 +220,10 @@ def auto(
     front: bool = False,
     in_range: str = "prefer",
     balance: str = "auto",
+    stable: float | None = None,
 ) -> Auto:
     """The shortest sentence that is true as read, in the language that fits the classifier."""
-    return Auto(regions, language, max_cells, objective, front, in_range, balance)
+    return Auto(regions, language, max_cells, objective, front, in_range, balance, stable)
 
 
 def edg(*, max_iterations: int = 2000) -> EdgeSwap:
@@ -392,7 +394,8 @@ def method_for(request: Request) -> Method:
     'lobe'
     """
     name = request.method
-    asked = {key: getattr(request, key) for key in ("language", "objective", "in_range", "balance")}
+    keys = ("language", "objective", "in_range", "balance", "stable")
+    asked = {key: getattr(request, key) for key in keys}
     wanted: dict[str, Any] = {key: value for key, value in asked.items() if value is not None}
     if request.front:
         wanted["front"] = True
