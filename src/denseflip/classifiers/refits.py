@@ -7,6 +7,7 @@ classifier of this package if they are cheap, and keeps them for the next explan
 
 from __future__ import annotations
 
+import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
@@ -152,10 +153,22 @@ _NOT_REFITTABLE = (
     f"({SUFFIX} files)."
 )
 
-_known: WeakKeyDictionary[Any, list[tuple[Dataset, Refits | None]]] = WeakKeyDictionary()
+
+@dataclass
+class _Kept:
+    """The refits of a classifier on a data set, or how many seconds one refit takes."""
+
+    dataset: Dataset
+    seconds: float
+    refits: Refits | None = None
 
 
-def known_refits(dataset: Dataset | None, oracle: Any, *, seconds: float = AFFORDABLE) -> Any:
+_kept: WeakKeyDictionary[FittedOracle, list[_Kept]] = WeakKeyDictionary()
+
+
+def known_refits(
+    dataset: Dataset | None, oracle: Any, *, seconds: float = AFFORDABLE
+) -> Refits | None:
     """The refits of a classifier of this package; None if there are none, or they are expensive.
 
     One refit is trained first. The others are trained only if all of them together cost no more
@@ -170,21 +183,20 @@ def known_refits(dataset: Dataset | None, oracle: Any, *, seconds: float = AFFOR
     oracle = getattr(oracle, "oracle", oracle)  # an oracle may be wrapped to measure its time
     if dataset is None or not isinstance(oracle, FittedOracle) or not _is_of(oracle, dataset):
         return None
-    kept = _known.setdefault(oracle, [])
-    for data, refits in kept:
-        if data is dataset:
-            return refits
-    started = time.perf_counter()
+    listed = _kept.setdefault(oracle, [])
+    kept = next((one for one in listed if one.dataset is dataset), None)
     try:
-        made: Refits | None = make_refits(dataset, oracle, 1)
-        if (time.perf_counter() - started) * REFITS <= seconds:
-            made = make_refits(dataset, oracle)
-        else:
-            made = None
-    except OracleError:
-        made = None
-    kept.append((dataset, made))
-    return made
+        if kept is None:
+            started = time.perf_counter()
+            make_refits(dataset, oracle, 1)
+            kept = _Kept(dataset, time.perf_counter() - started)
+            listed.append(kept)
+        if kept.refits is None and kept.seconds < math.inf and REFITS * kept.seconds <= seconds:
+            kept.refits = make_refits(dataset, oracle)
+    except OracleError:  # the classifier gives every graph the same label
+        listed[:] = [one for one in listed if one.dataset is not dataset]
+        listed.append(kept := _Kept(dataset, math.inf))
+    return kept.refits
 
 
 def _is_of(oracle: FittedOracle, dataset: Dataset) -> bool:

@@ -22,17 +22,8 @@ OUTPUT = "Output"
 #: Options that the short help of `explain`, `compare` and `cohort` leaves out.
 RARE = frozenset(
     {
-        *(
-            "input",
-            "batch",
-            "threshold",
-            "edges",
-            "evaluation",
-            "refits",
-            "engine",
-            "scheduler",
-            "pages",
-        ),
+        *("input", "batch", "threshold", "edges", "evaluation", "refits"),
+        *("engine", "scheduler", "pages"),
         *(name for name, option in list_options().items() if not option.common),
     }
 )
@@ -233,8 +224,8 @@ Refits = Annotated[
         "--refits",
         rich_help_panel=INPUT,
         metavar="N|DIR|module:function",
-        help="Classifiers trained again on resampled data, which show whether the sentence outlives "
-        "one fit: a number, a folder of models (.dfo), or your own fit(dataset). 0 for none. "
+        help="Classifiers trained again on resampled data, to test whether the sentence holds for "
+        "them too: a number, a folder of models (.dfo), or your own fit(dataset). 0 for none. "
         "Default: 20 of a preset if that takes at most 10 s.",
     ),
 ]

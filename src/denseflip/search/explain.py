@@ -120,6 +120,7 @@ class _Case:
     batch: int
     weights_note: str | None
     refits: tuple[Oracle, ...]
+    refit_notes: tuple[str, ...]
 
 
 @dataclass
@@ -187,6 +188,7 @@ def _validate(
         batch,
         weights_note,
         check_refits(refits, getattr(method.search, "stable", None)),
+        getattr(refits, "notes", ()),
     )
 
 
@@ -254,7 +256,8 @@ def _open(case: _Case, on_event: Callable[[Event], object] | None, started: floa
         refits=case.refits,
     )
     known_note = None if known is None else known.note
-    for note in (case.weights_note, known_note, getattr(case.oracle, "input_note", None)):
+    own_note = getattr(case.oracle, "input_note", None)
+    for note in (case.weights_note, known_note, own_note, *case.refit_notes):
         if note:
             problem.note(note)
     run = _Run(case, session, problem, recorder, on_event, started)

@@ -83,9 +83,9 @@ def refits_for(
 
     if wanted == "auto":
         return known_refits(dataset, oracle, seconds=inf) or make_refits(dataset, oracle)
-    return (
-        make_refits(dataset, oracle, int(text)) if text.isdecimal() else make_refits(dataset, text)
-    )
+    if text.isdecimal():
+        return make_refits(dataset, oracle, int(text))
+    return make_refits(dataset, text)
 
 
 @takes_request()

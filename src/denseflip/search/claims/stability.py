@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from denseflip.counterfactual import Counterfactual, Label
-from denseflip.errors import InvalidParameterError, MissingInputError
+from denseflip.errors import InvalidParameterError, MissingInputError, counted
 from denseflip.graph import Graph, Nodes
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
@@ -56,10 +56,11 @@ def check_refits(refits: Iterable[Any] | None, level: float | None) -> tuple[Ora
     """Refits as oracles; raises if a level is requested and there are too few of them."""
     oracles = as_refits(refits)
     if level is not None and len(oracles) < FEWEST_REFITS:
+        given = counted(len(oracles), "refit is", "refits are")
         msg = (
             f"A stable answer needs the classifier trained again at least {FEWEST_REFITS} times; "
-            f"{len(oracles)} refits are given. Pass refits=make_refits(dataset, oracle), or a list "
-            "of such classifiers."
+            f"{given} given. Pass refits=make_refits(dataset, oracle), or a list of such "
+            "classifiers."
         )
         raise MissingInputError(msg, parameter="refits")
     return oracles
