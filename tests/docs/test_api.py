@@ -127,7 +127,7 @@ def test_explain_is_called_like_this():
 
 
 def test_compare_is_called_like_this():
-    per_method = ("*parameters", "*language", "*objective", "*front", "*n=")
+    per_method = ("*parameters", "*language", "*objective", "*front", "*stable", "*n=")
     assert parameters(denseflip.compare) == [
         "graph",
         "oracle",

@@ -38,6 +38,10 @@ GAVE_UP = (
     f"The search was stopped because the constraints forbade {MAX_REFUSED:,} graphs in a row. "
     "Loosen the constraints, or choose another method."
 )
+# Options of a request that the method object has already.
+_OF_METHOD: dict[str, Any] = dict.fromkeys(
+    ("language", "objective", "max_cells", "in_range", "balance", "stable")
+)
 SHRINK_SPENT = "The budget was spent while the size of the answer was reduced."
 
 
@@ -118,9 +122,8 @@ class _Case:
     bound_of_pairs: BoundConstraints | None
     requirements: Requirements
     batch: int
-    weights_note: str | None
+    notes: tuple[str | None, ...]
     refits: tuple[Oracle, ...]
-    refit_notes: tuple[str, ...]
 
 
 @dataclass
@@ -153,7 +156,7 @@ def _validate(
     graph: Any, oracle: Any, request: Request, nodes: Any, background: Any, refits: Any, batch: Any
 ) -> _Case:
     """Check everything that can be checked before the first query."""
-    weights_note, graph = ignored_weights(graph), as_graph(graph)
+    notes, graph = (ignored_weights(graph), *getattr(refits, "notes", ())), as_graph(graph)
     given = coerce_oracle(oracle)
     method = method_for(request)
     batch = whole_number("batch", batch, minimum=1)
@@ -186,9 +189,8 @@ def _validate(
         _bound_of_pairs(request, graph, nodes, known) or bound,
         Requirements.of(request),
         batch,
-        weights_note,
+        notes,
         check_refits(refits, getattr(method.search, "stable", None)),
-        getattr(refits, "notes", ()),
     )
 
 
@@ -256,8 +258,7 @@ def _open(case: _Case, on_event: Callable[[Event], object] | None, started: floa
         refits=case.refits,
     )
     known_note = None if known is None else known.note
-    own_note = getattr(case.oracle, "input_note", None)
-    for note in (case.weights_note, known_note, own_note, *case.refit_notes):
+    for note in (*case.notes, known_note, getattr(case.oracle, "input_note", None)):
         if note:
             problem.note(note)
     run = _Run(case, session, problem, recorder, on_event, started)
@@ -377,15 +378,9 @@ def _package(run: _Run, answer: _Answer) -> Counterfactual:
         answers = tuple(a for a in answers if case.bound.too_large(a.counterfactual) is None)
     result = with_weights(replace(result, notes=notes, front=answers), case.oracle)
     if case.refits and result.found:
-        result = with_stability(
-            result,
-            case.refits,
-            run.session,
-            nodes=case.nodes,
-            background=case.background,
-            constraints=case.bound,
-            wanted=getattr(case.method.search, "stable", None),
-        )
+        level = getattr(case.method.search, "stable", None)
+        known = (case.nodes, case.background, case.bound)
+        result = with_stability(result, case.refits, run.session, *known, wanted=level)
     return result if case.request.n == 1 else _diverse(run, result)
 
 
@@ -393,17 +388,7 @@ def _diverse(run: _Run, result: Counterfactual) -> Counterfactual:
     """The result with other answers in other places."""
     case = run.case
     alone = replace(
-        case.request,
-        method=case.method,
-        parameters={},
-        target=case.target,
-        language=None,
-        objective=None,
-        max_cells=None,
-        in_range=None,
-        balance=None,
-        stable=None,
-        n=1,
+        case.request, method=case.method, parameters={}, target=case.target, n=1, **_OF_METHOD
     )
 
     def search_again(**limits: Any) -> Counterfactual:

@@ -223,10 +223,10 @@ def with_stability(
     result: Counterfactual,
     refits: Sequence[Oracle],
     session: BaseSession,
-    *,
     nodes: Nodes | None,
     background: Background | None,
     constraints: BoundConstraints | None,
+    *,
     wanted: float | None,
 ) -> Counterfactual:
     """A result with the stability of its claim, and with a note if the level was not reached.
