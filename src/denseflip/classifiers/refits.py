@@ -316,6 +316,7 @@ class SharedFeatures:
     def __init__(self, features: Features) -> None:
         self.features = features
         self._rows: OrderedDict[int, Matrix] = OrderedDict()
+        self._last: tuple[list[int], Matrix] = ([], np.zeros((0, 0)))
 
     @property
     def name(self) -> str:
@@ -333,17 +334,21 @@ class SharedFeatures:
 
     def transform(self, graphs: Sequence[Graph]) -> Matrix:
         """One row per graph."""
+        keys = [graph.key for graph in graphs]
+        if keys and keys == self._last[0]:  # the refits get the same graphs one after the other
+            return self._last[1]
         known = self._rows
-        new = {key: graph for graph in graphs if (key := graph.key) not in known}
+        new = {key: graph for key, graph in zip(keys, graphs, strict=True) if key not in known}
         found: dict[int, Matrix] = {}
         if new:
             rows = self.features.transform(list(new.values()))
             found = dict(zip(new, rows, strict=True))
-        out = np.stack([known[g.key] if g.key in known else found[g.key] for g in graphs])
+        out = np.stack([found[key] if key in found else known[key] for key in keys])
         known.update(found)
         most = max(1, _KEPT // max(1, out.shape[1]))
         while len(known) > most:
             known.popitem(last=False)
+        self._last = (keys, out)
         return out
 
 
