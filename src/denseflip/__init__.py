@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from denseflip.classifiers.crossval import evaluate as evaluate
     from denseflip.classifiers.persist import load_oracle as load_oracle
     from denseflip.classifiers.presets import fit_oracle as fit_oracle
+    from denseflip.classifiers.refits import make_refits as make_refits
     from denseflip.cohort.cohort import Cohort as Cohort
     from denseflip.cohort.explain_cohort import explain_cohort as explain_cohort
     from denseflip.constraints import Constraints as Constraints
@@ -80,6 +81,7 @@ _HOME = {
     "load_dataset": "datasets",
     "load_oracle": "classifiers.persist",
     "make_method": "search.methods.registry",
+    "make_refits": "classifiers.refits",
     "methods": "search.methods.registry",
     "open_oracle": "oracles.open",
     "plot_circle": "report.plot",

@@ -18,7 +18,7 @@ from denseflip.as_read import Language as Language
 from denseflip.as_read import Reading as Reading
 from denseflip.as_read import wilson_interval as wilson_interval
 from denseflip.graph import Edits, Graph, Nodes, Pair
-from denseflip.result_scores import Plausibility, Robustness
+from denseflip.result_scores import Plausibility, Robustness, Stability
 from denseflip.serialise import FORMS, Form, Serialisable, read, write
 
 FORMAT = 3  # version of the dictionary form
@@ -158,6 +158,8 @@ class Counterfactual(
     weights : for a classifier that uses weights, (u, v, before, after) of each edit, added first.
     robustness, plausibility : if requested, how much noise the flip survives, and how similar the
         counterfactual is to real graphs of its class.
+    stability : for how many classifiers trained again on resampled data the claim of the search
+        holds, if such classifiers were given (``refits``).
     diverse : if several answers were requested, this one and others in different places.
     """
 
@@ -190,6 +192,7 @@ class Counterfactual(
     weights: tuple[tuple[int, int, float, float], ...] = ()
     robustness: Robustness | None = None
     plausibility: Plausibility | None = None
+    stability: Stability | None = None
     diverse: tuple[Counterfactual, ...] = ()
 
     @property
@@ -300,7 +303,11 @@ class Counterfactual(
             facts.append(("background", f"{self.background_calls} labels"))
         if self.minimal is not None:
             facts.append(("1-minimal", "certified" if self.minimal else "not certified"))
-        for key, figure in (("robust", self.robustness), ("plausible", self.plausibility)):
+        for key, figure in (
+            ("robust", self.robustness),
+            ("stable", self.stability),
+            ("plausible", self.plausibility),
+        ):
             if figure is not None:
                 facts.append((key, str(figure)))
         facts.extend(("note", note) for note in self.notes)

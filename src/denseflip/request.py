@@ -34,7 +34,9 @@ OBJECTIVES = ("sentence", "edits", "balanced")
 IN_RANGE = ("prefer", "require", "ignore")
 BALANCE = ("auto", "on", "off")
 #: Options that belong to one method; a comparison of methods does not take them.
-PER_METHOD = ("method", "parameters", "language", "objective", "front", "in_range", "balance")
+PER_METHOD = (
+    *("method", "parameters", "language", "objective", "front", "in_range", "balance", "stable"),
+)
 _search, _sentence = partial(option, SEARCH), partial(option, SENTENCE)
 _quality, _limit = partial(option, QUALITY), partial(option, LIMITS)
 NOISE = 0.01  # share of all pairs that a perturbation flips by default
@@ -172,6 +174,16 @@ class Request:
         maximum=0.5,
         unit="SHARE",
     )
+    stable: float | None = _quality(
+        None,
+        "Mean share of redraws that must flip classifiers trained again on resampled data (refits) "
+        "as well, for example 0.8. Measured on refits that the search did not use. If the level is "
+        "out of reach, the best answer is returned with the level that it reaches.",
+        "Hold after retraining",
+        above=0,
+        maximum=1,
+        unit="SHARE",
+    )
     plausible: bool = _quality(
         False,
         "Among answers with equal counts per place, prefer edits that real graphs of the new class "
@@ -234,13 +246,29 @@ class Request:
         if self.noise is not None and self.robust is None:
             msg = "noise sets the perturbations of robust, which is not given: pass robust=0.9 too."
             raise InvalidParameterError(msg, parameter=("noise", "robust"))
+        if self.stable is not None:
+            self._check_stable()
         self.check_front(self.front)
+
+    def _check_stable(self) -> None:
+        """Refuse options with which a stable sentence cannot be searched for."""
+        named = {
+            "robust": self.robust is not None,
+            "objective": self.objective in ("edits", "balanced"),
+            "language": self.language == "pairs",
+        }
+        for name, is_given in named.items():
+            if is_given:
+                value = "" if name == "robust" else f"={getattr(self, name)!r}"
+                msg = f"stable and {name}{value} exclude each other. Use one of them."
+                raise InvalidParameterError(msg, parameter=("stable", name))
 
     def check_front(self, front: bool) -> None:
         """Refuse a Pareto front together with options that change every answer of it."""
         named = {
             "n": self.n > 1,
             "robust": self.robust is not None,
+            "stable": self.stable is not None,
             "plausible": self.plausible,
             "max_implausible": self.max_implausible is not None,
         }

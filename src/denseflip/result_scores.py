@@ -1,10 +1,12 @@
-"""Robustness and plausibility of a counterfactual."""
+"""Robustness, stability and plausibility of a counterfactual."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from statistics import fmean, stdev
 
-from denseflip.as_read import DrawCount
+from denseflip.as_read import TRUE_AS_READ, DrawCount
 from denseflip.errors import InvalidParameterError
 from denseflip.serialise import Serialisable
 
@@ -53,6 +55,83 @@ class Robustness(
         return (
             f"survives {self.flips} of {self.draws} random perturbations of {100 * self.noise:g} % "
             f"of all pairs (95 % interval {low:.2f} to {high:.2f}; requested: {self.wanted:g})"
+        )
+
+
+@dataclass(frozen=True)
+class Stability(
+    Serialisable,
+    named="the stability of a result",
+    keys=(..., "agreeing", "share", "interval", "holds", "reached"),
+):
+    """For how many classifiers trained again on resampled data a sentence holds.
+
+    Attributes
+    ----------
+    refits : the number of classifiers that were trained again.
+    shares : for each of them that gives the original its label, the share of redraws that get the
+        label that the sentence names.
+    draws : redraws per classifier.
+    wanted : the requested mean share, if any.
+    held_out : whether a search used other refits to find the sentence.
+
+    Examples
+    --------
+    >>> seen = Stability(5, (1.0, 0.95, 1.0, 0.65), draws=20)
+    >>> seen.agreeing, seen.holds, round(seen.share, 2), [round(end, 2) for end in seen.interval]
+    (4, 3, 0.9, [0.63, 1.0])
+    """
+
+    refits: int
+    shares: tuple[float, ...]
+    draws: int
+    wanted: float | None = None
+    held_out: bool = False
+
+    def __post_init__(self) -> None:
+        if len(self.shares) > self.refits or not all(0 <= share <= 1 for share in self.shares):
+            msg = f"The shares of at most {self.refits} refits must be between 0 and 1."
+            raise InvalidParameterError(msg)
+
+    @property
+    def agreeing(self) -> int:
+        """How many refits give the original its label; the others cannot be tested."""
+        return len(self.shares)
+
+    @property
+    def share(self) -> float | None:
+        """The mean share of redraws that flip; None if no refit gives the original its label."""
+        return fmean(self.shares) if self.shares else None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of the mean over refits (Student's t)."""
+        n = self.agreeing
+        if n < 2:
+            return 0.0, 1.0
+        from scipy.special import stdtrit
+
+        half = float(stdtrit(n - 1, 0.975)) * stdev(self.shares) / math.sqrt(n)
+        return max(0.0, fmean(self.shares) - half), min(1.0, fmean(self.shares) + half)
+
+    @property
+    def holds(self) -> int:
+        """For how many refits the sentence is true as read: at least .9 of the redraws flip."""
+        return sum(share >= TRUE_AS_READ - 1e-9 for share in self.shares)
+
+    @property
+    def reached(self) -> bool:
+        """Whether the requested mean share is reached; True if none was requested."""
+        return self.wanted is None or (self.share or 0.0) >= self.wanted - 1e-9
+
+    def __str__(self) -> str:
+        if self.share is None:
+            return f"not known: none of {self.refits} refits gives the original its label"
+        low, high = self.interval
+        asked = "" if self.wanted is None else f"; requested: {self.wanted:g}"
+        return (
+            f"holds for {self.holds} of {self.agreeing} refits; on average {self.share:.2f} of "
+            f"the redraws flip (95 % interval {low:.2f} to {high:.2f}{asked})"
         )
 
 

@@ -19,7 +19,7 @@ pytest.importorskip("fastapi", reason="the web app needs the extra 'web'")
 
 import httpx
 
-from denseflip import Counterfactual, describe, explain, explain_many, load_dataset
+from denseflip import Counterfactual, describe, explain, explain_many, load_dataset, make_refits
 from denseflip.classifiers import classifier_plugins, presets
 from denseflip.cli.command_tree import app
 from denseflip.cli.common import run
@@ -73,6 +73,7 @@ CASES = {
     "confidence": Case(*CONTROL, "regions-logistic", {"confidence": 0.8}),
     "front": Case(*CONTROL, "edges-svm", {"method": "brief", "front": True}),
     "robust": Case(*CONTROL, "regions-logistic", {"robust": 0.8, "noise": 0.02, "confirm": 2}),
+    "stable": Case(*CONTROL, "regions-logistic", {"stable": 0.8}),
     "several": Case(*CONTROL, "edges-svm", {"n": 2, "time_limit": 200.0}),
 }
 
@@ -163,7 +164,9 @@ def by_python(case: Case, oracle: Any) -> Answer:
     """`explain` and `describe`."""
     data, asked = data_of(case.dataset), case.request
     graph = data[case.graph].graph
-    result = explain(graph, oracle, nodes=data.nodes, background=data.graphs, request=asked)
+    refits = None if asked.stable is None else make_refits(data, oracle)
+    known = {"nodes": data.nodes, "background": data.graphs, "refits": refits}
+    result = explain(graph, oracle, request=asked, **known)
     story = describe(
         result,
         data.nodes,
@@ -266,5 +269,5 @@ def test_the_cases_are_of_every_kind():
     used = {option for case in CASES.values() for option in case.options}
     assert used <= set(list_options())
     assert {"freeze", "only", "max_edits", "max_cells", "keep_density", "target"} <= used
-    assert {"confidence", "front", "robust", "n", "language", "regions", "seed"} <= used
-    assert len(CASES) == 12
+    assert {"confidence", "front", "robust", "stable", "n", "language", "regions", "seed"} <= used
+    assert len(CASES) == 13

@@ -38,6 +38,7 @@ NAMES = [
     "load_dataset",
     "load_oracle",
     "make_method",
+    "make_refits",
     "methods",
     "open_oracle",
     "plot_circle",
@@ -101,6 +102,7 @@ OPTIONS = [
     "*constraints=None",
     "*robust=None",
     "*noise=None",
+    "*stable=None",
     "*plausible=False",
     "*max_implausible=None",
     "*n=1",
@@ -120,6 +122,7 @@ def test_explain_is_called_like_this():
         "method='auto'",
         "*nodes=None",
         "*background=None",
+        "*refits=None",
         "*batch=64",
         "*on_event=None",
         *OPTIONS,
@@ -134,6 +137,7 @@ def test_compare_is_called_like_this():
         "*in_range",
         "*balance",
         "*front",
+        "*stable",
         "*n=",
     )
     assert parameters(denseflip.compare) == [

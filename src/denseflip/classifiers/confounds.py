@@ -114,7 +114,7 @@ def read_confounds(
             where = f"in the subject table of data set {dataset.name!r}"
             raise UnknownNameError("confound", name, table, where, parameter="confounds")
     if site is None:
-        site = next((name for name in names if _is_site(name)), None)
+        site = next((name for name in names if is_site(name)), None)
     problems = [p for name in names if (p := _missing(dataset, name, table[name]))]
     if problems:
         advice = "Fill them in, leave these graphs out, or leave the column out."
@@ -160,7 +160,8 @@ def column_names(columns: Any) -> tuple[str, ...]:
     return tuple(str(name).strip() for name in given)
 
 
-def _is_site(name: str) -> bool:
+def is_site(name: str) -> bool:
+    """Whether a column is named after sites."""
     return "".join(c for c in name.lower() if c.isalnum()) in SITES
 
 

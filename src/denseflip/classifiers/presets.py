@@ -18,6 +18,7 @@ from denseflip.classifiers.recipes import (
     LogisticRecipe,
     Matrix,
     NeighboursRecipe,
+    Positions,
     Recipe,
     select,
 )
@@ -207,13 +208,47 @@ def _train(
     dataset: Dataset, design: Design, rows: Matrix, inner_folds: int, seed: int
 ) -> tuple[Any, dict[str, Any]]:
     """The trained estimator and its card."""
-    recipe, labels = design.recipe, dataset.label_array()
-    _, y = np.unique(labels, return_inverse=True)
     with single_thread():
-        rng = np.random.default_rng([seed, 2])
-        value = select(recipe, recipe.prepare(rows), y, np.arange(len(y)), inner_folds, rng)
-        trained = recipe.fit(value, rows, labels)
-    return trained, {
+        value = select_setting(dataset, design, rows, inner_folds=inner_folds, seed=seed)
+        trained = design.recipe.fit(value, rows, dataset.label_array())
+    return trained, {**_card(dataset, design, trained, value), "seed": seed}
+
+
+def select_setting(
+    dataset: Dataset,
+    design: Design,
+    rows: Matrix,
+    *,
+    inner_folds: int = INNER_FOLDS,
+    seed: int = 0,
+) -> Any:
+    """The setting of a design, selected by cross-validation on all graphs of a data set."""
+    recipe = design.recipe
+    _, y = np.unique(dataset.label_array(), return_inverse=True)
+    rng = np.random.default_rng([seed, 2])
+    return select(recipe, recipe.prepare(rows), y, np.arange(len(y)), inner_folds, rng)
+
+
+def fit_rows(
+    dataset: Dataset, design: Design, rows: Matrix, at: Positions, value: Any
+) -> FittedOracle:
+    """Train a design with a given setting on some graphs of a data set.
+
+    Parameters
+    ----------
+    dataset, design : the data, and what is to be trained.
+    rows : the features of all graphs.
+    at : the positions of the graphs to train on; a graph may occur several times.
+    value : the setting.
+    """
+    trained = design.recipe.fit(value, rows[at], dataset.label_array()[at])
+    card = _card(dataset, design, trained, value)
+    return FittedOracle(design.features, trained, dataset.class_names, dataset.n_nodes, card)
+
+
+def _card(dataset: Dataset, design: Design, trained: Any, value: Any) -> dict[str, Any]:
+    recipe = design.recipe
+    return {
         "denseflip": __version__,
         "preset": design.preset,
         "dataset": {
@@ -225,7 +260,6 @@ def _train(
         "features": design.features.name,
         "estimator": describe_estimator(trained),
         "chosen": {recipe.parameter: value} if recipe.parameter else {},
-        "seed": seed,
     }
 
 

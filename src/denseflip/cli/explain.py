@@ -88,6 +88,7 @@ def explain(
     threshold: float | None = None,
     edges: int | None = None,
     evaluation: Path | None = None,
+    refits: Annotated[str, typer.Option(metavar="N|DIR|module:function")] = "auto",
     *,
     request: Request,
     every: Annotated[bool, typer.Option("--all")] = False,
@@ -141,6 +142,9 @@ def explain(
     threshold : For a weighted matrix: keep pairs at or above this value.
     edges : For a weighted matrix: keep this many of the strongest pairs.
     evaluation : Evaluation of the classifier: a file written by `denseflip evaluate --out`.
+    refits : Classifiers trained again on resampled data, to test whether the sentence holds for
+        them too: a number, a folder of models (.dfo), or your own fit(dataset). 0 for none.
+        Default: 20 of a preset if that takes at most 10 s.
 
     Many graphs
     -----------
@@ -196,6 +200,7 @@ def explain(
             percentile=percentile,
             threshold=threshold,
             edges=edges,
+            refits=refits != "auto",
         )
         dataset = open_dataset(source, fetch=fetch_one)
         if oracle is None:
@@ -236,7 +241,12 @@ def explain(
         say_default(subject.dataset, subject.source)
     with ProgressLine(method.name) as watch:
         story = explain_and_describe(
-            subject, classifier, evaluation=known, on_event=watch.listener, request=request
+            subject,
+            classifier,
+            evaluation=known,
+            refits=refits,
+            on_event=watch.listener,
+            request=request,
         )
     several = request.front or request.n > 1
     answers = describe_answers(story, classifier, background=subject.background) if several else ()

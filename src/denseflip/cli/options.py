@@ -62,7 +62,8 @@ def show_literally(app: typer.Typer) -> None:
 #: Options that the short help of `explain`, `compare` and `cohort` leaves out.
 RARE = frozenset(
     {
-        *("input", "batch", "threshold", "edges", "evaluation", "engine", "scheduler", "pages"),
+        *("input", "batch", "threshold", "edges", "evaluation", "refits"),
+        *("engine", "scheduler", "pages"),
         *(name for name, option in list_options().items() if not option.common),
     }
 )

@@ -43,7 +43,7 @@ from denseflip.runs.spec_base import Listener
 from denseflip.search.explain import explain
 from denseflip.story.describe import describe
 from denseflip.story.story import Story
-from denseflip.workflow.explain_and_describe import explain_and_describe
+from denseflip.workflow.explain_and_describe import explain_and_describe, refits_for
 from denseflip.workflow.subject import Subject
 
 _KEEP = 2  # contexts kept per process
@@ -125,11 +125,16 @@ class Context:
         method, request = spec.job.method, spec.job.request
         if method.reading != PLAIN:
             request = replace(request, method=build_method(method), parameters={})
+        dataset, refits = self.dataset, None
+        if request.stable is not None:
+            subject = Subject(dataset[spec.graph].graph, spec.graph, dataset.nodes, dataset)
+            refits = refits_for(subject, self.oracle, "auto", request)
         result = explain(
-            self.dataset[spec.graph].graph,
+            dataset[spec.graph].graph,
             self.oracle,
-            nodes=self.dataset.nodes,
+            nodes=dataset.nodes,
             background=self.background,
+            refits=refits,
             request=request,
         )
         return replace(result, method=method.name)

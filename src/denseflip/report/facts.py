@@ -276,7 +276,7 @@ def marks_of(story: Story) -> tuple[Chip, ...]:
     marks = (
         _read_mark(story),
         (story.in_range, range_words(story)),
-        # The stability over retrained classifiers goes here.
+        _stability_mark(story),
         _classifier_mark(story),
     )
     return tuple(Chip(looks[passed], text) for passed, text in marks if text)
@@ -291,6 +291,15 @@ def _read_mark(story: Story) -> tuple[bool | None, str]:
         return False, "holds for the listed connections"
     tries = "no other choice" if test.only else f"{test.flips:,} of {test.draws:,} redraws"
     return test.true, f"{'true as read' if test.true else 'true of those listed only'}: {tries}"
+
+
+def _stability_mark(story: Story) -> tuple[bool | None, str]:
+    """For how many classifiers trained again the sentence holds; empty if not tested."""
+    seen = story.stability
+    if seen is None or not seen.agreeing:
+        return None, ""
+    text = f"holds for {seen.holds:,} of {seen.agreeing:,} retrained classifiers"
+    return 2 * seen.holds >= seen.agreeing, text
 
 
 def _classifier_mark(story: Story) -> tuple[bool | None, str]:

@@ -163,6 +163,7 @@ class PageContext(Context):
     notes: tuple[str, ...]
     dataset: tuple[Fact, ...]
     command: str | None
+    methods: str
     versions: str
     data: dict[str, Any]
 
@@ -298,6 +299,7 @@ def make_page(
         notes=tuple(result.notes),
         dataset=dataset_card(dataset),
         command=command,
+        methods=story.methods_text(),
         versions=_versions(),
         data={
             "denseflip": __version__,

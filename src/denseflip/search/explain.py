@@ -22,6 +22,7 @@ from denseflip.oracles.progress import FlipRecorder
 from denseflip.oracles.protocol import Oracle, about_graph
 from denseflip.oracles.session import MAX_BATCH, Session
 from denseflip.request import Request, takes_request
+from denseflip.search.claims.stability import check_refits, with_stability
 from denseflip.search.constraints.bound_constraints import BoundConstraints, bind_constraints
 from denseflip.search.constraints.constrained_session import MAX_REFUSED, ConstrainedSession
 from denseflip.search.core.engine import CHANGED_AFTERWARDS, must_be_in_range, search
@@ -37,6 +38,10 @@ GAVE_UP = (
     f"The search was stopped because the constraints forbade {MAX_REFUSED:,} graphs in a row. "
     "Loosen the constraints, or choose another method."
 )
+# Options of a request that the method object has already.
+_OF_METHOD: dict[str, Any] = dict.fromkeys(
+    ("language", "objective", "max_cells", "in_range", "balance", "stable")
+)
 SHRINK_SPENT = "The budget was spent while the size of the answer was reduced."
 
 
@@ -48,6 +53,7 @@ def explain(
     *,
     nodes: Nodes | None = None,
     background: Any = None,
+    refits: Any = None,
     batch: int = MAX_BATCH,
     on_event: Callable[[Event], object] | None = None,
 ) -> Counterfactual:
@@ -62,6 +68,8 @@ def explain(
     nodes : names and regions of the nodes. Some methods need regions.
     background : graphs of the data set. Methods that compare classes need them. Pass one
         `Background` when you explain many graphs, so that its labels are queried only once.
+    refits : the classifier trained again on resampled data (`make_refits`), or a list of such
+        classifiers. ``stable`` needs them. With them the result says for how many its claim holds.
     batch : largest number of graphs per call of the classifier. Changes speed, never the result.
     on_event : called with an `Event` at every query, answer, step and new smallest
         counterfactual, for progress and logs.
@@ -81,7 +89,7 @@ def explain(
     (True, 1, 0)
     """
     started = time.perf_counter()
-    case = _validate(graph, oracle, request, nodes, background, batch)
+    case = _validate(graph, oracle, request, nodes, background, refits, batch)
     run = _open(case, on_event, started)
     if run.is_reached:
         return _package(run, _Answer(Status.NOT_NEEDED))
@@ -114,7 +122,8 @@ class _Case:
     bound_of_pairs: BoundConstraints | None
     requirements: Requirements
     batch: int
-    weights_note: str | None
+    notes: tuple[str | None, ...]
+    refits: tuple[Oracle, ...]
 
 
 @dataclass
@@ -144,10 +153,10 @@ class _Answer:
 
 
 def _validate(
-    graph: Any, oracle: Any, request: Request, nodes: Any, background: Any, batch: Any
+    graph: Any, oracle: Any, request: Request, nodes: Any, background: Any, refits: Any, batch: Any
 ) -> _Case:
     """Check everything that can be checked before the first query."""
-    weights_note, graph = ignored_weights(graph), as_graph(graph)
+    notes, graph = (ignored_weights(graph), *getattr(refits, "notes", ())), as_graph(graph)
     given = coerce_oracle(oracle)
     method = method_for(request)
     batch = whole_number("batch", batch, minimum=1)
@@ -180,7 +189,8 @@ def _validate(
         _bound_of_pairs(request, graph, nodes, known) or bound,
         Requirements.of(request),
         batch,
-        weights_note,
+        notes,
+        check_refits(refits, getattr(method.search, "stable", None)),
     )
 
 
@@ -245,9 +255,10 @@ def _open(case: _Case, on_event: Callable[[Event], object] | None, started: floa
         label_background=lambda: () if known is None else known.labels(session),
         check_time=session.check_time,
         constraints=bound,
+        refits=case.refits,
     )
     known_note = None if known is None else known.note
-    for note in (case.weights_note, known_note, getattr(case.oracle, "input_note", None)):
+    for note in (*case.notes, known_note, getattr(case.oracle, "input_note", None)):
         if note:
             problem.note(note)
     run = _Run(case, session, problem, recorder, on_event, started)
@@ -290,6 +301,7 @@ def _postprocess(run: _Run, found: Walk) -> _Answer:
     facts: dict[str, Any] = {
         "minimal": found.minimal,
         "as_read": found.as_read,
+        "stability": found.stability,
         "iterations": max((step.iteration for step in found.trace), default=0),
     }
     if found.status is Status.FOUND:
@@ -314,7 +326,7 @@ def _postprocess(run: _Run, found: Walk) -> _Answer:
         if candidate.steps:  # what was seen of the graph before it was refined
             found.notes = ()
             if found.as_read is not None and found.as_read.language != "pairs":
-                facts["as_read"] = None
+                facts["as_read"] = facts["stability"] = None
             if must_be_in_range(case.method.search):
                 problem.note(CHANGED_AFTERWARDS)
                 return _Answer(Status.EXHAUSTED, facts={"iterations": facts["iterations"]})
@@ -368,6 +380,10 @@ def _package(run: _Run, answer: _Answer) -> Counterfactual:
     if case.bound is not None:
         answers = tuple(a for a in answers if case.bound.too_large(a.counterfactual) is None)
     result = with_weights(replace(result, notes=notes, front=answers), case.oracle)
+    if case.refits and result.found:
+        level = getattr(case.method.search, "stable", None)
+        known = (case.nodes, case.background, case.bound)
+        result = with_stability(result, case.refits, run.session, *known, wanted=level)
     return result if case.request.n == 1 else _diverse(run, result)
 
 
@@ -375,16 +391,7 @@ def _diverse(run: _Run, result: Counterfactual) -> Counterfactual:
     """The result with other answers in other places."""
     case = run.case
     alone = replace(
-        case.request,
-        method=case.method,
-        parameters={},
-        target=case.target,
-        language=None,
-        in_range=None,
-        balance=None,
-        objective=None,
-        max_cells=None,
-        n=1,
+        case.request, method=case.method, parameters={}, target=case.target, n=1, **_OF_METHOD
     )
 
     def search_again(**limits: Any) -> Counterfactual:
@@ -393,6 +400,7 @@ def _diverse(run: _Run, result: Counterfactual) -> Counterfactual:
             case.given_oracle,
             nodes=case.nodes,
             background=case.background,
+            refits=case.refits or None,
             batch=case.batch,
             on_event=run.on_event,
             request=replace(alone, **limits),

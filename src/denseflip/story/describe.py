@@ -21,6 +21,7 @@ from denseflip.search.claims.claim import Claim, Places, whole_claim
 from denseflip.search.claims.elsewhere import TooFewError
 from denseflip.search.claims.redraw import DRAWS, Redraw, Sides, fresh_rng, redraw_of
 from denseflip.search.claims.reference import PlaceReference, Reference, judge_claim
+from denseflip.search.claims.stability import claim_stability
 from denseflip.search.constraints.bound_constraints import BoundConstraints
 from denseflip.search.constraints.constrained_session import constrain, constraints_of
 from denseflip.search.core.probing import Probe
@@ -46,6 +47,7 @@ def describe(
     evaluation: Any = None,
     share: float = 0.0,
     background: Any = None,
+    refits: Any = None,
     constraints: Constraints | Mapping[str, Any] | None = None,
     draws: int = DRAWS,
     seed: int = 0,
@@ -83,6 +85,8 @@ def describe(
     background : the data set's graphs. With them, a sentence that does not hold for any connections
         of its places is tested for connections typical of the class it leads to, then for those
         that this class has more often than the original's.
+    refits : the classifier trained again on resampled data (`make_refits`), or a list of such
+        classifiers. A footnote says for how many the sentence holds.
     constraints : the constraints of the search. A result keeps them, except for a mask of pairs
         (``allowed``) and a predicate. Without these here, the tests of the sentence ignore them.
     draws : number of redraws; 0 for none.
@@ -157,6 +161,9 @@ def describe(
     reference: tuple[PlaceReference, ...] = ()
     if session is not None and others is not None and check.claim.amounts:
         reference = _reference(result, check.claim, others, session, bound)
+    stable = result.stability if known else None
+    if stable is None and session is not None and refits is not None and check.verified:
+        stable = claim_stability(result, check.claim, session, refits, others, bound, seed)
     names = _class_names(class_names, oracle)
     return Story(
         result=result,
@@ -170,6 +177,7 @@ def describe(
         as_read=as_read,
         reference=reference,
         true_class=None if true_class is None else _class_name(clean_label(true_class), names),
+        stability=stable,
     )
 
 

@@ -13,6 +13,7 @@ from denseflip.counterfactual import AsRead, Counterfactual, Label, Language, Re
 from denseflip.errors import MissingInputError
 from denseflip.graph import Edits, Nodes, Taxonomy
 from denseflip.graph.edits import list_edits, make_frame
+from denseflip.result_scores import Stability
 from denseflip.search.claims.claim import Claim, node_taxonomy, whole_claim
 from denseflip.search.claims.reference import PlaceReference
 from denseflip.serialise import Serialisable
@@ -44,6 +45,7 @@ class Story:
     true_class : the class of the graph in the data set, by name; None if unknown.
     reference : what real graphs have in each place that the sentence names; empty without a
         background, and for a list of pairs.
+    stability : for how many classifiers trained again the sentence holds; None if not tested.
     """
 
     result: Counterfactual
@@ -57,6 +59,7 @@ class Story:
     as_read: AsRead | None = None
     true_class: str | None = None
     reference: tuple[PlaceReference, ...] = ()
+    stability: Stability | None = None
 
     # ---- the claim ----------------------------------------------------------------------
 
@@ -189,7 +192,7 @@ class Story:
     @property
     def footnotes(self) -> tuple[str, ...]:
         """Notes that a reader needs in addition to the sentence."""
-        return footnotes(self.sentences, self.evaluation)
+        return footnotes(self.sentences, self.evaluation, self.stability)
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -211,7 +214,7 @@ class Story:
 
     def methods_text(self) -> str:
         """What was done, in a paragraph for the methods section of a paper, with references."""
-        from denseflip import __version__
+        from denseflip._version import __version__
 
         return methods_text(self.sentences, self.evaluation, __version__)
 
@@ -371,6 +374,7 @@ class SavedStory(Serialisable, named="a denseflip story", format=3, partial=True
     taxonomy: str | None
     node_regions: tuple[str, ...] | None
     reference: tuple[PlaceReference, ...]
+    stability: Stability | None
     true_class: str | None = None
 
     @cached_property

@@ -62,6 +62,7 @@ def _answer(story: Story) -> dict[str, Any]:
         "strip": strip_html(story),
         "truth": read,
         "notes": list(notes),
+        "methods": story.methods_text(),
         "chips": [asdict(chip) for chip in chips_of(story)],
         "tiles": [[fact.term, fact.value] for fact in tiles_of(story)],
         "named": named_words(story) if result.found else "",

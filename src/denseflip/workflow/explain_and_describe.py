@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from math import inf
+from pathlib import Path
 from typing import Any
 
 from denseflip.constraints import Constraints
@@ -48,6 +50,44 @@ def oracle_for(
     return open_oracle(words, dataset=subject.dataset, input=input, batch=batch)
 
 
+def refits_for(
+    subject: Subject, oracle: Any, wanted: Any = "auto", request: Request | None = None
+) -> Any:
+    """The classifier trained again on resampled data; None if that is not wanted.
+
+    Parameters
+    ----------
+    subject : what is explained; refits are trained on its data set.
+    oracle : the classifier.
+    wanted : ``"auto"``, if they cost little, or if a stable answer is requested; a number of
+        refits, 0 for none; a folder of models or ``module:function``, as in `make_refits`; or a
+        list of classifiers.
+    request : the options of the explanation.
+    """
+    if wanted is None or not isinstance(wanted, (str, int, Path)):
+        return wanted
+    request = request or Request()
+    dataset = subject.dataset
+    if wanted == "auto" and request.stable is None:
+        from denseflip.classifiers.refits import AFFORDABLE, known_refits
+
+        seconds = min(AFFORDABLE, request.time_limit or AFFORDABLE)
+        return known_refits(dataset, oracle, seconds=seconds) or ()
+    text = str(wanted).strip()
+    if text == "0":
+        return None
+    if dataset is None:
+        msg = "Refits are trained on a data set, and none is given."
+        raise MissingInputError(msg, parameter="refits")
+    from denseflip.classifiers.refits import known_refits, make_refits
+
+    if wanted == "auto":
+        return known_refits(dataset, oracle, seconds=inf) or make_refits(dataset, oracle)
+    if text.isdecimal():
+        return make_refits(dataset, oracle, int(text))
+    return make_refits(dataset, text)
+
+
 @takes_request()
 def explain_and_describe(
     subject: Subject | Graph,
@@ -56,6 +96,7 @@ def explain_and_describe(
     *,
     evaluation: Any = None,
     background: Any = None,
+    refits: Any = "auto",
     on_event: Callable[[Event], object] | None = None,
 ) -> Story:
     """Explain a subject by one method, and describe the result.
@@ -69,6 +110,8 @@ def explain_and_describe(
     evaluation : evaluation of the classifier, as in `describe`.
     background : other graphs; by default those of the subject's data set. Pass one `Background`
         when you describe many graphs, so that its labels are queried only once.
+    refits : the classifier trained again on resampled data, as in `refits_for`. By default a preset
+        is trained again 20 times if that takes at most 10 seconds; None for no refits.
     on_event : as in `explain`.
     {options}
     request : all options as one `Request`; options given by name replace its fields.
@@ -78,15 +121,19 @@ def explain_and_describe(
     check_request(request)
     others = known.background if background is None else background
     shared = None if others is None else Background.of(others)
+    refits = refits_for(known, box, refits, request)
     result = explain(
         known.graph,
         box,
         nodes=known.nodes,
         background=shared,
+        refits=refits,
         on_event=on_event,
         request=replace(request, target=target_for(known, request.target, box)),
     )
-    return describe_for(known, result, box, request, evaluation=evaluation, background=shared)
+    return describe_for(
+        known, result, box, request, evaluation=evaluation, background=shared, refits=refits
+    )
 
 
 def describe_for(
@@ -184,7 +231,7 @@ def json_record(story: Story, front: Sequence[Story] = ()) -> dict[str, Any]:
     """
     own = (
         *("subject", "short", "detailed", "lead", "items", "footnotes", "verification"),
-        *("taxonomy", "language", "reading", "as_read", "regions", "true_class"),
+        *("taxonomy", "language", "reading", "as_read", "stability", "regions", "true_class"),
     )
     data = story.to_dict()
     told = {

@@ -43,7 +43,8 @@ class VerifiedClaim:
 
     Its parts are the pairs of each place and, if it is balanced, those elsewhere. Its effort is the
     number of edits, divided in each place by how clearly the classes differ there. Whether it is in
-    range is not known if the reference group is too small.
+    range is not known if the reference group is too small. A search for stable claims adds the mean
+    share of redraws that flip the refits that it used.
     """
 
     claim: Claim
@@ -51,6 +52,8 @@ class VerifiedClaim:
     parts: tuple[Codes, ...]
     effort: float
     in_range: bool | None = None
+    redraw: Redraw | None = None
+    stable: float | None = None
 
     @property
     def cells(self) -> int:
@@ -135,7 +138,7 @@ class ClaimSearch:
         names = places.taxonomy
         if names is None:
             names = node_taxonomy(problem.nodes or Nodes.numbered(problem.graph.n_nodes))
-        self.tests: list[tuple[_ClaimTest, list[Move]]] = []
+        self.tests: list[tuple[ClaimTest, list[Move]]] = []
         for reading in readings:
             redraw = Redraw(places, reading, current, target, elsewhere)
             limits = Limits(reference, redraw) if reference.is_known else None
@@ -145,12 +148,12 @@ class ClaimSearch:
             if moves:
                 repeats = Repeats(redraw, problem.rng)
                 rng = problem.rng
-                test = _ClaimTest(probe, redraw, repeats, moves, rng, names, limits, in_range)
+                test = ClaimTest(probe, redraw, repeats, moves, rng, names, limits, in_range)
                 self.tests.append((test, moves))
 
     def search(self) -> None:
         """Try one place in every reading; if that is not enough, several places."""
-        found: list[tuple[_ClaimTest, Amounts]] = []
+        found: list[tuple[ClaimTest, Amounts]] = []
         for test, moves in self.tests if self.singles else []:
             moves = moves[:_SINGLES]
             # A weaker reading must halve the effort.
@@ -177,7 +180,7 @@ class ClaimSearch:
                 break
         self._settle(found)
 
-    def _settle(self, found: list[tuple[_ClaimTest, Amounts]]) -> None:
+    def _settle(self, found: list[tuple[ClaimTest, Amounts]]) -> None:
         """Reduce claims to their smallest amounts and verify them, the preferred one first."""
         while found:
             facts = [(len(c), a.effort(c), READINGS.index(a.redraw.reading)) for a, c in found]
@@ -196,7 +199,7 @@ class ClaimSearch:
         codes = np.sort(joined(verified.parts))
         return bound is not None and bound.too_large(self.probe.graph(codes)) is not None
 
-    def _beaten(self, test: _ClaimTest, amounts: Amounts) -> bool:
+    def _beaten(self, test: ClaimTest, amounts: Amounts) -> bool:
         """Whether a verified claim beats this one, even with half of its edits."""
         rank = READINGS.index(test.redraw.reading)
         return any(
@@ -206,7 +209,7 @@ class ClaimSearch:
 
     def _single(
         self,
-        test: _ClaimTest,
+        test: ClaimTest,
         moves: Sequence[Move],
         limit: float,
         cost: Callable[[Amounts], float] | None = None,
@@ -256,7 +259,7 @@ class ClaimSearch:
         return None
 
     def _several(
-        self, test: _ClaimTest, moves: Sequence[Move], force: float | None
+        self, test: ClaimTest, moves: Sequence[Move], force: float | None
     ) -> Amounts | None:
         """A few places that hold together, with ``force`` times the usual amounts or all."""
 
@@ -283,7 +286,7 @@ class ClaimSearch:
 
 
 @dataclass
-class _ClaimTest:
+class ClaimTest:
     """Tests claims in one reading: whether they hold, how small they can be, and verification."""
 
     probe: Probe
@@ -341,6 +344,7 @@ class _ClaimTest:
         return not self.in_range or self.limits is None or self.limits.allow(amounts)
 
     def holds(self, amounts: Amounts) -> bool:
+        """Whether the claim holds on the redraws of the search."""
         if not self.allows(amounts):
             return False
         try:
@@ -349,6 +353,7 @@ class _ClaimTest:
             return False
 
     def seems(self, amounts: Amounts) -> bool:
+        """Whether the first few redraws of the search flip."""
         try:
             return self.repeats.seems(amounts, self.probe)
         except TooFewError:
@@ -439,4 +444,4 @@ class _ClaimTest:
         claim = Claim(amounts, label, seen.language, self.names, seen.reading, balanced)
         seen = replace(seen, places=claim.place_names, balanced=balanced)
         in_range = None if self.limits is None else self.limits.allow(amounts)
-        return VerifiedClaim(claim, seen, parts, self.effort(amounts), in_range)
+        return VerifiedClaim(claim, seen, parts, self.effort(amounts), in_range, self.redraw)

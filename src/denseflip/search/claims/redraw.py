@@ -373,9 +373,9 @@ class Sides:
         return cls(background.frequencies(same), background.frequencies(other))
 
 
-def fresh_rng(seed: int, reading: Reading) -> np.random.Generator:
+def fresh_rng(seed: int, reading: Reading, *more: int) -> np.random.Generator:
     """The generator of redraws in a reading, independent of a search with the same seed."""
-    return np.random.default_rng([seed, _STREAM, READINGS.index(reading)])
+    return np.random.default_rng([seed, _STREAM, READINGS.index(reading), *more])
 
 
 def redraw_of(

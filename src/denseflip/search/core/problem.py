@@ -16,6 +16,8 @@ from denseflip.graph import Codes, Graph, Nodes, Pair, Taxonomy
 from denseflip.graph.density import count_triangles, harmonic_centrality
 from denseflip.graph.node_order import node_places
 from denseflip.oracles.background import Background, Contrast, Frequencies
+from denseflip.oracles.protocol import Oracle
+from denseflip.result_scores import Stability
 
 if TYPE_CHECKING:
     from denseflip.search.constraints.bound_constraints import BoundConstraints
@@ -40,6 +42,7 @@ class Walk:
     trace : the steps from the original to that graph.
     as_read : the outcome of the redraw test, if the search ran it.
     in_range : whether the places that were named end in the range of real graphs; None if unknown.
+    stability : for how many refits the claim holds, if the search looked for stable claims.
     chosen : the method that found this, if the search chose between several.
     minimal : True if it was certified that no single edit can be undone without losing the flip.
     front : the Pareto front, if it was requested; this answer is one of it.
@@ -52,6 +55,7 @@ class Walk:
     trace: list[Step] = field(default_factory=list)
     as_read: AsRead | None = None
     in_range: bool | None = None
+    stability: Stability | None = None
     chosen: str = ""
     minimal: bool | None = None
     front: tuple[Walk, ...] = ()
@@ -79,6 +83,7 @@ class Problem:
     constraints : the constraints bound to this graph, or None. Forbidden graphs are neither queried
         nor returned, whichever search proposes them. A search that proposes only pairs that may
         change (`free`) loses no time with them.
+    refits : the classifier trained again on resampled data, for searches for stable answers.
     """
 
     graph: Graph
@@ -92,6 +97,7 @@ class Problem:
     check_time: Callable[[], None] = lambda: None
     best: Walk | None = None
     constraints: BoundConstraints | None = None
+    refits: tuple[Oracle, ...] = ()
 
     def accepts(self, label: Label) -> bool:
         """Whether a graph with this label is a counterfactual."""

@@ -31,6 +31,7 @@ from denseflip.search.methods.brief import (
     Brief,
     attempts,
     check_sentence_options,
+    find_stable,
     no_sentence_note,
     phrase,
     too_large,
@@ -56,7 +57,7 @@ class Auto(Conversation):
     objective : ``"edits"`` for the fewest edits instead of the shortest sentence, ``"balanced"``
         for both; None or ``"sentence"`` for the sentence.
     front : whether to return the Pareto front.
-    in_range, balance : see `Brief`.
+    in_range, balance, stable : see `Brief`.
     """
 
     regions: str | None = None
@@ -66,6 +67,7 @@ class Auto(Conversation):
     front: bool = False
     in_range: str = "prefer"
     balance: str = "auto"
+    stable: float | None = None
 
     def __post_init__(self) -> None:
         check_sentence_options(self)
@@ -94,6 +96,13 @@ class Auto(Conversation):
             return self._pairs(problem, session, why)
         taxonomies = list(self._taxonomies(problem))
         failed: list[Taxonomy | None] = []
+        if self.stable is not None:
+            walk = find_stable(self, problem, session, taxonomies)
+            if walk is not None:
+                regions = None if walk.as_read is None else walk.as_read.regions
+                known = {one.name: one for one in taxonomies if one is not None}
+                self._note_choice(problem, walk, None if regions is None else known[regions])
+                return walk
         for together in self._rounds(problem):
             failed = []
             for taxonomy in _coarsest(taxonomies) if together[0].wide else taxonomies:

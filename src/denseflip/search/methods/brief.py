@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -33,6 +34,7 @@ from denseflip.search.claims.claim_search import (
 from denseflip.search.claims.elsewhere import Elsewhere
 from denseflip.search.claims.redraw import Redraw
 from denseflip.search.claims.reference import FEWEST, Reference, judge_claim
+from denseflip.search.claims.stable_search import StableGoal, StableSearch
 from denseflip.search.core.method import Conversation
 from denseflip.search.core.probing import Probe, SharedSession, joined
 from denseflip.search.core.problem import BACKGROUND, REGIONS, Problem, StopSearch, Walk
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from denseflip.search.methods.auto import Auto
     from denseflip.search.methods.best import Best
 
+_FEW_CELLS = 3  # a stable sentence this short is taken without trying finer regions
 MAX_CELLS, WIDE_CELLS = 5, 8  # places of a sentence; more if no shorter one is in range
 _IN_RANGE_QUERIES = 700  # that one language may take to find a sentence in range
 _MOST_PAIRS = 5_000_000  # of a graph: the pairs of every place are held in memory
@@ -62,6 +65,7 @@ class Brief(Conversation):
         ``"prefer"``, ``"require"`` or ``"ignore"``.
     balance : whether to keep the number of edges, ``"on"`` or ``"off"``; ``"auto"`` if the graphs
         of the new class have nearly the same number.
+    stable : the mean share of redraws that must also flip refits of the classifier; None for none.
     """
 
     regions: str | None = None
@@ -71,6 +75,7 @@ class Brief(Conversation):
     front: bool = False
     in_range: str = "prefer"
     balance: str = "auto"
+    stable: float | None = None
 
     def __post_init__(self) -> None:
         check_sentence_options(self)
@@ -107,6 +112,10 @@ class Brief(Conversation):
                 problem.note(msg)
                 raise StopSearch
         session, claims = SharedSession(session), []
+        if self.stable is not None:
+            walk = find_stable(self, problem, session, [taxonomy])
+            if walk is not None:
+                return walk
         for attempt in attempts(self, problem):
             claims += self.find_claims(problem, session, taxonomy, attempt)
             if claims and not self.front:
@@ -136,7 +145,12 @@ class Brief(Conversation):
         problem.note("No sentence out of range was found either.")
 
     def find_claims(
-        self, problem: Problem, session: BaseSession, taxonomy: Taxonomy | None, attempt: Attempt
+        self,
+        problem: Problem,
+        session: BaseSession,
+        taxonomy: Taxonomy | None,
+        attempt: Attempt,
+        goal: StableGoal | None = None,
     ) -> list[VerifiedClaim]:
         """All claims of one attempt that were found true as read.
 
@@ -160,8 +174,11 @@ class Brief(Conversation):
                 if attempt.unbalanced_only and not _keeps_edges(one_class, reference):
                     continue  # the same search as before
                 probe = Probe(one_class, session)
+                kind: Any = ClaimSearch
+                if goal is not None:
+                    kind = partial(StableSearch, goal=goal)
                 try:
-                    search = ClaimSearch(
+                    search = kind(
                         one_class,
                         probe,
                         reference,
@@ -249,6 +266,50 @@ def attempts(plan: Brief | Auto | Best, problem: Problem) -> Iterator[Attempt]:
             yield Attempt(False, most, "off", unbalanced_only=True)
 
 
+def find_stable(
+    plan: Brief | Auto,
+    problem: Problem,
+    session: BaseSession,
+    taxonomies: Sequence[Taxonomy | None],
+) -> Walk | None:
+    """The walk to a claim that also holds for refits of the classifier; None if none was found.
+
+    The claim is chosen on one half of the refits. Its stability is that on the other half.
+    """
+    assert plan.stable is not None
+    goal = StableGoal.of(problem, plan.stable)
+    if not goal.search.sessions or not goal.verdict.sessions:
+        n, agreeing = len(problem.refits), len(goal.search.sessions) + len(goal.verdict.sessions)
+        problem.note(
+            f"Only {agreeing} of {n} classifiers trained again give the graph the label "
+            f"{problem.label!r}, so no stable answer can be searched for."
+        )
+        return None
+    found: list[VerifiedClaim] = []
+    try:
+        for attempt in attempts(plan, problem):
+            if attempt.wide:
+                continue
+            for taxonomy in taxonomies:
+                name = None if taxonomy is None else taxonomy.name
+                brief = Brief(name, "nodes" if taxonomy is None else "regions", plan.max_cells)
+                found += brief.find_claims(problem, session, taxonomy, attempt, goal)
+                if any(goal.meets(one) and one.cells <= _FEW_CELLS for one in found):
+                    break
+            if found:
+                break
+    except BudgetSpentError:
+        if not found:
+            raise
+        problem.note("The budget was spent while the search was looking for a stable answer.")
+    if not found:
+        return None
+    best = goal.best(found)
+    ended = _walk(problem, best, best.claim.regions)
+    ended.stability = goal.judge(best, problem.rng)
+    return ended
+
+
 def _known_group(problem: Problem) -> bool:
     """Whether the group of some accepted class is large enough for intervals."""
     counts = Counter(label for label in problem.background_labels if problem.accepts(label))
@@ -265,6 +326,10 @@ def check_sentence_options(plan: Any) -> None:
     if plan.max_cells is not None:
         most = whole_number("max_cells", plan.max_cells, minimum=1)
         object.__setattr__(plan, "max_cells", most)
+    stable = getattr(plan, "stable", None)
+    if stable is not None and not (isinstance(stable, (int, float)) and 0 < stable <= 1):
+        msg = f"stable must be a number above 0 and at most 1; got {stable!r}."
+        raise InvalidParameterError(msg, parameter="stable")
     for name, known in (("in_range", IN_RANGE), ("balance", BALANCE)):
         check_name(name, getattr(plan, name), known)
 

@@ -290,7 +290,8 @@ def method_for(request: Request) -> Method:
     'lobe'
     """
     name = request.method
-    asked = {key: getattr(request, key) for key in ("language", "objective", "in_range", "balance")}
+    keys = ("language", "objective", "in_range", "balance", "stable")
+    asked = {key: getattr(request, key) for key in keys}
     wanted: dict[str, Any] = {key: value for key, value in asked.items() if value is not None}
     if request.front:
         wanted["front"] = True

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from denseflip.counterfactual import AsRead, Counterfactual, Label, Status
 from denseflip.errors import counted
+from denseflip.result_scores import Stability
 from denseflip.search.claims.redraw import FEW_CELLS
 from denseflip.serialise import Serialisable
 from denseflip.story.wording.constraint_words import confidence_note, terms_note
@@ -127,6 +128,31 @@ def classifier_note(evaluation: Any) -> str | None:
     return f"{verdict} {warning}" if warning else str(verdict)
 
 
+def stability_note(seen: Stability | None) -> str | None:
+    """For how many classifiers trained again the sentence holds; None if that was not tested."""
+    if seen is None:
+        return None
+    trained = "trained again on resampled data"
+    if not seen.refits:
+        return f"Whether it also holds for classifiers {trained} is not known."
+    only = "this describes this one classifier rather than the groups."
+    if not seen.agreeing:
+        every = counted(seen.refits, "classifier", "classifiers")
+        return f"All {every} {trained} give the original another class: {only}"
+    n = counted(seen.agreeing, "classifier", "classifiers")
+    fresh = ", none of which the search used" if seen.held_out else ""
+    others = seen.refits - seen.agreeing
+    apart = ""
+    if others:
+        verb = "more gives" if others == 1 else "more give"
+        apart = f" ({others} {verb} the original another class)"
+    if 2 * seen.holds >= seen.agreeing:
+        return f"It also holds for {seen.holds} of {n} {trained}{fresh}{apart}."
+    first = f"Only {seen.holds}" if seen.holds else "None"
+    agree = "agrees" if seen.holds < 2 else "agree"
+    return f"{first} of {n} {trained} {agree}{fresh}{apart}: {only}"
+
+
 def weights_note(result: Counterfactual) -> str | None:
     """How the edits change the weights; None if the classifier does not use weights."""
     if not result.weights:
@@ -145,11 +171,14 @@ def weights_note(result: Counterfactual) -> str | None:
     )
 
 
-def footnotes(sentences: Sentences, evaluation: Any) -> tuple[str, ...]:
+def footnotes(
+    sentences: Sentences, evaluation: Any, stability: Stability | None = None
+) -> tuple[str, ...]:
     """The footnotes of the sentence, most important first."""
     result, words = sentences.result, sentences.words
     notes: list[str | None] = [
         classifier_note(evaluation),
+        stability_note(stability) if result.found else None,
         terms_note(result),
         confidence_note(result, sentences.class_name),
     ]

@@ -277,6 +277,7 @@
     find("sentence").replaceChildren(make("p", { text: one.lead }), ...(one.items.length ? [make("ul", {}, ...one.items.map((text) => make("li", { text })))] : []));
     find("strip").replaceChildren(...parsed(one.strip));
     find("truth").textContent = options.spell(one.truth);
+    find("methods").textContent = one.methods;
     find("notes").replaceChildren(...[...new Set([...one.notes, ...view.notes].filter((text) => !view.judged || !text.startsWith(view.judged.verdict)))].map((text) => make("li", { text: options.spell(text) })));
     find("tiles").replaceChildren(...one.tiles.map(([term, value]) => make("div", {}, make("dt", { text: term }), make("dd", { text: value }))));
     const edits = one.removed.length + one.added.length;
