@@ -63,6 +63,14 @@ def run(graph=GRAPHS[0], oracle=by_density, method="brief", **given):
     return explain(graph, oracle, method, **given)
 
 
+def test_a_claim_that_cannot_be_balanced_does_not_flip():
+    """A – B needs more additions than the graph has edges elsewhere."""
+    graphs = cohort(share=0.03)
+    result = run(graphs[0], background=Background(graphs), in_range="ignore", balance="on")
+    assert result.status is Status.EXHAUSTED
+    assert run(graphs[0], background=Background(graphs), in_range="ignore", balance="off").found
+
+
 def test_one_cell_is_named_and_nothing_else():
     result = run()
     assert result.found
