@@ -156,7 +156,7 @@ def test_the_first_choice_may_be_given(logistic):
             "regions-logistic",
             "g0005",
             {"language": "nodes", "balance": "on"},
-            "distinctive",
+            "any",
             "nodes",
         ),
         ("sf-knn", "g0001", {"balance": "on"}, "any", "regions"),
