@@ -9,6 +9,7 @@ not change any prediction.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -26,7 +27,7 @@ _STEPS = 100  # of Newton's method
 _GRADIENT = 1e-8
 
 
-class Recipe:
+class Recipe(ABC):
     """A family of estimators with a grid of settings.
 
     Attributes
@@ -40,9 +41,9 @@ class Recipe:
     grid: Sequence[Any]
     default: Any
 
+    @abstractmethod
     def estimator(self, value: Any) -> Any:
         """An unfitted scikit-learn estimator with this setting."""
-        raise NotImplementedError
 
     def fit(self, value: Any, rows: Matrix, labels: Positions) -> Any:
         """A scikit-learn estimator with this setting, fitted, or a `LazyEstimator` of one."""
