@@ -113,8 +113,8 @@ class Request:
     max_cells: int | None = _sentence(
         None,
         "Largest number of places (region pairs or nodes) that the sentence names. Where there is "
-        "no sentence, largest number of region pairs that change. Sentences name at most 5 by "
-        "default.",
+        "no sentence, largest number of region pairs that change. By default at most 5, "
+        "or 8 if no shorter sentence is in range.",
         "Largest number of places",
         minimum=1,
         common=True,

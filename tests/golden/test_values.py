@@ -28,7 +28,7 @@ LIVING = {
     "denseflip.search.constraints.bound_constraints.BoundConstraints",
     "denseflip.search.explain._Answer",
     "denseflip.search.explain._Run",
-    "denseflip.search.claims.claim_search._ClaimTest",
+    "denseflip.search.claims.claim_search.ClaimTest",
     "denseflip.search.core.problem.Problem",
     "denseflip.search.core.problem.Walk",
 }

@@ -18,7 +18,8 @@ from denseflip.counterfactual import Step
 from denseflip.graph import Cells, Graph
 from denseflip.oracles.base_session import BaseSession
 from denseflip.search.claims.claim import Amount, Amounts, Place, Places
-from denseflip.search.claims.redraw import Redraw, Repeats
+from denseflip.search.claims.redraw import Redraw
+from denseflip.search.claims.repeats import Repeats
 from denseflip.search.constraints.bound_constraints import BoundConstraints
 from denseflip.search.core.method import Conversation
 from denseflip.search.core.probing import Probe, gallop

@@ -26,7 +26,8 @@ from denseflip.oracles.background import Frequencies
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Session
 from denseflip.search.claims.claim import Amount, Amounts, Place, Places
-from denseflip.search.claims.redraw import Redraw, Repeats
+from denseflip.search.claims.redraw import Redraw
+from denseflip.search.claims.repeats import Repeats
 from denseflip.search.constraints.bound_constraints import bind_constraints
 from denseflip.search.core.probing import boundary, certify, gallop, lexmin
 from denseflip.serialise import Serialisable

@@ -15,7 +15,8 @@ from denseflip.oracles.background import Frequencies
 from denseflip.oracles.session import Session
 from denseflip.search.claims.claim import Amount, Places
 from denseflip.search.claims.elsewhere import Elsewhere, TooFewError
-from denseflip.search.claims.redraw import STAGES, Redraw, Repeats
+from denseflip.search.claims.redraw import STAGES, Redraw
+from denseflip.search.claims.repeats import Repeats
 from denseflip.search.core.probing import Probe
 from denseflip.search.core.problem import Problem
 from strategies import graphs

@@ -19,8 +19,9 @@ from denseflip.graph import Codes, Nodes, Taxonomy
 from denseflip.search.claims.claim import Amount, Amounts, Claim, Place, node_taxonomy, total
 from denseflip.search.claims.elsewhere import Elsewhere, TooFewError
 from denseflip.search.claims.moves import Move, moves_of, one_each, within_limits
-from denseflip.search.claims.redraw import Redraw, Repeats
+from denseflip.search.claims.redraw import Redraw
 from denseflip.search.claims.reference import Limits, Reference
+from denseflip.search.claims.repeats import Repeats
 from denseflip.search.core.probing import Probe, certify, gallop, joined, lexmin
 from denseflip.search.core.problem import Problem
 

@@ -9,7 +9,6 @@ the test.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -31,7 +30,7 @@ from denseflip.oracles.base_session import BaseSession
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import open_session
 from denseflip.search.claims.claim import Amounts, Claim, Place, Places, whole_claim
-from denseflip.search.claims.elsewhere import Elsewhere, Pool, TooFewError
+from denseflip.search.claims.elsewhere import Elsewhere, TooFewError
 from denseflip.search.constraints.bound_constraints import BoundConstraints
 from denseflip.search.constraints.constrained_session import constrain, known_constraints_of
 from denseflip.search.core.probing import Probe, fewest_parts, joined
@@ -207,99 +206,6 @@ class Redraw:
             sum(listed),
             only,
         )
-
-
-class Repeats:
-    """A few redraws that are shared by all claims tested, for selection during a search.
-
-    The redraws of a claim contain those of smaller claims, so claims are compared without random
-    differences between draws. Selection on these redraws is biased upwards; a claim is therefore
-    verified on fresh redraws (`Redraw.test`).
-
-    Parameters
-    ----------
-    redraw : draws the pairs.
-    rng : the generator; each queue is drawn when it is first needed.
-    draws : the number of redraws.
-    misses : how many of them may fail.
-    """
-
-    def __init__(
-        self, redraw: Redraw, rng: np.random.Generator, *, draws: int = DRAWS, misses: int = 1
-    ) -> None:
-        self.redraw = redraw
-        self.misses = misses
-        self._rng = rng
-        self._queues: list[dict[tuple[Place, bool], Codes]] = [{} for _ in range(draws)]
-        self._elsewhere: list[dict[bool, Pool]] = [{} for _ in range(draws)]
-        self._failed = [0] * draws
-        self._held: dict[Amounts, bool] = {}
-
-    def codes(self, amounts: Amounts, which: int = 0) -> Codes:
-        """Codes of the pairs of one redraw."""
-        queues = self._queues[which]
-        parts: list[Codes] = []
-        for place, added, removed in amounts:
-            for adding, wanted in ((True, added), (False, removed)):
-                if not wanted:
-                    continue
-                if (place, adding) not in queues:
-                    queues[place, adding] = self.redraw.queue(place, self._rng, adding=adding)
-                codes = queues[place, adding]
-                codes = self.redraw.unshared(codes, place, amounts, parts)
-                if wanted > len(codes):
-                    raise TooFewError(place, wanted, len(codes), adding=adding)
-                parts.append(codes[:wanted])
-        elsewhere = self.redraw.elsewhere
-        if elsewhere is not None and (net := elsewhere.wanted(amounts)):
-            pools, adding = self._elsewhere[which], net > 0
-            if adding not in pools:
-                pools[adding] = elsewhere.queue(self._rng, adding=adding)
-            parts.append(elsewhere.take(pools[adding], amounts, adding=adding))
-        return np.sort(joined(parts))
-
-    def screened(self, several: Sequence[Amounts], probe: Probe) -> list[bool]:
-        """Whether the first redraw of each claim flips: one query per claim, in one batch.
-
-        A claim that needs more pairs than there are does not flip.
-        """
-        drawn: dict[int, Codes] = {}
-        for i, amounts in enumerate(several):
-            with suppress(TooFewError):
-                drawn[i] = self.codes(amounts)
-        answers = dict(zip(drawn, probe.answers(drawn.values()), strict=True))
-        accepts = probe.problem.accepts
-        return [i in answers and accepts(answers[i].label) for i in range(len(several))]
-
-    def seems(self, amounts: Amounts, probe: Probe, *, draws: int = 3) -> bool:
-        """Whether the first few redraws all flip."""
-        if self.redraw.fixed(amounts):
-            draws = 1
-        return all(probe.flips(self.codes(amounts, i)) for i in range(draws))
-
-    def holds(self, amounts: Amounts, probe: Probe) -> bool:
-        """Whether all but a few redraws flip; stops as soon as too many have failed.
-
-        Redraws that failed most often come first, so that a claim that fails needs few queries.
-        """
-        if amounts in self._held:
-            return self._held[amounts]
-        if self.redraw.fixed(amounts):
-            held = probe.flips(self.codes(amounts))
-        else:
-            order = sorted(range(len(self._failed)), key=lambda i: -self._failed[i])
-            left, held = self.misses, True
-            for batch in (order[:2], order[2:6], order[6:]):
-                answers = probe.answers([self.codes(amounts, i) for i in batch])
-                for i, answer in zip(batch, answers, strict=True):
-                    if not probe.problem.accepts(answer.label):
-                        self._failed[i] += 1
-                        left -= 1
-                if left < 0:
-                    held = False
-                    break
-        self._held[amounts] = held
-        return held
 
 
 FEW_CELLS = 5  # the most cells in a sentence that can be remembered; more is a list

@@ -21,7 +21,7 @@ from denseflip.search.claims.claim import Amounts
 from denseflip.search.claims.claim_search import ClaimSearch, ClaimTest, VerifiedClaim
 from denseflip.search.claims.elsewhere import TooFewError
 from denseflip.search.claims.moves import Move
-from denseflip.search.claims.redraw import Repeats
+from denseflip.search.claims.repeats import Repeats
 from denseflip.search.claims.stability import Committee, check_refits, measure
 from denseflip.search.core.problem import Problem
 

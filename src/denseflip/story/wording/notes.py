@@ -223,10 +223,11 @@ def _range_note(sentences: Sentences) -> str | None:
             " and no more is changed there than some of them differ by."
         )
     else:
-        out = [" – ".join(place.place) for place in sentences.reference if not place.in_range]
+        out = [" – ".join(place.place) for place in sentences.reference if not place.is_inside]
+        where = ", ".join(out) or "the connections exchanged, or their number in all"
         text = (
-            f"Out of range ({', '.join(out)}): a graph with this change would be unlike "
-            f"{group}. No sentence in range was found, or none was searched for."
+            f"Out of range ({where}): a graph with this change would be unlike {group}. No "
+            "sentence in range was found, or none was searched for."
         )
     same = [
         " – ".join(p.place)
@@ -243,14 +244,12 @@ def _balance_note(sentences: Sentences) -> str | None:
     number = abs(sentences.claim.elsewhere)
     if not number:
         return None
-    after = sentences.class_name(sentences.claim.label)
     words, edges = sentences.words, sentences.result.original.n_edges
     return (
-        f"The number of {words.units} stays at {edges:,}, because real graphs of {after} have "
-        f"nearly the same number: {words.count(number)} "
+        f"The number of {words.units} stays at {edges:,}: {words.count(number)} "
         f"{'are' if number > 1 else 'is'} "
-        f"{'added' if sentences.claim.elsewhere > 0 else 'removed'} outside the places that are "
-        "named, at random, anew in every test."
+        f"{'added' if sentences.claim.elsewhere > 0 else 'removed'} outside the named places, at "
+        "random and anew in every test."
     )
 
 
