@@ -33,6 +33,7 @@ from denseflip.graph import Cells
 from denseflip.oracles.background import Background
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Session
+from denseflip.search.claims.claim import whole_claim
 from denseflip.search.claims.redraw import claim_of, redraw
 from denseflip.search.explain import explain
 from denseflip.search.methods.registry import make_method
@@ -206,10 +207,10 @@ def _patient(
             changes[cells.number((a, b))] = added - removed
         asked += session.calls
     elif result.found:
-        for pairs, sign in ((result.added, 1), (result.removed, -1)):
-            for cell, count in cells.tally(pairs).items():
-                number = cells.number(cell)
-                changes[number] = changes.get(number, 0) + sign * count
+        claim, _ = whole_claim(result, "regions", cells.taxonomy, dataset.nodes)
+        for (a, b), added, removed in claim.amounts:
+            assert b is not None
+            changes[cells.number((a, b))] = added - removed
     return Patient(
         dataset.ids[i],
         dataset.labels[i],
