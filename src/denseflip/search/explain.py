@@ -38,8 +38,9 @@ GAVE_UP = (
     f"The search was stopped because the constraints forbade {MAX_REFUSED:,} graphs in a row. "
     "Loosen the constraints, or choose another method."
 )
-# Options of a request that the method object has already.
-_OPTIONS = ("language", "objective", "max_cells", "in_range", "balance", "stable")
+_OF_METHOD: dict[str, Any] = dict.fromkeys(
+    ("language", "objective", "max_cells", "in_range", "balance", "stable")
+)
 SHRINK_SPENT = "The budget was spent while the size of the answer was reduced."
 
 
@@ -389,12 +390,7 @@ def _diverse(run: _Run, result: Counterfactual) -> Counterfactual:
     """The result with other answers in other places."""
     case = run.case
     alone = replace(
-        case.request,
-        method=case.method,
-        parameters={},
-        target=case.target,
-        n=1,
-        **dict.fromkeys(_OPTIONS),
+        case.request, method=case.method, parameters={}, target=case.target, n=1, **_OF_METHOD
     )
 
     def search_again(**limits: Any) -> Counterfactual:
