@@ -38,7 +38,7 @@ def test_wishes_are_told_and_shown(capsys: pytest.CaptureFixture[str], tmp_path:
     assert result.plausibility is not None
     if len(result.diverse) > 1:
         assert '<div class="answers">' in page
-        assert "Each of these answers suffices by itself" in out
+        assert "Each of these answers flips the classifier on its own" in out
         assert all("statement" in one for one in data["diverse"])
     else:
         assert "2 answers in different region pairs" in out

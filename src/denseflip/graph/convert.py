@@ -183,7 +183,7 @@ def check_names(names: Any, n_nodes: int, plain: bool = False) -> tuple[Any, ...
         raise InvalidGraphError(msg)
     if len(set(given)) < len(given):
         twice = [x for x, count in Counter(given).items() if count > 1]
-        msg = f"Node names must differ; more than once: {', '.join(map(repr, twice[:20]))}."
+        msg = f"Node names must be unique; duplicates: {', '.join(map(repr, twice[:20]))}."
         raise InvalidGraphError(msg)
     return given
 

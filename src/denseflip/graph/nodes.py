@@ -103,7 +103,8 @@ class Nodes(Serialisable, named="a node table", partial=True):
             listed = ", ".join(f"{x!r} ({count} times)" for x, count in list(twice.items())[:20])
             more = f" and {len(twice) - 20} more" if len(twice) > 20 else ""
             msg = (
-                f"Node names must differ; {counted(len(twice), 'name occurs', 'names occur')} more "
+                f"Node names must be unique; {counted(len(twice), 'name occurs', 'names occur')} "
+                f"more "
                 f"than once: {listed}{more}. Make each one distinct, for example by adding its "
                 "hemisphere or its number."
             )

@@ -265,7 +265,7 @@ _LIST = (
     ),
     _rate(
         "in_range",
-        "share of the named places that end within what real graphs of the target class have",
+        "share of the named places that end within the range of real graphs of the target class",
         _in_range,
         "oracle",
         "background",
@@ -294,7 +294,7 @@ _LIST = (
     ),
     _rate(
         "cells_in_range",
-        "share of all region pairs that end within what real graphs of the target class have",
+        "share of all region pairs that end within the range of real graphs of the target class",
         lambda case: case.cells_in_range,
         "background",
         "regions",

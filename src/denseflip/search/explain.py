@@ -34,7 +34,7 @@ from denseflip.search.postprocess.diverse import KEPT, RepeatedSearch, diversify
 from denseflip.search.postprocess.requirements import Requirements
 
 GAVE_UP = (
-    f"The search was stopped because the constraints forbade {MAX_REFUSED:,} graphs in a row. "
+    f"The search was stopped because the constraints rejected {MAX_REFUSED:,} graphs in a row. "
     "Loosen the constraints, or choose another method."
 )
 SHRINK_SPENT = "The budget was spent while the size of the answer was reduced."

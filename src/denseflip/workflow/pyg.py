@@ -79,7 +79,7 @@ def _explainer() -> Any:
             if features is None:
                 names = ", ".join(map(repr, (*NODE_FEATURES, FIXED)))
                 msg = (
-                    "features must say how the node features depend on the edges: "
+                    "features must state how the node features depend on the edges: "
                     f"DenseflipExplainer(features=…) with one of {names}, an array, or a function "
                     "of the adjacency array."
                 )

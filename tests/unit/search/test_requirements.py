@@ -120,7 +120,9 @@ def test_out_of_reach_gives_the_best_found_and_the_level_reached() -> None:
     assert result.status is Status.FOUND
     assert result.robustness is not None
     assert not result.robustness.reached
-    assert any(note.startswith("Out of reach: the flip should survive") for note in result.notes)
+    assert any(
+        note.startswith("Not reached: the flip was required to survive") for note in result.notes
+    )
     assert parity(result.counterfactual.to_adjacency()) != parity(BACKGROUND[0].to_adjacency())
 
 
@@ -233,7 +235,7 @@ def test_a_bound_that_can_be_kept_is_kept_when_edits_are_exchanged_too(
     assert both.plausibility is not None
     assert alone.plausibility.reached
     assert both.plausibility.reached
-    assert not any("Out of reach" in note for note in both.notes)
+    assert not any("Not reached" in note for note in both.notes)
 
 
 def test_a_bound_that_the_terms_put_out_of_reach_is_said() -> None:

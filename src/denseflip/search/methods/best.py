@@ -185,7 +185,8 @@ class _Portfolio:
         elif self._fewest() > 1:
             share = round(100 * (1 - (linearity or 0)))
             self._leave_out(
-                "tight", f"{share} % of the mixtures of two graphs of that class are not in it"
+                "tight",
+                f"{share} % of the mixtures of two graphs of that class are classified differently",
             )
 
     # ---- the searches -------------------------------------------------------------------
@@ -257,7 +258,7 @@ class _Portfolio:
             for other in walk.front:
                 self._add(name, other, None)
         else:
-            self.remarks.append(f"{name}, nothing ({_counted(queries, 'query', 'queries')})")
+            self.remarks.append(f"{name}, no answer ({_counted(queries, 'query', 'queries')})")
         if self.session.remaining < 1 or self.session.out_of_time:
             raise BudgetSpentError
 

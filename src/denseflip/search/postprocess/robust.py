@@ -293,10 +293,10 @@ class _RobustSearch:
             )
         if not seen.reached:
             share = "was not measured" if seen.share is None else f"is {seen.share:.2f}"
-            why = self.why or ("the budget ended" if self.spent else "the noise is too strong")
+            why = self.why or ("the budget was spent" if self.spent else "the noise is too strong")
             problem.note(
-                f"Out of reach: the flip should survive a share of {self.wanted.level:g} of the "
-                f"perturbations; the share of the best answer found {share}: {why}."
+                f"Not reached: the flip was required to survive a share of {self.wanted.level:g} "
+                f"of the perturbations; the share of the best answer found {share}: {why}."
             )
 
 
@@ -334,7 +334,7 @@ def _paths(
             order = np.empty(0, dtype=np.int64)
         order = _allowed(candidate, order)
         if len(order):
-            yield _along(candidate, order, "The list of what sets the classes apart")
+            yield _along(candidate, order, "The list of differences between the classes")
             return
     search = method.search
     if search.kind == "conversation":
