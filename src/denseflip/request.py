@@ -1,4 +1,4 @@
-"""`Request`: everything a user can ask of an explanation, each option defined once.
+"""`Request`: all options of an explanation, each defined once.
 
 The Python functions, the command line, the web app, bench files and the documentation all read
 their options from the fields of `Request` and `Constraints`. To add an option, add a field here and
@@ -42,7 +42,7 @@ NOISE = 0.01  # share of all pairs that a perturbation flips by default
 
 @dataclass(frozen=True)
 class Request:
-    """Everything that can be asked of an explanation.
+    """All options of an explanation.
 
     A request is a value. The same request gives the same answer through Python, the command line,
     many graphs at once, bench and the web app.

@@ -215,8 +215,8 @@ def _chosen_edges(
         u, v, value = odd[0]
         msg = (
             f"{source}: its edges have weights other than 0 and 1; got {value!r:.40} between "
-            f"{u!r} and {v!r} ({counted(len(odd), 'such edge', 'such edges')}). Say which are "
-            "edges: Graph.from_networkx(graph, threshold=…) keeps those at or above a weight, "
+            f"{u!r} and {v!r} ({counted(len(odd), 'such edge', 'such edges')}). State which are "
+            f"edges: Graph.from_networkx(graph, threshold=…) keeps those at or above a weight, "
             "Graph.from_networkx(graph, weight=None) every listed one. For a file, give a rule for "
             "which pairs are edges (keep)."
         )

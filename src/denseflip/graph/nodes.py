@@ -204,7 +204,7 @@ class Nodes(Serialisable, named="a node table", partial=True):
             lacking = [x for x, fact in zip(nodes, facts, strict=True) if fact.get(name) is None]
             if lacking:
                 msg = f"{counted(len(lacking), 'node has', 'nodes have')} no attribute {name!r}: "
-                msg += f"{', '.join(map(repr, lacking[:5]))}. It cannot sort the nodes."
+                msg += f"{', '.join(map(repr, lacking[:5]))}. It cannot be used as a taxonomy."
                 raise InvalidNodesError(msg)
         if not wanted and facts:
             wanted = [

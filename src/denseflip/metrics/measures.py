@@ -178,7 +178,7 @@ _LIST = (
     _median("n_added", "edges added", "", lambda case: len(case.result.added), always=True),
     _median("n_removed", "edges removed", "", lambda case: len(case.result.removed), always=True),
     _plain("elapsed", "seconds of the search"),
-    _rate("minimal", "no single edit can be undone", _minimal),
+    _rate("minimal", "no single edit can be undone without losing the flip", _minimal),
     _regional("regions_touched", "regions with an end of at least one edit"),
     _regional("regions_to_cover", "fewest regions that hold 80 % of the edits"),
     _regional("region_pairs_to_cover", "fewest region pairs that hold 80 % of the edits"),

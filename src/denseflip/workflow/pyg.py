@@ -58,7 +58,7 @@ def _explainer() -> Any:
         nodes : names and regions of the nodes, for the sentence.
         class_names : as in `as_oracle`.
         max_batch : largest number of graphs per call of the model.
-        options : further options of `tell`, such as ``regions`` or ``constraints``.
+        options : further options of `explain_and_describe`, such as ``regions`` or ``constraints``.
         """
 
         def __init__(

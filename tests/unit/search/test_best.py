@@ -110,7 +110,7 @@ def test_it_says_what_each_member_gave():
     given = {"nodes": SIDES, "background": Background(graphs)}
     edits = explain(graphs[0], left, "best", objective="edits", **given)
     note = next(n for n in edits.notes if n.startswith("best: "))
-    assert f"{edits.chosen} is best by the objective 'edits'" in note
+    assert f"{edits.chosen} gave the best answer for 'edits'" in note
     for member in ("the background", "con", "race", "tight"):
         assert f" {member}, " in note
     told = explain(graphs[0], left, "best", **given)

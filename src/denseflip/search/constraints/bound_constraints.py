@@ -456,7 +456,7 @@ class Frozen:
             return np.asarray(np.arange(self.n_nodes) == self._node(int(name)))
         if any(not np.array_equal(found[0][1], other) for _, other in found[1:]):
             places = " or ".join(repr(f"{where}: {name}") for where, _ in found)
-            msg = f"{name!r} has several meanings. Say which is meant: {places}."
+            msg = f"{name!r} is ambiguous. Choose one of: {places}."
             raise InvalidParameterError(msg, parameter="freeze")
         return found[0][1] if found else None
 

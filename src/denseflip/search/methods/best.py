@@ -325,7 +325,7 @@ class _Portfolio:
             kept = pareto_front([answer.costs for answer in answers])
             ended.front = tuple(answers[i].walk for i in kept)
         problem.note(
-            f"best: {best.member} is best by the objective {plan.objective!r}. Tried: "
+            f"best: {best.member} gave the best answer for {plan.objective!r}. Tried: "
             f"{'; '.join(self.remarks)}."
         )
         if self.spent or self.cut:

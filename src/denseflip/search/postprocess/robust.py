@@ -283,13 +283,13 @@ class _RobustSearch:
             problem.note("The budget was spent before a robust answer was found.")
         if seen.draws and seen.draws < DRAWS:
             problem.note(
-                f"The robustness is that of the last quick test, {seen.draws} perturbations, by "
-                "which the search chose its answer; on fresh ones it may be lower."
+                f"The robustness was measured in the last quick test ({seen.draws} perturbations), "
+                "which also selected the answer; on new perturbations it may be lower."
             )
         elif len(self.measured) > 1:
             problem.note(
                 f"The robustness is that of the best of {len(self.measured)} answers that were "
-                "measured; on fresh perturbations it may be a little lower."
+                "measured; on new perturbations it may be slightly lower."
             )
         if not seen.reached:
             share = "was not measured" if seen.share is None else f"is {seen.share:.2f}"
