@@ -65,7 +65,7 @@ def test_advice_is_spelled_as_it_is_typed(folder: Path, capsys: pytest.CaptureFi
     words = ("explain", "g.csv", "--oracle", "box:first", "--method", "edg", "--budget", "1")
     code, out, _ = call(capsys, *words)
     assert code == 0
-    assert "Next: raise budget (it asked 1; try 1000) or time_limit" in out
+    assert "Next: raise budget (1 used; try 1000) or time_limit" in out
     assert "* On the command line: --budget, --time-limit, --nodes nodes.csv.\n" in out
 
 
@@ -158,7 +158,7 @@ def test_explain_prints_the_sentence_and_the_facts(
 ) -> None:
     code, out, _ = call(capsys, "explain", "g.csv", "--oracle", "box:first")
     assert code == 0
-    assert "would have been labelled 0." in out
+    assert "would have been labelled 0 instead of 1." in out
     assert "status     found" in out
 
 

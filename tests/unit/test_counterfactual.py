@@ -172,5 +172,5 @@ def test_what_cannot_be_as_read_is_refused():
     for wrong in (("words", None, "any", 1, 1), ("nodes", None, "all", 1, 1)):
         with pytest.raises(InvalidParameterError, match="must be one of"):
             AsRead(*wrong)
-    with pytest.raises(InvalidParameterError, match="3 of 2 redraws"):
+    with pytest.raises(InvalidParameterError, match=r"from 0 to draws \(2\); got 3"):
         AsRead("nodes", None, "any", 2, 3)

@@ -125,7 +125,7 @@ def test_arrays_that_do_not_fit_are_refused(preset, tmp_path):
         packed = io.BytesIO()
         np.savez(packed, **{**arrays, name: bad})
         rewrite(path, head_npz=packed.getvalue())
-        with pytest.raises(FileFormatError, match=r"fit together|dimensions"):
+        with pytest.raises(FileFormatError, match=r"inconsistent|dimensions"):
             load_oracle(path)
     rewrite(path, head_npz=b"nothing")
     with pytest.raises(FileFormatError, match="cannot be read"):
@@ -135,7 +135,7 @@ def test_arrays_that_do_not_fit_are_refused(preset, tmp_path):
     rewrite(path, head_npz=packed.getvalue())
     header["head"]["kind"] = "other"
     rewrite(path, card_json=json.dumps(header))
-    with pytest.raises(FileFormatError, match="unknown kind, 'other'"):
+    with pytest.raises(FileFormatError, match="unknown kind of classifier 'other'"):
         load_oracle(path)
 
 

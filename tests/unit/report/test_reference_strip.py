@@ -282,7 +282,7 @@ def test_the_mark_of_the_range_says_its_figure(place, said):
 def test_the_footnote_says_where_a_change_only_moves_towards_the_interval():
     inside, towards = story(PLACE), story(replace(PLACE, before=90, after=70))
     notes = [next(n for n in s.footnotes if n.startswith("In range")) for s in (inside, towards)]
-    assert ["nearer to it than before" in note for note in notes] == [False, True]
+    assert ["moves towards it" in note for note in notes] == [False, True]
 
 
 def test_marks_of_several_places_count_them():

@@ -169,7 +169,7 @@ def test_without_a_background_or_regions_it_still_looks():
     assert result.as_read == PAIRS
     nothing = explain(path(5), lambda a: 0, "best")
     assert nothing.status is Status.EXHAUSTED
-    assert "race, nothing" in nothing.notes[0]
+    assert "race, no answer" in nothing.notes[0]
 
 
 def test_wrong_objectives_are_told_the_right_ones():
