@@ -65,7 +65,7 @@ def test_advice_is_spelled_as_it_is_typed(folder: Path, capsys: pytest.CaptureFi
     words = ("explain", "g.csv", "--oracle", "box:first", "--method", "edg", "--budget", "1")
     code, out, _ = call(capsys, *words)
     assert code == 0
-    assert "Next: raise budget (1 used; try 1000) or time_limit" in out
+    assert "Next: raise budget (1 query was used; try 1000) or time_limit" in out
     assert "* On the command line: --budget, --time-limit, --nodes nodes.csv.\n" in out
 
 

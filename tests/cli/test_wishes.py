@@ -29,7 +29,7 @@ def test_wishes_are_told_and_shown(capsys: pytest.CaptureFixture[str], tmp_path:
     )
     assert code == 0
     assert "noise in " in out
-    assert "How plausible the changed graph is: " in out
+    assert "Plausibility of the changed graph: " in out
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "random perturbations survived (1 % of all pairs" in page
     data = json.loads((tmp_path / "out" / "result.json").read_text(encoding="utf-8"))

@@ -144,7 +144,7 @@ def test_files_that_are_something_else(tmp_path):
     with pytest.raises(FileFormatError, match="no such file"):
         load_oracle(path)
     path.write_bytes(b"not a zip")
-    with pytest.raises(FileFormatError, match="cannot be read as a classifier"):
+    with pytest.raises(FileFormatError, match="cannot be read as a denseflip classifier"):
         load_oracle(path)
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("other", "x")
