@@ -98,7 +98,7 @@ class AsRead(
         ):
             check_choice(name, value, known)
         if not 0 <= self.flips <= self.draws:
-            msg = f"{self.flips} of {self.draws} redraws cannot have flipped."
+            msg = f"flips must be from 0 to draws ({self.draws}); got {self.flips}."
             raise InvalidParameterError(msg)
 
     @property

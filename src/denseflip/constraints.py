@@ -113,14 +113,20 @@ class Constraints:
     )
     keep_connected: bool = _constraint(
         False,
-        "The graph must stay connected: it may not fall into more components than it has.",
+        "Keep the graph connected: the number of connected components must not increase.",
         "Stay connected",
     )
     min_degree: int | None = _constraint(
-        None, "Smallest degree of every node at which a pair changes.", "Smallest degree", minimum=0
+        None,
+        "Smallest degree allowed for nodes at which a pair changes.",
+        "Smallest degree",
+        minimum=0,
     )
     max_degree: int | None = _constraint(
-        None, "Largest degree of every node at which a pair changes.", "Largest degree", minimum=0
+        None,
+        "Largest degree allowed for nodes at which a pair changes.",
+        "Largest degree",
+        minimum=0,
     )
     predicate: Callable[[Any], bool] | None = _constraint(
         None,

@@ -165,8 +165,8 @@ def documented(doc: str | None, taken: list[Field[Any]]) -> str | None:
     entries = []
     for f in taken:
         text = (
-            "what may change and what the answer must be like: a `Constraints`, or a mapping of "
-            "its fields. Guaranteed, whatever the method."
+            "constraints on what may change and on the answer: a `Constraints`, or a mapping of "
+            "its fields. They hold for every method."
             if f.name == "constraints"
             else option_of(f).text()
         )

@@ -1,4 +1,4 @@
-"""`Request`: everything a user can ask of an explanation, each option defined once.
+"""`Request`: all options of an explanation, each defined once.
 
 The Python functions, the command line, the web app, bench files and the documentation all read
 their options from the fields of `Request` and `Constraints`. To add an option, add a field here and
@@ -44,7 +44,7 @@ NOISE = 0.01  # share of all pairs that a perturbation flips by default
 
 @dataclass(frozen=True)
 class Request:
-    """Everything that can be asked of an explanation.
+    """All options of an explanation.
 
     A request is a value. The same request gives the same answer through Python, the command line,
     many graphs at once, bench and the web app.
@@ -112,8 +112,8 @@ class Request:
     )
     max_cells: int | None = _sentence(
         None,
-        "Largest number of places (region pairs or nodes) that the sentence names. Where there is "
-        "no sentence, largest number of region pairs that change. By default at most 5, "
+        "Largest number of places (region pairs or nodes) that the sentence names. Without a "
+        "sentence: largest number of region pairs that change. By default at most 5, "
         "or 8 if no shorter sentence is in range.",
         "Largest number of places",
         minimum=1,
@@ -126,9 +126,9 @@ class Request:
     )
     in_range: str | None = _sentence(
         None,
-        "Whether every place that the sentence names must end within what real graphs of the new "
-        "class have (95 % prediction interval): prefer (default) falls back to the shortest "
-        "sentence out of range, require does not, ignore does not look.",
+        "Whether every place that the sentence names must end within the range of real graphs of "
+        "the new class (95 % prediction interval): prefer (default) falls back to the shortest "
+        "sentence out of range, require does not, ignore skips the check.",
         "Within the range of real graphs",
         choices=IN_RANGE,
         common=True,
@@ -136,7 +136,7 @@ class Request:
     balance: Any = _sentence(
         None,
         "Keep the number of edges: what the sentence adds in its places is removed elsewhere, and "
-        "the other way round. auto (default) does so if the graphs of the new class have nearly "
+        "vice versa. auto (default) does so if the graphs of the new class have nearly "
         "the same number of edges.",
         "Keep the number of edges",
         choices=BALANCE,
@@ -149,7 +149,8 @@ class Request:
     )
     share: float = _sentence(
         0.0,
-        "Name places until they hold at least this share of the edits, needed or not. The "
+        "Name places until they cover at least this share of the edits, even if fewer would "
+        "suffice. The "
         "sentences of the paper name about 0.8.",
         "Share of edits to name",
         minimum=0,
@@ -274,7 +275,7 @@ class Request:
         }
         for name, is_given in named.items():
             if front and is_given:
-                msg = f"front and {name} exclude each other. Use one of them."
+                msg = f"front and {name} cannot be combined. Use one of them."
                 raise InvalidParameterError(msg, parameter=(name, "front"))
 
     @classmethod

@@ -40,7 +40,7 @@ class Robustness(
 
     def __post_init__(self) -> None:
         if not 0 <= self.flips <= self.draws:
-            msg = f"{self.flips} of {self.draws} perturbations cannot have kept the label."
+            msg = f"flips must be from 0 to draws ({self.draws}); got {self.flips}."
             raise InvalidParameterError(msg)
 
     @property

@@ -54,7 +54,7 @@ def test_list(capsys: Captured) -> None:
     out = ok(capsys, "data", "list")
     for name in ("mice", "synthetic", "aut", "adhdm", "ohsu", "kki", "mice:sex"):
         assert name in out
-    assert "to fetch" in out
+    assert "not downloaded" in out
 
 
 def test_list_json(capsys: Captured) -> None:

@@ -110,12 +110,12 @@ def test_explain_says_how_true_the_sentence_is_and_which_answers_no_other_beats(
     code, out, err = call(capsys, *words)
     assert code == 0, err
     assert err == ""  # no terminal, no noise
-    assert "[true as read, in range; classifier not judged] True as read: " in out
+    assert "[true as read, in range; classifier not evaluated] True as read: " in out
     assert out.count("True as read: ") == 1
     assert "change the answer (95 % interval" in out
-    assert "The Pareto front: no other answer found" in out
+    assert "The Pareto front: no answer found beats" in out
     assert "\n1. If Mouse sub-54811's brain had " in out
-    assert "cannot be described in the regions of 'region' (14 of them)" in out
+    assert "cannot be described by 'region' (14 regions)" in out
     code, out, err = call(capsys, *words, "--json", "--out", "front")
     assert code == 0, err
     data = json.loads(out)

@@ -33,14 +33,14 @@ def test_it_counts_queries_and_keeps_the_smallest_counterfactual():
         calls = max(e.calls for e in events)
         edits = "1 edit" if result.distance == 1 else f"{result.distance} edits"
         assert watch.line() == (
-            f"tri+min searches … {calls} queries, smallest counterfactual so far {edits}"
+            f"tri+min: searching … {calls} queries, smallest counterfactual so far {edits}"
         )
 
 
 def test_a_label_other_than_the_target_is_no_counterfactual():
     watch = ProgressLine("tri", console=terminal())
     result = explain(GRAPH, lambda a: int(a[0, 1]), "tri", target=7, on_event=watch)
-    assert watch.line() == f"tri searches … {result.calls} queries, no counterfactual yet"
+    assert watch.line() == f"tri: searching … {result.calls} queries, no counterfactual yet"
 
 
 def test_a_new_search_begins_anew():
@@ -48,7 +48,7 @@ def test_a_new_search_begins_anew():
     explain(GRAPH, lambda a: int(a[0, 1]), "tri", on_event=watch)
     assert "no counterfactual yet" not in watch.line()
     watch.rename("edg")
-    assert watch.line() == "edg searches … 0 queries, no counterfactual yet"
+    assert watch.line() == "edg: searching … 0 queries, no counterfactual yet"
 
 
 def test_nothing_is_written_where_there_is_no_terminal():

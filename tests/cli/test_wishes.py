@@ -38,7 +38,7 @@ def test_wishes_are_told_and_shown(capsys: pytest.CaptureFixture[str], tmp_path:
     assert result.plausibility is not None
     if len(result.diverse) > 1:
         assert '<div class="answers">' in page
-        assert "Each of these answers suffices by itself" in out
+        assert "Each of these answers flips the classifier on its own" in out
         assert all("statement" in one for one in data["diverse"])
     else:
         assert "2 answers in different region pairs" in out
@@ -50,7 +50,7 @@ def test_wishes_are_told_and_shown(capsys: pytest.CaptureFixture[str], tmp_path:
         (("--robust", "2"), "robust must be a number above 0 and at most 1; got 2"),
         (("--noise", "0.1"), "pass robust=0.9 too"),
         (("--max-implausible", "-1"), "max_implausible must be a number above 0"),
-        (("--n", "2", "--front"), "exclude each other"),
+        (("--n", "2", "--front"), "cannot be combined"),
     ],
 )
 def test_bad_wishes_are_told(

@@ -212,7 +212,7 @@ def test_errors_name_the_label_and_mark_the_field(desk):
     page.wait_for_selector("#trouble:not([hidden])")
     said = page.inner_text("#trouble")
     assert said == (
-        "“All best trade-offs” and “Number of answers” exclude each other. Use one of them."
+        "“All best trade-offs” and “Number of answers” cannot be combined. Use one of them."
     )
     assert page.locator("[data-option=n].wrong").is_visible()
     put(page, "n", "whole", "")

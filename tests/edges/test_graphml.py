@@ -13,7 +13,7 @@ A, B = "<node id='a'/>", "<node id='b'/>"
 INNER = "<graph edgedefault='undirected'><node id='c'/></graph>"
 GRAPHML = {
     "an edge to nowhere": (A + B + "<edge source='a' target='z'/>", "leads to 'z', which is no"),
-    "an edge without an end": (A + B + "<edge source='a'/>", "an edge lacks an end"),
+    "an edge without an end": (A + B + "<edge source='a'/>", "an edge has no source or no target"),
     "a node without an id": (A + "<node/>", "a node has no id"),
     "a node twice": (A + B + A, "two nodes are 'a'"),
     "a graph in a node": (A + f"<node id='b'>{INNER}</node>", "it holds 2 graphs"),

@@ -125,7 +125,7 @@ def test_every_name_of_a_data_set_is_safe_from_the_start(turn, tmp_path):
 
 
 def test_two_names_that_look_alike_when_seen_are_one_name():
-    with pytest.raises(ValueError, match="must differ"):
+    with pytest.raises(ValueError, match="must be unique"):
         Nodes(("a\x1b", "a\\x1b"))
 
 
@@ -323,7 +323,7 @@ def test_an_export_writes_nothing_outside_its_folder(name, tmp_path):
 def test_ids_that_are_one_file_on_some_systems_are_told(tmp_path):
     data = make_cohort()
     ids = ("Sub", "sub", *data.ids[2:])
-    with pytest.raises(DatasetError, match="'Sub' and 'sub' are the same file on some systems"):
+    with pytest.raises(DatasetError, match="'Sub' and 'sub' are the same file name on some"):
         export_dataset(replace(data, ids=ids), tmp_path / "out")
 
 

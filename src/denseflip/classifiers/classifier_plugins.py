@@ -79,7 +79,7 @@ FILE = register_oracle_kind(
 WEIGHTED = register_oracle_kind(
     OracleKind(
         name="weighted",
-        summary="a classifier of the data set's weights: trained here, or your own",
+        summary="a classifier of weighted matrices: trained here, or your own",
         words=("weights:logistic", "weights:module:function"),
         example="weights:logistic",
         matches=lambda text: text.startswith(_WEIGHTS),

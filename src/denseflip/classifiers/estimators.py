@@ -112,7 +112,7 @@ class EstimatorOracle:
     def predict_proba(self) -> Callable[[Sequence[Graph]], npt.NDArray[np.float64]]:
         """Probabilities per graph and class; missing if the estimator has none."""
         if self.classes is None:
-            msg = f"{self.name} does not name its classes."
+            msg = f"{self.name} has no classes_."
             raise AttributeError(msg)
         self.estimator.predict_proba  # noqa: B018 - raises its own AttributeError if missing
         return self._shares
@@ -211,8 +211,8 @@ def _features(features: Any, nodes: Any, input: str, *, batch: bool, estimator: 
     if features is None:
         msg = (
             f"State what {type(estimator).__name__} was fitted on: as_oracle(estimator, "
-            f"features=…) with one of {', '.join(map(repr, names))}, or a function "
-            "that returns the row of a graph."
+            f"features=…) with one of {', '.join(map(repr, names))}, or a function that returns "
+            f"the feature row of a graph."
         )
         raise MissingInputError(msg, parameter="features")
     if isinstance(features, str):
@@ -223,8 +223,8 @@ def _features(features: Any, nodes: Any, input: str, *, batch: bool, estimator: 
         return features
     if not callable(features):
         msg = (
-            f"features must be one of {', '.join(names)}, or a function that returns the row of a "
-            f"graph; got {type(features).__name__}."
+            f"features must be one of {', '.join(names)}, or a function that returns the feature "
+            f"row of a graph; got {type(features).__name__}."
         )
         raise InvalidParameterError(msg, parameter="features")
     return CallableOracle(features, input, batch)

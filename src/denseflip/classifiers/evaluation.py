@@ -83,7 +83,7 @@ class Confounding(Serialisable, named="the confounds of an evaluation"):
         elif self.beats(level):
             opening = "It beats its confounds"
         elif level == "better":
-            opening = "It does not beat its confounds, which alone do as well"
+            opening = "It does not beat its confounds, which do as well on their own"
         elif level == "unclear":
             opening = "It does not clearly beat its confounds"
         else:
@@ -350,7 +350,10 @@ def read_evaluation(path: str | Path) -> Evaluation:
         msg = f"{source}: cannot be read ({error.strerror})."
         raise FileFormatError(msg) from error
     if isinstance(data, Mapping) and "presets" in data:
-        msg = f"{source}: holds the evaluations of several classifiers; evaluate one alone."
+        msg = (
+            f"{source}: contains the evaluations of several classifiers; expected one. "
+            "Evaluate a single classifier."
+        )
         raise FileFormatError(msg)
     try:
         return Evaluation.from_dict(data)

@@ -273,7 +273,7 @@ def head_from_parts(described: Mapping[str, Any], arrays: Mapping[str, Any]) -> 
         n_classes = int(described["n_classes"])
         inside = len(labels) == 0 or 0 <= labels.min() <= labels.max() < n_classes
         if labels.shape != (len(rows),) or not inside or not k >= 1:
-            msg = "the parts of its nearest neighbours do not fit together"
+            msg = "the arrays of its nearest-neighbour classifier are inconsistent"
             raise ValueError(msg)
         return NeighbourHead(rows, labels, k, n_classes)
     if described["kind"] == "linear":
@@ -281,10 +281,10 @@ def head_from_parts(described: Mapping[str, Any], arrays: Mapping[str, Any]) -> 
         others = {name: _floats(arrays[name], 1) for name in ("shift", "scale") if name in arrays}
         wrong = [name for name, array in others.items() if len(array) != weights.shape[1]]
         if wrong or len(offset) != len(weights):
-            msg = "the parts of its linear scores do not fit together"
+            msg = "the arrays of its linear classifier are inconsistent"
             raise ValueError(msg)
         return LinearHead(weights, offset, **others, logistic=bool(described["logistic"]))
-    msg = f"a head of an unknown kind, {described['kind']!r}"
+    msg = f"unknown kind of classifier {described['kind']!r}"
     raise ValueError(msg)
 
 

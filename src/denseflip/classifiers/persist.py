@@ -43,7 +43,7 @@ from denseflip.serialise import Serialisable
 FORMAT = "denseflip-oracle"
 VERSION = 1
 SUFFIX = ".dfo"
-_WHAT = "a classifier of denseflip"
+_WHAT = "a denseflip classifier"
 _QUICK = 400  # nodes of a graph that any classifier evaluates quickly
 CARD, _ESTIMATOR, _HEAD = "card.json", "estimator.skops", "head.npz"
 
@@ -148,7 +148,7 @@ def load_oracle(path: str | Path, *, trusted: Iterable[str] = ()) -> FittedOracl
         with open_zip(source, str(source)) as archive:
             missing = {CARD, _ESTIMATOR} - set(archive.namelist())
             if missing:
-                msg = f"{source}: not a classifier of denseflip (no {', '.join(sorted(missing))})."
+                msg = f"{source}: not a denseflip classifier (no {', '.join(sorted(missing))})."
                 raise FileFormatError(msg)
             check_zip(archive, str(source))
             card = read_json(read_member(archive, CARD, str(source)), f"{source}: its card")
@@ -218,7 +218,8 @@ def _load_estimator(data: bytes, trusted: tuple[str, ...], source: Path) -> Any:
     unknown = sorted(set(found) - set(trusted))
     if unknown:
         msg = (
-            f"{source}: holds types that are not known to be safe: {', '.join(unknown)}. Nothing "
+            f"{source}: contains types that are not known to be safe: {', '.join(unknown)}. "
+            f"Nothing "
             "was loaded. If you trust their source, name them: load_oracle(path, trusted=[…])."
         )
         raise FileFormatError(msg)

@@ -49,25 +49,25 @@ PRESETS: dict[str, Preset] = {
             "sf-knn",
             "spectral",
             NeighboursRecipe(),
-            "the paper's: Laplacian spectrum, k nearest neighbours (k = 1 … 29 selected)",
+            "as in the paper: Laplacian spectrum, k-nearest neighbours (k by cross-validation)",
         ),
         Preset(
             "edges-svm",
             "edges",
             LinearSvmRecipe(),
-            "every node pair, linear support vector machine (C selected)",
+            "every node pair, linear support vector machine (C by cross-validation)",
         ),
         Preset(
             "edges-logistic",
             "edges",
             LogisticRecipe(),
-            "every node pair, logistic regression (C selected)",
+            "every node pair, logistic regression (C by cross-validation)",
         ),
         Preset(
             "regions-logistic",
             "regions",
             LogisticRecipe(scaled=True),
-            "densities of region blocks, logistic regression (C selected); needs regions",
+            "densities of region pairs, logistic regression (C by cross-validation); needs regions",
         ),
     )
 }

@@ -35,7 +35,7 @@ GRAPHS = 12  # held-out graphs to explain
 
 
 @dataclass(frozen=True)
-class ToldDecision(Serialisable, named="a told decision"):
+class ToldDecision(Serialisable, named="a described decision"):
     """One decision about a held-out graph, and the sentence that describes it.
 
     Attributes
@@ -314,7 +314,7 @@ def prefer(judged: Sequence[tuple[Evaluation, Tellability]]) -> tuple[str | None
     The name of the classifier, or None if none is better than chance; and the reason.
     """
     if not judged:
-        msg = "There is no classifier to choose from."
+        msg = "There are no classifiers to choose from."
         raise InvalidParameterError(msg)
     good = [(e, t) for e, t in judged if e.better_than_chance]
     if not good:
@@ -328,8 +328,8 @@ def prefer(judged: Sequence[tuple[Evaluation, Tellability]]) -> tuple[str | None
     few = told.median_cells
     cells = "" if few is None else f" (a median of {few:g} cell{'' if few == 1 else 's'})"
     return told.preset, (
-        f"Preferred classifier: {told.preset}. It is right about "
-        f"{100 * evaluation.accuracy:.0f} % of held-out graphs, and {len(told.told)} of "
+        f"Preferred classifier: {told.preset}. It classifies "
+        f"{100 * evaluation.accuracy:.0f} % of held-out graphs correctly, and {len(told.told)} of "
         f"{told.n_graphs} decisions have a short sentence that is true as read{cells}."
     )
 

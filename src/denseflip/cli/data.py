@@ -43,13 +43,13 @@ def list_(json: bool = False) -> None:
     for column in ("name", "graphs", "nodes", "where", "what"):
         table.add_column(column, justify="right" if column in ("graphs", "nodes") else "left")
     for info in infos:
-        where = info.origin if info.offline else "to fetch"
+        where = info.origin if info.offline else "not downloaded"
         table.add_row(info.name, str(info.n_graphs), str(info.n_nodes), where, info.summary)
     console = out_console()
     console.print(table)
     variants = ", ".join(v for info in infos for v in info.variants)
     console.print(f"\nVariants: {variants}.")
-    console.print("More about one: denseflip data show NAME. Get one: denseflip data fetch NAME.")
+    console.print("Details: denseflip data show NAME. Download: denseflip data fetch NAME.")
 
 
 @app.command()
@@ -170,7 +170,7 @@ def find_graph(
     if graph_id is not None:
         for name, value in {"background": background, **weighted}.items():
             if value is not None:
-                refuse(name, "applies to a graph file; the graphs of a data set are ready")
+                refuse(name, "applies to a graph file; the edges of a data set are already chosen")
     keep = make_keep(**weighted)
     return find_subject(
         source, graph_id, nodes=nodes, background=background, keep=keep, fetch=fetch_one
@@ -254,7 +254,7 @@ def import_(
     nodes : Node table (name, regions, and x, y, z if known), or a dseg.tsv.
     kind : Kind of the files: auto, matrix, timeseries, edges, graphml, tu, stack, xcpd,
         xcpd-timeseries, cifti, cifti-timeseries, qsirecon, conn, conn-group, abide.
-    variable : Array to read from .npz and .mat files with several.
+    variable : Array to read from .npz and .mat files with several arrays.
     files : Read only files whose names match, for example '*task-rest*'.
     match : How file headers are matched to the node table: by name or by position.
     axis : For a stack: the axis of the subjects, first or last.

@@ -345,14 +345,14 @@ def print_front(story: Story, answers: Sequence[Story]) -> None:
     if len(answers) == 1:
         if diverse:
             return  # the notes say why
-        typer.echo("\nNo other answer found names fewer places, needs fewer edits or is truer.")
+        typer.echo("\nNo other answer found has fewer places, fewer edits or holds more generally.")
         return
     typer.echo(
-        "\nEach of these answers suffices by itself. The main places of one are left unchanged by "
-        "the others:\n"
+        "\nEach of these answers flips the classifier on its own and leaves the main places of "
+        "the others unchanged:\n"
         if diverse
-        else "\nThe Pareto front: no other answer found is at least as good in places, edits and "
-        "truth:\n"
+        else "\nThe Pareto front: no answer found beats one of these in places, edits and how "
+        "generally it holds:\n"
     )
     numbers = ("", "named", "edits")
     table = plain_table(*numbers, "language", "true as read", right=numbers)

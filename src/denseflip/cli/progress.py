@@ -36,7 +36,7 @@ class ProgressLine:
 
         self.console = err_console() if console is None else console
         self.progress = Progress()
-        self._status = self.console.status(f"{name} searches …")
+        self._status = self.console.status(f"{name}: searching …")
         self.rename(name)
 
     def rename(self, name: str) -> None:
@@ -44,7 +44,7 @@ class ProgressLine:
         self.name = name
         self.progress.restart()
         self._shown = 0.0
-        self.say(f"{name} searches …")
+        self.say(f"{name}: searching …")
 
     def say(self, line: str) -> None:
         """Show a line until the next update."""
@@ -74,6 +74,6 @@ class ProgressLine:
         calls, best = self.progress.calls, self.progress.best
         queries = f"{calls:,} quer{'y' if calls == 1 else 'ies'}"
         if best is None:
-            return f"{self.name} searches … {queries}, no counterfactual yet"
+            return f"{self.name}: searching … {queries}, no counterfactual yet"
         edits = f"{best:,} edit{'' if best == 1 else 's'}"
-        return f"{self.name} searches … {queries}, smallest counterfactual so far {edits}"
+        return f"{self.name}: searching … {queries}, smallest counterfactual so far {edits}"

@@ -101,7 +101,7 @@ def check_answers(spec: OracleSpec, dataset: Dataset) -> None:
     named = class_names_of(session.oracle)
     for place, known in enumerate(dataset.class_names):
         if named.get(place, known) in set(dataset.class_names) - {known}:
-            msg = f"{spec.name} names a class {named[place]!r} that the data set names {known!r}."
+            msg = f"{spec.name} has the class {named[place]!r} where the data set has {known!r}."
             raise DatasetError(
                 f"{msg} Both must list the same classes in the same order.", parameter="oracle"
             )
@@ -121,8 +121,8 @@ def check_answers(spec: OracleSpec, dataset: Dataset) -> None:
         answers = ", ".join(sorted(map(repr, labels))[:5])
         msg = (
             f"{spec.name} answers {answers}, but the labels of data set {dataset.name!r} are 0 to "
-            f"{dataset.n_classes - 1} ({', '.join(dataset.class_names)}), so correct answers "
-            "cannot be recognised."
+            f"{dataset.n_classes - 1} ({', '.join(dataset.class_names)}), so its answers cannot "
+            f"be compared with the labels."
         )
         raise DatasetError(msg, parameter="oracle")
 

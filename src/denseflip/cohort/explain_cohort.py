@@ -321,8 +321,8 @@ def _notes(
     if permutations:
         notes.append(
             "A p-value is the share of random labellings with at least the same count. If some "
-            "region pairs do differ, the p-value of another pair is no proof that it differs by "
-            "itself."
+            "region pairs do differ, the p-value of another pair does not prove that this pair "
+            "differs by itself."
         )
     return tuple(notes)
 

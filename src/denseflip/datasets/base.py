@@ -230,12 +230,12 @@ class Dataset:
             found.append(f"{n} graphs but {len(self.ids)} ids.")
         if len(set(self.ids)) != len(self.ids):
             twice = sorted({x for x in self.ids if self.ids.count(x) > 1})
-            found.append(f"ids must differ; more than once: {', '.join(twice[:5])}.")
+            found.append(f"ids must be unique; duplicates: {', '.join(twice[:5])}.")
         bad = sorted({x for x in self.labels if not 0 <= x < k})
         if bad:
             found.append(f"labels must be 0..{k - 1} (one per class name); got {shown(bad[:5])}.")
         if len(set(self.class_names)) != k:
-            found.append(f"class names must differ; got {list(self.class_names)}.")
+            found.append(f"class names must be unique; got {list(self.class_names)}.")
         size = self.nodes.n_nodes
         odd = [i for i, g in enumerate(self.graphs) if g.n_nodes != size]
         if odd:

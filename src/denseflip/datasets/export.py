@@ -182,7 +182,10 @@ def _file_names(dataset: Dataset) -> list[str]:
         check_file_name(name, "The id", error=DatasetError)
         first = seen.setdefault(name.casefold(), name)
         if first != name:
-            msg = f"The ids {first!r} and {name!r} are the same file on some systems; change one."
+            msg = (
+                f"The ids {first!r} and {name!r} are the same file name on some systems. "
+                "Rename one."
+            )
             raise DatasetError(msg)
     return list(dataset.ids)
 

@@ -200,7 +200,7 @@ def _parse_graphml(path: Path) -> Any:
     try:
         content = path.read_bytes()
         tags = content.count(b"<")
-        check_size(len(content) + float(tags) * _PER_TAG, f"{path.name}: what its XML says")
+        check_size(len(content) + float(tags) * _PER_TAG, f"{path.name}: its XML content")
         _check_graphml(content, path.name)
         return nx.read_graphml(io.BytesIO(content))
     except (TooLargeError, FileFormatError):
@@ -225,7 +225,7 @@ def _check_graphml(content: bytes, source: str) -> None:
             listed.add(name or "")
         elif kind == "edge":
             pair = tag.get("source"), tag.get("target")
-            wrong = wrong or ("an edge lacks an end" if None in pair else "")
+            wrong = wrong or ("an edge has no source or no target" if None in pair else "")
             ends |= dict.fromkeys(x for x in pair if x is not None)
         if kind in ("node", "edge", "data"):
             tag.clear()

@@ -210,7 +210,7 @@ def read_config(path: str | Path) -> BenchConfig:
     source = Path(path)
     check_no_pipe(source, error=ConfigError)
     try:
-        check_size(float(PER_CHARACTER) * source.stat().st_size, f"{source}: what it says")
+        check_size(float(PER_CHARACTER) * source.stat().st_size, f"{source}: its content")
         data = tomllib.loads(source.read_text(encoding="utf-8"))
     except TooLargeError:
         raise

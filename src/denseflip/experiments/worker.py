@@ -155,7 +155,7 @@ class Context:
         story = self._describe(spec, readable, on_event)
         note = (
             f"The classifier fails on {n_failing} of the {len(self.dataset)} graphs of the data "
-            "set; this was found without them."
+            f"set; this answer was found without them."
         )
         notes = (*story.result.notes, note)
         return replace(story, result=replace(story.result, notes=notes))

@@ -235,7 +235,8 @@ class Cells:
 
     def _refuse(self, what: str) -> None:
         msg = (
-            f"Taxonomy {self.taxonomy.name!r} sorts {self.n_nodes} nodes, but {what}. Use the "
+            f"Taxonomy {self.taxonomy.name!r} assigns {self.n_nodes} nodes to regions, but "
+            f"{what}. Use the "
             "node table of the same parcellation."
         )
         raise InvalidNodesError(msg)

@@ -183,7 +183,7 @@ def check_names(names: Any, n_nodes: int, plain: bool = False) -> tuple[Any, ...
         raise InvalidGraphError(msg)
     if len(set(given)) < len(given):
         twice = [x for x, count in Counter(given).items() if count > 1]
-        msg = f"Node names must differ; more than once: {', '.join(map(repr, twice[:20]))}."
+        msg = f"Node names must be unique; duplicates: {', '.join(map(repr, twice[:20]))}."
         raise InvalidGraphError(msg)
     return given
 
@@ -215,8 +215,8 @@ def _chosen_edges(
         u, v, value = odd[0]
         msg = (
             f"{source}: its edges have weights other than 0 and 1; got {value!r:.40} between "
-            f"{u!r} and {v!r} ({counted(len(odd), 'such edge', 'such edges')}). Say which are "
-            "edges: Graph.from_networkx(graph, threshold=…) keeps those at or above a weight, "
+            f"{u!r} and {v!r} ({counted(len(odd), 'such edge', 'such edges')}). State which are "
+            f"edges: Graph.from_networkx(graph, threshold=…) keeps those at or above a weight, "
             "Graph.from_networkx(graph, weight=None) every listed one. For a file, give a rule for "
             "which pairs are edges (keep)."
         )

@@ -148,7 +148,7 @@ def match_graph(graph: Graph, names: tuple[Any, ...], *, what: str = "graph") ->
         return graph.named(names)
     if set(own) != set(names):
         listed = tell_difference(map(str, own), map(str, names), f"the {what}", "the other graph")
-        msg = f"The {what} has other nodes: {listed}"
+        msg = f"The nodes of the {what} differ: {listed}"
         raise InvalidGraphError(msg)
     place = {name: i for i, name in enumerate(names)}
     number = [place[name] for name in own]

@@ -103,7 +103,8 @@ class Nodes(Serialisable, named="a node table", partial=True):
             listed = ", ".join(f"{x!r} ({count} times)" for x, count in list(twice.items())[:20])
             more = f" and {len(twice) - 20} more" if len(twice) > 20 else ""
             msg = (
-                f"Node names must differ; {counted(len(twice), 'name occurs', 'names occur')} more "
+                f"Node names must be unique; {counted(len(twice), 'name occurs', 'names occur')} "
+                f"more "
                 f"than once: {listed}{more}. Make each one distinct, for example by adding its "
                 "hemisphere or its number."
             )
@@ -203,7 +204,7 @@ class Nodes(Serialisable, named="a node table", partial=True):
             lacking = [x for x, fact in zip(nodes, facts, strict=True) if fact.get(name) is None]
             if lacking:
                 msg = f"{counted(len(lacking), 'node has', 'nodes have')} no attribute {name!r}: "
-                msg += f"{', '.join(map(repr, lacking[:5]))}. It cannot sort the nodes."
+                msg += f"{', '.join(map(repr, lacking[:5]))}. It cannot be used as a taxonomy."
                 raise InvalidNodesError(msg)
         if not wanted and facts:
             wanted = [

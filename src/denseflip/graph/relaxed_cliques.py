@@ -41,7 +41,7 @@ Need = Callable[[int], int]  # size of a set -> how many of the others a member 
 
 
 def plex_need(k: int) -> Need:
-    """A k-plex: joined with all the others but k - 1.
+    """A k-plex: each member is joined with all but k - 1 others.
 
     >>> [plex_need(2)(size) for size in (1, 2, 3, 4)]
     [0, 0, 1, 2]

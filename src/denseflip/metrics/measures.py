@@ -178,7 +178,7 @@ _LIST = (
     _median("n_added", "edges added", "", lambda case: len(case.result.added), always=True),
     _median("n_removed", "edges removed", "", lambda case: len(case.result.removed), always=True),
     _plain("elapsed", "seconds of the search"),
-    _rate("minimal", "no single edit can be undone", _minimal),
+    _rate("minimal", "no single edit can be undone without losing the flip", _minimal),
     _regional("regions_touched", "regions with an end of at least one edit"),
     _regional("regions_to_cover", "fewest regions that hold 80 % of the edits"),
     _regional("region_pairs_to_cover", "fewest region pairs that hold 80 % of the edits"),
@@ -265,7 +265,7 @@ _LIST = (
     ),
     _rate(
         "in_range",
-        "share of the named places that end within what real graphs of the target class have",
+        "share of the named places that end within the range of real graphs of the target class",
         _in_range,
         "oracle",
         "background",
@@ -294,7 +294,7 @@ _LIST = (
     ),
     _rate(
         "cells_in_range",
-        "share of all region pairs that end within what real graphs of the target class have",
+        "share of all region pairs that end within the range of real graphs of the target class",
         lambda case: case.cells_in_range,
         "background",
         "regions",

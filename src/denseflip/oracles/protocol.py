@@ -203,7 +203,7 @@ def name_classes(
             raise InvalidParameterError(msg, parameter="class_names")
         named = {x: text_of(name) for x, name in zip(labels, class_names, strict=True)}
     if len(set(named.values())) != len(named):
-        msg = f"class_names must differ; got {shown(list(named.values()))}."
+        msg = f"class_names must be unique; got {shown(list(named.values()))}."
         raise InvalidParameterError(msg, parameter="class_names")
     return named
 

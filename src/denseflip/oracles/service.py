@@ -237,7 +237,7 @@ class HttpOracle:
             raise _AgainError(f"cannot be reached ({self._clean(said(error))})") from None
         except (httpx.TransportError, httpx.DecodingError) as error:
             why = self._clean(said(error))
-            raise _AgainError(f"broke off in the middle of a response ({why})") from None
+            raise _AgainError(f"closed the connection during a response ({why})") from None
         if status in _AGAIN:
             raise _AgainError(f"returned status {status}", _seconds(headers.get("retry-after")))
         if status != 200:
@@ -289,7 +289,7 @@ class HttpOracle:
             if not self.plain_token and not _is_safe(self.url):
                 msg = (
                     f"{TOKEN} is set, and {self._place[4:]} is not encrypted: the token could be "
-                    "read on the way. Use https, unset the variable, or pass plain_token=True."
+                    f"intercepted. Use https, unset the variable, or pass plain_token=True."
                 )
                 raise InvalidParameterError(msg, parameter="plain_token")
             headers["Authorization"] = f"Bearer {token}"

@@ -205,13 +205,13 @@ def _same_refined(rates: dict[str, float]) -> bool:
 
 CLAIMS = (
     Claim(
-        "DAT and DAT+BW ask the oracle most often (median C)",
+        "DAT and DAT+BW query the oracle most often (median C)",
         CALLS,
         ("edg", "tri", "cli", "dat", "dat+bw"),
         _order("C", ".4g", ("edg", "tri", "cli", "rcli", "rcli+bw"), ("dat", "dat+bw")),
     ),
     Claim(
-        "DAT+BW asks slightly more than DAT (median C, at most twice)",
+        "DAT+BW makes slightly more queries than DAT (median C, at most twice)",
         CALLS,
         ("dat", "dat+bw"),
         lambda f: (
@@ -257,7 +257,7 @@ CLAIMS = (
         _near("d", "rcli", "rcli+bw", 1 / 0.9),
     ),
     Claim(
-        "RCLI's counterfactuals are more robust than DAT's (the backward search takes a smaller "
+        "RCLI's counterfactuals are more robust than DAT's (the backward search removes a smaller "
         "share of their median d%)",
         NEAR,
         ("rcli", "rcli+bw", "dat", "dat+bw"),
@@ -296,7 +296,7 @@ CLAIMS = (
         column="region_entropy",
     ),
     Claim(
-        "The baselines speak less in the terms of the brain's organisation (median entropy of the "
+        "The baselines reflect the brain's organisation less (median entropy of the "
         "edits over the regions higher for EDG, DAT and DAT+BW than for TRI and CLI)",
         "§5.4, BIP Dataset",
         ("edg", "tri", "cli", "dat", "dat+bw"),
@@ -361,7 +361,7 @@ CLAIMS = (
         )
         for column, what in (
             ("in_triangles", "nodes in a triangle"),
-            ("closed", "paths of two edges that are closed, as §1 has it"),
+            ("closed", "paths of two edges that are closed, as in §1"),
         )
     ),
     Claim(

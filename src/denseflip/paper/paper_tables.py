@@ -45,7 +45,7 @@ def paper_tables(plan: PaperPlan, records: Mapping[str, Record]) -> list[Table]:
         ("data", "method"),
         _MEASURES,
         name="measures",
-        title="Medians (of shares: means) over found counterfactuals of all measures",
+        title="All measures: medians (means for shares) over found counterfactuals",
     )
     said = [sentence_table(rows, ("data", "method"))] if _told(rows) else []
     measured = [_as_in_the_paper(plan, table) for table in (further, *said)]
@@ -116,10 +116,10 @@ def table_1(plan: PaperPlan, records: Mapping[str, Record]) -> Table:
                 )
             cells.append(f"{text} [{_as_printed(theirs)}]{mark}")
         rows.append((name.upper(), *cells, *_honest(r)))
-    honest = ("honest ACC", "95 % interval", "majority", "p", "verdict")
+    honest = ("held-out ACC", "95 % interval", "majority", "p", "verdict")
     title = (
         f"Table 1, profile {plan.profile}: ours [printed]. ACC and F1 are on all graphs, training "
-        "ones included, as in the paper; honest ACC is on graphs not seen (D12)."
+        "ones included, as in the paper; held-out ACC is on graphs not used for training (D12)."
     )
     every = (*columns, counts, *honest)
     return Table("table1", title, every, tuple(rows), (_classes(plan), *notes))

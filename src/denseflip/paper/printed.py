@@ -96,10 +96,12 @@ class Reason:
 
 SOME_GRAPHS = Reason("", "only some of the graphs were explained")
 _BIP_FILE = Reason(
-    "D11", "the published file of BIP is another one (1334 edges a graph, the table says 667)"
+    "D11", "the published BIP file differs (1334 edges per graph; the table says 667)"
 )
-_CLASSIFIER = Reason("D11", "another classifier: here the text's, there the third best fold's")
-_LOST_CODE = "our reading; the authors' clique search is not among their files"
+_CLASSIFIER = Reason(
+    "D11", "different classifiers: here as in the text, there from the third best fold"
+)
+_LOST_CODE = "our interpretation; the authors did not publish their clique search"
 
 
 def table_1_reason(data: str, column: str, profile: str) -> Reason:
@@ -107,14 +109,14 @@ def table_1_reason(data: str, column: str, profile: str) -> Reason:
     if data == "bip" and column in {"mean_edges", "accuracy", "f1"}:
         return _BIP_FILE
     if column == "mean_edges":
-        return Reason("", "the published file has this mean; the table seems to round or mistype")
+        return Reason("", "the published file has this mean; the table is rounded or mistyped")
     if profile == "text":
         return Reason("D11, D12", "the text's classifier, selected inside the training part")
     if data == "aut":
         return Reason(
             "D11",
             "93 of 101 graphs round to .92, but 8 errors give an F1 of at least .911, so .92 and "
-            ".90 cannot both be",
+            ".90 cannot both be right",
         )
     return Reason("D11", "rounding of the same figure")
 
@@ -126,8 +128,8 @@ def flip_reason(data: str, method: str, profile: str) -> Reason:
         own = {
             "edg": ("D10", "no self-loops to remove, one seed per search"),
             "tri": ("D2", "the loop runs to the end of the shorter list"),
-            "cli": ("D5, D6, D7", "the text's clique sizes, counts and questions"),
-            "rcli": ("D5, D6, D7, D8", "the text's region density, clique sizes and questions"),
+            "cli": ("D5, D6, D7", "the text's clique sizes, counts and queries"),
+            "rcli": ("D5, D6, D7, D8", "the text's region density, clique sizes and queries"),
             "dat": ("", "plain distances"),
         }[base]
         decisions = ", ".join(filter(None, ("D11", own[0])))

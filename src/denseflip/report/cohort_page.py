@@ -112,8 +112,8 @@ def _figures(cohort: Cohort) -> Iterator[PageFigure]:
         (
             plot_cohort_patients,
             f"A strip with a column for each of {cohort.observed.explained} {cohort.noun}. {said}.",
-            f"The change that flips each of the {cohort.noun}. Last row: whether a shared change "
-            "chosen without it flips it, too.",
+            f"The change that flips each of the {cohort.noun}. Last row: whether it is also "
+            f"flipped by a shared change that was chosen without it.",
         ),
     ):
         pictures = [draw(cohort, title="", narrow=narrow) for narrow in (False, True)]

@@ -82,9 +82,10 @@ def classifier_card(card: Any, evaluation: Any) -> ClassifierCard:
         warning=str(judged.get("warning") or ""),
         confusion=_confusion(judged),
         counted=(
-            "Graphs that may be part of its training data, by true class (row) and answer (column)"
+            "Graphs that may be part of its training data, by true class (row) and prediction "
+            "(column)"
             if judged.get("protocol") == "as given"
-            else "Held-out graphs by true class (row) and answer (column), summed over repeats"
+            else "Held-out graphs by true class (row) and prediction (column), summed over repeats"
         ),
     )
 
@@ -311,16 +312,16 @@ def _classifier_mark(story: Story) -> tuple[bool | None, str]:
     if better is False:  # the badge says why
         return False, f"{story.badge.text}{figure}"
     if story.evaluation is None:
-        return None, "classifier not judged"
-    return None, "classifier judged on graphs it may have seen"
+        return None, "classifier not evaluated"
+    return None, "classifier evaluated on graphs it may have seen"
 
 
 def tiles_of(story: Story) -> tuple[Fact, ...]:
     """The key numbers of a story."""
     r = story.result
     tiles = [
-        Fact("edges removed" if r.found else "removed at the end", f"{len(r.removed):,}"),
-        Fact("edges added" if r.found else "added at the end", f"{len(r.added):,}"),
+        Fact("edges removed" if r.found else "removed in the last attempt", f"{len(r.removed):,}"),
+        Fact("edges added" if r.found else "added in the last attempt", f"{len(r.added):,}"),
         Fact("edits, of the edges of either graph", f"{100 * r.relative_distance:.1f} %"),
         Fact("queries to the classifier", f"{r.calls:,}"),
     ]

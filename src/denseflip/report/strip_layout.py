@@ -414,5 +414,5 @@ def range_words(story: Story) -> str:
         how = "within" if inside else "towards"
         return f"{said}: {one.after:,} {how} {interval}"
     if inside:
-        return f"{said}: more changed than real graphs differ by"
+        return f"{said}: changed by more than real graphs differ"
     return f"{said}: {one.after:,} outside {interval}"

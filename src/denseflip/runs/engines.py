@@ -432,6 +432,6 @@ def make_engine(name: str = "auto", jobs: int = 1, scheduler: str | None = None)
 def _died(times: int, near: Chunk) -> str:
     return (
         f"Worker processes died {times} times in a row, the last time near {describe_chunk(near)} "
-        "(out of memory, or a classifier that crashes?). What is done is kept. Try fewer jobs, or "
+        "(out of memory, or the classifier crashes). Finished results are kept. Try fewer jobs, or "
         "the engine serial to see the cause."
     )

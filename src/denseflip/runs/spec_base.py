@@ -153,5 +153,8 @@ def _check_versions(wanted: Mapping[str, Any]) -> None:
         f"{k} {here.get(k)} instead of {wanted[k]}" for k in wanted if here.get(k) != wanted[k]
     ]
     if other:
-        msg = f"This worker has other versions ({', '.join(other)}). Install the same everywhere."
+        msg = (
+            f"This worker has other versions ({', '.join(other)}). "
+            "Install the same versions everywhere."
+        )
         raise EngineError(msg)

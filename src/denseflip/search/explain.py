@@ -35,7 +35,7 @@ from denseflip.search.postprocess.diverse import KEPT, RepeatedSearch, diversify
 from denseflip.search.postprocess.requirements import Requirements
 
 GAVE_UP = (
-    f"The search was stopped because the constraints forbade {MAX_REFUSED:,} graphs in a row. "
+    f"The search was stopped because the constraints rejected {MAX_REFUSED:,} graphs in a row. "
     "Loosen the constraints, or choose another method."
 )
 _OF_METHOD: dict[str, Any] = dict.fromkeys(

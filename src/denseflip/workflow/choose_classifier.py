@@ -106,24 +106,24 @@ def _rate(
 
 
 def _reason(rated: Sequence[RatedClassifier], chosen: RatedClassifier) -> str:
-    right = f"{100 * chosen.evaluation.accuracy:.0f} % of the graphs that it had not seen"
+    right = f"{100 * chosen.evaluation.accuracy:.0f} % of held-out graphs"
     if not chosen.evaluation.better_than_chance:
         return (
-            f"None of them is clearly better than chance; {chosen.preset} is taken, which was "
-            f"right on {right}. Read what follows as an exercise."
+            f"No classifier is clearly better than chance. {chosen.preset} is used; it classifies "
+            f"{right} correctly. Treat the results as an illustration only."
         )
     if len(rated) == 1:
-        return f"{chosen.preset} was right on {right}, clearly better than chance."
+        return f"{chosen.preset} classifies {right} correctly, clearly better than chance."
     good = sum(r.evaluation.better_than_chance for r in rated)
     opening = "All" if good == len(rated) else f"{good} of {len(rated)}"
     verb = "is" if good == 1 else "are"
     level = [r.preset for r in rated if _merit(r) == _merit(chosen)]
     if len(level) > 1:
         names = f"{', '.join(level[:-1])} and {level[-1]}"
-        why = f"{names} were right equally often, and it is the first of them"
+        why = f"{names} are equally accurate, and it is the first of them"
     else:
         why = "the most accurate"
     return (
-        f"{opening} {verb} clearly better than chance. {chosen.preset} is taken, right on "
-        f"{right}: {why}."
+        f"{opening} {verb} clearly better than chance. {chosen.preset} is used, which classifies "
+        f"{right} correctly: {why}."
     )

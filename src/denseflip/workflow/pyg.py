@@ -58,7 +58,7 @@ def _explainer() -> Any:
         nodes : names and regions of the nodes, for the sentence.
         class_names : as in `as_oracle`.
         max_batch : largest number of graphs per call of the model.
-        options : further options of `tell`, such as ``regions`` or ``constraints``.
+        options : further options of `explain_and_describe`, such as ``regions`` or ``constraints``.
         """
 
         def __init__(
@@ -79,7 +79,7 @@ def _explainer() -> Any:
             if features is None:
                 names = ", ".join(map(repr, (*NODE_FEATURES, FIXED)))
                 msg = (
-                    "features must say how the node features depend on the edges: "
+                    "features must state how the node features depend on the edges: "
                     f"DenseflipExplainer(features=…) with one of {names}, an array, or a function "
                     "of the adjacency array."
                 )

@@ -268,7 +268,7 @@ class WhatIf:
         """Return what draws connections outside the named places."""
         if not self._background:
             msg = (
-                "Keeping the number of connections needs a background, whose graphs tell which "
+                "Keeping the number of connections needs a background, to choose which "
                 "connections to change elsewhere; none was given. Give background graphs, or do "
                 "not keep the number."
             )

@@ -246,5 +246,5 @@ def test_words_of_every_outcome():
     assert base.verdict("chance").startswith("It does not beat its confounds: ")
     strong = replace(base, alone=0.8)
     assert not strong.beats("better")
-    assert strong.verdict("better").startswith("It does not beat its confounds, which alone do")
+    assert strong.verdict("better").startswith("It does not beat its confounds, which do as")
     assert "is unknown, as it may have seen" in base.verdict("better", seen=True)

@@ -100,7 +100,7 @@ def test_labels_are_the_estimators_own_and_may_be_named():
             "1 names",
         ),
         ({"features": "degrees", "class_names": "ab"}, InvalidParameterError, "a mapping or a seq"),
-        ({"features": "degrees", "class_names": ["a", "a"]}, InvalidParameterError, "differ"),
+        ({"features": "degrees", "class_names": ["a", "a"]}, InvalidParameterError, "unique"),
         (
             {"features": "degrees", "class_names": {7: "a"}},
             InvalidParameterError,

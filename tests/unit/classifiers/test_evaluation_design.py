@@ -86,7 +86,7 @@ def test_the_page_and_the_badge_carry_it(tmp_path):
     result = explain(data.graphs[0], dense, "con", background=data.graphs)
     story = describe(result, data.nodes, dense, evaluation=judged)
     assert story.badge.level == "none"
-    assert story.badge.text.endswith("classifier judged on graphs it may have seen")
+    assert story.badge.text.endswith("classifier evaluated on graphs it may have seen")
     assert "may have memorised" in story.footnotes[0]
     text = write_page(story, tmp_path / "p.html", interactive=False).read_text(encoding="utf-8")
     assert "possibly training graphs" in text

@@ -125,7 +125,7 @@ def test_arrays_that_do_not_fit_are_refused(preset, tmp_path):
         packed = io.BytesIO()
         np.savez(packed, **{**arrays, name: bad})
         rewrite(path, head_npz=packed.getvalue())
-        with pytest.raises(FileFormatError, match=r"fit together|dimensions"):
+        with pytest.raises(FileFormatError, match=r"inconsistent|dimensions"):
             load_oracle(path)
     rewrite(path, head_npz=b"nothing")
     with pytest.raises(FileFormatError, match="cannot be read"):
@@ -135,7 +135,7 @@ def test_arrays_that_do_not_fit_are_refused(preset, tmp_path):
     rewrite(path, head_npz=packed.getvalue())
     header["head"]["kind"] = "other"
     rewrite(path, card_json=json.dumps(header))
-    with pytest.raises(FileFormatError, match="unknown kind, 'other'"):
+    with pytest.raises(FileFormatError, match="unknown kind of classifier 'other'"):
         load_oracle(path)
 
 
@@ -144,7 +144,7 @@ def test_files_that_are_something_else(tmp_path):
     with pytest.raises(FileFormatError, match="no such file"):
         load_oracle(path)
     path.write_bytes(b"not a zip")
-    with pytest.raises(FileFormatError, match="cannot be read as a classifier"):
+    with pytest.raises(FileFormatError, match="cannot be read as a denseflip classifier"):
         load_oracle(path)
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("other", "x")

@@ -140,7 +140,7 @@ def test_of_equally_right_ones_the_one_that_can_be_told():
     name, reason = prefer([judged("dark", 0.8, 3), judged("clear", 0.76, 9)])
     assert name == "clear"
     assert reason == (
-        "Preferred classifier: clear. It is right about 76 % of held-out graphs, and 9 of 10 "
+        "Preferred classifier: clear. It classifies 76 % of held-out graphs correctly, and 9 of 10 "
         "decisions have a short sentence that is true as read (a median of 1 cell)."
     )
     assert prefer([judged("long", 0.8, 9, cells=4), judged("short", 0.8, 9)])[0] == "short"
@@ -155,5 +155,5 @@ def test_being_told_does_not_make_up_for_being_wrong():
     name, reason = prefer([judged("guess", 0.55, 10)])
     assert name is None
     assert "No classifier is clearly better than chance" in reason
-    with pytest.raises(InvalidParameterError, match="no classifier to choose from"):
+    with pytest.raises(InvalidParameterError, match="no classifiers to choose from"):
         prefer([])

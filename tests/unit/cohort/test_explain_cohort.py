@@ -176,7 +176,7 @@ def test_bad_input_is_refused_before_any_work(given: Any, said: str) -> None:
 def test_everybody_in_one_class_is_an_error_that_names_it() -> None:
     with pytest.raises(DatasetError, match=r"assigns all 20 patients .* to the class 'B'"):
         explain_cohort(DATA, lambda adjacency: 1, **SMALL)
-    with pytest.raises(DatasetError, match="correct answers cannot be recognised"):
+    with pytest.raises(DatasetError, match="cannot be compared with the labels"):
         explain_cohort(DATA, lambda adjacency: f"c{int(adjacency.sum()) % 4}", **SMALL)
 
 
@@ -208,5 +208,5 @@ def test_what_cannot_be_sent_is_said_before_any_work() -> None:
 def test_labels_that_mean_other_classes_are_refused() -> None:
     first, second = DATA.class_names
     oracle = as_oracle(lambda a: int(a[0, 1]), class_names={0: second, 1: first})
-    with pytest.raises(DatasetError, match=f"a class '{second}' that the data set names '{first}'"):
+    with pytest.raises(DatasetError, match=f"class '{second}' where the data set has '{first}'"):
         explain_cohort(DATA, oracle, permutations=0)

@@ -86,7 +86,13 @@ def test_all_contradictions_are_told_at_once() -> None:
     with pytest.raises(DatasetError) as info:
         Dataset("bad", (g3, g4), (0, 5, 1), ("a", "a"), ids=("x", "x"))
     text = str(info.value)
-    for part in ("2 graphs but 3 labels", "ids must differ", "got [5]", "class names", "graph 1"):
+    for part in (
+        "2 graphs but 3 labels",
+        "ids must be unique",
+        "got [5]",
+        "class names",
+        "graph 1",
+    ):
         assert part in text
 
 

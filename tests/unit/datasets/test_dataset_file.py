@@ -159,7 +159,7 @@ def test_a_pickle_inside_is_not_run(tmp_path: Path) -> None:
         ({"offsets": [0, 1]}, "divide the edges"),
         ({"offsets": [0, 2, 1, 2]}, "divide the edges"),
         ({"labels": [0, 7]}, "labels must be"),
-        ({"ids": ["one", "one"]}, "ids must differ"),
+        ({"ids": ["one", "one"]}, "ids must be unique"),
         ({"nodes": {"names": ["x"]}}, "describes 1 nodes"),
         ({"nodes": 3}, "Not a node table: it must be a dictionary; got 3"),
     ],

@@ -86,10 +86,10 @@ def test_pairs_are_split_by_cell():
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (graph(7), "sorts 6 nodes, but the graph has 7"),
-        ([(0, 1), (2, 6)], "sorts 6 nodes, but a pair is on node 6"),
-        ([(-1, 2)], "sorts 6 nodes, but a pair is on node -1"),
-        (np.array([36]), "sorts 6 nodes, but the codes reach from 36 to 36"),
+        (graph(7), "assigns 6 nodes to regions, but the graph has 7"),
+        ([(0, 1), (2, 6)], "assigns 6 nodes to regions, but a pair is on node 6"),
+        ([(-1, 2)], "assigns 6 nodes to regions, but a pair is on node -1"),
+        (np.array([36]), "assigns 6 nodes to regions, but the codes reach from 36 to 36"),
     ],
 )
 def test_other_nodes_are_refused(content, message):

@@ -101,7 +101,7 @@ def test_graphs_without_names_get_those_that_the_oracle_was_told():
 
 @pytest.mark.parametrize(
     ("names", "message"),
-    [("ab", "a mapping or a sequence"), (["a", "a"], "must differ"), (3, "a mapping or")],
+    [("ab", "a mapping or a sequence"), (["a", "a"], "must be unique"), (3, "a mapping or")],
 )
 def test_class_names_that_are_none_are_refused(names, message):
     with pytest.raises(InvalidParameterError, match=message):
@@ -234,7 +234,7 @@ def test_duplicate_names_are_listed_all_at_once_with_a_remedy():
         Nodes(("Insula", "Insula", "Vermis", "Cuneus", "Cuneus", "Cuneus"))
     assert "2 names occur more than once: 'Insula' (2 times), 'Cuneus' (3 times)" in str(info.value)
     assert "hemisphere" in str(info.value)
-    with pytest.raises(InvalidGraphError, match="more than once: 'a'"):
+    with pytest.raises(InvalidGraphError, match="duplicates: 'a'"):
         Graph.from_edges(2, []).named("aa")
     with pytest.raises(InvalidGraphError, match="needs 2 names; got 3"):
         Graph.from_edges(2, []).named("abc")

@@ -36,7 +36,7 @@ def test_crossed_regions_never_run_together():
 @pytest.mark.parametrize(
     ("facts", "message"),
     [
-        ({"names": ("a", "a")}, r"must differ; 1 name occurs more than once: 'a' \(2 times\)"),
+        ({"names": ("a", "a")}, r"must be unique; 1 name occurs more than once: 'a' \(2 times\)"),
         ({"names": ("a", "b"), "regions": {"r": ("X",)}}, "2 node names but 1 entries in taxonomy"),
         ({"names": ("a",), "regions": {"r*s": ("X",)}}, r"may not contain '\*'; got 'r\*s'"),
         ({"names": ("a", "b"), "regions": {"r": ("X", "")}}, "'r': node 1 has no region"),
@@ -81,7 +81,7 @@ def test_forms_lead_back(tmp_path):
         ("name,lobe\na\n", "line 2 has a different number of columns"),
         ("index,name\n0,a\n2,b\n", "line 3: index must be 1; got '2'"),
         ("name,x,y,z\na,1,2,far\n", "columns x, y, z must hold numbers"),
-        ("name,lobe\na,X\na,Y\n", "must differ"),
+        ("name,lobe\na,X\na,Y\n", "must be unique"),
     ],
 )
 def test_a_bad_file_is_named(tmp_path, text, message):

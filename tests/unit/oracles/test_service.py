@@ -99,8 +99,8 @@ def test_it_is_asked_again_and_the_answers_are_right(wrong):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (lambda h, q: h.drop(), r"broke off in the middle of a response .*tried 2 times"),
-        (lambda h, q: h.break_off(), r"broke off in the middle of a response"),
+        (lambda h, q: h.drop(), r"closed the connection during a response .*tried 2 times"),
+        (lambda h, q: h.break_off(), r"closed the connection during a response"),
         (
             lambda h, q: h.give({}, status=503),
             r"returned status 503 \(tried 2 times, with",

@@ -53,7 +53,7 @@ def test_regions_that_fit_are_told_by_brief():
     result = run(regions="third")
     assert (result.chosen, result.as_read.regions, result.as_read.true) == ("brief", "third", True)
     assert notes(result).endswith(
-        "Described in the regions of 'third' (3 of them): a short sentence in them is true as "
+        "Described by 'third' (3 regions): a short sentence about these regions is true as "
         "read. Method: brief."
     )
     assert result.method == "auto"
@@ -64,10 +64,7 @@ def test_regions_that_do_not_fit_are_said_to_and_the_next_are_taken():
     assert result.as_read.true
     assert result.as_read.regions == "third"
     said = notes(result)
-    assert (
-        "cannot be described in the regions of 'parity' (8 of them): no sentence of one place"
-        in said
-    )
+    assert "cannot be described by 'parity' (8 regions): no sentence of one place" in said
     assert "The taxonomy 'all' has only one region" in said
     assert result.chosen == "brief"
 

@@ -110,7 +110,7 @@ def test_it_says_what_each_member_gave():
     given = {"nodes": SIDES, "background": Background(graphs)}
     edits = explain(graphs[0], left, "best", objective="edits", **given)
     note = next(n for n in edits.notes if n.startswith("best: "))
-    assert f"{edits.chosen} is best by the objective 'edits'" in note
+    assert f"{edits.chosen} gave the best answer for 'edits'" in note
     for member in ("the background", "con", "race", "tight"):
         assert f" {member}, " in note
     told = explain(graphs[0], left, "best", **given)
@@ -169,7 +169,7 @@ def test_without_a_background_or_regions_it_still_looks():
     assert result.as_read == PAIRS
     nothing = explain(path(5), lambda a: 0, "best")
     assert nothing.status is Status.EXHAUSTED
-    assert "race, nothing" in nothing.notes[0]
+    assert "race, no answer" in nothing.notes[0]
 
 
 def test_wrong_objectives_are_told_the_right_ones():

@@ -147,7 +147,7 @@ def test_what_it_needs_is_asked_for():
         ("mylab:pel", UnknownNameError, "Did you mean 'peel'?"),
         ("mylab:number", InvalidParameterError, "mylab.py has a int under this name"),
         ("mylab:makes_nothing", InvalidParameterError, "which is not a search"),
-        ("mylab:cannot_make", InvalidParameterError, "RuntimeError: no while it was being made"),
+        ("mylab:cannot_make", InvalidParameterError, "RuntimeError: no while it was being created"),
         ("mylab:unclear", InvalidParameterError, "it has 3 required parameters. Declare it: @"),
         ("mylab:", InvalidParameterError, "is given as module:function; got 'mylab:'"),
         (":peel", InvalidParameterError, "is given as module:function"),

@@ -259,8 +259,13 @@ def test_the_nodes_that_a_search_named_are_those_of_the_sentence() -> None:
     [
         (enough_between, GOOD, "listed", "true as read, range not known"),
         (the_first_twelve, GOOD, "listed", "holds for the listed connections"),
-        (enough_between, None, "none", "true as read, range not known; classifier not judged"),
-        (the_first_twelve, None, "none", "holds for the listed connections; classifier not judged"),
+        (enough_between, None, "none", "true as read, range not known; classifier not evaluated"),
+        (
+            the_first_twelve,
+            None,
+            "none",
+            "holds for the listed connections; classifier not evaluated",
+        ),
         (enough_between, {"level": "chance"}, "none", "the classifier is at chance"),
         (enough_between, {"level": "unclear"}, "none", "not clearly better than chance"),
     ],
@@ -292,7 +297,7 @@ def test_json_carries_it_and_brings_it_back() -> None:
     assert data["as_read"]["interval"] == list(story.as_read.interval)
     assert data["badge"] == {
         "level": "none",
-        "text": "true as read, range not known; classifier not judged",
+        "text": "true as read, range not known; classifier not evaluated",
     }
     assert data["language"] == "regions"
     again = Story.from_dict(data)

@@ -137,7 +137,7 @@ def test_an_unknown_kind_of_set_is_refused() -> None:
 
 
 def test_a_taxonomy_of_other_nodes_is_refused() -> None:
-    with pytest.raises(InvalidNodesError, match="sorts 6 nodes, but a pair is on node 6"):
+    with pytest.raises(InvalidNodesError, match="6 nodes to regions, but a pair is on node 6"):
         RegionTable(LOBES, Edits(added=((0, 6),)))
 
 

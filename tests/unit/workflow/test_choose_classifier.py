@@ -33,31 +33,31 @@ def rated_by(monkeypatch: pytest.MonkeyPatch, figures: dict[str, tuple[float, bo
         (
             {"a": (0.7, True), "b": (0.9, True)},
             "b",
-            "All are clearly better than chance. b is taken, right on 90 % of the graphs that "
-            "it had not seen: the most accurate.",
+            "All are clearly better than chance. b is used, which classifies 90 % of "
+            "held-out graphs correctly: the most accurate.",
         ),
         (  # more often right, but so is a coin with luck
             {"a": (0.9, False), "b": (0.7, True), "c": (0.6, True)},
             "b",
-            "2 of 3 are clearly better than chance. b is taken, right on 70 % of the graphs "
-            "that it had not seen: the most accurate.",
+            "2 of 3 are clearly better than chance. b is used, which classifies 70 % of "
+            "held-out graphs correctly: the most accurate.",
         ),
         (
             {"a": (0.6, True), "b": (1.0, True), "c": (1.0, True)},
             "b",
-            "All are clearly better than chance. b is taken, right on 100 % of the graphs that "
-            "it had not seen: b and c were right equally often, and it is the first of them.",
+            "All are clearly better than chance. b is used, which classifies 100 % of "
+            "held-out graphs correctly: b and c are equally accurate, and it is the first of them.",
         ),
         (
             {"a": (0.5, False), "b": (0.6, False)},
             "b",
-            "None of them is clearly better than chance; b is taken, which was right on 60 % of "
-            "the graphs that it had not seen. Read what follows as an exercise.",
+            "No classifier is clearly better than chance. b is used; it classifies 60 % of "
+            "held-out graphs correctly. Treat the results as an illustration only.",
         ),
         (
             {"a": (0.75, True)},
             "a",
-            "a was right on 75 % of the graphs that it had not seen, clearly better than chance.",
+            "a classifies 75 % of held-out graphs correctly, clearly better than chance.",
         ),
     ],
 )

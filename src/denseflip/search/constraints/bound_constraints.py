@@ -227,7 +227,7 @@ class BoundConstraints:
                 k = len(np.unique(self.cells.numbers(flipped)))
                 what = f"{counted(k, 'region pair', 'region pairs')}"
             limit = getattr(self.constraints, size)
-            parts.append(f"{size}={limit} (the smallest flip that was found takes {what})")
+            parts.append(f"{size}={limit} (the smallest flip found needs {what})")
         parts += [
             f"{self._words(name)} ({counted(times, 'graph', 'graphs')} not queried)"
             for name, times in self.refused.most_common()
@@ -306,8 +306,8 @@ class BoundConstraints:
             if given.only is not None and slack < 1:
                 msg = (
                     f"These constraints contradict each other: keep_density={given.keep_density} "
-                    f"does not allow one edge more or less than {n_edges:,}, and only="
-                    f"{given.only!r} allows nothing else."
+                    f"does not allow the number of edges ({n_edges:,}) to change, but "
+                    f"only={given.only!r} always changes it."
                 )
                 raise InvalidParameterError(msg, parameter=("keep_density", "only"))
             yield Rule("keep_density", lambda g, _: abs(g.n_edges - n_edges) <= slack)
@@ -456,7 +456,7 @@ class Frozen:
             return np.asarray(np.arange(self.n_nodes) == self._node(int(name)))
         if any(not np.array_equal(found[0][1], other) for _, other in found[1:]):
             places = " or ".join(repr(f"{where}: {name}") for where, _ in found)
-            msg = f"{name!r} has several meanings. Say which is meant: {places}."
+            msg = f"{name!r} is ambiguous. Choose one of: {places}."
             raise InvalidParameterError(msg, parameter="freeze")
         return found[0][1] if found else None
 

@@ -70,8 +70,9 @@ def search(problem: Problem, method: Stream | Conversation, session: BaseSession
         if label != ended.label or not problem.accepts(label):
             msg = (
                 f"The search returned a graph as found, with the label {ended.label!r}; the oracle "
-                f"labels it {label!r} and the original {problem.label!r}. A conversation returns "
-                "the labels that it got: problem.end(graph, session.query(graph).label)."
+                f"labels it {label!r} and the original {problem.label!r}. A conversation must "
+                f"return the labels that it received: problem.end(graph, "
+                f"session.query(graph).label)."
             )
             raise InvalidParameterError(msg)
     return ended
@@ -119,7 +120,8 @@ def walk(
             if not notes:
                 problem.note(
                     f"The search ran to its end ({session.calls - before:,} queries) and found no "
-                    "flip. Another method may find one: 'race' follows many orders at once."
+                    f"flip. Another method may find one, for example 'race', which tries many "
+                    f"orders of edits."
                 )
             n_notes = len(notes)
     except BudgetSpentError:

@@ -139,7 +139,7 @@ class Auto(Conversation):
             brief.note_nearest_miss(problem, session, taxonomies)
         why = "no shorter description is true as read"
         if self.language != "auto":
-            why = f"no shorter description was found, and only {self.language} were to be tried"
+            why = f"no short sentence about {self.language} was found, and no other was requested"
         return self._pairs(problem, session, why)
 
     def _rounds(self, problem: Problem) -> list[list[Attempt]]:
@@ -157,11 +157,11 @@ class Auto(Conversation):
         """Note the languages that failed after the first."""
         names = [phrase(one) for one in failed[1:]]
         if names:
-            problem.note(f"Nor can it be described {' or '.join(names)}.")
+            problem.note(f"It cannot be described {' or '.join(names)} either.")
 
     def _note_choice(self, problem: Problem, ended: Walk, taxonomy: Taxonomy | None) -> None:
         """Note in which language an answer and its front are described, and why."""
-        why = "a short sentence in them is true as read"
+        why = "a short sentence about these regions is true as read"
         if taxonomy is None or problem.nodes is None:
             why = "the first language in which a short sentence is true as read"
             if self.language == "nodes":
@@ -192,7 +192,7 @@ class Auto(Conversation):
         """The fewest edits that are found, described pair by pair."""
         if self.objective in (None, "sentence") or self.language == "pairs":
             if self.in_range == "require":  # real graphs give no range for a list of pairs
-                problem.note(f"Nothing in range can be found: {why}.")
+                problem.note(f"No answer in range was found: {why}.")
                 raise StopSearch
             best = Best("edits")  # sentences were tried, or not requested
         else:
@@ -208,7 +208,7 @@ class Auto(Conversation):
         if ended.status is Status.FOUND:
             ended.as_read = ended.as_read or PAIRS
             pairs = ended.as_read.language == "pairs"
-            described = "Described pair by pair" if pairs else "Described so"
+            described = "Described pair by pair" if pairs else "Described this way"
             ended.notes = (*ended.notes, f"{described}: {why}. Method: {ended.chosen}.")
         return ended
 

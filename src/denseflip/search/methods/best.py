@@ -185,7 +185,8 @@ class _Portfolio:
         elif self._fewest() > 1:
             share = round(100 * (1 - (linearity or 0)))
             self._leave_out(
-                "tight", f"{share} % of the mixtures of two graphs of that class are not in it"
+                "tight",
+                f"{share} % of the mixtures of two graphs of that class are classified differently",
             )
 
     # ---- the searches -------------------------------------------------------------------
@@ -257,7 +258,7 @@ class _Portfolio:
             for other in walk.front:
                 self._add(name, other, None)
         else:
-            self.remarks.append(f"{name}, nothing ({_counted(queries, 'query', 'queries')})")
+            self.remarks.append(f"{name}, no answer ({_counted(queries, 'query', 'queries')})")
         if self.session.remaining < 1 or self.session.out_of_time:
             raise BudgetSpentError
 
@@ -324,7 +325,7 @@ class _Portfolio:
             kept = pareto_front([answer.costs for answer in answers])
             ended.front = tuple(answers[i].walk for i in kept)
         problem.note(
-            f"best: {best.member} is best by the objective {plan.objective!r}. Tried: "
+            f"best: {best.member} gave the best answer for {plan.objective!r}. Tried: "
             f"{'; '.join(self.remarks)}."
         )
         if self.spent or self.cut:

@@ -51,7 +51,7 @@ _MOST_PAIRS = 5_000_000  # of a graph: the pairs of every place are held in memo
 
 @dataclass(frozen=True)
 class Brief(Conversation):
-    """Few region pairs, with an amount each, that flip whichever connections are changed.
+    """A few region pairs and amounts that flip, whichever connections there are changed.
 
     Parameters
     ----------
@@ -202,8 +202,8 @@ class Brief(Conversation):
                 n = session.calls
                 problem.note(
                     f"The budget was spent ({n:,} {'query' if n == 1 else 'queries'}) before a "
-                    "sentence was found to be true as read. A test that the rest of the budget "
-                    "does not cover is not started."
+                    "sentence was found to be true as read. A test is started only if the rest of "
+                    "the budget covers it."
                 )
             else:
                 problem.best = self.walk(problem, claims, taxonomy)
@@ -359,8 +359,8 @@ def too_large(problem: Problem) -> str:
     if n_pairs <= _MOST_PAIRS:
         return ""
     return (
-        f"The graph has {n_pairs:,} pairs of nodes; sentences that are true as read are searched "
-        f"for up to {_MOST_PAIRS:,}."
+        f"The graph has {n_pairs:,} pairs of nodes; a search for sentences that are true as read "
+        f"is limited to {_MOST_PAIRS:,}."
     )
 
 
@@ -384,7 +384,7 @@ def phrase(taxonomy: Taxonomy | None) -> str:
     """The language of a sentence as an adverbial phrase; None stands for nodes."""
     if taxonomy is None:
         return "node by node"
-    return f"in the regions of {taxonomy.name!r} ({len(taxonomy.regions):,} of them)"
+    return f"by {taxonomy.name!r} ({len(taxonomy.regions):,} regions)"
 
 
 def no_sentence_note(taxonomy: Taxonomy | None, attempt: Attempt) -> str:

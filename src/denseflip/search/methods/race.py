@@ -75,7 +75,7 @@ class Race(Conversation):
         finals = self.first_flips(problem, Probe(problem, session), orders)
         if not finals:
             problem.note(
-                f"None of {len(orders)} orders flips the label, however far it is followed"
+                f"None of {len(orders)} orders flips the label, even if followed to the end"
                 + ("; pass a background." if problem.background is None else ".")
             )
             return problem.end(problem.graph, problem.label)
@@ -158,7 +158,7 @@ def _smallest(
     if not best.minimal:
         best.session = session
         refine_to_the_end(best, session)
-    problem.note(f"race: the order {name!r} gave the smallest of {len(finals)} answers refined.")
+    problem.note(f"race: the order {name!r} gave the smallest of {len(finals)} refined answers.")
     ended = problem.end(best.graph, best.label)
     ended.minimal = best.minimal
     return ended

@@ -40,9 +40,9 @@ from denseflip.search.methods.user_methods import (
 
 GROUPS = {  # group of methods → its title in lists
     "method": "Methods",
-    "variant": "Variants: another method with other parameters",
-    "advanced": "Advanced: the searches that auto is made of",
-    "refinement": "Refinements, behind a method and a +",
+    "variant": "Variants: short names for a method with fixed parameters",
+    "advanced": "Advanced: the searches that auto combines",
+    "refinement": "Refinements, appended to a method with +",
 }
 
 

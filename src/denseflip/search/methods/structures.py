@@ -71,7 +71,7 @@ class Structure(Protocol):
 
 @dataclass(frozen=True)
 class Plex:
-    """The largest k-plex at a node: each member is joined with all the others but k - 1.
+    """The largest k-plex at a node: each member is joined with all but k - 1 others.
 
     Exact by branch and bound among the nodes within two steps. If that takes more than
     ``max_branches``, the largest found so far, with a note.

@@ -410,7 +410,7 @@ class _TightSearch:
         else:
             self.problem.note(
                 f"The {len(listed)} edits were not certified one by one, which would take as many "
-                "queries again; 'tight+min' does it."
+                f"queries again; 'tight+min' certifies them."
             )
         found = np.array(sorted(listed), dtype=np.int64)
         graph = self.probe.graph(found)

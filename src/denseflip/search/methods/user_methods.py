@@ -182,7 +182,7 @@ def _with_parameters(words: str, value: Any, parameters: dict[str, Any]) -> Any:
     except DenseflipError:
         raise
     except Exception as error:
-        raise failure(words, error, "was being made") from error
+        raise failure(words, error, "was being created") from error
 
 
 def _keywords(value: Any) -> list[str]:

@@ -101,7 +101,7 @@ def diversify(
         except InvalidParameterError as error:
             if "constraints" not in error.parameters:
                 raise
-            why = "the answers so far are in every place that may change"
+            why = "the answers so far already use every place that may change"
             break
         calls += other.calls
         if not other.found:

@@ -161,8 +161,8 @@ def make_plausible(
     figure = real.figure(candidate.graph, swapped=swapped, most=most)
     if not figure.reached:
         problem.note(
-            f"Out of reach: max_implausible={most:g} was requested; the best answer found is at "
-            f"{figure.implausible:.2f}, on the way to the nearest real graph of its class."
+            f"Not reached: max_implausible={most:g} was requested; the best answer found has "
+            f"{figure.implausible:.2f} and lies on the way to the nearest real graph of its class."
         )
     return figure
 

@@ -283,20 +283,20 @@ class _RobustSearch:
             problem.note("The budget was spent before a robust answer was found.")
         if seen.draws and seen.draws < DRAWS:
             problem.note(
-                f"The robustness is that of the last quick test, {seen.draws} perturbations, by "
-                "which the search chose its answer; on fresh ones it may be lower."
+                f"The robustness was measured in the last quick test ({seen.draws} perturbations), "
+                "which also selected the answer; on new perturbations it may be lower."
             )
         elif len(self.measured) > 1:
             problem.note(
                 f"The robustness is that of the best of {len(self.measured)} answers that were "
-                "measured; on fresh perturbations it may be a little lower."
+                "measured; on new perturbations it may be slightly lower."
             )
         if not seen.reached:
             share = "was not measured" if seen.share is None else f"is {seen.share:.2f}"
-            why = self.why or ("the budget ended" if self.spent else "the noise is too strong")
+            why = self.why or ("the budget was spent" if self.spent else "the noise is too strong")
             problem.note(
-                f"Out of reach: the flip should survive a share of {self.wanted.level:g} of the "
-                f"perturbations; the share of the best answer found {share}: {why}."
+                f"Not reached: the flip was required to survive a share of {self.wanted.level:g} "
+                f"of the perturbations; the share of the best answer found {share}: {why}."
             )
 
 
@@ -334,7 +334,7 @@ def _paths(
             order = np.empty(0, dtype=np.int64)
         order = _allowed(candidate, order)
         if len(order):
-            yield _along(candidate, order, "The list of what sets the classes apart")
+            yield _along(candidate, order, "The list of differences between the classes")
             return
     search = method.search
     if search.kind == "conversation":

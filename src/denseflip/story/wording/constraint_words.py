@@ -87,7 +87,7 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "max_edits": lambda n: f"with at most {n:,} edit{'s' * (n != 1)}",
     "max_cells": lambda n: f"in at most {n:,} pair{'s' * (n != 1)} of regions",
     "keep_density": lambda share: f"with the number of edges within {share:g} % of what it was",
-    "keep_connected": lambda _: "without falling into more pieces",
+    "keep_connected": lambda _: "with no more connected components than before",
     "min_degree": lambda n: f"with at least {n:,} edges at every node that changes",
     "max_degree": lambda n: f"with at most {n:,} edges at every node that changes",
     "predicate": lambda name: f"giving a graph that {name} accepts",

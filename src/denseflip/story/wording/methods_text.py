@@ -65,7 +65,7 @@ def methods_text(sentences: Sentences, evaluation: Any, version: str) -> str:
             "The number of edges was kept: each redraw also changes "
             f"{words.count(abs(sentences.claim.elsewhere))} outside these places, additions drawn "
             "in proportion to how often the graphs of the data set have a pair, removals to how "
-            "seldom."
+            "rarely."
         )
     places = sentences.reference
     if places and sentences.in_range is not None:

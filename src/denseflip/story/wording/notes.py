@@ -163,7 +163,7 @@ def weights_note(result: Counterfactual) -> str | None:
         if some:
             before, after = (statistics.median(entry[i] for entry in some) for i in (2, 3))
             one = counted(len(some), "connection goes", "connections go")
-            parts.append(f"the {word} {one} from {before:.2f} to {after:.2f} on the median")
+            parts.append(f"the {word} {one} from {before:.2f} to {after:.2f} (median)")
     return (
         f"The classifier uses weights: {', and '.join(parts)}. A removed connection gets its "
         "typical weight below the threshold, an added one its typical weight above the threshold "
@@ -374,7 +374,7 @@ def badge_of(
         ranges = {True: "in range", False: "out of range", None: "range not known"}
         what = f"{what}, {ranges[in_range]}"
     if better is None:
-        judged = "not judged" if evaluation is None else "judged on graphs it may have seen"
+        judged = "not evaluated" if evaluation is None else "evaluated on graphs it may have seen"
         return Badge("none", f"{what}; classifier {judged}")
     return Badge("true" if true and in_range else "listed", what)
 
