@@ -291,7 +291,7 @@ def test_a_page_about_a_brain_opens_with_the_share_of_its_headline(visit, tmp_pa
     assert page.locator("#whatif").get_attribute("data-flips") == f"{test.flips}/{test.draws}"
     flips = 0
     for _ in range(5):
-        page.click(".wi-tools >> text=Another choice")
+        page.click(".wi-tools >> text=Redraw")
         assert check(page, oracle, subject) == 20
         check_elsewhere(page, subject, story.claim)
         flips += page.evaluate("denseflipWhatIf.panel.answer.flips")

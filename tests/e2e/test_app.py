@@ -184,7 +184,7 @@ def test_what_if_keeps_the_number_of_connections_if_the_sentence_does(desk, serv
     box = page.get_by_label("Keep the number of connections (as many change elsewhere)")
     assert box.is_checked()
     assert "of them elsewhere" in page.inner_text("#whatif")
-    page.click(".wi-tools >> text=Another choice")
+    page.click(".wi-tools >> text=Redraw")
     page.wait_for_function(
         "() => /^(18|19|20).20$/.test(document.getElementById('whatif').dataset.flips)"
     )
