@@ -261,7 +261,7 @@ class Request:
         for name, is_given in named.items():
             if is_given:
                 value = "" if name == "robust" else f"={getattr(self, name)!r}"
-                msg = f"stable and {name}{value} exclude each other. Use one of them."
+                msg = f"stable and {name}{value} cannot be combined. Use one of them."
                 raise InvalidParameterError(msg, parameter=("stable", name))
 
     def check_front(self, front: bool) -> None:

@@ -25,7 +25,7 @@ def test_one_mouse_under_each_classifier_then_by_every_method(
     assert run(app, ["demo", "--out", str(out)]) == 0
     said, noise = capsys.readouterr()
     assert noise == ""
-    assert "sf-knn is taken" in said  # as accurate as the other, and named first
+    assert "sf-knn is used" in said  # as accurate as the other, and named first
     assert said.count("\nIf Mouse sub-54811's brain had ") == 2
     assert said.count("it would have been classified as B6 instead of BTBR.") == 2
     assert said.count("true as read, in range; in terms of regions") == 2

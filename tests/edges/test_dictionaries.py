@@ -26,6 +26,7 @@ from denseflip.cohort.cohort import Cohort
 from denseflip.cohort.explain_cohort import explain_cohort
 from denseflip.datasets import list_datasets
 from denseflip.errors import DenseflipError, FileFormatError, StoreError
+from denseflip.result_scores import Stability
 from denseflip.runs.result_store import Store
 from denseflip.search.claims.reference import PlaceReference
 from denseflip.serialise import FORMS
@@ -59,8 +60,15 @@ def a_result() -> Counterfactual:
     )
     test = AsRead("regions", "lobe", "any", 20, 19)
     weights = ((0, 1, 0.5, 0.25),)
+    stable = Stability(4, (0.9, 1.0, 0.45), 20, 0.8, held_out=True)
     return replace(
-        found, as_read=test, front=(found,), weights=weights, notes=("a",), refused={"pairs": 2}
+        found,
+        as_read=test,
+        stability=stable,
+        front=(found,),
+        weights=weights,
+        notes=("a",),
+        refused={"pairs": 2},
     )
 
 

@@ -205,10 +205,10 @@ def test_a_stable_answer_needs_refits_before_any_query():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"robust": 0.9}, "stable and robust exclude"),
-        ({"front": True}, "front and stable exclude"),
-        ({"objective": "edits"}, "stable and objective='edits' exclude"),
-        ({"language": "pairs"}, "stable and language='pairs' exclude"),
+        ({"robust": 0.9}, "stable and robust cannot be"),
+        ({"front": True}, "front and stable cannot be combined"),
+        ({"objective": "edits"}, "stable and objective='edits' cannot be"),
+        ({"language": "pairs"}, "stable and language='pairs' cannot be"),
         ({"method": "tri"}, "These have it: auto, brief"),
         ({"stable": 0.0}, "stable"),
         ({"stable": 1.5}, "stable"),
