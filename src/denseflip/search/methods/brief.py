@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 _FEW_CELLS = 3  # a stable sentence this short is taken without trying finer regions
 MAX_CELLS, WIDE_CELLS = 5, 8  # places of a sentence; more if no shorter one is in range
-_IN_RANGE_QUERIES = 700  # that one language may take to find a sentence in range
+_IN_RANGE_QUERIES = 1200  # that one language may take to find a sentence in range
 _MOST_PAIRS = 5_000_000  # of a graph: the pairs of every place are held in memory
 
 
