@@ -247,6 +247,12 @@ class Request:
         if self.noise is not None and self.robust is None:
             msg = "noise sets the perturbations of robust, which is not given: pass robust=0.9 too."
             raise InvalidParameterError(msg, parameter=("noise", "robust"))
+        if self.balance == "on" and self.constraints.only is not None:
+            msg = (
+                f"balance='on' adds and removes connections, and only={self.constraints.only!r} "
+                "allows one of these. Use one of the two options."
+            )
+            raise InvalidParameterError(msg, parameter=("balance", "only"))
         if self.stable is not None:
             self._check_stable()
         self.check_front(self.front)

@@ -221,3 +221,9 @@ def test_typer_sees_one_parameter_per_option():
     assert isinstance(app, typer.Typer)
     names = [p.name for p in command("explain").params]
     assert len(names) == len(set(names))
+
+
+def test_a_kept_number_of_edges_needs_both_directions():
+    with pytest.raises(InvalidParameterError, match="balance='on' adds and removes"):
+        Request(balance=True, constraints={"only": "add"})
+    assert Request(balance="auto", constraints={"only": "add"}).balance == "auto"

@@ -10,7 +10,7 @@ from typing import Any
 
 from denseflip.constraints import Constraints
 from denseflip.counterfactual import Counterfactual, Target
-from denseflip.errors import MissingInputError
+from denseflip.errors import InvalidParameterError, MissingInputError, shown
 from denseflip.graph import Graph, Taxonomy
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
@@ -85,6 +85,12 @@ def refits_for(
         return known_refits(dataset, oracle, seconds=inf) or make_refits(dataset, oracle)
     if text.isdecimal():
         return make_refits(dataset, oracle, int(text))
+    if ":" not in text and not Path(text).is_dir():
+        msg = (
+            "refits must be a number from 0, a folder of models or module:function; got "
+            f"{shown(wanted)}."
+        )
+        raise InvalidParameterError(msg, parameter="refits")
     return make_refits(dataset, text)
 
 

@@ -20,6 +20,7 @@ from denseflip.workflow.explain_and_describe import (
     explain_and_describe,
     json_record,
     oracle_for,
+    refits_for,
     regions_for,
 )
 from denseflip.workflow.subject import Subject, find_subject
@@ -262,3 +263,10 @@ def test_a_long_sentence_is_told_in_short():
     rows = list(compare(two_cliques(), lambda a: int(a.sum() > 0), ["edg", "cli"], nodes=nodes))
     for row in rows:
         assert row.n_regions is None or row.n_regions <= 3
+
+
+@pytest.mark.parametrize("wanted", ["-3", "nowhere", -1])
+def test_refits_that_are_neither_a_number_nor_models_are_refused(wanted):
+    subject = find_subject(make_cohort(), 0)
+    with pytest.raises(InvalidParameterError, match="a folder of models or module:function"):
+        refits_for(subject, None, wanted)
