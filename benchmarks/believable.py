@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -340,19 +341,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     lines = list((second_table if options.paper else first_table)(log))
     print("\n".join(lines))
     if options.write:
-        write("paper" if options.paper else "before-after", lines)
+        sys.path.insert(0, str(ROOT / "scripts"))
+        from markers import fill
 
-
-def write(name: str, lines: Sequence[str]) -> None:
-    """Put a table between its markers on the page."""
-    text = PAGE.read_text(encoding="utf-8")
-    begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->"
-    head, found, rest = text.partition(begin)
-    _, closed, tail = rest.partition(end)
-    if not found or not closed:
-        raise SystemExit(f"{PAGE.name} has no place for {name!r}: {begin.strip()} … {end}.")
-    table = "".join(f"{line}\n" for line in lines)
-    PAGE.write_text(f"{head}{begin}{table}{end}{tail}", encoding="utf-8")
+        fill(PAGE, "paper" if options.paper else "before-after", lines)
 
 
 if __name__ == "__main__":

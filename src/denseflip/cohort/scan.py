@@ -203,5 +203,5 @@ def _deviations(level: int) -> float:
 
 
 def amount_of(unit: Place, adding: bool, pairs: int) -> Amount:
-    """The amount of so many pairs added, or removed."""
+    """An amount that adds, or removes, this number of pairs."""
     return Amount(unit, pairs, 0) if adding else Amount(unit, 0, pairs)

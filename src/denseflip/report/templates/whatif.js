@@ -212,8 +212,8 @@
       return this[name];
     }
 
-    /** The first pairs to add or remove in any place, in the order of one draw: at least so many, if
-     *  there are so many. Only these are sorted: a graph of 1,000 nodes has half a million pairs. */
+    /** The first pairs to add or remove in any place, in the order of one draw: at least `least`
+     *  of them, if there are enough. Only these are sorted: a graph of 1,000 nodes has half a million pairs. */
     queueElsewhere(adding, seed, draw, least) {
       const { codes, weights, total } = this.pool(adding);
       const name = `${adding} ${seed}`;
