@@ -93,3 +93,20 @@ def test_every_dependency_has_a_lower_bound() -> None:
     wanted = [project["dependencies"], *project["optional-dependencies"].values()]
     named = [r for some in wanted for r in some if not r.startswith(project["name"])]
     assert [r for r in named if not re.fullmatch(r"[\w.-]+>=[\d.]+", r)] == []
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    version = re.escape(__version__)
+    for path, line in (
+        ("CITATION.cff", rf"^version: {version}$"),
+        ("packaging/conda/recipe.yaml", rf'^  version: "{version}"$'),
+    ):
+        text = (ROOT / path).read_text(encoding="utf-8")
+        assert re.search(line, text, flags=re.MULTILINE), path
+
+
+def test_the_conda_recipe_asks_for_the_same_versions() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    recipe = (ROOT / "packaging/conda/recipe.yaml").read_text(encoding="utf-8")
+    wanted = [bound.replace(">=", " >=") for bound in project["dependencies"]]
+    assert [bound for bound in wanted if f"    - {bound}\n" not in recipe] == []
