@@ -75,6 +75,7 @@ def create_app(settings: ServerSettings) -> FastAPI:
     from denseflip.web.job_work import Work
     from denseflip.web.library import Library
     from denseflip.web.uploads import Quota, sweep
+    from denseflip.web.worker_process import WorkerProcesses
 
     settings.check()
     claim = FolderLock(settings.data, settings.url)
@@ -86,8 +87,11 @@ def create_app(settings: ServerSettings) -> FastAPI:
         claim.release()
         raise
     quota = Quota(settings, library, store)
-    work = Work(library, store, quota)
-    runner = Runner(store, work, settings.workers)
+    work = Work(
+        settings, library, store, quota
+    )  # checks requests here; jobs are done in the processes
+    processes = WorkerProcesses(settings)
+    runner = Runner(store, processes, settings.workers)
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
@@ -96,6 +100,7 @@ def create_app(settings: ServerSettings) -> FastAPI:
             yield
             await asyncio.to_thread(runner.close)
         finally:
+            processes.close()
             store.close()
             claim.release()
 
