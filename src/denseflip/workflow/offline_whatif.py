@@ -22,8 +22,8 @@ from denseflip.graph import Taxonomy
 from denseflip.oracles.adapt import coerce_oracle
 from denseflip.oracles.background import Background
 from denseflip.oracles.session import Session
-from denseflip.search.claims.claim import Places
 from denseflip.search.claims.elsewhere import Elsewhere, TooFewError
+from denseflip.search.claims.places import Places
 from denseflip.search.claims.redraw import Redraw, Sides
 from denseflip.search.constraints.bound_constraints import BoundConstraints
 from denseflip.search.constraints.constrained_session import constraints_of
