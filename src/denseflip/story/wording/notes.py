@@ -267,9 +267,14 @@ def _range_note(sentences: Sentences) -> str | None:
         )
     else:
         out = [" – ".join(place.place) for place in sentences.reference if not place.is_inside]
+        one_way = sentences.result.constraints.get("only")
         where = ", ".join(out) or "the connections exchanged, or their number in all"
         text = (
-            f"Out of range ({where}): a graph with this change would be unlike {group}. No "
+            f"Every place that is named ends within the 95 % range of {group}, but "
+            f"{'removals' if one_way == 'remove' else 'additions'} alone change the number of "
+            f"{sentences.words.units}, which these graphs keep. So the change is out of range."
+            if one_way and not out
+            else f"Out of range ({where}): a graph with this change would be unlike {group}. No "
             "sentence in range was found, or none was searched for."
         )
     same = [
