@@ -177,11 +177,11 @@ class Limits:
     moves towards it; no more pairs are added, or removed, than some graph of the group differs by;
     and of the pairs that the reading means, the graph ends with no more (after removals, no fewer)
     than the interval of the group. The number of edges of the whole graph ends in its interval too,
-    unless it is kept.
+    unless it is kept, or unless ``total`` is False.
     """
 
-    def __init__(self, reference: Reference, redraw: Redraw) -> None:
-        self.reference, self.redraw = reference, redraw
+    def __init__(self, reference: Reference, redraw: Redraw, *, total: bool = True) -> None:
+        self.reference, self.redraw, self.total = reference, redraw, total
         self._largest: dict[tuple[Place, bool], int] = {}
         self._counts: dict[bool, Floats] = {}
         self._intervals: dict[bool, tuple[Ints, Ints]] = {}
@@ -289,7 +289,9 @@ class Limits:
 
     def allow(self, amounts: Amounts) -> bool:
         """Whether a claim is in range."""
-        return all(self.clip(amount) == amount for amount in amounts) and self.allow_total(amounts)
+        if self.total and not self.allow_total(amounts):
+            return False
+        return all(self.clip(amount) == amount for amount in amounts)
 
     def allow_total(self, amounts: Amounts) -> bool:
         """Whether the number of edges of the whole graph ends in its interval, or nearer to it."""

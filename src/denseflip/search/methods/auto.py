@@ -157,13 +157,14 @@ class Auto(Conversation):
 
     def _note_choice(self, problem: Problem, ended: Walk, taxonomy: Taxonomy | None) -> None:
         """Note in which language an answer and its front are described, and why."""
-        why = "a short sentence about these regions is true as read"
+        true = f"true as read{' and in range' if ended.in_range else ''}"
+        why = f"a short sentence about these regions is {true}"
         if taxonomy is None or problem.nodes is None:
-            why = "the first language in which a short sentence is true as read"
+            why = f"the first language in which a short sentence is {true}"
             if self.language == "nodes":
-                why = "nodes were requested, and a short sentence is true as read"
+                why = f"nodes were requested, and a short sentence is {true}"
         elif taxonomy.index != problem.nodes.taxonomy(self.regions).index:
-            why = "the first regions in which a short sentence is true as read"
+            why = f"the first regions in which a short sentence is {true}"
         note = f"Described {phrase(taxonomy)}: {why}. Method: brief."
         for walk in {id(walk): walk for walk in (ended, *ended.front)}.values():
             walk.chosen, walk.notes = "brief", (*walk.notes, note)

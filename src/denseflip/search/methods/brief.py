@@ -169,6 +169,9 @@ class Brief(Conversation):
                 balanced = attempt.balance == "on" or (
                     attempt.balance == "auto" and _keeps_edges(one_class, reference)
                 )
+                total = not (attempt.in_range and one_class.one_way and reference.keeps_edges)
+                if not total and not self._waive_total(problem):
+                    continue
                 if attempt.unbalanced_only and not _keeps_edges(one_class, reference):
                     continue  # the same search as before
                 probe = Probe(one_class, session)
@@ -186,6 +189,7 @@ class Brief(Conversation):
                         in_range=attempt.in_range,
                         balanced=balanced,
                         singles=not attempt.wide,
+                        total=total,
                     )
                     search.verified = claims
                     search.search()
@@ -208,6 +212,16 @@ class Brief(Conversation):
             raise
         return claims
 
+    def _waive_total(self, problem: Problem) -> bool:
+        """Whether the number of edges may leave its range: with one direction only, it must."""
+        if self.in_range == "require":
+            problem.note(
+                "Additions alone, or removals alone, change the number of edges, which is nearly "
+                "the same in all graphs of the new class, so no such answer is in range. Allow "
+                "both directions."
+            )
+        return self.in_range != "require"
+
     def walk(
         self, problem: Problem, claims: list[VerifiedClaim], taxonomy: Taxonomy | None
     ) -> Walk:
@@ -220,8 +234,8 @@ class Brief(Conversation):
         kept = [claims[i] for i in pareto_front([one.marks for one in claims])]
         best = shortest(kept if self.front else claims)
         if not self.front:
-            return _walk(problem, best, taxonomy)
-        walks = [_walk(problem, one, taxonomy) for one in kept]
+            return walk_to(problem, best, taxonomy)
+        walks = [walk_to(problem, one, taxonomy) for one in kept]
         ended = walks[kept.index(best)]
         ended.front = tuple(walks)
         return ended
@@ -303,7 +317,7 @@ def find_stable(
     if not found:
         return None
     best = goal.best(found)
-    ended = _walk(problem, best, best.claim.regions)
+    ended = walk_to(problem, best, best.claim.regions)
     ended.stability = goal.judge(best, problem.rng)
     return ended
 
@@ -415,7 +429,8 @@ def _nearest_miss(problem: Problem, found: VerifiedClaim, taxonomy: Taxonomy | N
     )
 
 
-def _walk(problem: Problem, found: VerifiedClaim, taxonomy: Taxonomy | None) -> Walk:
+def walk_to(problem: Problem, found: VerifiedClaim, taxonomy: Taxonomy | None) -> Walk:
+    """The walk to one redraw of a claim."""
     n, steps = problem.graph.n_nodes, []
     named = dict(zip(found.claim.places, found.parts, strict=False))
     for number, (place, codes) in enumerate(named.items(), 1):
@@ -430,7 +445,7 @@ def _walk(problem: Problem, found: VerifiedClaim, taxonomy: Taxonomy | None) -> 
         steps.append(Step(BALANCE_BLOCK, "block", toggled, iteration=len(steps) + 1))
     graph = problem.graph.toggle_codes(np.sort(joined(found.parts)))
     ended = problem.end(graph, found.claim.label, steps)
-    ended.as_read, ended.in_range = found.as_read, found.in_range
+    ended.as_read, ended.in_range, ended.verified = found.as_read, found.in_range, found
     ended.notes = tuple(_full_or_empty(problem, found, taxonomy))
     return ended
 
