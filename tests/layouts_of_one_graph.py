@@ -118,9 +118,7 @@ def write(layout: Layout) -> tuple[bytes, np.ndarray]:
     if layout.order == "shuffled":
         rng.shuffle(order)
     full = matrix(layout.values)[np.ix_(order, order)]
-    cells = [
-        [_cell(full, i, j, layout) for j in range(SIZE)] for i in range(SIZE)
-    ]
+    cells = [[_cell(full, i, j, layout) for j in range(SIZE)] for i in range(SIZE)]
     top, side = _words(layout.header, order), _words(layout.index, order)
     if layout.extra == "quoted":
         top = top and [f'"{x}"' for x in top]

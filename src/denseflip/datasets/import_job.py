@@ -15,11 +15,11 @@ from typing import Any, TypeVar
 from denseflip.datasets.connectome import Keep, Matrix
 from denseflip.datasets.edge_lists import says_edges
 from denseflip.datasets.number_tables import BINARY, TEXT, read_table
-from denseflip.datasets.reading import Reading
 from denseflip.datasets.table_shapes import NumberTable, is_like_matrix, parse_table
 from denseflip.datasets.text_cells import Cells, is_number, read_cells
 from denseflip.errors import DenseflipError, FileFormatError
 from denseflip.graph import Graph, Nodes
+from denseflip.reading import Reading
 
 T = TypeVar("T")
 DEFAULT_KEEP = Keep(percentile=90)

@@ -45,7 +45,6 @@ from denseflip.datasets.import_job import (
 )
 from denseflip.datasets.layouts import LAYOUTS
 from denseflip.datasets.matrix_files import check_sizes, read_chosen, table_importer
-from denseflip.datasets.reading import Reading
 from denseflip.errors import (
     DenseflipError,
     FileFormatError,
@@ -53,6 +52,7 @@ from denseflip.errors import (
     UnknownNameError,
 )
 from denseflip.graph import Graph, Nodes
+from denseflip.reading import Reading
 
 __all__ = [
     "DEFAULT_KEEP",

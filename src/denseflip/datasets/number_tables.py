@@ -46,7 +46,7 @@ def read_table(
     path : a .csv, .tsv, .txt, .1D, .dat, .edge, .npy, .npz or .mat file.
     variable : the array to read from a .npz or .mat file that holds several.
     kind : ``matrix`` or ``timeseries`` if it is known; ``auto`` finds out.
-    header : which of the first row and the first column hold names (`table_shapes.HEADERS`).
+    header : which of the first row and the first column hold names (`denseflip.reading.HEADERS`).
     decimal : the decimal sign of a text file: ``auto``, ``point`` or ``comma``.
     """
     source = Path(path)

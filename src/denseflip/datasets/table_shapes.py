@@ -20,7 +20,6 @@ from denseflip.errors import FileFormatError, counted, shown
 Numbers = npt.NDArray[np.float64]
 Names = tuple[str, ...]
 
-HEADERS = ("auto", "none", "row", "column", "both")
 _WHOLE = re.compile(r"[-+]?\d+")
 #: Headers of a column that counts or times the rows of a time series.
 _CLOCKS = {
@@ -66,7 +65,7 @@ def parse_table(
     cells : the text of the table.
     source : the file, for messages.
     kind : ``matrix`` or ``timeseries`` if it is known.
-    header : which of the first row and the first column hold names: one of `HEADERS`.
+    header : which of the first row and the first column hold names: one of `reading.HEADERS`.
     """
     rows, lines = _trimmed(cells, source)
     top = header in ("row", "both") or (header == "auto" and _is_header(rows))

@@ -12,7 +12,6 @@ from denseflip.limits import PER_CELL, check_size
 
 #: How tables write a missing number, besides an empty cell and "nan".
 NO_NUMBER = ("n/a", "na")
-DECIMALS = ("auto", "point", "comma")
 _REMARK = re.compile(r"\s*(?:#|%[\s%])")  # a name may start with %
 _SEPARATOR = re.compile(r"(?i)sep=(.)")  # the first line of a CSV file from Excel
 _QUOTED = re.compile(r'"[^"]*"')

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from denseflip.datasets.table_shapes import HEADERS
-from denseflip.datasets.text_cells import DECIMALS
 from denseflip.option import Option, check_fields, option, option_of
 
 FILES = "Reading files"
+HEADERS = ("auto", "none", "row", "column", "both")
+#: Kinds of files that are not those of a program.
+FILE_KINDS = ("auto", "matrix", "timeseries", "edges", "graphml")
+DECIMALS = ("auto", "point", "comma")
 
 
 @dataclass(frozen=True)
@@ -35,15 +37,14 @@ class Reading:
     header: str = option(
         FILES,
         "auto",
-        "Where a table has names or numbers of nodes: auto, none, row (the first row), column (the "
-        "first column) or both.",
+        "Whether the first row, the first column or both of a table hold names or numbers of nodes.",
         "Names of nodes",
         choices=HEADERS,
     )
     decimal: str = option(
         FILES,
         "auto",
-        "Decimal sign of a text table: auto, point or comma.",
+        "Decimal sign of a text table.",
         "Decimal sign",
         choices=DECIMALS,
     )
