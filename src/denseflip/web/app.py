@@ -22,6 +22,7 @@ from denseflip.errors import (
     TooLargeError,
     UnknownNameError,
 )
+from denseflip.reading import FILE_KINDS, reading_options
 from denseflip.web.guard import Guard, error_body
 from denseflip.web.job_runner import said
 from denseflip.web.server_config import ServerSettings
@@ -197,4 +198,6 @@ def page_text() -> str:
         autoescape=True,
         undefined=StrictUndefined,
     )
-    return made.get_template("app.html.j2").render(version=__version__)
+    return made.get_template("app.html.j2").render(
+        version=__version__, reading=reading_options(), kinds=FILE_KINDS
+    )
