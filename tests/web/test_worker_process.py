@@ -27,6 +27,9 @@ def sleepy(adjacency):
 
 def crashing(adjacency):
     os._exit(3)
+
+def stuck(adjacency):
+    time.sleep(600)
 """
 
 
@@ -54,7 +57,7 @@ def client(tmp_path_factory, study):
     (folder / "jobs_oracles.py").write_text(CRASHING)
     sys.path.insert(0, str(folder))
     try:
-        own = ("jobs_oracles:sleepy", "jobs_oracles:crashing")
+        own = tuple(f"jobs_oracles:{name}" for name in ("sleepy", "crashing", "stuck"))
         with (
             serving(folder / "data", datasets=(str(study),), oracles=own) as url,
             httpx.Client(base_url=url, timeout=60) as made,
@@ -100,14 +103,19 @@ def test_a_classifier_that_ends_its_process_fails_its_job_only(client):
     assert wait(client, other["id"])["status"] == "done"
 
 
-def test_cancelling_ends_the_process_at_once(client):
+def test_a_cancelled_job_stops_and_one_that_does_not_is_killed(client):
     job = client.post("/api/jobs", json=asked("jobs_oracles-sleepy", "edg")).json()
+    running(client, job["id"])
+    assert client.post(f"/api/jobs/{job['id']}/cancel").json()["status"] == "cancelled"
+    job = client.post("/api/jobs", json=asked("jobs_oracles-stuck", "edg")).json()
     running(client, job["id"])
     until(lambda: client.get(f"/api/jobs/{job['id']}").json()["status"] == "running")
     before = {worker.pid for worker in workers()}
     client.post(f"/api/jobs/{job['id']}/cancel")
     until(lambda: len(before & {worker.pid for worker in workers()}) < len(before))
     assert client.get(f"/api/jobs/{job['id']}").json()["status"] == "cancelled"
+    other = client.post("/api/jobs", json=asked("edges-logistic")).json()
+    assert wait(client, other["id"])["status"] == "done"
 
 
 def test_a_data_set_uploaded_after_the_worker_began_is_known_to_it(client, study):

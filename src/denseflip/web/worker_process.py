@@ -1,8 +1,8 @@
 """Run each job in a worker process: a crash, a busy neighbour or a cancelled job harms no other.
 
 A worker is started for the first job and kept for the next one, with its data sets and classifiers
-in memory. Cancelling a job kills its worker. A worker ends when the server does, however that
-happens.
+in memory. A cancelled job stops at its next query; if it does not, its worker is killed. A worker
+ends when the server does, however that happens.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ import multiprocessing
 import os
 import signal
 import threading
+import time
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from denseflip.oracles.threads import single_thread
 from denseflip.web.guard import error_body
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from denseflip.web.job_work import Done
 
 _LOOK = 0.1  # seconds between two looks whether a job was cancelled
+_GRACE = 3.0  # seconds that a cancelled job may take to stop
 _END = 5.0  # seconds that a killed process may take to end
 
 
@@ -63,21 +66,18 @@ class WorkerProcesses:
         Raises
         ------
         Stopped
-            If the job was cancelled; its worker has ended by then.
+            If the job was cancelled; it has ended by then.
         JobFailedError
             If the job failed, or its worker died.
         """
         worker = self._take()
         try:
-            done = self._run(worker, job, live)
-        except JobFailedError:
+            return self._run(worker, job, live)
+        except (EOFError, OSError) as error:
+            worker.process.join(_END)
+            raise JobFailedError(_died(worker.process.exitcode)) from error
+        finally:
             self._give_back(worker)
-            raise
-        except BaseException:
-            worker.kill()
-            raise
-        self._give_back(worker)
-        return done
 
     def close(self) -> None:
         """End the idle workers; those at work end when their job is stopped."""
@@ -112,24 +112,30 @@ class WorkerProcesses:
         worker.kill()
 
     def _run(self, worker: _Worker, job: Job, live: JobProgress) -> Done:
-        try:
-            worker.pipe.send(job)
-            while True:
-                while not worker.pipe.poll(_LOOK):
-                    if live.stop.is_set():
-                        raise Stopped
-                kind, content = worker.pipe.recv()
-                if kind == "progress":
-                    live.tell(**content)
-                elif kind == "done":
-                    return content[0], content[1]
-                else:
-                    raise JobFailedError(content)
-        except (EOFError, OSError) as error:
+        worker.pipe.send(job)
+        while True:
+            while not worker.pipe.poll(_LOOK):
+                if live.stop.is_set():
+                    self._stop(worker)
+            kind, content = worker.pipe.recv()
+            if kind == "done":
+                return content[0], content[1]
+            if kind == "failed":
+                raise JobFailedError(content)
             if live.stop.is_set():
-                raise Stopped from error
-            worker.process.join(_END)
-            raise JobFailedError(_died(worker.process.exitcode)) from error
+                self._stop(worker)
+            live.tell(**content)
+
+    def _stop(self, worker: _Worker) -> NoReturn:
+        """Let the job save what is finished and stop; kill the process if it takes too long."""
+        until = time.monotonic() + _GRACE
+        with suppress(EOFError, OSError):
+            worker.pipe.send("stop")
+            while worker.pipe.poll(max(0.0, until - time.monotonic())):
+                if worker.pipe.recv()[0] != "progress":
+                    raise Stopped
+        worker.kill()
+        raise Stopped
 
 
 def _died(code: int | None) -> dict[str, Any]:
@@ -153,6 +159,12 @@ class _Reporter(JobProgress):
         super().__init__(id)
         self._pipe = pipe
 
+    def tell(self, *, now: bool = False, **facts: Any) -> None:
+        """Update the state, unless the server has stopped the job."""
+        if self._pipe.poll():
+            raise Stopped
+        super().tell(now=now, **facts)
+
     def publish(self) -> None:
         """Send the state to the server, which knows the status itself."""
         facts = {k: v for k, v in self.state.items() if k not in ("status", "sent")}
@@ -175,12 +187,16 @@ def work_off(pipe: Connection, settings: ServerSettings) -> None:
                 job = pipe.recv()
             except EOFError:
                 return
+            if job == "stop":  # of the last job, which had ended
+                continue
             try:
                 if work is None:
                     library, store = Library(settings), Store(settings.data)
                     work = Work(settings, library, store, Quota(settings, library, store))
                 work.library.refresh()
                 answer: tuple[str, Any] = ("done", work(job, _Reporter(job.id, pipe)))
+            except Stopped:
+                answer = ("stopped", None)
             except (Exception, SystemExit) as error:
                 answer = ("failed", failure_of(error))
             pipe.send(answer)
