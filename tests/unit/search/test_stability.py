@@ -208,7 +208,7 @@ def test_a_stable_answer_needs_refits_before_any_query():
         ({"robust": 0.9}, "stable and robust cannot be"),
         ({"objective": "edits"}, "stable and objective='edits' cannot be"),
         ({"language": "pairs"}, "stable and language='pairs' cannot be"),
-        ({"method": "tri"}, "These have it: auto, best, brief"),
+        ({"method": "tri"}, "These have it: auto, brief, best"),
         ({"stable": 0.0}, "stable"),
         ({"stable": 1.5}, "stable"),
     ],
