@@ -172,3 +172,9 @@ def test_the_tables_on_stability_and_on_the_planted_pair(opened, tmp_path, capsy
     assert all(row[" told "] == " 1 of 1 " for row in cells)
     if option == "--planted":
         assert all(row[" first "] == row[" alone "] == " 1 of 1 " for row in cells)
+
+
+def test_the_time_with_refits(opened, capsys) -> None:
+    opened("refits_speed").main(["--only", "mice", "--repeats", "1"])
+    *_, line = capsys.readouterr().out.splitlines()
+    assert line.startswith("| mice | `regions-logistic` | ")
