@@ -8,8 +8,8 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from denseflip.datasets.number_tables import read_lines
 from denseflip.datasets.subjects import MISSING
+from denseflip.datasets.text_cells import read_lines
 from denseflip.errors import DatasetError, InvalidNodesError, counted
 from denseflip.graph import Nodes
 

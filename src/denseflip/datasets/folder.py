@@ -33,6 +33,7 @@ from denseflip.datasets.matrix_files import check_sizes, graphs_of_tables
 from denseflip.datasets.subjects import subject_table
 from denseflip.errors import DatasetError, UnknownNameError, counted, shown
 from denseflip.graph import Graph, Nodes
+from denseflip.reading import Reading
 
 _MATCHES = ("name", "position")
 
@@ -59,6 +60,9 @@ def import_folder(
     axis: str | None = None,
     ignore_weights: bool = False,
     allow_single: bool = False,
+    header: str = "auto",
+    decimal: str = "auto",
+    first_node: int | None = None,
     on_file: Callable[[str], None] | None = None,
     on_total: Callable[[int], None] | None = None,
 ) -> Dataset:
@@ -97,6 +101,8 @@ def import_folder(
     axis : for a stack, which axis counts the subjects, ``"first"`` or ``"last"``.
     ignore_weights : whether to use every edge that a GraphML file lists, whatever its weight.
     allow_single : whether a class may have only one graph.
+    header, decimal, first_node : how files are read that can be read in several ways, as in
+        `read_graph`.
     on_file : called with each file name, for a progress bar.
     on_total : called with the number of files before the first is read.
 
@@ -134,6 +140,7 @@ def import_folder(
         nodes = exported.nodes if nodes is None else nodes
     table = nodes if isinstance(nodes, Nodes) or nodes is None else read_nodes(nodes)
     options = ReadOptions(table, None, keep, measure, variable, match, ignore_weights, axis)
+    options.reading = Reading("auto", header, decimal, first_node)
     job = Import(
         exported.graphs if exported else source,
         kind,

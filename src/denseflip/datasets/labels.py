@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from denseflip.datasets.number_tables import is_number, read_lines
+from denseflip.datasets.text_cells import is_number, read_lines
 from denseflip.errors import FileFormatError, InvalidParameterError, UnknownNameError, shown
 
 _ID_COLUMNS = ("id", "file", "filename", "file_name", "file_id", "graph", "subject", "subject_id",

@@ -17,8 +17,9 @@ from denseflip.oracles.background import Background
 from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.oracles.protocol import Oracle, about_graph, clean_label
 from denseflip.oracles.session import Session
-from denseflip.search.claims.claim import Claim, Places, whole_claim
+from denseflip.search.claims.claim import Claim
 from denseflip.search.claims.elsewhere import TooFewError
+from denseflip.search.claims.places import Places, whole_claim
 from denseflip.search.claims.redraw import DRAWS, Redraw, Sides, fresh_rng, redraw_of
 from denseflip.search.claims.reference import Limits, PlaceReference, Reference, judge_claim
 from denseflip.search.claims.stability import claim_stability

@@ -14,7 +14,8 @@ from denseflip.errors import MissingInputError
 from denseflip.graph import Edits, Nodes, Taxonomy
 from denseflip.graph.edits import list_edits, make_frame
 from denseflip.result_scores import Stability
-from denseflip.search.claims.claim import Claim, node_taxonomy, whole_claim
+from denseflip.search.claims.claim import Claim, node_taxonomy
+from denseflip.search.claims.places import whole_claim
 from denseflip.search.claims.reference import PlaceReference
 from denseflip.serialise import Serialisable
 from denseflip.story.region_table import RegionTable

@@ -17,6 +17,7 @@ from denseflip.classifiers.presets import PRESETS
 from denseflip.datasets import Dataset
 from denseflip.errors import DenseflipError
 from denseflip.oracles.background import Background
+from denseflip.reading import Reading
 from denseflip.report.brain import packed_surface
 from denseflip.search.claims.claim import Amount
 from denseflip.search.constraints.constrained_session import constraints_of
@@ -240,6 +241,10 @@ def upload(
     file: Annotated[UploadFile, File(description="A .dfd, .zip, .json or graph file.")],
     dataset: Annotated[str | None, Form(max_length=120)] = None,
     percentile: Annotated[float | None, Form(ge=0, le=100)] = None,
+    kind: Annotated[str, Form(max_length=40)] = "auto",
+    header: Annotated[str, Form(max_length=40)] = "auto",
+    decimal: Annotated[str, Form(max_length=40)] = "auto",
+    first_node: Annotated[int | None, Form(ge=0, le=1)] = None,
 ) -> dict[str, Any]:
     """Upload a data set, a folder as zip, one graph, or a saved result."""
     state = request.app.state
@@ -254,6 +259,7 @@ def upload(
             state.quota,
             dataset=dataset or None,
             percentile=percentile,
+            reading=Reading(kind, header, decimal, first_node),
         )
     finally:
         state.uploading.release()

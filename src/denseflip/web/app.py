@@ -22,6 +22,7 @@ from denseflip.errors import (
     TooLargeError,
     UnknownNameError,
 )
+from denseflip.reading import FILE_KINDS, reading_options
 from denseflip.web.guard import Guard, error_body
 from denseflip.web.job_runner import said
 from denseflip.web.server_config import ServerSettings
@@ -75,6 +76,7 @@ def create_app(settings: ServerSettings) -> FastAPI:
     from denseflip.web.job_work import Work
     from denseflip.web.library import Library
     from denseflip.web.uploads import Quota, sweep
+    from denseflip.web.worker_process import WorkerProcesses
 
     settings.check()
     claim = FolderLock(settings.data, settings.url)
@@ -86,8 +88,11 @@ def create_app(settings: ServerSettings) -> FastAPI:
         claim.release()
         raise
     quota = Quota(settings, library, store)
-    work = Work(library, store, quota)
-    runner = Runner(store, work, settings.workers)
+    work = Work(
+        settings, library, store, quota
+    )  # checks requests here; jobs are done in the processes
+    processes = WorkerProcesses(settings)
+    runner = Runner(store, processes, settings.workers)
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
@@ -96,6 +101,7 @@ def create_app(settings: ServerSettings) -> FastAPI:
             yield
             await asyncio.to_thread(runner.close)
         finally:
+            processes.close()
             store.close()
             claim.release()
 
@@ -192,4 +198,6 @@ def page_text() -> str:
         autoescape=True,
         undefined=StrictUndefined,
     )
-    return made.get_template("app.html.j2").render(version=__version__)
+    return made.get_template("app.html.j2").render(
+        version=__version__, reading=reading_options(), kinds=FILE_KINDS
+    )

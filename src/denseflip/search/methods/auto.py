@@ -34,7 +34,6 @@ from denseflip.search.methods.brief import (
     find_stable,
     no_sentence_note,
     phrase,
-    too_large,
     unsuitable,
     with_stable,
 )
@@ -90,9 +89,6 @@ class Auto(Conversation):
             check_given(BACKGROUND, "auto", problem.nodes, problem.background)
         if problem.background is None or not len(problem.background):
             return self._pairs(problem, session, "there is no background to learn from")
-        if reason := too_large(problem):
-            problem.note(reason)
-            return self._pairs(problem, session, "the graph is too large for sentences")
         if not any(problem.accepts(label) for label in problem.background_labels):
             why = "the oracle labels no graph of the background as the target class"
             return self._pairs(problem, session, why)

@@ -25,7 +25,7 @@ from denseflip.errors import InvalidParameterError, check_name, whole_number
 from denseflip.graph import Taxonomy
 from denseflip.oracles.base_session import BaseSession, BudgetSpentError
 from denseflip.request import BALANCE, IN_RANGE, REFERENCE
-from denseflip.search.claims.claim import Place, Places, net
+from denseflip.search.claims.claim import Place, net
 from denseflip.search.claims.claim_search import (
     ClaimSearch,
     VerifiedClaim,
@@ -33,6 +33,7 @@ from denseflip.search.claims.claim_search import (
     shortest,
 )
 from denseflip.search.claims.elsewhere import Elsewhere
+from denseflip.search.claims.places import Places
 from denseflip.search.claims.redraw import Redraw
 from denseflip.search.claims.reference import FEWEST, Reference, judge_claim
 from denseflip.search.claims.stable_search import StableGoal, StableSearch
@@ -46,12 +47,12 @@ if TYPE_CHECKING:
 
 _FEW_CELLS = 3  # a stable sentence this short is taken without trying finer regions
 MAX_CELLS, WIDE_CELLS = 5, 8  # places of a sentence; more if no shorter one is in range
+_MOST_REGIONS = 1000  # edges are counted for every pair of regions, in every graph
 _IN_RANGE_QUERIES = 1200  # that one language may take to find a sentence in range
 _ONE_WAY = (
     "Additions alone, or removals alone, change the number of edges, which is nearly the same in "
     "all graphs of the new class, so no such answer is in range. Allow both directions."
 )
-_MOST_PAIRS = 5_000_000  # of a graph: the pairs of every place are held in memory
 
 
 @dataclass(frozen=True)
@@ -107,9 +108,6 @@ class Brief(Conversation):
 
     def __call__(self, problem: Problem, session: BaseSession) -> Walk:
         """Search for claims, and return the walk to the best one."""
-        if reason := too_large(problem):
-            problem.note(f"{reason} Use a method for pairs, such as 'race'.")
-            raise StopSearch
         taxonomy = None
         if self.language != "nodes":
             taxonomy = problem.taxonomy(self.regions, "brief")
@@ -386,17 +384,6 @@ def _keep_smaller(problem: Problem, one_class: Problem) -> None:
         problem.best = new
 
 
-def too_large(problem: Problem) -> str:
-    """Why the graph is too large for sentences; empty if it is not."""
-    n_pairs = problem.graph.n_pairs
-    if n_pairs <= _MOST_PAIRS:
-        return ""
-    return (
-        f"The graph has {n_pairs:,} pairs of nodes; a search for sentences that are true as read "
-        f"is limited to {_MOST_PAIRS:,}."
-    )
-
-
 def unsuitable(taxonomy: Taxonomy) -> str:
     """Why these regions cannot describe a change; empty if they can."""
     n = len(taxonomy.regions)
@@ -409,6 +396,11 @@ def unsuitable(taxonomy: Taxonomy) -> str:
         return (
             f"The taxonomy {taxonomy.name!r} has a region for every node, so its cells are single "
             "pairs and there is nothing to redraw."
+        )
+    if n > _MOST_REGIONS:
+        return (
+            f"The taxonomy {taxonomy.name!r} has {n:,} regions, so {n * (n + 1) // 2:,} pairs of "
+            f"regions; a search for sentences is limited to {_MOST_REGIONS:,} regions."
         )
     return ""
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from denseflip.counterfactual import Reading
 from denseflip.graph import Taxonomy
-from denseflip.search.claims.claim import Amount, Place, Places
+from denseflip.search.claims.claim import Amount, Place
+from denseflip.search.claims.places import Places
 from denseflip.search.claims.reference import PlaceReference
 from denseflip.story.wording.naming import join_words, written
 from denseflip.story.wording.vocabulary import Vocabulary
@@ -160,8 +161,7 @@ def _number(n: int) -> str:
 
 def bracket(amount: Amount, places: Places) -> str:
     """The numbers of edges before and after a change, of all that are possible."""
-    there = len(places.present(amount.place))
-    possible = there + len(places.absent(amount.place))
+    possible, there = places.counts(amount.place)
     if possible == 1:  # a single pair needs no numbers
         return ""
     return f" ({there:,} → {there + amount.added - amount.removed:,} of {possible:,})"

@@ -10,7 +10,8 @@ from functools import cached_property
 from denseflip.checks import count_words
 from denseflip.counterfactual import AsRead, Counterfactual, Label, Reading, Status
 from denseflip.graph import Nodes
-from denseflip.search.claims.claim import Claim, Places, total
+from denseflip.search.claims.claim import Claim, total
+from denseflip.search.claims.places import Places
 from denseflip.search.claims.reference import PlaceReference
 from denseflip.story.verification import Verification
 from denseflip.story.wording.amounts import (
