@@ -6,29 +6,37 @@ search has seen. Prints Markdown. Run from the root of the repository::
 
     python benchmarks/believable.py                     # the first table; hours
     python benchmarks/believable.py --paper             # the second: every method of the paper
-    python benchmarks/believable.py --only mice --presets edges-svm
+    python benchmarks/believable.py --stable            # the third: stable=0.8
+    python benchmarks/believable.py --planted           # the fourth: is the planted pair named?
+    python benchmarks/believable.py --only mice --presets edges-svm --graphs 4
+    python benchmarks/believable.py --paper --methods tri,dat
     python benchmarks/believable.py --short             # two graphs of a small data set
 
-Results are appended to ``--out``, one line per explanation. A stopped run resumes there, and
-``--no-run`` prints the tables from what is there. ``--write`` puts them on the page. All data sets
-but the mice and the synthetic ones need the paper's data files (``DENSEFLIP_DATA``).
+The stability of a sentence is that on 20 refits that no search has seen. Results are appended to
+``--out``, one line per explanation. A stopped run resumes there, and ``--no-run`` prints the tables
+from what is there. ``--write`` puts them on the page. All data sets but the mice and the synthetic
+ones need the paper's data files (``DENSEFLIP_DATA``).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import statistics
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from denseflip import Dataset, describe, evaluate, explain, fit_oracle, load_dataset
-from denseflip.errors import MissingInputError
+from denseflip import Dataset, describe, evaluate, explain, fit_oracle, load_dataset, make_refits
+from denseflip.checks import count_words
+from denseflip.classifiers.refits import Refits
+from denseflip.errors import MissingInputError, OracleError
+from denseflip.experiments.worker import planted_in
 from denseflip.metrics import MEASURES, Case
 from denseflip.oracles.background import Background
 from denseflip.oracles.session import Session
@@ -51,6 +59,12 @@ PAPER_DATA = dict.fromkeys(("aut", "bip", "adhd", "adhdm", "ohsu", "pek", "kki")
 FORMS: dict[str, dict[str, Any]] = {
     "before": {"in_range": "ignore", "balance": "off"},
     "after": {},
+}
+STABLE: dict[str, dict[str, Any]] = {"default": {}, "stable=0.8": {"stable": 0.8}}
+PLANTED: dict[str, dict[str, Any]] = {
+    "in_range=ignore": FORMS["before"],
+    "default": {},
+    "stable=0.8": {"stable": 0.8},
 }
 PAPER = ("edg", "tri", "cli", "rcli", "rcli+bw", "dat", "dat+bw", "obs", "dbs")
 OURS = ("race", "blocks", "auto")
@@ -82,6 +96,19 @@ class Setting:
         """The graphs, as every search uses them."""
         return Background(self.dataset.graphs)
 
+    def refits(self, seed: int) -> Refits | None:
+        """The classifier trained again; None if every refit gives all graphs the same label."""
+        if seed not in self._refits:
+            try:
+                self._refits[seed] = make_refits(self.dataset, self.oracle, seed=seed)
+            except OracleError:
+                self._refits[seed] = None
+        return self._refits[seed]
+
+    @cached_property
+    def _refits(self) -> dict[int, Refits | None]:
+        return {}
+
     def chosen(self, n: int) -> list[int]:
         """Numbers of n graphs, as many of each true class as possible, in the data set's order."""
         by_class: dict[Any, list[int]] = {}
@@ -98,6 +125,8 @@ class Setting:
     def row(self, graph: int, method: str = "auto", **options: Any) -> Row:
         """One explanation, measured."""
         data, began = self.dataset, time.perf_counter()
+        if "stable" in options:
+            options["refits"] = self.refits(0)
         result = explain(
             data.graphs[graph],
             self.oracle,
@@ -111,7 +140,14 @@ class Setting:
             return row
         session = Session(self.oracle)
         # Its own regions if the result has some, else the first of the node table.
-        story = describe(result, data.nodes, session, background=self.background)
+        story = describe(
+            result, data.nodes, session, background=self.background, refits=self.refits(1) or ()
+        )
+        seen = story.stability
+        if "stable" in options:  # its own verdict is on refits of the same seed
+            again = replace(result, stability=None)
+            known = {"background": self.background, "refits": self.refits(1)}
+            seen = describe(again, data.nodes, session, **known).stability
         labels = self.background.labels(session)
         case = Case(
             result,
@@ -121,7 +157,10 @@ class Setting:
             draws=DRAWS,
             nodes=data.nodes,
             story=story,
+            planted=planted_in(data),
         )
+        if case.planted is not None:
+            row |= {name: MEASURES[name](case) for name in ("planted_first", "planted_alone")}
         row |= {name: MEASURES[name](case) for name in _NAMES}
         known = [there for there in case.reference if there.low is not None]
         return row | {
@@ -136,6 +175,10 @@ class Setting:
             "language": None if case.claim is None else case.claim.spoken,
             "reading": case.true_reading,
             "sentence": story.statement,
+            "longest": max(map(count_words, re.split(r"\. |\n", story.statement))),
+            "stability": None if seen is None else seen.share,
+            "holds": None if seen is None or not seen.agreeing else seen.holds / seen.agreeing,
+            "held_out": None if result.stability is None else result.stability.share,
         }
 
 
@@ -202,7 +245,7 @@ def run(
 
 COLUMNS = (
     "told", "true", "in range", "inside", "net edges", "cells in range", "worst z", "towards",
-    "level", "places", "words", "edits", "queries",
+    "level", "places", "words", "edits", "queries", "stability",
 )  # fmt: skip
 
 
@@ -225,6 +268,7 @@ def figures(rows: Sequence[Row]) -> list[str]:
         _of(sum(levels), len(levels)),
         *(_median([row[name] for row in found]) for name in ("cells", "words", "distance")),
         _median([row["calls"] for row in found]),
+        _share([row.get("stability") for row in found]),
     ]
 
 
@@ -256,7 +300,7 @@ def second_table(log: Log) -> Iterator[str]:
     """Every method, over all data sets together."""
     yield from _head(
         ("method", "data sets", "found", "d%", "told", "in range", "both", "places in range",
-         "worst z", "towards", "cells in range", "places", "net edges")
+         "worst z", "stability", "towards", "cells in range", "places", "net edges")
     )  # fmt: skip
     for method in (*PAPER, *OURS):
         rows = [row for key, row in log.rows.items() if key[2:3] == (f"method {method}",)]
@@ -271,10 +315,57 @@ def second_table(log: Log) -> Iterator[str]:
             (
                 f"`{method}`", str(n_data), _of(len(found), len(rows)),
                 _median([row["d"] for row in found], places=2), cells["told"], cells["in range"],
-                _of(both, len(rows)), _share(places), cells["worst z"], cells["towards"],
-                cells["cells in range"], cells["places"], cells["net edges"],
+                _of(both, len(rows)), _share(places), cells["worst z"], cells["stability"],
+                cells["towards"], cells["cells in range"], cells["places"], cells["net edges"],
             )
         )  # fmt: skip
+
+
+def third_table(log: Log) -> Iterator[str]:
+    """With and without ``stable``, judged by refits that neither search has seen."""
+    yield from _head(
+        ("data set", "classifier", "search", "told", "in range", "held-out share",
+         "other refits: share", "holds for", "places", "edits", "queries", "seconds")
+    )  # fmt: skip
+    for data, preset, way, rows in _by_way(log, STABLE, "stable"):
+        found = [row for row in rows if row["found"]]
+        cells = dict(zip(COLUMNS, figures(rows), strict=True))
+        yield _line(
+            (
+                _spoken(data), f"`{preset}`", way, cells["told"], cells["in range"],
+                _share([row["held_out"] for row in found]), cells["stability"],
+                _share([row["holds"] for row in found]), cells["places"], cells["edits"],
+                cells["queries"], _median([row["seconds"] for row in found], places=1),
+            )
+        )  # fmt: skip
+
+
+def fourth_table(log: Log) -> Iterator[str]:
+    """How often the sentence names the planted pair of regions first, and alone."""
+    names = ("data set", "classifier", "search", "told", "first", "alone", "places", "stability")
+    yield from _head(names)
+    for data, preset, way, rows in _by_way(log, PLANTED, "planted"):
+        found = [row for row in rows if row["found"]]
+        cells = dict(zip(COLUMNS, figures(rows), strict=True))
+        named = (sum(bool(r[f"planted_{how}"]) for r in found) for how in ("first", "alone"))
+        first, alone = (_of(n, len(rows)) for n in named)
+        yield _line(
+            (
+                _spoken(data), f"`{preset}`", way, cells["told"], first, alone, cells["places"],
+                cells["stability"],
+            )
+        )  # fmt: skip
+
+
+def _by_way(log: Log, ways: Iterable[str], table: str) -> Iterator[tuple[str, str, str, list[Row]]]:
+    """The rows of each line of a table."""
+    for preset in PRESETS:
+        for data in DATA:
+            for way in ways:
+                key = (data, preset, f"{table} {way}")
+                rows = [row for known, row in log.rows.items() if known[:3] == key]
+                if rows:
+                    yield data, preset, way, rows
 
 
 def _spoken(data: str) -> str:
@@ -313,6 +404,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--paper", action="store_true", help="the table of the paper's methods")
+    parser.add_argument("--stable", action="store_true", help="the table of stable=0.8")
+    parser.add_argument("--planted", action="store_true", help="the table of the planted pair")
+    parser.add_argument("--graphs", type=int, help="graphs of each data set")
+    parser.add_argument("--methods", help="methods of --paper, separated by commas")
     parser.add_argument("--only", help="data sets, separated by commas")
     parser.add_argument("--presets", default=",".join(PRESETS), help="classifiers")
     parser.add_argument("--out", type=Path, default=Path("believable-out/rows.jsonl"))
@@ -324,27 +419,38 @@ def main(arguments: Sequence[str] | None = None) -> None:
     data = PAPER_DATA if options.paper else DATA
     presets = options.presets.split(",")
     ways: dict[str, dict[str, Any]] = FORMS
+    table, marker = first_table, "before-after"
     if options.paper:
-        presets = ["sf-knn"]
-        ways = {f"method {m}": {"method": m, "budget": BUDGET} for m in (*PAPER, *OURS)}
+        presets, table, marker = ["sf-knn"], second_table, "paper"
+        names = options.methods.split(",") if options.methods else (*PAPER, *OURS)
+        ways = {f"method {m}": {"method": m, "budget": BUDGET} for m in names}
+    elif options.stable:
+        table, marker = third_table, "stable-presets"
+        ways = {f"stable {way}": STABLE[way] for way in STABLE}
+    elif options.planted:
+        table, marker = fourth_table, "planted"
+        ways = {f"planted {way}": PLANTED[way] for way in PLANTED}
+        data = {name: n for name, n in data.items() if name.startswith("synthetic")}
     if options.short:
         data, presets = {"synthetic:strength=1.0": 2}, presets[:1]
     if options.only:
         data = {name: n for name, n in data.items() if name in options.only.split(",")}
+    if options.graphs:
+        data = dict.fromkeys(data, options.graphs)
     if not options.no_run:
         # The methods of the paper are fast: first one method after the other.
         rounds = [{way: ways[way]} for way in ways] if options.paper else [ways]
         settings = [Setting(name, preset) for preset in presets for name in data]
         for some in rounds:
             for setting in settings:
-                run(log, setting, data[setting.data], some, judge=not options.paper)
-    lines = list((second_table if options.paper else first_table)(log))
+                run(log, setting, data[setting.data], some, judge=table is first_table)
+    lines = list(table(log))
     print("\n".join(lines))
     if options.write:
         sys.path.insert(0, str(ROOT / "scripts"))
         from markers import fill
 
-        fill(PAGE, "paper" if options.paper else "before-after", lines)
+        fill(PAGE, marker, lines)
 
 
 if __name__ == "__main__":

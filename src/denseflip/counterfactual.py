@@ -239,6 +239,12 @@ class Counterfactual(
         return self.calls - (self.background_calls if part else 0)
 
     @property
+    def by_true_labels(self) -> bool:
+        """Whether real graphs were grouped by their true class, not by that of the classifier."""
+        search = self.parameters.get("search")
+        return isinstance(search, Mapping) and search.get("reference") == "true"
+
+    @property
     def distance(self) -> int:
         """Number of changed pairs."""
         return len(self.edits)

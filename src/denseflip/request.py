@@ -32,10 +32,12 @@ R = TypeVar("R")
 LANGUAGES = ("auto", "regions", "nodes", "pairs")
 OBJECTIVES = ("sentence", "edits", "balanced")
 IN_RANGE = ("prefer", "require", "ignore")
+REFERENCE = ("classifier", "true")
 BALANCE = ("auto", "on", "off")
 #: Options that belong to one method; a comparison of methods does not take them.
 PER_METHOD = (
-    *("method", "parameters", "language", "objective", "front", "in_range", "balance", "stable"),
+    *("method", "parameters", "language", "objective", "front", "in_range", "balance"),
+    *("reference", "stable"),
 )
 _search, _sentence = partial(option, SEARCH), partial(option, SENTENCE)
 _quality, _limit = partial(option, QUALITY), partial(option, LIMITS)
@@ -140,6 +142,13 @@ class Request:
         "the same number of edges.",
         "Keep the number of edges",
         choices=BALANCE,
+    )
+    reference: str | None = _sentence(
+        None,
+        "Which real graphs the sentence is compared with: those that the classifier puts in the "
+        "new class (classifier, the default), or those whose true class it is (true).",
+        "Compare with",
+        choices=REFERENCE,
     )
     vocabulary: Any = _sentence(
         "auto",
@@ -275,7 +284,6 @@ class Request:
         named = {
             "n": self.n > 1,
             "robust": self.robust is not None,
-            "stable": self.stable is not None,
             "plausible": self.plausible,
             "max_implausible": self.max_implausible is not None,
         }

@@ -205,3 +205,39 @@ def test_a_newcomers_two_commands(tmp_path, monkeypatch, capsys):
     oracle = load_oracle("study.dfo")
     assert sorted(oracle.class_names) == ["control", "patient"]
     assert oracle.card["evaluation"]["level"] == "better"
+
+
+def test_refits_are_saved_beside_the_classifier_and_found_by_explain(tmp_path, capsys) -> None:
+    from denseflip import load_dataset
+    from denseflip.classifiers.refits import known_refits
+
+    file, folder = tmp_path / "m.dfo", tmp_path / "m-refits"
+    words = ["train", "mice", "-p", "regions-logistic", "--skip-evaluation", "-o", str(file)]
+    assert run(app, [*words, "--refits", "3"]) == 0
+    assert sorted(path.name for path in folder.iterdir()) == [f"refit-00{i}.dfo" for i in (1, 2, 3)]
+    mice, oracle = load_dataset("mice"), load_oracle(file)
+    refits = known_refits(None, oracle)  # no data set is needed
+    assert len(refits) == 3
+    assert known_refits(mice, oracle) is refits
+    assert refits[0].features is refits[1].features
+    capsys.readouterr()
+    assert run(app, ["explain", "mice", "sub-54811", "--oracle", str(file)]) == 0
+    out, _ = capsys.readouterr()
+    assert "of 3 classifiers trained again on resampled data" in " ".join(out.split())
+    # Neither replaced nor left beside another classifier without being asked to.
+    assert run(app, [*words, "--force"]) == 2
+    assert "refits of an earlier" in " ".join(capsys.readouterr()[1].split())
+    assert run(app, [*words, "--refits", "2", "--force"]) == 0
+    assert len(list(folder.iterdir())) == 2
+
+
+def test_refits_of_another_classifier_are_refused(tmp_path) -> None:
+    from denseflip import fit_oracle, load_dataset, make_refits
+    from denseflip.classifiers.refits import known_refits, save_refits
+    from denseflip.errors import InvalidParameterError
+
+    mice = load_dataset("mice")
+    fit_oracle(mice, "regions-logistic").save(tmp_path / "m.dfo")
+    save_refits(make_refits(mice, "edges-svm", 2), tmp_path / "m.dfo")
+    with pytest.raises(InvalidParameterError, match=r"refit-001\.dfo is not a refit of .*m\.dfo"):
+        known_refits(mice, load_oracle(tmp_path / "m.dfo"))

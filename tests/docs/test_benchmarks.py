@@ -157,3 +157,24 @@ def test_linear_rules_split_the_graphs_in_halves(opened) -> None:
     row = rules.run("sparse", "con", [0], 2, regions=False).row()
     assert row.startswith("| sparse | `con` |")
     assert "2 of 2" in row
+
+
+@pytest.mark.parametrize(
+    ("option", "ways"),
+    [("--stable", ["default", "stable=0.8"]), ("--planted", 3 * ["default"])],
+)
+def test_the_tables_on_stability_and_on_the_planted_pair(opened, tmp_path, capsys, option, ways):
+    script, out = opened("believable"), tmp_path / "rows.jsonl"
+    script.main(["--short", option, "--graphs", "1", "--out", str(out)])
+    head, _, *lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(ways)
+    cells = [dict(zip(head.split("|"), line.split("|"), strict=True)) for line in lines]
+    assert all(row[" told "] == " 1 of 1 " for row in cells)
+    if option == "--planted":
+        assert all(row[" first "] == row[" alone "] == " 1 of 1 " for row in cells)
+
+
+def test_the_time_with_refits(opened, capsys) -> None:
+    opened("refits_speed").main(["--only", "mice", "--repeats", "1"])
+    *_, line = capsys.readouterr().out.splitlines()
+    assert line.startswith("| mice | `regions-logistic` | ")

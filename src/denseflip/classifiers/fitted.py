@@ -43,6 +43,7 @@ class FittedOracle:
     class_names : name of each label of the data set it was trained on.
     n_nodes : number of nodes of the graphs it was trained on.
     card : data, settings and evaluation; JSON-ready.
+    path : the file that it was read from; None if it was not.
     """
 
     features: Features
@@ -50,6 +51,7 @@ class FittedOracle:
     class_names: tuple[str, ...]
     n_nodes: int
     card: Mapping[str, Any] = field(default_factory=dict)
+    path: Path | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.trained, LazyEstimator) and not hasattr(self.trained, "classes_"):

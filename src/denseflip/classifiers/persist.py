@@ -166,6 +166,7 @@ def load_oracle(path: str | Path, *, trusted: Iterable[str] = ()) -> FittedOracl
             header.class_names,
             header.n_nodes,
             _check_card(dict(header.card)),
+            source,
         )
         if 0 <= header.n_nodes <= _QUICK:  # refuses parts that do not fit together
             oracle.predict([Graph.from_edges(header.n_nodes, [])])

@@ -165,6 +165,7 @@ class _Kept:
 
 
 _kept: WeakKeyDictionary[FittedOracle, list[_Kept]] = WeakKeyDictionary()
+_read: WeakKeyDictionary[FittedOracle, Refits] = WeakKeyDictionary()
 
 
 def known_refits(
@@ -173,7 +174,8 @@ def known_refits(
     """The refits of a classifier of this package; None if there are none, or they are expensive.
 
     One refit is trained first. The others are trained only if all of them together cost no more
-    than this many seconds. Refits are kept as long as the classifier is in memory.
+    than this many seconds. Refits are kept as long as the classifier is in memory. Refits that were
+    saved beside the file of a classifier are read, whatever they cost.
 
     Parameters
     ----------
@@ -182,7 +184,13 @@ def known_refits(
     seconds : the largest cost.
     """
     oracle = getattr(oracle, "oracle", oracle)  # an oracle may be wrapped to measure its time
-    if dataset is None or not isinstance(oracle, FittedOracle) or not _is_of(oracle, dataset):
+    if not isinstance(oracle, FittedOracle):
+        return None
+    if oracle.path is not None and refits_folder(oracle.path).is_dir():
+        if oracle not in _read:
+            _read[oracle] = _saved(oracle, refits_folder(oracle.path))
+        return _read[oracle]
+    if dataset is None or not _is_of(oracle, dataset):
         return None
     listed = _kept.setdefault(oracle, [])
     kept = next((one for one in listed if one.dataset is dataset), None)
@@ -353,6 +361,45 @@ class SharedFeatures:
         return out
 
 
+# ---- refits beside the file of a classifier -----------------------------------------------------
+
+
+def refits_folder(path: Path) -> Path:
+    """Where the refits of a classifier are saved: ``x-refits`` beside ``x.dfo``."""
+    return path.with_name(f"{path.stem}-refits")
+
+
+def save_refits(refits: Refits, path: Path, *, force: bool = False) -> Path:
+    """Save refits beside the file of their classifier; return the folder.
+
+    Files of refits that were there are replaced; other files stay.
+    """
+    folder = refits_folder(path)
+    folder.mkdir(exist_ok=True)
+    for old in folder.glob(f"refit-*{SUFFIX}"):
+        old.unlink()
+    for number, refit in enumerate(refits, 1):
+        assert isinstance(refit, FittedOracle)
+        refit.save(folder / f"refit-{number:03d}{SUFFIX}", force=force)
+    return folder
+
+
+def _saved(oracle: FittedOracle, folder: Path) -> Refits:
+    """The refits in the folder of a classifier; they share the features of each graph."""
+    models = _models(folder)
+    features = oracle.features.to_dict()
+    for model in models:
+        if model.features.to_dict() != features or model.class_names != oracle.class_names:
+            msg = (
+                f"{folder}: {model.path and model.path.name} is not a refit of {oracle.path}: its "
+                "features or classes are others. Train both again (denseflip train --refits), or "
+                "delete the folder."
+            )
+            raise InvalidParameterError(msg, parameter="refits")
+    shared = SharedFeatures(oracle.features)
+    return Refits(tuple(replace(model, features=shared) for model in models))
+
+
 # ---- models that are there --------------------------------------------------------------------
 
 
@@ -365,7 +412,7 @@ def _folder(classifier: Any) -> Path | None:
     return None
 
 
-def _models(folder: Path) -> list[Oracle]:
+def _models(folder: Path) -> list[FittedOracle]:
     """The classifiers in the files of a folder, by name."""
     if not folder.is_dir():
         msg = f"{folder}: there is no such folder."

@@ -37,6 +37,7 @@ def train(
     site: Annotated[str | None, typer.Option(metavar="COLUMN")] = None,
     skip_evaluation: bool = False,
     tell: Annotated[int, typer.Option(metavar="N", min=0)] = 0,
+    refits: Annotated[int, typer.Option(metavar="N", min=0)] = 0,
     as_json: Annotated[bool, typer.Option("--json")] = False,
     force: bool = False,
 ) -> None:
@@ -69,6 +70,8 @@ def train(
     Output
     ------
     out : File for the classifier. Default: DATASET-PRESET.dfo.
+    refits : Also train the classifier this many times on resampled data, and save these refits in a
+        folder beside the file (x-refits for x.dfo). `denseflip explain --oracle x.dfo` uses them.
     as_json : Print JSON instead of tables.
     force : Overwrite an existing file.
     """
@@ -83,6 +86,7 @@ def train(
     trainer = _trainer(preset)
     data = open_dataset(dataset)
     target = check_new_file(out or Path(_file_name(data.name, preset) + SUFFIX), force=force)
+    _check_refits(refits, target, force=force)
     evaluation = None
     if not skip_evaluation:
         how: dict[str, Any] = {"folds": folds, "repeats": repeats, "seed": seed}
@@ -98,8 +102,10 @@ def train(
     if told:
         oracle = oracle.with_card(tellability=told.to_dict())
     oracle.save(target, force=force)
+    folder = _refit(data, oracle, refits, target) if refits else None
     if as_json:
-        print_json({"file": str(target), "card": dict(oracle.card)})
+        beside = {"refits": str(folder)} if folder else {}
+        print_json({"file": str(target), **beside, "card": dict(oracle.card)})
         return
     console = out_console()
     if evaluation:
@@ -111,6 +117,8 @@ def train(
         f"Trained on all {len(data)} graphs{f' ({chosen})' if chosen else ''}, saved: {target}",
         markup=False,
     )
+    if folder:
+        console.print(f"Trained again {_times(refits)}, saved: {folder}", markup=False)
     if not evaluation:
         err_console().print("Not evaluated: its accuracy on new graphs is unknown.")
 
@@ -191,6 +199,27 @@ def evaluate(
         _print_side_by_side(evaluated)
     if target:
         out_console().print(f"Written: {target}", markup=False)
+
+
+def _check_refits(n: int, target: Path, *, force: bool) -> None:
+    """Refuse a folder of refits that belongs to another classifier, unless it may be replaced."""
+    from denseflip.classifiers.refits import refits_folder
+
+    folder = refits_folder(target)
+    if n and folder.exists() and not folder.is_dir():
+        msg = f"{folder} is a file, and refits are saved in a folder of that name."
+        raise typer.BadParameter(msg, param_hint="--refits")
+    if folder.is_dir() and any(folder.iterdir()) and not (n and force):
+        remedy = "--force replaces them" if n else "delete the folder, or pass --refits and --force"
+        msg = f"{folder} has refits of an earlier classifier: {remedy}."
+        raise typer.BadParameter(msg, param_hint="--refits")
+
+
+def _refit(data: Dataset, oracle: Any, n: int, target: Path) -> Path:
+    from denseflip.classifiers.refits import make_refits, save_refits
+
+    _say(f"Training it again {_times(n)} on resampled data …")
+    return save_refits(make_refits(data, oracle, n), target, force=True)
 
 
 def _trainer(preset: str) -> Trainer | None:

@@ -112,7 +112,7 @@ class Context:
     def __init__(self, dataset: Dataset, oracle: Oracle) -> None:
         self.dataset = dataset
         self.oracle = TimedOracle(oracle)
-        self.background = Background(dataset.graphs)
+        self.background = Background.of(dataset)
         self._others: _Readable | None = None
 
     @cached_property
@@ -196,6 +196,7 @@ class Context:
             result,
             regions=nodes.taxonomy(wanted.regions) if nodes.regions else None,
             background=list(zip(self.dataset.graphs, self.labels, strict=True)),
+            true_labels=self.background.true_labels(session) if result.by_true_labels else None,
             session=session,
             robustness=wanted.robustness,
             minimality=wanted.minimality,

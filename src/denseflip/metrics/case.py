@@ -58,6 +58,7 @@ class Case:
     result : the explanation, found or not.
     regions : the regions of the nodes.
     background : the real graphs, each with the classifier's label.
+    true_labels : the true labels of these graphs, if the result is compared with true classes.
     session : the session with the classifier that was explained.
     seeds : explanations of the same graph with other seeds, including this one.
     robustness : perturbations per level of `robustness`; 0 for none.
@@ -74,6 +75,7 @@ class Case:
     result: Counterfactual
     regions: Taxonomy | None = None
     background: Sequence[tuple[Graph, Label]] | None = None
+    true_labels: Sequence[Label] | None = None
     session: Session | None = None
     seeds: Sequence[Counterfactual] | None = None
     robustness: int = 10
@@ -197,7 +199,9 @@ class Case:
         return claim, Limits(Reference(redraw.places, same, group), redraw)
 
     def _labelled(self, label: Label | None) -> list[Graph]:
-        return [graph for graph, given in self.background or () if given == label]
+        known = self.background or ()
+        labels = self.true_labels or [given for _, given in known]
+        return [graph for (graph, _), given in zip(known, labels, strict=True) if given == label]
 
     @cached_property
     def reference(self) -> tuple[PlaceReference, ...]:

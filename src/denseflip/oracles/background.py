@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from denseflip.counterfactual import Label
-from denseflip.errors import InvalidGraphError
+from denseflip.errors import InvalidGraphError, InvalidParameterError, MissingInputError
 from denseflip.graph import Codes, Graph
 from denseflip.graph.inputs import as_graph, ignored_weights, is_networkx, match_graph
 from denseflip.graph.pairs import count_each
 from denseflip.oracles.adapt import CallableOracle
 from denseflip.oracles.base_session import BaseSession
-from denseflip.oracles.protocol import Oracle
+from denseflip.oracles.protocol import Oracle, clean_label
 
 _WEIGHTED = "The edges of {} of {} background graphs have weights, which were ignored."
 
@@ -30,10 +30,16 @@ class Background:
     Attributes
     ----------
     graphs : the graphs.
+    truth : the true label of each graph, if known: of a data set, or as passed.
     note : what was ignored in the conversion, for the notes of a result; else empty.
     """
 
-    def __init__(self, graphs: Iterable[Graph]) -> None:
+    def __init__(
+        self,
+        graphs: Iterable[Graph],
+        truth: Iterable[Label] | None = None,
+        class_names: Sequence[str] = (),
+    ) -> None:
         if not isinstance(graphs, Iterable):
             msg = f"background must be a sequence of graphs; got {type(graphs).__name__}."
             raise InvalidGraphError(msg)
@@ -55,6 +61,11 @@ class Background:
         names = next((g.names for g in self.graphs if g.names is not None), None)
         if names is not None:
             self.graphs = tuple(match_graph(g, names, what="background") for g in self.graphs)
+        self.truth = None if truth is None else tuple(map(clean_label, truth))
+        self._class_names = tuple(class_names)
+        if self.truth is not None and len(self.truth) != len(self.graphs):
+            msg = f"background: {len(self.graphs)} graphs but {len(self.truth)} true labels."
+            raise InvalidParameterError(msg, parameter="background")
         self._known: tuple[Oracle, list[Label]] | None = None
         self._frequencies: dict[tuple[int, ...], Frequencies] = {}
         self._contrasts: dict[tuple[tuple[int, ...], tuple[int, ...]], Contrast] = {}
@@ -64,14 +75,18 @@ class Background:
         """Return a background unchanged; wrap the graphs of a data set or a sequence."""
         if isinstance(source, Background):
             return source
-        return cls(getattr(source, "graphs", source))
+        if not hasattr(source, "graphs"):
+            return cls(source)
+        names = getattr(source, "class_names", ())
+        return cls(source.graphs, getattr(source, "labels", None), names)
 
     def named_like(self, graph: Graph) -> Background:
         """This background with its nodes in the order of a graph's, by name if it has names."""
         names = graph.names
         if names is None or all(g.names == names for g in self.graphs):
             return self
-        ordered = Background(match_graph(g, names, what="background") for g in self.graphs)
+        matched = (match_graph(g, names, what="background") for g in self.graphs)
+        ordered = Background(matched, self.truth, self._class_names)
         ordered.note = self.note
         return ordered
 
@@ -86,6 +101,35 @@ class Background:
         else:
             session.remember(self.graphs, self._known[1])
         return self._known[1]
+
+    def true_labels(self, session: BaseSession) -> list[Label]:
+        """The true label of every graph, as the oracle would say it.
+
+        Raises
+        ------
+        MissingInputError
+            If the true labels are not known, or if the oracle has none of these classes.
+        """
+        if self.truth is None:
+            msg = (
+                "reference='true' needs the true labels of the background: pass a data set as "
+                "background, or Background(graphs, labels)."
+            )
+            raise MissingInputError(msg, parameter=("reference", "background"))
+        said = set(self.labels(session))
+        names = [
+            self._class_names[y] if isinstance(y, int) and y < len(self._class_names) else y
+            for y in self.truth
+        ]
+        for truth in (list(self.truth), names):
+            if said & set(truth):
+                return truth
+        msg = (
+            f"reference='true' compares with the true classes, but the classifier's labels "
+            f"({', '.join(sorted(map(repr, said)))}) are none of them "
+            f"({', '.join(sorted(map(repr, set(names))))})."
+        )
+        raise MissingInputError(msg, parameter="reference")
 
     def contrast(self, current: Sequence[int], target: Sequence[int]) -> Contrast:
         """`Contrast` between two sets of these graphs, given by their positions; cached."""

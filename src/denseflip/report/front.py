@@ -167,9 +167,13 @@ def truth_words(story: Story) -> str:
     if test is None or not test.draws:
         return "not tested as read"
     what = f"true of {_meant(test.reading, story)}" if test.true else "true of those listed only"
+    stable = ""
+    if story.stability is not None and story.stability.agreeing:
+        seen = story.stability
+        stable = f"; holds for {seen.holds} of {seen.agreeing} classifiers trained again"
     if test.only:
-        return f"{what}: there is no other choice of the same size"
-    return f"{what}: {test.flips} of {test.draws} random choices flip the answer"
+        return f"{what}: there is no other choice of the same size{stable}"
+    return f"{what}: {test.flips} of {test.draws} random choices flip the answer{stable}"
 
 
 def beside(story: Story) -> tuple[str, tuple[str, ...]]:

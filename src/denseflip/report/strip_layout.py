@@ -356,10 +356,9 @@ def place_titles(story: Story) -> list[str]:
 
 def _caption(story: Story) -> str:
     _, group = lanes_of(story)
-    text = (
-        f"Number of {story.vocabulary.units}. Each dot is a real graph, in the class that the "
-        "classifier gives it. "
-    )
+    true = story.result.by_true_labels
+    where = "its true class" if true else "the class that the classifier gives it"
+    text = f"Number of {story.vocabulary.units}. Each dot is a real graph, in {where}. "
     if story.reference[0].low is not None:
         text += f"Shaded: the 95 % prediction interval of {group.name}; line: the median. "
     return f"{text}Arrow: {story.subject} before and after the change."

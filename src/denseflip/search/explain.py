@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,13 +35,14 @@ from denseflip.search.methods.registry import method_for, takes
 from denseflip.search.postprocess.diverse import KEPT, RepeatedSearch, diversify
 from denseflip.search.postprocess.requirements import Requirements
 from denseflip.search.postprocess.robust_claim import make_claim_robust
+from denseflip.search.postprocess.weights import with_weights
 
 GAVE_UP = (
     f"The search was stopped because the constraints rejected {MAX_REFUSED:,} graphs in a row. "
     "Loosen the constraints, or choose another method."
 )
 _OF_METHOD: dict[str, Any] = dict.fromkeys(
-    ("language", "objective", "max_cells", "in_range", "balance", "stable")
+    ("language", "objective", "max_cells", "in_range", "balance", "reference", "stable")
 )
 SHRINK_SPENT = "The budget was spent while the size of the answer was reduced."
 
@@ -245,6 +247,7 @@ def _open(case: _Case, on_event: Callable[[Event], object] | None, started: floa
     if bound is not None or request.confidence is not None:
         session = ConstrainedSession(session, own, bound, request.confidence)
     known = case.background
+    truth = known if getattr(case.method.search, "reference", None) == "true" else None
     problem = Problem(
         case.graph,
         own.label,
@@ -256,6 +259,7 @@ def _open(case: _Case, on_event: Callable[[Event], object] | None, started: floa
         check_time=session.check_time,
         constraints=bound,
         refits=case.refits,
+        true_labels=None if truth is None else partial(truth.true_labels, session),
     )
     known_note = None if known is None else known.note
     for note in (*case.notes, known_note, getattr(case.oracle, "input_note", None)):
@@ -382,10 +386,25 @@ def _package(run: _Run, answer: _Answer) -> Counterfactual:
         answers = tuple(a for a in answers if case.bound.too_large(a.counterfactual) is None)
     result = with_weights(replace(result, notes=notes, front=answers), case.oracle)
     if case.refits and result.found:
-        level = getattr(case.method.search, "stable", None)
-        known = (case.nodes, case.background, case.bound)
-        result = with_stability(result, case.refits, run.session, *known, wanted=level)
+        result = _stable(run, result)
     return result if case.request.n == 1 else _diverse(run, result)
+
+
+def _stable(run: _Run, result: Counterfactual) -> Counterfactual:
+    """The result with its stability, and with that of every answer of its front."""
+    case = run.case
+    level = getattr(case.method.search, "stable", None)
+    known = (run.session, case.nodes, case.background, case.bound)
+    result = with_stability(result, case.refits, *known, wanted=level)
+    # The same refits for all answers of a front: those that no search has used.
+    judges = case.refits if level is None else case.refits[1::2]
+    answers = (
+        replace(one, stability=result.stability)
+        if (one.edits, one.as_read) == (result.edits, result.as_read)
+        else with_stability(one, judges, *known, wanted=None)
+        for one in result.front
+    )
+    return replace(result, front=tuple(answers))
 
 
 def _diverse(run: _Run, result: Counterfactual) -> Counterfactual:
@@ -418,29 +437,6 @@ def _diverse(run: _Run, result: Counterfactual) -> Counterfactual:
     return replace(result, diverse=tuple(weighed))
 
 
-def with_weights(result: Counterfactual, oracle: Oracle) -> Counterfactual:
-    """The result with the weights of its edits, if the classifier uses weights."""
-    see = getattr(oracle, "edge_weights", None)
-    if see is None or not result.edits:
-        return result
-    n, after = result.original.n_nodes, result.counterfactual
-    pairs = (*result.added, *result.removed)
-    places = [u * n + v - (u + 1) * (u + 2) // 2 for u, v in pairs]
-    old, new = see(result.original), see(after)
-    notes = result.notes
-    others = np.delete(new - old, places)
-    if others.any():
-        notes += (
-            "The counterfactual is a graph of the data set and was queried with its own weights: "
-            f"the weights of {np.count_nonzero(others):,} pairs outside the edits differ as well.",
-        )
-    weights = tuple(
-        (u, v, float(old[at]), float(new[at])) for (u, v), at in zip(pairs, places, strict=True)
-    )
-    front = tuple(with_weights(one, oracle) for one in result.front)
-    return replace(result, weights=weights, notes=notes, front=front)
-
-
 def _front(result: Counterfactual, found: Walk, session: BaseSession) -> tuple[Counterfactual, ...]:
     """The answers of the Pareto front as results; all share calls and most notes."""
     return tuple(
@@ -452,6 +448,7 @@ def _front(result: Counterfactual, found: Walk, session: BaseSession) -> tuple[C
             trace=tuple(walk.trace),
             minimal=walk.minimal,
             as_read=walk.as_read,
+            stability=walk.stability,
             chosen=walk.chosen,
             notes=(*result.notes, *walk.notes),
             confidence_after=_confidence(session, walk.graph)[0],

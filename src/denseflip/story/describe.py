@@ -200,7 +200,8 @@ def _limits(
     """The amounts that real graphs allow in the places of the claim; None if they are unknown."""
     if claim.language == "pairs":
         return None
-    labels = background.labels(session)
+    by_truth = result.by_true_labels
+    labels = background.true_labels(session) if by_truth else background.labels(session)
     sides = Sides.of_background(background, session, result.label_before, claim.label)
     graphs = background.graphs
     same = [g for g, label in zip(graphs, labels, strict=True) if label == result.label_before]

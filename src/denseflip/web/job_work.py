@@ -130,7 +130,7 @@ class Work:
         if self.library.is_preset(asked.classifier):
             subject.label_of(asked.target)
         if constraints := constraints_for(request, subject.nodes):
-            others = None if subject.background is None else Background(subject.background)
+            others = None if subject.background is None else Background.of(subject.background)
             bind_constraints(constraints, subject.graph, subject.nodes, others)
         if asked.of is not None:
             check_of(asked, self.store)

@@ -50,9 +50,9 @@ class Subject:
     notes: tuple[str, ...] = ()
 
     @property
-    def background(self) -> tuple[Graph, ...] | None:
-        """The data set's graphs, if there is a data set."""
-        return None if self.dataset is None else self.dataset.graphs
+    def background(self) -> Dataset | None:
+        """The data set, if there is one: its graphs with their true labels."""
+        return self.dataset
 
     @property
     def class_names(self) -> dict[Label, str] | None:

@@ -54,7 +54,7 @@ def test_regions_that_fit_are_told_by_brief():
     assert (result.chosen, result.as_read.regions, result.as_read.true) == ("brief", "third", True)
     assert notes(result).endswith(
         "Described by 'third' (3 regions): a short sentence about these regions is true as "
-        "read. Method: brief."
+        "read and in range. Method: brief."
     )
     assert result.method == "auto"
 

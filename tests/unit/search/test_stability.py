@@ -206,10 +206,9 @@ def test_a_stable_answer_needs_refits_before_any_query():
     ("options", "words"),
     [
         ({"robust": 0.9}, "stable and robust cannot be"),
-        ({"front": True}, "front and stable cannot be combined"),
         ({"objective": "edits"}, "stable and objective='edits' cannot be"),
         ({"language": "pairs"}, "stable and language='pairs' cannot be"),
-        ({"method": "tri"}, "These have it: auto, brief"),
+        ({"method": "tri"}, "These have it: auto, brief, best"),
         ({"stable": 0.0}, "stable"),
         ({"stable": 1.5}, "stable"),
     ],
@@ -217,6 +216,28 @@ def test_a_stable_answer_needs_refits_before_any_query():
 def test_options_that_contradict_each_other(options, words):
     with pytest.raises(InvalidParameterError, match=words):
         found(**{"stable": 0.8, "refits": REFITS, **options})
+
+
+@pytest.mark.parametrize("method", ["auto", "best", "brief"])
+def test_a_front_shows_what_stability_costs(method):
+    result = found(method=method, stable=0.8, refits=REFITS, front=True)
+    assert result.found
+    assert result.stability.held_out
+    assert [one.edits for one in result.front].count(result.edits) == 1
+    for one in result.front:
+        assert one.stability is not None
+        assert one.stability.refits == 6  # the half that no search has used, for all of them
+        assert one.stability.share <= result.stability.share + 0.2
+    places = [len(one.as_read.places) or 99 for one in result.front]
+    assert places == sorted(places)
+    alone = found(method=method, stable=0.8, refits=REFITS)
+    assert alone.stability == result.stability
+
+
+def test_a_front_with_refits_has_the_stability_of_every_answer():
+    result = found(refits=REFITS, front=True)
+    assert all(one.stability.refits == 12 for one in result.front)
+    assert not any(one.stability.held_out for one in result.front)
 
 
 def test_a_stable_answer_keeps_the_constraints():

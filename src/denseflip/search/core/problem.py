@@ -86,6 +86,8 @@ class Problem:
         nor returned, whichever search proposes them. A search that proposes only pairs that may
         change (`free`) loses no time with them.
     refits : the classifier trained again on resampled data, for searches for stable answers.
+    true_labels : returns the true label of every background graph, if sentences are compared with
+        true classes; else None.
     """
 
     graph: Graph
@@ -100,6 +102,7 @@ class Problem:
     best: Walk | None = None
     constraints: BoundConstraints | None = None
     refits: tuple[Oracle, ...] = ()
+    true_labels: Callable[[], Sequence[Label]] | None = None
 
     def accepts(self, label: Label) -> bool:
         """Whether a graph with this label is a counterfactual."""
@@ -238,6 +241,18 @@ class Problem:
             )
             raise StopSearch
         return [graphs[i] for i in same], [graphs[i] for i in other]
+
+    def reference_groups(self, needed_by: str) -> tuple[list[Graph], list[Graph]]:
+        """Graphs of the original's class and of the target class that a sentence is compared with.
+
+        By the labels of the oracle, or by the true labels if these were requested.
+        """
+        if self.true_labels is None:
+            return self.split_background(needed_by)
+        graphs, labels = self._background(needed_by).graphs, self.true_labels()
+        known = list(zip(graphs, labels, strict=True))
+        same = [graph for graph, label in known if label == self.label]
+        return same, [graph for graph, label in known if self.accepts(label)]
 
     def contrast(self, needed_by: str) -> Contrast:
         """How much more often a pair is joined in the original's class than in the target class."""

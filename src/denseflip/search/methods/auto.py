@@ -35,6 +35,7 @@ from denseflip.search.methods.brief import (
     no_sentence_note,
     phrase,
     unsuitable,
+    with_stable,
 )
 
 _FRONT_PAIRS = 500  # queries that a front may spend on the fewest edits
@@ -56,7 +57,7 @@ class Auto(Conversation):
     objective : ``"edits"`` for the fewest edits instead of the shortest sentence, ``"balanced"``
         for both; None or ``"sentence"`` for the sentence.
     front : whether to return the Pareto front.
-    in_range, balance, stable : see `Brief`.
+    in_range, balance, reference, stable : see `Brief`.
     """
 
     regions: str | None = None
@@ -66,6 +67,7 @@ class Auto(Conversation):
     front: bool = False
     in_range: str = "prefer"
     balance: str = "auto"
+    reference: str = "classifier"
     stable: float | None = None
 
     def __post_init__(self) -> None:
@@ -92,13 +94,15 @@ class Auto(Conversation):
             return self._pairs(problem, session, why)
         taxonomies = list(self._taxonomies(problem))
         failed: list[Taxonomy | None] = []
+        stable = None
         if self.stable is not None:
-            walk = find_stable(self, problem, session, taxonomies)
-            if walk is not None:
-                regions = None if walk.as_read is None else walk.as_read.regions
+            stable = find_stable(self, problem, session, taxonomies)
+            if stable is not None:
+                regions = None if stable.as_read is None else stable.as_read.regions
                 known = {one.name: one for one in taxonomies if one is not None}
-                self._note_choice(problem, walk, None if regions is None else known[regions])
-                return walk
+                self._note_choice(problem, stable, None if regions is None else known[regions])
+                if not self.front:
+                    return stable
         for together in self._rounds(problem):
             failed = []
             for taxonomy in _coarsest(taxonomies) if together[0].wide else taxonomies:
@@ -125,8 +129,12 @@ class Auto(Conversation):
                     self._note_failed(problem, failed)
                     ended = brief.walk(problem, claims, taxonomy)
                     self._note_choice(problem, ended, taxonomy)
-                    return self._with_pairs(problem, session, ended) if self.front else ended
+                    if not self.front:
+                        return ended
+                    return with_stable(self._with_pairs(problem, session, ended), stable)
                 failed.append(taxonomy)
+        if stable is not None:
+            return stable
         if failed:
             problem.note(no_sentence_note(failed[0], together[0]))
         self._note_failed(problem, failed)
@@ -200,6 +208,7 @@ class Auto(Conversation):
                 self.front,
                 self.in_range,
                 self.balance,
+                self.reference,
             )
         ended = search(problem, best, session)
         if ended.status is Status.FOUND:

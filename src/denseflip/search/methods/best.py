@@ -26,7 +26,12 @@ from denseflip.search.core.probing import Probe, SharedSession
 from denseflip.search.core.problem import SPENT, Problem, StopSearch, Walk
 from denseflip.search.core.refinement import Candidate
 from denseflip.search.methods.baselines import ContrastList, first_allowed
-from denseflip.search.methods.brief import Brief, check_sentence_options, unsuitable
+from denseflip.search.methods.brief import (
+    Brief,
+    check_sentence_options,
+    unsuitable,
+    with_stable,
+)
 from denseflip.search.methods.race import Race, refine_to_the_end
 from denseflip.search.methods.tight import Tight
 
@@ -98,7 +103,7 @@ class Best(Conversation):
     max_cells : the largest number of places that a sentence may name; None for 5, or 8 if no
         shorter sentence is in range.
     front : whether to return the Pareto front.
-    in_range, balance : see `Brief`.
+    in_range, balance, reference, stable : see `Brief`; ``stable`` only for a sentence.
     """
 
     objective: str = "sentence"
@@ -107,6 +112,8 @@ class Best(Conversation):
     front: bool = False
     in_range: str = "prefer"
     balance: str = "auto"
+    reference: str = "classifier"
+    stable: float | None = None
 
     def __post_init__(self) -> None:
         check_name("objective", self.objective, OBJECTIVES)
@@ -127,6 +134,8 @@ class Best(Conversation):
             return answer.edits, answer.cells, answer.rank
         if self.objective == "balanced":
             return answer.edits * answer.cells, answer.edits, answer.rank
+        if self.stable is not None and answer.walk.stability is not None:
+            return (-1,)  # the answer that was searched for
         # Among equally short sentences the first: `brief` returns its best one first.
         return (0, answer.cells) if answer.is_sentence else (1, answer.edits)
 
@@ -221,6 +230,7 @@ class _Portfolio:
             front=plan.front,
             in_range=plan.in_range,
             balance=plan.balance,
+            stable=plan.stable if plan.objective == "sentence" else None,
         )(problem, session)
 
     def _run(
@@ -324,6 +334,8 @@ class _Portfolio:
             answers = [certified if answer is best else answer for answer in self.answers]
             kept = pareto_front([answer.costs for answer in answers])
             ended.front = tuple(answers[i].walk for i in kept)
+            if plan.stable is not None and ended.stability is not None:
+                with_stable(Walk(ended.status, ended.graph, ended.label, front=ended.front), ended)
         problem.note(
             f"best: {best.member} gave the best answer for {plan.objective!r}. Tried: "
             f"{'; '.join(self.remarks)}."

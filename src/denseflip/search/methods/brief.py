@@ -8,6 +8,7 @@ search did not use. The search itself is in `claim_search`.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +24,7 @@ from denseflip.counterfactual import Reading, Step
 from denseflip.errors import InvalidParameterError, check_name, whole_number
 from denseflip.graph import Taxonomy
 from denseflip.oracles.base_session import BaseSession, BudgetSpentError
-from denseflip.request import BALANCE, IN_RANGE
+from denseflip.request import BALANCE, IN_RANGE, REFERENCE
 from denseflip.search.claims.claim import Place, net
 from denseflip.search.claims.claim_search import (
     ClaimSearch,
@@ -48,6 +49,10 @@ _FEW_CELLS = 3  # a stable sentence this short is taken without trying finer reg
 MAX_CELLS, WIDE_CELLS = 5, 8  # places of a sentence; more if no shorter one is in range
 _MOST_REGIONS = 1000  # edges are counted for every pair of regions, in every graph
 _IN_RANGE_QUERIES = 1200  # that one language may take to find a sentence in range
+_ONE_WAY = (
+    "Additions alone, or removals alone, change the number of edges, which is nearly the same in "
+    "all graphs of the new class, so no such answer is in range. Allow both directions."
+)
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,8 @@ class Brief(Conversation):
         ``"prefer"``, ``"require"`` or ``"ignore"``.
     balance : whether to keep the number of edges, ``"on"`` or ``"off"``; ``"auto"`` if the graphs
         of the new class have nearly the same number.
+    reference : the graphs that give the range: those that the ``"classifier"`` puts in the new
+        class, or those whose ``"true"`` class it is.
     stable : the mean share of redraws that must also flip refits of the classifier; None for none.
     """
 
@@ -76,6 +83,7 @@ class Brief(Conversation):
     front: bool = False
     in_range: str = "prefer"
     balance: str = "auto"
+    reference: str = "classifier"
     stable: float | None = None
 
     def __post_init__(self) -> None:
@@ -110,16 +118,19 @@ class Brief(Conversation):
                 problem.note(msg)
                 raise StopSearch
         session, claims = SharedSession(session), []
+        stable = None
         if self.stable is not None:
-            walk = find_stable(self, problem, session, [taxonomy])
-            if walk is not None:
-                return walk
+            stable = find_stable(self, problem, session, [taxonomy])
+            if stable is not None and not self.front:
+                return stable
         for attempt in attempts(self, problem):
             claims += self.find_claims(problem, session, taxonomy, attempt)
             if claims and not self.front:
                 break
         if claims:
-            return self.walk(problem, claims, taxonomy)
+            return with_stable(self.walk(problem, claims, taxonomy), stable)
+        if stable is not None:
+            return stable
         problem.note(no_sentence_note(taxonomy, attempt))
         if self.in_range == "require":
             self.note_nearest_miss(problem, session, [taxonomy])
@@ -162,7 +173,8 @@ class Brief(Conversation):
             session = SharedSession(session, _IN_RANGE_QUERIES)
         try:
             for one_class in problem.by_target():
-                same, group = one_class.split_background("brief")
+                one_class.split_background("brief")  # ends the search if there are no such graphs
+                same, group = one_class.reference_groups("brief")
                 reference = Reference(places, same, group)
                 if attempt.in_range and not reference.is_known:
                     continue
@@ -170,7 +182,8 @@ class Brief(Conversation):
                     attempt.balance == "auto" and _keeps_edges(one_class, reference)
                 )
                 total = not (attempt.in_range and one_class.one_way and reference.keeps_edges)
-                if not total and not self._waive_total(problem):
+                if not total and self.in_range == "require":
+                    problem.note(_ONE_WAY)
                     continue
                 if attempt.unbalanced_only and not _keeps_edges(one_class, reference):
                     continue  # the same search as before
@@ -211,16 +224,6 @@ class Brief(Conversation):
                 problem.best = self.walk(problem, claims, taxonomy)
             raise
         return claims
-
-    def _waive_total(self, problem: Problem) -> bool:
-        """Whether the number of edges may leave its range: with one direction only, it must."""
-        if self.in_range == "require":
-            problem.note(
-                "Additions alone, or removals alone, change the number of edges, which is nearly "
-                "the same in all graphs of the new class, so no such answer is in range. Allow "
-                "both directions."
-            )
-        return self.in_range != "require"
 
     def walk(
         self, problem: Problem, claims: list[VerifiedClaim], taxonomy: Taxonomy | None
@@ -264,10 +267,12 @@ def attempts(plan: Brief | Auto | Best, problem: Problem) -> Iterator[Attempt]:
     """The searches to try in turn: in range first, then with more places, then out of range."""
     most = MAX_CELLS if plan.max_cells is None else plan.max_cells
     if plan.in_range != "ignore":
+        by_oracle = problem.true_labels is None
         if not _known_group(problem):
             problem.note(
-                "Whether an answer is in range is not known: the oracle labels fewer than "
-                f"{FEWEST} background graphs as the target class."
+                "Whether an answer is in range is not known: fewer than "
+                f"{FEWEST} background graphs are {'labelled as' if by_oracle else 'of'} the target "
+                "class."
             )
         yield Attempt(True, most, plan.balance)
         if plan.max_cells is None:
@@ -322,9 +327,23 @@ def find_stable(
     return ended
 
 
+def with_stable(ended: Walk, stable: Walk | None) -> Walk:
+    """The stable answer with the front of the others, which shows what stability costs."""
+    if stable is None:
+        return ended
+
+    def n_places(walk: Walk) -> float:  # a list of pairs comes last
+        return len(walk.as_read.places) if walk.as_read and walk.as_read.places else math.inf
+
+    others = (walk for walk in ended.front if walk.graph != stable.graph)
+    stable.front = tuple(sorted((*others, stable), key=n_places))
+    return stable
+
+
 def _known_group(problem: Problem) -> bool:
     """Whether the group of some accepted class is large enough for intervals."""
-    counts = Counter(label for label in problem.background_labels if problem.accepts(label))
+    labels = problem.background_labels if problem.true_labels is None else problem.true_labels()
+    counts = Counter(label for label in labels if problem.accepts(label))
     return any(n >= FEWEST for n in counts.values())
 
 
@@ -342,7 +361,7 @@ def check_sentence_options(plan: Any) -> None:
     if stable is not None and not (isinstance(stable, (int, float)) and 0 < stable <= 1):
         msg = f"stable must be a number above 0 and at most 1; got {stable!r}."
         raise InvalidParameterError(msg, parameter="stable")
-    for name, known in (("in_range", IN_RANGE), ("balance", BALANCE)):
+    for name, known in (("in_range", IN_RANGE), ("balance", BALANCE), ("reference", REFERENCE)):
         check_name(name, getattr(plan, name), known)
 
 
@@ -408,7 +427,7 @@ def _nearest_miss(problem: Problem, found: VerifiedClaim, taxonomy: Taxonomy | N
     """The note that the nearest sentence is out of range, with what real graphs have."""
     claim = found.claim
     problem = next(one for one in problem.by_target() if one.accepts(claim.label))
-    same, group = problem.split_background("brief")
+    same, group = problem.reference_groups("brief")
     current, target = problem.frequencies("brief")
     places = Places(problem.graph, taxonomy, problem.constraints)
     elsewhere = Elsewhere(places, current, target) if claim.balanced else None

@@ -290,7 +290,7 @@ def method_for(request: Request) -> Method:
     'lobe'
     """
     name = request.method
-    keys = ("language", "objective", "in_range", "balance", "stable")
+    keys = ("language", "objective", "in_range", "balance", "reference", "stable")
     asked = {key: getattr(request, key) for key in keys}
     wanted: dict[str, Any] = {key: value for key, value in asked.items() if value is not None}
     if request.front:

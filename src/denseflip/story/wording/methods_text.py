@@ -72,14 +72,17 @@ def methods_text(sentences: Sentences, evaluation: Any, version: str) -> str:
         n = len(places[0].group)
         how = "2.5 % and 97.5 % quantiles" if n >= 40 else "prediction interval for one more graph"
         cite = "" if n >= 40 else " [2]"
+        group = "that the classifier puts in the target class"
+        if result.by_true_labels:
+            group = "whose true class is the target class"
         ends = "; ".join(
             f"{' – '.join(place.place)} {place.before:,} to {place.after:,} "
             f"({place.low:,} to {place.high:,})"
             for place in places
         )
         parts.append(
-            f"The range of real graphs is the 95 % {how}{cite} of the {n:,} graphs that the "
-            f"classifier puts in the target class: {ends}. The change is "
+            f"The range of real graphs is the 95 % {how}{cite} of the {n:,} graphs {group}: "
+            f"{ends}. The change is "
             f"{'in' if sentences.in_range else 'out of'} range."
         )
     small = bool(places) and len(places[0].group) < 40 and sentences.in_range is not None

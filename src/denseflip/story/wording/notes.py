@@ -253,9 +253,10 @@ def _range_note(sentences: Sentences) -> str | None:
         return None
     after = sentences.class_name(sentences.claim.label)
     n = len(sentences.reference[0].group)
-    group = f"the {n:,} graphs of the data set that the classifier puts in {after}"
-    if n == 1:
-        group = f"the one graph of the data set that the classifier puts in {after}"
+    puts = f"that the classifier puts in {after}"
+    if sentences.result.by_true_labels:
+        puts = f"whose true class is {after}"
+    group = f"the {'one graph' if n == 1 else f'{n:,} graphs'} of the data set {puts}"
     if sentences.in_range is None:
         return f"Whether this is in range is not known: there are too few graphs ({group})."
     if sentences.in_range:
