@@ -158,6 +158,14 @@ def _spaced(lines: list[str]) -> bool:
 
 
 def _split(lines: list[str], delimiter: str, numbers: list[int], source: str) -> list[list[str]]:
+    most = csv.field_size_limit()
+    for i, line in zip(numbers, lines, strict=True):
+        long = len(line) > most and any(
+            len(x) > most for x in (line.split(delimiter) if delimiter else line.split())
+        )
+        if long:
+            msg = f"{source}: line {i} cannot be read as a row of a table (field larger than field "
+            raise FileFormatError(msg + f"limit ({most})).")
     quoted = any('"' in line for line in lines)
     if not delimiter:
         if quoted:
