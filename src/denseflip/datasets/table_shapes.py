@@ -203,7 +203,7 @@ def _numbers(body: list[list[str]], first: int, at: list[int], source: str) -> N
     """The numbers of rows of cells, from a column on."""
     try:
         values = np.array([list(map(float, row[first:] if first else row)) for row in body])
-        if not any("_" in x for row in body for x in row[first:]):
+        if not any("_" in "".join(row[first:]) for row in body):  # float("1_2") is 12
             return values
     except ValueError:
         pass
@@ -463,13 +463,13 @@ def _check_no_square(
 def _check_no_flat(values: Numbers, source: str) -> None:
     """Raise if each row is a symmetric matrix in one line, or if matrices follow one another."""
     rows, n = values.shape
-    if n > 2 and rows % n == 0 and rows > n:
-        if all(is_like_matrix(part) for part in values.reshape(-1, n, n)):
-            msg = (
-                f"{source}: {rows // n} matrices of {n} nodes, one below the other. Write one file "
-                "per matrix. If it is a time series, set kind='timeseries'."
-            )
-            raise FileFormatError(msg, parameter="kind")
+    stacked = n > 2 and rows % n == 0 and rows > n
+    if stacked and all(is_like_matrix(part) for part in values.reshape(-1, n, n)):
+        msg = (
+            f"{source}: {rows // n} matrices of {n} nodes, one below the other. Write one file per "
+            "matrix. If it is a time series, set kind='timeseries'."
+        )
+        raise FileFormatError(msg, parameter="kind")
     n = math.isqrt(n)
     if n < 3 or n * n != values.shape[1]:
         return
