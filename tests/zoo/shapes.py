@@ -455,7 +455,7 @@ add(
     LAB,
     "either numbers of 5 regions, or the first time point",
 )
-add("series-of-five-points.csv", text(series(7)[:5]), LAB, "not symmetric")
+add("series-of-five-points.csv", text(series(7)[:5]), LAB, "not symmetric.*kind=.timeseries")
 add(
     "FSLNets-netmats.txt",
     text(np.stack([(k * W).ravel() for k in (1, 2, 4, 3)]), "  "),

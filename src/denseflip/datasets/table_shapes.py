@@ -41,6 +41,7 @@ class NumberTable:
     points : coordinates (x, y, z) per column, if the file has them.
     kind : ``matrix``, ``timeseries`` or ``edges``.
     notes : sentences about how the table was read.
+    doubt : what else a square table may be, for the message if it is no matrix.
     """
 
     values: Numbers
@@ -49,6 +50,7 @@ class NumberTable:
     points: tuple[tuple[float, float, float], ...] | None = None
     kind: str = "matrix"
     notes: tuple[str, ...] = ()
+    doubt: str = ""
 
 
 # ---- text -------------------------------------------------------------------------------
@@ -287,7 +289,8 @@ def settle(
         return _without(table, *chosen, kind="matrix")
     if kind == "auto":
         if (0, 0) in square:
-            return replace(table, kind="matrix")  # not symmetric: refused where it is checked
+            doubt = f" If it is a time series of {rows} points, set kind='timeseries'."
+            return replace(table, kind="matrix", doubt=doubt)
         _check_no_square(values, square, source, at)
         _check_no_flat(values, source)
     top = not fixed[0] and table.columns is None and _numbers_row(values, texts, source, at)
