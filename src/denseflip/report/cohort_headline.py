@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from denseflip.cohort.words import place_words
+from denseflip.report.facts import Chip
+from denseflip.story.wording.notes import judged_better, known
 
 if TYPE_CHECKING:
     from denseflip.cohort.cohort import Cohort
@@ -47,4 +49,23 @@ def halves_words(cohort: Cohort) -> str:
     return (
         f"The two halves of the {cohort.noun} lead to different shared changes of {of}: do not "
         "read either of them as a property of the group."
+    )
+
+
+def cohort_marks(cohort: Cohort) -> tuple[Chip, ...]:
+    """How far to trust the result: the classifier, how many were explained, and the test."""
+    better, share = judged_better(cohort.evaluation), known(cohort.evaluation, "accuracy")
+    figure = "" if share is None else f": {100 * share:.0f} % of held-out {cohort.noun}"
+    names = {
+        True: ("good", "better than chance"),
+        False: ("listed", "classifier not better than chance"),
+        None: ("plain", "classifier not evaluated"),
+    }
+    kind, name = names[better]
+    seen = cohort.observed
+    tested = f"{cohort.permutations:,} label permutations" if cohort.permutations else "none"
+    return (
+        Chip(kind, f"{name}{figure}"),
+        Chip("plain", f"explained: {seen.explained:,} of {len(seen.patients):,} {cohort.noun}"),
+        Chip("plain" if cohort.permutations else "listed", f"test: {tested}"),
     )

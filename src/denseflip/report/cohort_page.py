@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from denseflip.checks import check_new_file
 from denseflip.errors import MissingExtraError
 from denseflip.files import write_whole
-from denseflip.report.cohort_headline import halves_words, headline_of
+from denseflip.report.cohort_headline import cohort_marks, halves_words, headline_of
 from denseflip.report.cohort_pictures import (
     plot_cohort_chords,
     plot_cohort_matrix,
     plot_cohort_patients,
 )
+from denseflip.report.facts import Chip
 from denseflip.report.html import Context, Fact, TableContext
 from denseflip.report.page_figures import PageFigure, page_figure
 from denseflip.story.wording.constraint_words import constraints_in_words
@@ -34,6 +35,7 @@ class CohortContext(Context):
     title: str
     verdict: str
     headline: str
+    chips: tuple[Chip, ...]
     halves: str
     sentences: tuple[str, ...]
     figures: tuple[PageFigure, ...]
@@ -58,6 +60,7 @@ def make_cohort_page(cohort: Cohort, *, title: str | None = None) -> str:
         title=title or f"{cohort.dataset}: what the explanations have in common",
         verdict=cohort.verdict,
         headline=headline_of(cohort),
+        chips=cohort_marks(cohort),
         halves=halves_words(cohort),
         sentences=cohort.sentences,
         figures=figures,

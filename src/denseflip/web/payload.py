@@ -9,7 +9,7 @@ from typing import Any
 from denseflip.cohort.cohort import Cohort
 from denseflip.errors import MissingExtraError
 from denseflip.oracles.session import Session
-from denseflip.report.cohort_headline import halves_words, headline_of
+from denseflip.report.cohort_headline import cohort_marks, halves_words, headline_of
 from denseflip.report.cohort_page import cohort_figures
 from denseflip.report.facts import as_mapping, chips_of, decision_of, tiles_of
 from denseflip.report.front import (
@@ -163,6 +163,7 @@ def cohort_of(cohort: Cohort, most: int = 60) -> dict[str, Any]:
     named = {(row.cell, row.direction) for row in cohort.named}
     return {
         "headline": headline_of(cohort),
+        "chips": [asdict(chip) for chip in cohort_marks(cohort)],
         "halves": halves_words(cohort),
         "figures": _figures(cohort),
         "sentences": list(cohort.sentences),

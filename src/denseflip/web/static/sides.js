@@ -37,6 +37,7 @@
     find("together-worth").className = cohort.halves ? "warning" : "";
     find("together-worth").textContent = cohort.halves;
     find("together-said").replaceChildren(make("p", { text: cohort.headline }));
+    find("together-chips").replaceChildren(...cohort.chips.map(marked));
     find("together-pictures").replaceChildren(...cohort.figures.map((one) => make("figure", {}, make("img", { src: one.source, alt: one.alt }), make("figcaption", { class: "quiet", text: one.caption }))));
     find("together-notes").replaceChildren(...[...cohort.sentences, ...cohort.notes].map((text) => make("li", { text })));
     const heads = ["region pair", "direction", "subjects", "connections (median)", "p", "group difference (t)", "p (group difference)"];
