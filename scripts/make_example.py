@@ -9,9 +9,9 @@ src/denseflip/web/example.json.gz. Run it again if a test says that the code giv
 from __future__ import annotations
 
 import argparse
+import asyncio
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
@@ -23,24 +23,19 @@ from denseflip.web.server_config import ServerSettings
 TARGET = Path(__file__).resolve().parent.parent / "src" / "denseflip" / "web" / FILE
 
 
-def run_example(folder: Path) -> dict[str, Any]:
+async def run_example(folder: Path) -> dict[str, Any]:
     """What the file keeps, computed now as a job of a server over a folder."""
     app = create_app(ServerSettings(datasets=("mice",), data=folder))
     state = app.state
-    state.runner.start()
-    try:
+    async with app.router.lifespan_context(app):
         asked = JobRequest.model_validate(ASKED).model_dump()
         id = state.runner.submit("explain", asked).id
         while (job := state.store.get(id)).status in {"queued", "running"}:
-            time.sleep(0.1)
+            await asyncio.sleep(0.1)
         if job.status != "done":
             msg = f"The job of the example is {job.status}: {job.error}"
             raise RuntimeError(msg)
         return kept_of(state.store.result(id))
-    finally:
-        state.runner.close()
-        state.store.close()
-        state.claim.release()
 
 
 def main() -> int:
@@ -49,7 +44,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=TARGET, help="the file to write")
     target = parser.parse_args().out
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
-        target.write_bytes(packed(run_example(Path(place))))
+        target.write_bytes(packed(asyncio.run(run_example(Path(place)))))
     return 0
 
 

@@ -25,7 +25,7 @@ from denseflip.search.methods.registry import methods
 from denseflip.story.story import Story
 from denseflip.web.app import page_text, static_file
 from denseflip.web.downloads import FILES, make_file, story_of
-from denseflip.web.example import EXAMPLE, example_job, example_result
+from denseflip.web.example import EXAMPLE, example_job, result_shown
 from denseflip.web.job_runner import MOST_WAITING, follow, knows_the_end, said
 from denseflip.web.job_store import Job, Store
 from denseflip.web.library import Classifier, Library
@@ -284,13 +284,8 @@ def _shown(request: Request, id: str) -> Job:
     return example_job() if id == EXAMPLE else _job(request, id)
 
 
-def _stored(request: Request, id: str) -> dict[str, Any] | None:
-    """Return the result of a job or of the worked example; None if there is none."""
-    return dict(example_result()) if id == EXAMPLE else _store(request).result(id)
-
-
 def _result(request: Request, job: Job) -> dict[str, Any]:
-    found = _stored(request, job.id)
+    found = result_shown(_store(request), job.id)
     if found is None:
         raise HTTPException(409, f"This job has no result ({job.status})")
     return found
@@ -471,7 +466,7 @@ def _story_about(
     request: Request, subject: Subject, job: str | None, answer: int | None
 ) -> Story | None:
     """Return the explanation of a job about this graph; None without a job."""
-    stored = _stored(request, job) if job else None
+    stored = result_shown(_store(request), job) if job else None
     story = story_of(stored, answer) if stored and "story" in stored else None
     if story is not None and story.result.original != subject.graph:
         raise HTTPException(409, "That job is about another graph")

@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import Any
 
 from denseflip.story.story import Story
-from denseflip.web.job_store import Job
+from denseflip.web.job_store import Job, Store
 from denseflip.web.payload import view_of
 from denseflip.workflow.explain_and_describe import json_record
 
@@ -66,3 +66,8 @@ def example_job() -> Job:
     """The example as a finished job."""
     summary = {"title": example_result()["view"]["title"], "found": True}
     return Job(EXAMPLE, "explain", "done", dict(ASKED), 0.0, 0.0, 0.0, None, summary)
+
+
+def result_shown(store: Store, id: str) -> dict[str, Any] | None:
+    """The result of a job, or of the example; None if there is none."""
+    return dict(example_result()) if id == EXAMPLE else store.result(id)
