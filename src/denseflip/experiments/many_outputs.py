@@ -22,10 +22,12 @@ from denseflip.experiments.worker import get_context
 from denseflip.files import clear_torn, write_whole
 from denseflip.report.many_page import make_index
 from denseflip.report.page import write_page
+from denseflip.report.page_assets import write_assets
 from denseflip.runs.identity import content_id
 from denseflip.workflow.explain_and_describe import json_record
 
-INDEX, PAGES, TABLE, EDITS = "index.html", "pages", "explanations", "edits"
+INDEX, PAGES, ASSETS = "index.html", "pages", "assets"
+TABLE, EDITS = "explanations", "edits"
 KINDS = ("full", "still", "none")
 _MANIFEST = "pages.json"
 _SAFE = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,79}")
@@ -49,7 +51,7 @@ def write_many(
     many : the result of `gather`.
     specs : the specs given to `gather`.
     folder : where to write; created if missing.
-    pages : ``"full"`` for pages with everything (less than 1 MB each), ``"still"`` without the
+    pages : ``"full"`` for pages with everything (about half a MB each), ``"still"`` without the
         interactive picture, ``"none"`` for the index and the tables only.
     command : the command line that reproduces the folder.
     progress : called with (written, total) after every page.
@@ -68,6 +70,7 @@ def write_many(
     links: dict[str, str] = {}
     if pages != "none":
         (out / PAGES).mkdir(exist_ok=True)
+        write_assets(out / ASSETS)
         clear_torn(out / PAGES)
         links = {one.id: f"{PAGES}/{names[one.id]}.html" for one in many if one.story is not None}
         said = content_id([__version__, dict(job.versions), pages, command, _plain(card)])
@@ -144,6 +147,7 @@ def _write_one(
         dataset=dataset,
         command=command or None,
         interactive=pages == "full",
+        assets=f"../{ASSETS}",
     )
 
 
