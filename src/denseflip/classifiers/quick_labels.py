@@ -24,6 +24,7 @@ Matrix = npt.NDArray[np.float64]
 
 SMALLEST = 64  # nodes; below, calls cost more than the eigenvalues
 _AFTER = 500  # graphs whose saving pays for importing scipy.linalg
+_ENOUGH, _WORTH = 64, 0.3  # graphs to try, and the share of unsure ones that is still worth it
 _SAFETY = 8  # times n units in the last place; the largest error over all walks is 0.3 times
 _UNIT = float(np.finfo(np.float32).eps)
 _NEARLY_ZERO = 1e-3  # below it, single precision cannot tell an eigenvalue from 0
@@ -52,7 +53,7 @@ class QuickLabels:
 
     def __init__(self, features: SpectralFeatures, head: NeighbourHead) -> None:
         self.features, self.head = features, head
-        self._asked = 0
+        self._asked = self._tried = self._unsure = 0
         self._solvers: dict[int, tuple[Any, Any, int]] = {}
         self._root: tuple[Graph, Single, Matrix] | None = None  # the last one
 
@@ -61,11 +62,19 @@ class QuickLabels:
         if not SMALLEST <= n_nodes < STACK_BELOW or self.head.k >= len(self.head.rows):
             return False
         self._asked += count
+        if self._tried >= _ENOUGH and self._unsure > _WORTH * self._tried:
+            return False
         return self._asked > _AFTER or "scipy.linalg" in sys.modules
 
     def position(self, graph: Graph) -> int | None:
         """Position of a graph's class; None if single precision cannot tell."""
-        row = self._row(graph)
+        found = self._decide(graph)
+        self._tried += 1
+        self._unsure += found is None
+        return found
+
+    def _decide(self, graph: Graph) -> int | None:
+        row = self.row(graph)
         if row is None:
             return None
         columns, squares, _, reach = self.head.expanded
@@ -98,7 +107,7 @@ class QuickLabels:
 
     # ---- eigenvalues ----------------------------------------------------------------------
 
-    def _row(self, graph: Graph) -> Matrix | None:
+    def row(self, graph: Graph) -> Matrix | None:
         """The row of features, to single precision; None if it cannot be computed."""
         features, n = self.features, graph.n_nodes
         matrix, degree = self._laplacian(graph)
@@ -109,11 +118,11 @@ class QuickLabels:
             return None
         left_out = 1
         if not features.drop_smallest:
-            # Every component has the eigenvalue 0 once; there are at least this many.
+            # Every component has the eigenvalue 0 once. There are at least this many components …
             isolated = n - int(np.count_nonzero(degree))
-            left_out = int(values.searchsorted(_NEARLY_ZERO))
-            if left_out != isolated + (isolated < n):
-                return None
+            left_out = isolated + (isolated < n)
+            if values.searchsorted(_NEARLY_ZERO) > left_out:  # … and perhaps more
+                left_out = _count_components(graph)
         row = np.zeros(features.width)
         features.put(row, values[left_out:])
         return row
@@ -155,3 +164,9 @@ class QuickLabels:
             spread = -root.to_adjacency(np.float32)
             known = self._root = (root, spread, -spread.sum(axis=1, dtype=np.float64))
         return known
+
+
+def _count_components(graph: Graph) -> int:
+    from scipy.sparse.csgraph import connected_components
+
+    return int(connected_components(graph.to_sparse(), directed=False, return_labels=False))
