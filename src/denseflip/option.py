@@ -150,7 +150,8 @@ def option(group: str, default: Any, help: str, label: str = "", **more: Any) ->
 
 def check_fields(value: Any) -> None:
     """Check every field of a frozen dataclass that declares an option; None is not checked."""
-    for name, declared, may_be_none in _declared(type(value)):
+    kind: Any = type(value)
+    for name, declared, may_be_none in _declared(kind):
         given = getattr(value, name)
         if given is not None or not may_be_none:
             object.__setattr__(value, name, declared.check(name, given))
