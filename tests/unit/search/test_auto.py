@@ -212,3 +212,25 @@ def test_an_answer_that_is_refined_keeps_only_what_is_still_so():
         assert "Method: brief." not in notes(result)
     pairs = explain(GRAPHS[0], by_density, "auto+min", **EVERYTHING, language="pairs")
     assert pairs.as_read.language == "pairs"
+
+
+def named(result):
+    """The places that an answer names."""
+    return {step.name for step in result.trace if step.name}
+
+
+@pytest.mark.parametrize("method", ["auto", "best"])
+@pytest.mark.parametrize("budget", [None, 150, 600])
+@pytest.mark.parametrize("number", [0, 3])
+def test_a_front_never_loses_to_the_answer_without_one(method, budget, number):
+    """Its answer is that without a front, unless one of the front is better in every respect."""
+    graph, given = GRAPHS[number], {**EVERYTHING, "regions": "third", "budget": budget}
+    plain = explain(graph, by_density, method, **given)
+    fronted = explain(graph, by_density, method, front=True, **given)
+    assert fronted.found or not plain.found
+    if plain.found and fronted.edits != plain.edits:
+        assert fronted.distance <= plain.distance
+        assert len(named(fronted)) <= len(named(plain))
+    if fronted.front:
+        assert fronted.edits in {member.edits for member in fronted.front}
+        assert min(member.distance for member in fronted.front) <= plain.distance
