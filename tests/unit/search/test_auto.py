@@ -164,7 +164,8 @@ def test_sentences_have_no_limit_of_size():
         result = explain(between[0], Oracle(), method, nodes=nodes, background=between[1:])
         assert result.as_read.true
         assert result.as_read.balanced
-        assert {step.name for step in result.trace} == {"A – B", ""}
+        # More between the halves, or fewer within one of them: the classes differ in both.
+        assert {step.name for step in result.trace} in ({"A – B", ""}, {"A", ""})
         assert result.counterfactual.n_edges == 150
 
 
