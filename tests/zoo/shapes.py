@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import networkx as nx
@@ -733,3 +734,18 @@ def table() -> list[str]:
         result = "refused" if shape.refusal else "the graph"
         rows.append(f"| `{name}` | {result}{f', with {how}' if how else ''} | {shape.seen} |")
     return rows
+
+
+TOP = """# Shapes of real files
+
+`shapes.py` makes small files in the shapes that programs write. All files are our own: five nodes,
+one graph, nothing copied. `tests/unit/datasets/test_zoo.py` reads each of them with `read_graph`,
+as `explain FILE` does, and with `import_folder`; each must give the graph that was written, or the
+expected refusal. Run `python tests/zoo/shapes.py` after a change.
+
+"""
+
+if __name__ == "__main__":
+    Path(__file__).with_name("README.md").write_text(
+        TOP + "\n".join(table()) + "\n", encoding="utf-8"
+    )

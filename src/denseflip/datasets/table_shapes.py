@@ -155,6 +155,9 @@ def _is_header(rows: list[list[str]]) -> bool:
         return True
     if all(first) and all(len(row) == len(first) + 1 for row in others):  # as R writes it
         return True
+    around = first[0] == "" and others[0][1:2] != [""]
+    if around and rest == [row[0] for row in others if row] and not all(map(is_number, rest)):
+        return True  # the same names on both sides, most of which look like numbers
     labels = _labels(rest)
     if len(first) < 3 or labels is None:
         return False
@@ -165,8 +168,7 @@ def _is_header(rows: list[list[str]]) -> bool:
         return False
     if word:  # above the names of the rows
         return same or len(first) > 3
-    empty = first[0] == "" and others[0][1:2] != [""] and len(first) > 3
-    return empty and all(row and row[0] for row in others)
+    return around and len(first) > 3 and all(row and row[0] for row in others)
 
 
 def _has_words(body: list[list[str]], columns: Names | None) -> bool:

@@ -111,7 +111,7 @@ def test_explain_reads_a_shape_as_one_file_is_read(tmp_path: Path, name: str) ->
 
 def test_the_table_of_the_zoo_is_complete() -> None:
     assert "\n".join(table()) in README.read_text(encoding="utf-8"), (
-        "run: python tests/zoo/write_readme.py"
+        "run: python tests/zoo/shapes.py"
     )
 
 
