@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 PHONE = 600  # pixels; narrower screens get the narrow figures, as in page.css
 BARS_FROM, MATRIX_FROM = 3, 2  # regions, and region pairs, that a chart needs to inform
+MOST_NODES = 2000  # of a picture by node; larger graphs are drawn by region
 _FINE = re.compile(r"(\d\.\d)\d+")  # a tenth of a point is fine enough
 _SVG_LIMIT = 1_500_000  # characters; above, a bitmap is smaller and scrolls better
 
@@ -56,7 +57,8 @@ def story_figures(
 
     Bars need at least three regions with edits, a matrix at least two region pairs. ``scene`` has
     all edits; ``note`` says which of them the connectome leaves out. ``narrow`` adds the charts'
-    versions for phones.
+    versions for phones. A graph of more than 2,000 nodes is drawn by region: its matrix takes the
+    place of the connectome.
 
     Raises
     ------
@@ -72,19 +74,25 @@ def story_figures(
     caption = f"The edits{state}, {place}: removed red and dashed, added blue and solid."
     if note:
         caption += f" {note}"
-    drawn = [plot_connectome(story, max_edges=max_edges, **same)]
-    connectome = page_figure(drawn, f"{counts_words(scene)} {place}. {_busiest(scene)}", caption)
+    large = story.result.original.n_nodes > MOST_NODES
+    connectome = None
+    if not large:
+        drawn = [plot_connectome(story, max_edges=max_edges, **same)]
+        alt = f"{counts_words(scene)} {place}. {_busiest(scene)}"
+        connectome = page_figure(drawn, alt, caption)
     parts, forms = [], (False, True) if narrow else (False,)
     if scene.has_regions and (scene.ends > 0).sum() >= BARS_FROM:
         whole = "Ends of changed edges by region, in percent of all removed and all added edges."
         bars = [plot_regions(story, narrow=n, **same) for n in forms]
         parts.append(page_figure(bars, f"Bar chart. {_busiest(scene)}", whole))
-    if scene.has_regions and len(scene.cells.tally([*scene.removed, *scene.added])) >= MATRIX_FROM:
+    pairs = scene.cells.tally([*scene.removed, *scene.added]) if scene.has_regions else ()
+    if len(pairs) >= (1 if large else MATRIX_FROM):
         matrix = [plot_region_matrix(story, narrow=n, **same) for n in forms]
         between = "Changed edges for each region pair; within one region on the diagonal."
-        parts.append(
-            page_figure(matrix, f"Two matrices, region by region. {_pairs(scene)}", between)
-        )
+        figure = page_figure(matrix, f"Two matrices, region by region. {_pairs(scene)}", between)
+        if large:
+            return figure, tuple(parts)
+        parts.append(figure)
     return connectome, tuple(parts)
 
 

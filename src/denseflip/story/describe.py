@@ -165,7 +165,7 @@ def describe(
     if session is not None and others is not None and check.claim.amounts:
         limits = _limits(result, check.claim, others, session, bound)
         if limits is not None:
-            reference = judge_claim(check.claim, limits.reference, limits.redraw)
+            reference = judge_claim(check.claim, limits.reference, limits.redraw, check.edits)
             in_range = all(place.in_range for place in reference)
             if as_read is not None and as_read.true and in_range and draws:
                 level = _level(result, check.claim, limits, session, draws, seed)

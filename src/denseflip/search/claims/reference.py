@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.graph import Graph
+from denseflip.graph import Edits, Graph
 from denseflip.graph.pairs import are_among
 from denseflip.search.claims.claim import Amount, Amounts, Claim, Place, net
 from denseflip.search.claims.places import Places
@@ -367,18 +367,27 @@ class PlaceReference(Serialisable, named="what real graphs have in a place"):
         return abs(self.after - self.median) < abs(self.before - self.median)
 
 
-def judge_claim(claim: Claim, reference: Reference, redraw: Redraw) -> tuple[PlaceReference, ...]:
+def judge_claim(
+    claim: Claim, reference: Reference, redraw: Redraw, edits: Edits | None = None
+) -> tuple[PlaceReference, ...]:
     """What real graphs have in each place of a claim, and whether it is in range there.
 
     The number of edges of the whole graph is judged in every place alike: a claim after which the
     graph has too many edges is in range nowhere.
+
+    Parameters
+    ----------
+    claim, reference, redraw : the claim, what real graphs have, and the pairs that it means.
+    edits : the edits that the claim is about, if two of its nodes may share one: the claim counts
+        it at one of them, and both change.
     """
+    made = claim.amounts if edits is None else counted_anew(claim, edits, reference.places)
     limits = Limits(reference, redraw)
     known = reference.is_known
     total = known and limits.allow_total(claim.amounts)
     effects = hedges_g(reference.counts, reference.same_counts) if reference.group else None
     out = []
-    for amount, name in zip(claim.amounts, claim.place_names, strict=True):
+    for amount, name in zip(made, claim.place_names, strict=True):
         at = reference.index(amount.place)
         size, before = reference.places.counts(amount.place)
         few = min(len(reference.group), len(reference.same)) < 2
@@ -397,6 +406,22 @@ def judge_claim(claim: Claim, reference: Reference, redraw: Redraw) -> tuple[Pla
             )
         )
     return tuple(out)
+
+
+def counted_anew(claim: Claim, edits: Edits, places: Places) -> Amounts:
+    """The amounts of a claim, with an edit that joins two nodes counted at both of them."""
+    if claim.language != "nodes":
+        return claim.amounts
+    n = places.graph.n_nodes
+    added, removed = (
+        places.tally(np.array([u * n + v for u, v in pairs], dtype=np.int64))
+        for pairs in (edits.added, edits.removed)
+    )
+    at = [place[0] for place in claim.places]
+    return tuple(
+        Amount(place, int(added[v]), int(removed[v]))
+        for v, place in zip(at, claim.places, strict=True)
+    )
 
 
 def _sorted_ints(values: Floats) -> tuple[int, ...]:

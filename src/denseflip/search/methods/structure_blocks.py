@@ -322,7 +322,9 @@ class StructureSparsify(StatefulBlock):
         seed = int(state.problem.rng.integers(2**31))
         left = RemainingGraph(near, nodes, state.problem, seed)
 
-        visited = self.structure.visits * (len(near) + state.original.n_edges)
+        # Structures of the whole graph say how often, about, they visit each node and edge.
+        visits: int = getattr(self.structure, "visits", 0)
+        visited = visits * (len(near) + state.original.n_edges)
 
         def turn(node: int) -> tuple[Step, ...]:
             state.work(visited)

@@ -58,11 +58,6 @@ class Structure(Protocol):
         """The name, one word."""
         ...
 
-    @property
-    def visits(self) -> int:
-        """How often ``find`` visits each node and edge of the whole graph, about; 0 for few."""
-        ...
-
     def __hash__(self) -> int: ...
 
     def find(self, left: RemainingGraph, node: int) -> Dense | None:

@@ -12,7 +12,7 @@ from denseflip.counterfactual import AsRead, Counterfactual, Label, Reading, Sta
 from denseflip.graph import Nodes
 from denseflip.search.claims.claim import Claim, total
 from denseflip.search.claims.places import Places
-from denseflip.search.claims.reference import PlaceReference
+from denseflip.search.claims.reference import PlaceReference, counted_anew
 from denseflip.story.verification import Verification
 from denseflip.story.wording.amounts import (
     ITEM,
@@ -179,11 +179,17 @@ class Sentences:
         """The numbers of each place: before, after, and what real graphs have."""
         if self.places is None:
             return ("",) * len(self.claim.amounts)
-        if not self.reference:
-            return tuple(bracket(amount, self.places) for amount in self.claim.amounts)
+        amounts = self.claim.amounts
+        made = counted_anew(self.claim, self.verification.edits, self.places)
+        brackets = [bracket(amount, self.places) for amount in made]
+        if self.reference:
+            brackets = [
+                reference_bracket(place, self._group if i == 0 else "", long=long)
+                for i, place in enumerate(self.reference)
+            ]
         return tuple(
-            reference_bracket(place, self._group if i == 0 else "", long=long)
-            for i, place in enumerate(self.reference)
+            text if mine == said else f"{text[:-1]}, with those shared by two named nodes)"
+            for text, mine, said in zip(brackets, made, amounts, strict=True)
         )
 
     @property
