@@ -39,6 +39,8 @@ PER_METHOD = (
     *("method", "parameters", "language", "objective", "front", "in_range", "balance"),
     *("reference", "stable"),
 )
+#: Options that a cohort takes, besides those of `Constraints`.
+OF_COHORT = ("regions", "max_cells", "in_range", "balance", "seed")
 _search, _sentence = partial(option, SEARCH), partial(option, SENTENCE)
 _quality, _limit = partial(option, QUALITY), partial(option, LIMITS)
 NOISE = 0.01  # share of all pairs that a perturbation flips by default

@@ -47,6 +47,20 @@ def test_statement_page_tables_and_pictures(capsys: pytest.CaptureFixture[str]) 
     assert printed["verdict"] == "named"
 
 
+def test_only_changes_in_range_if_required(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--permutations", "0", "--in-range", "require", "--balance", "off"]
+    assert run(app, ["cohort", "toy.dfd", "--engine", "serial", *words, "--out", "out"]) == 0
+    assert "changes are in range of real graphs of the other class." in capsys.readouterr().out
+    found = json.loads(Path("out/cohort.json").read_text(encoding="utf-8"))
+    assert (found["settings"]["in_range"], found["settings"]["balance"]) == ("require", "off")
+    told = [p for p in found["observed"]["patients"] if p["changes"]]
+    assert told
+    assert all(p["in_range"] and not p["balanced"] for p in told)
+    assert found["in_range"] == sum(p["answer"] == p["label"] for p in told)
+    page = Path("out/index.html").read_text(encoding="utf-8")
+    assert "edges kept" in page
+
+
 def test_a_file_has_no_p_values(capsys: pytest.CaptureFixture[str]) -> None:
     by_density(cohort(10)).save("a.dfo")
     assert run(app, ["cohort", "toy.dfd", "--oracle", "a.dfo", *SHORT, "--out", "out"]) == 0
@@ -88,6 +102,9 @@ def test_a_long_run_is_asked_about_only_at_a_terminal(
         (["--level", "2"], "level must be a number between 0 and 1"),
         (["--confounds", "age"], "has no subject table"),
         (["--freeze", "W"], "W"),
+        (["--in-range", "always"], "in_range"),
+        (["--balance", "on", "--only", "add"], "Use one of the two options."),
+        (["--method", "tri", "--in-range", "require"], "has no parameter in_range"),
     ],
 )
 def test_bad_input_is_one_line(

@@ -28,10 +28,10 @@ def test_the_table_and_the_picture_of_made_up_cohorts(
 ) -> None:
     script = load("scripts/make_cohort_tables.py")
     asked = {"null": 2, "power": 1, "permutations": 1, "patients": 2, "per_class": 4}
-    args = Namespace(out=tmp_path, engine="serial", jobs=1, **asked)
+    args = Namespace(out=tmp_path, engine="serial", jobs=1, early=False, **asked)
     script.synthetic(args)
     head, rule, *rows = (tmp_path / "synthetic.md").read_text(encoding="utf-8").splitlines()[:5]
-    assert head.count("|") == rule.count("|") == 8
+    assert head.count("|") == rule.count("|") == 9
     assert [row.split("|")[1:3] for row in rows] == [
         [" 0 ", " 2 "], [" 0.5 ", " 1 "], [" 1 ", " 1 "],
     ]  # fmt: skip
@@ -44,6 +44,15 @@ def test_the_table_and_the_picture_of_made_up_cohorts(
     script.synthetic(args)  # from what is stored
     assert "4 reused" in capsys.readouterr().out
     assert (tmp_path / "synthetic.md").read_bytes() == first
+
+
+def test_a_cohort_is_left_when_nothing_can_be_named_any_more() -> None:
+    script = load("scripts/make_cohort_tables.py")
+    true, low, high = ({"more": [n, 0], "fewer": [0, 1]} for n in (4, 3, 4))
+    assert not script.is_decided([true, low, low], 19)
+    assert script.is_decided([true, low, high], 19)  # p is at least 2 / 20
+    assert not script.is_decided([true, low, high], 39)  # 2 / 40 would do
+    assert script.is_decided([true, high, high], 39)
 
 
 def test_throughput_against_workers(

@@ -366,13 +366,20 @@ def test_a_classifier_of_ones_own_is_asked_and_its_failure_told(tmp_path, study,
 
 def test_what_a_cohort_has_in_common(client):
     asked = {"kind": "cohort", "dataset": "study", "permutations": 19}
+    asked |= {"in_range": "require", "balance": "off"}
     job = client.post("/api/jobs", json=asked).json()
     assert wait(client, job["id"], 120)["status"] == "done"
-    cohort = client.get(f"/api/jobs/{job['id']}/result").json()["cohort"]
+    found = client.get(f"/api/jobs/{job['id']}/result").json()
+    cohort = found["cohort"]
+    assert all("in_range" in row and "effect" in row for row in cohort["rows"])
     assert cohort["sentences"]
     assert cohort["verdict"] in {"named", "nothing", "chance", "untested"}
     table = client.get(f"/api/jobs/{job['id']}/files/cohort.tsv").text
-    assert "\t" in table.splitlines()[0]
+    assert "\tin_range\t" in table.splitlines()[0]
+    record = client.get(f"/api/jobs/{job['id']}/files/result.json").json()
+    assert record["settings"]["in_range"] == "require"
+    assert record["settings"]["balance"] == "off"
+    assert all(p["in_range"] for p in record["observed"]["patients"] if p["changes"])
     page = client.get(f"/api/jobs/{job['id']}/files/cohort.html")
     assert page.headers["content-type"] == "text/html; charset=utf-8"
     assert "what the explanations have in common" in page.text

@@ -18,7 +18,7 @@ from denseflip.cli.explain import explain
 from denseflip.cli.options import check_pictures, documented, request_options
 from denseflip.cli.train import train
 from denseflip.constraints import Constraints
-from denseflip.request import Request, list_options
+from denseflip.request import OF_COHORT, Request, list_options
 
 if TYPE_CHECKING:
     from denseflip.cohort.cohort import Cohort
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 _LONG = 60  # seconds; ask before longer runs
 
 
-#: The fields of a request that a cohort takes: what may change, where, and the seed.
-_TAKEN = ("regions", "max_cells", "seed", *(f.name for f in fields(Constraints)))
+#: The options of a request that a cohort takes.
+_TAKEN = (*OF_COHORT, *(f.name for f in fields(Constraints)))
 
 
 @request_options(without=tuple(name for name in list_options() if name not in _TAKEN))
@@ -127,6 +127,8 @@ def cohort(
                 patients=patients,
                 method=method,
                 max_cells=request.max_cells or MAX_CELLS,
+                in_range=request.in_range,
+                balance=request.balance,
                 seed=request.seed,
                 constraints=request.constraints.given,
                 confounds=confounds,

@@ -27,12 +27,15 @@ from denseflip.cohort.words import statement
 from denseflip.datasets import Dataset
 from denseflip.errors import UnknownNameError
 from denseflip.files import write_whole
+from denseflip.graph import Cells
+from denseflip.search.claims.reference import FEWEST, hedges_g, prediction_interval
 from denseflip.serialise import Serialisable
 from denseflip.story.wording.vocabulary import Vocabulary
 
 Correction = Literal["max", "bh"]
 CORRECTIONS = ("max", "bh")
 _NOUNS = {"Patient": "patients", "Mouse": "mice", "Subject": "subjects"}
+_KEYS = ("verdict", "in_range", "stability")  # properties that files contain
 Verdict = Literal["named", "nothing", "chance", "confounded", "untested"]
 
 
@@ -50,6 +53,24 @@ def gate(evaluation: Evaluation | None) -> Literal["", "chance", "confounded"]:
     return "chance" if evaluation.level == "chance" else ""
 
 
+class Usual(NamedTuple):
+    """How many connections the patients of one class have in a cell.
+
+    The class is that of the labels, over the whole cohort. The search uses smaller groups: the
+    graphs that each classifier was trained on and puts in that class.
+
+    Attributes
+    ----------
+    median : the median.
+    low, high : the 95 % prediction interval for one more patient (`prediction_interval`); None for
+        a class of fewer than 3 patients.
+    """
+
+    median: float
+    low: int | None
+    high: int | None
+
+
 class CellRow(NamedTuple):
     """The results of one cell and direction.
 
@@ -63,6 +84,9 @@ class CellRow(NamedTuple):
     p : adjusted p-value of ``patients``; None without permutations.
     difference : Student's t of the groups' densities; above 0 if the class has more.
     p_difference : its p-value, adjusted in the same way, over both directions.
+    in_range : number of those patients whose change is in range.
+    effect : Hedges' g of the numbers of connections, above 0 if the class has more; None if a group
+        has fewer than 2 patients.
     """
 
     cell: int
@@ -74,10 +98,12 @@ class CellRow(NamedTuple):
     p: float | None
     difference: float
     p_difference: float | None
+    in_range: int = 0
+    effect: float | None = None
 
 
 @dataclass(frozen=True)
-class Cohort(Serialisable, named="a cohort of denseflip", keys=(..., "verdict"), format=1):
+class Cohort(Serialisable, named="a cohort of denseflip", keys=(..., *_KEYS), format=1):
     """What the explanations of a group have in common; the result of `explain_cohort`.
 
     Attributes
@@ -95,7 +121,8 @@ class Cohort(Serialisable, named="a cohort of denseflip", keys=(..., "verdict"),
     p_more, p_fewer : adjusted p-values by cell; None without permutations.
     p_difference : the same for the groups' densities.
     null_largest : the largest count of any cell, one per permutation.
-    densities : mean density of each class by cell.
+    usual : how many connections each class has, by cell.
+    effects : Hedges' g between the reference class and the others, by cell.
     shared : the shared changes, away from each class.
     agreement : rank correlation between what the classifier uses and how the groups differ.
     null_agreement : its median under permuted labels.
@@ -124,7 +151,8 @@ class Cohort(Serialisable, named="a cohort of denseflip", keys=(..., "verdict"),
     p_fewer: tuple[float, ...] | None
     p_difference: tuple[float, ...] | None
     null_largest: tuple[int, ...]
-    densities: Mapping[str, tuple[float, ...]]
+    usual: Mapping[str, tuple[Usual, ...]]
+    effects: tuple[float | None, ...]
     shared: tuple[SharedChange, ...]
     agreement: float | None
     null_agreement: float | None
@@ -153,6 +181,16 @@ class Cohort(Serialisable, named="a cohort of denseflip", keys=(..., "verdict"),
         if self.p_more is None:
             return "untested"
         return "named" if self.named else "nothing"
+
+    @property
+    def in_range(self) -> int:
+        """How many of the changes that count (`observed.told`) are in range."""
+        return self.observed.in_range
+
+    @property
+    def stability(self) -> float | None:
+        """Mean share of redraws of a change that flip classifiers trained again, if known."""
+        return self.observed.stability
 
     @property
     def rows(self) -> tuple[CellRow, ...]:
@@ -202,7 +240,7 @@ class Cohort(Serialisable, named="a cohort of denseflip", keys=(..., "verdict"),
                 ("more", self.observed.more, self.p_more),
                 ("fewer", self.observed.fewer, self.p_fewer),
             ):
-                changed = amounts.get((cell, direction), [])
+                changed, inside = amounts.get((cell, direction), ([], 0))
                 found.append(
                     CellRow(
                         cell,
@@ -214,17 +252,21 @@ class Cohort(Serialisable, named="a cohort of denseflip", keys=(..., "verdict"),
                         None if ps is None else ps[cell],
                         float(self.observed.difference[cell]),
                         None if self.p_difference is None else self.p_difference[cell],
+                        inside,
+                        self.effects[cell],
                     )
                 )
         return found
 
-    def _amounts(self) -> dict[tuple[int, str], list[int]]:
-        found: dict[tuple[int, str], list[int]] = {}
+    def _amounts(self) -> dict[tuple[int, str], tuple[list[int], int]]:
+        """By cell and direction: the amounts of the patients, and how many of them are in range."""
+        found: dict[tuple[int, str], tuple[list[int], int]] = {}
         for patient in self.observed.patients:
             sign = -1 if patient.label == self.spoken else 1
             for cell, change in patient.changes.items() if patient.told else ():
-                direction = "more" if sign * change > 0 else "fewer"
-                found.setdefault((cell, direction), []).append(abs(change))
+                key = (cell, "more" if sign * change > 0 else "fewer")
+                listed, inside = found.get(key, ([], 0))
+                found[key] = ([*listed, abs(change)], inside + (patient.in_range is True))
         return found
 
     # ---- forms ----------------------------------------------------------------------------
@@ -245,14 +287,26 @@ class Cohort(Serialisable, named="a cohort of denseflip", keys=(..., "verdict"),
         return json.dumps(self.to_dict(), indent=1, ensure_ascii=False)
 
     def to_tsv(self) -> str:
-        """The cells as a tab-separated table: a header, then one line per cell and direction."""
-        lines = ["\t".join(CellRow._fields)]
-        lines += ["\t".join(_plain(value) for value in row) for row in self.rows]
+        """The cells as a tab-separated table: a header, then one line per cell and direction.
+
+        The last columns are the median and the interval of each class (`Usual`).
+        """
+        names = [f"{field}_{name}" for name in self.usual for field in Usual._fields]
+        lines = ["\t".join((*CellRow._fields, *map(_plain, names)))]
+        for row in self.rows:
+            there = [value for usual in self.usual.values() for value in usual[row.cell]]
+            lines.append("\t".join(_plain(value) for value in (*row, *there)))
         return "\n".join(lines) + "\n"
 
     def patients_tsv(self) -> str:
-        """The explained patients as a table: class, answer, change, whether it counts."""
-        lines = ["id\tclass\tanswer\tright\tcounts\tchange\tquestions"]
+        """The explained patients as a table: class, answer, change, whether it counts.
+
+        ``in_range`` and ``edges_kept`` are those of the change; ``stability`` is the mean share of
+        its redraws that flip classifiers trained again.
+        """
+        lines = [
+            "id\tclass\tanswer\tright\tcounts\tchange\tquestions\tin_range\tedges_kept\tstability"
+        ]
         for patient in self.observed.patients:
             change = "; ".join(
                 f"{amount:+d} {self.cell_names[cell]}" for cell, amount in patient.changes.items()
@@ -265,6 +319,9 @@ class Cohort(Serialisable, named="a cohort of denseflip", keys=(..., "verdict"),
                 "yes" if patient.told else "no",
                 change or None,
                 patient.questions,
+                _yes_no(patient.in_range),
+                _yes_no(patient.balanced if patient.changes else None),
+                None if patient.stability is None else patient.stability.share,
             )
             lines.append("\t".join(_plain(value) for value in row))
         return "\n".join(lines) + "\n"
@@ -305,6 +362,10 @@ class Cohort(Serialisable, named="a cohort of denseflip", keys=(..., "verdict"),
 def p_words(p: float | None) -> str:
     """Format a p-value."""
     return "–" if p is None else f"{p:.3f}"
+
+
+def _yes_no(value: bool | None) -> str | None:
+    return None if value is None else "yes" if value else "no"
 
 
 def _plain(value: Any) -> str:
@@ -353,6 +414,7 @@ def assemble(
     ]
     known = [x for x in agree[1:] if x is not None]
     words = Vocabulary.for_nodes(dataset.nodes)
+    usual, effects = _usual(dataset, cells, spoken_of(dataset, settings))
     return Cohort(
         dataset=dataset.name,
         class_counts=dataset.class_counts(),
@@ -373,7 +435,8 @@ def assemble(
         p_fewer=None if ps is None else tuple(ps[0][n:].tolist()),
         p_difference=None if ps is None else tuple(ps[1].tolist()),
         null_largest=tuple(int(row.max()) for row in rows),
-        densities=_densities(dataset, cells),
+        usual=usual,
+        effects=effects,
         shared=tuple(shared),
         agreement=agree[0],
         null_agreement=float(np.median(known)) if known else None,
@@ -390,11 +453,24 @@ def signed(labelling: Labelling) -> Any:
     return np.subtract(labelling.more, labelling.fewer)
 
 
-def _densities(dataset: Dataset, cells: Any) -> dict[str, tuple[float, ...]]:
-    all_of = np.stack([cells.densities(graph) for graph in dataset.graphs])
+def _usual(
+    dataset: Dataset, cells: Cells, spoken: int
+) -> tuple[dict[str, tuple[Usual, ...]], tuple[float | None, ...]]:
+    """How many connections each class has, by cell, and the effect size of the difference."""
+    counts = np.stack([cells.count(graph) for graph in dataset.graphs]).astype(float)
     labels = dataset.label_array()
-    return {
-        name: tuple(all_of[labels == label].mean(axis=0).tolist())
-        for label, name in enumerate(dataset.class_names)
-        if (labels == label).any()
-    }
+    usual: dict[str, tuple[Usual, ...]] = {}
+    for label, name in enumerate(dataset.class_names):
+        of = counts[labels == label]
+        if not len(of):
+            continue
+        ends: list[tuple[Any, Any]] = [(None, None)] * len(cells)
+        if len(of) >= FEWEST:
+            low, high = prediction_interval(of, cells.sizes)
+            ends = list(zip(low.tolist(), high.tolist(), strict=True))
+        medians = np.median(of, axis=0).tolist()
+        usual[name] = tuple(Usual(m, *both) for m, both in zip(medians, ends, strict=True))
+    groups = counts[labels == spoken], counts[labels != spoken]
+    if min(map(len, groups)) < 2:
+        return usual, (None,) * len(cells)
+    return usual, tuple(hedges_g(*groups).tolist())

@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 from denseflip.classifiers.evaluation import Evaluation
 from denseflip.cohort.labelling import Fit, Labelling, run_labelling
 from denseflip.cohort.settings import CohortSettings
-from denseflip.cohort.shared import Shared, find_shared
+from denseflip.cohort.shared import Shared
+from denseflip.cohort.shared_search import find_shared
 from denseflip.datasets import Dataset
 from denseflip.errors import (
     DatasetError,

@@ -106,6 +106,8 @@ def explain_cohort(
     folds: int = 5,
     max_cells: int = 5,
     cover: float = 0.9,
+    in_range: str | None = None,
+    balance: str | bool | None = None,
     constraints: Constraints | Mapping[str, Any] | None = None,
     confounds: Sequence[str] | str | None = None,
     site: str | None = None,
@@ -146,6 +148,9 @@ def explain_cohort(
         labels are treated like all others, so the p-values stay valid.
     method : the search, the same for all labellings: ``"scan"``, or the name of any method.
     folds, max_cells, cover, seed : see `CohortSettings`.
+    in_range, balance : as in `explain`, for every patient, every labelling and the shared change.
+        By default changes in range are preferred, and the number of edges is kept if the graphs of
+        the new class have nearly the same number. The statement says how many are in range.
     constraints : what may change, as in `explain`; the same for every patient, every labelling and
         the shared change. See `CohortSettings` for those that a cohort refuses.
     confounds, site : columns of the subject table, as in `evaluate`: if the classifier does not
@@ -183,7 +188,8 @@ def explain_cohort(
     terms: Any = constraints or {}
     settings = CohortSettings(
         regions, group, method, patients, folds, max_cells, float(cover), seed,
-        constraints=terms, confounds=column_names(confounds), site=site,
+        constraints=terms, confounds=column_names(confounds), site=site, in_range=in_range,
+        balance=balance,  # type: ignore[arg-type]
     )  # fmt: skip
     workers = 1 if engine == "serial" else jobs
     runner = make_engine(engine, jobs, scheduler)
@@ -274,7 +280,7 @@ def estimate_cohort(
 
     few = replace(settings, patients=_PILOT)
     started = time.perf_counter()
-    found = run_labelling(dataset, few, timed if refit else made, 0)
+    found = run_labelling(dataset, few, timed if refit else made, 0, judged=False)
     per_patient = (time.perf_counter() - started - spent["fit"]) / max(1, found.explained)
     per_fit = spent["fit"] / max(1, spent["fits"])
     group = group_of(dataset, settings)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from denseflip.classifiers.recipes import stratified_folds
+from denseflip.classifiers.refits import Refits, make_refits
 from denseflip.cohort.scan import Scan, spreads_of
 from denseflip.cohort.settings import (
     SCAN,
@@ -27,16 +28,23 @@ from denseflip.cohort.settings import (
 )
 from denseflip.cohort.stats import group_difference
 from denseflip.constraints import Constraints
-from denseflip.counterfactual import Counterfactual
+from denseflip.counterfactual import AsRead, Counterfactual
 from denseflip.datasets import Dataset
+from denseflip.errors import MissingInputError, OracleError
 from denseflip.graph import Cells
 from denseflip.oracles.background import Background
 from denseflip.oracles.protocol import Oracle
 from denseflip.oracles.session import Session
+from denseflip.request import BALANCE, IN_RANGE, Request
+from denseflip.result_scores import Stability
 from denseflip.search.claims.places import whole_claim
 from denseflip.search.claims.redraw import claim_of, redraw
+from denseflip.search.claims.reference import judge_claim, limits_of
+from denseflip.search.claims.stability import claim_stability
+from denseflip.search.constraints.constrained_session import known_constraints_of
+from denseflip.search.core.method import Method
 from denseflip.search.explain import explain
-from denseflip.search.methods.registry import make_method
+from denseflip.search.methods.registry import method_for, takes
 from denseflip.serialise import Serialisable
 
 Fit = Callable[[Dataset], Oracle]
@@ -54,6 +62,12 @@ class Patient(Serialisable, named="a patient of a cohort"):
     changes : cell number → connections added less removed, of the counterfactual found.
     true_as_read : whether redraws of the change flip, too.
     questions : number of queries.
+    in_range : whether every place that is changed ends in the range of the graphs that the
+        classifier was trained on and puts in the other class, as for a single graph (`Limits`);
+        None if that is not known, and under permuted labels.
+    balanced : whether as many connections change elsewhere, so that their number is kept.
+    stability : for how many classifiers trained again on resampled data the change holds; None if
+        the classifier cannot be trained again, and under permuted labels.
     """
 
     id: str
@@ -63,6 +77,9 @@ class Patient(Serialisable, named="a patient of a cohort"):
     true_as_read: bool
     questions: int
     status: str = ""
+    in_range: bool | None = None
+    balanced: bool = False
+    stability: Stability | None = None
 
     @property
     def right(self) -> bool:
@@ -99,6 +116,23 @@ class Labelling(Serialisable, named="the counts of a cohort"):
     questions: int
     patients: tuple[Patient, ...] = field(default=(), repr=False)
 
+    @property
+    def in_range(self) -> int:
+        """How many of the patients counted have a change in range."""
+        return sum(patient.told and patient.in_range is True for patient in self.patients)
+
+    @property
+    def balanced(self) -> int:
+        """How many of the patients counted have a change that keeps the number of connections."""
+        return sum(patient.told and patient.balanced for patient in self.patients)
+
+    @property
+    def stability(self) -> float | None:
+        """Mean share of redraws that flip classifiers trained again, over the patients counted."""
+        seen = [p.stability.share for p in self.patients if p.told and p.stability is not None]
+        known = [share for share in seen if share is not None]
+        return float(np.mean(known)) if known else None
+
 
 # ---- the work ------------------------------------------------------------------------------
 
@@ -122,9 +156,16 @@ def permuted(dataset: Dataset, number: int, seed: int, strata: Ints | None = Non
 
 
 def run_labelling(
-    dataset: Dataset, settings: CohortSettings, fit: Fit | Oracle, number: int
+    dataset: Dataset,
+    settings: CohortSettings,
+    fit: Fit | Oracle,
+    number: int,
+    *,
+    judged: bool = True,
 ) -> Labelling:
     """Train, explain and count under one labelling.
+
+    Under permuted labels, patients who are classified wrongly are not explained: they do not count.
 
     Parameters
     ----------
@@ -133,6 +174,7 @@ def run_labelling(
     fit : trains a classifier on a data set; or a fixed classifier, which is then used for all
         patients, including those that it was trained on.
     number : 0 for the true labels, else the number of the permutation.
+    judged : whether to judge the range and the stability of changes, under the true labels.
     """
     labelled = permuted(dataset, number, settings.seed, held_by(dataset, settings)[1])
     terms = terms_of(dataset, settings)
@@ -145,7 +187,7 @@ def run_labelling(
     fixed = hasattr(fit, "predict")
     fold = np.zeros(len(labels), dtype=np.int64) if fixed else folds_of(labels, settings.folds, rng)
     chosen = _chosen(labels, group, settings.patients, rng)
-    search: Any = None if settings.method == SCAN else make_method(settings.method)
+    search: Any = None if settings.method == SCAN else method_of(settings, cells)
     found: dict[int, Patient] = {}
     for k in range(int(fold.max()) + 1):
         inside = [i for i in chosen if fold[i] == k]
@@ -156,8 +198,24 @@ def run_labelling(
         background = Background(known.graphs)
         if settings.method == SCAN:
             spreads = tuple(spreads_of(cells, known.graphs).tolist())  # once, not per patient
-            search = Scan(cells.taxonomy.name, settings.max_cells, spreads)
+            search = Scan(
+                cells.taxonomy.name,
+                settings.max_cells,
+                spreads,
+                settings.in_range or IN_RANGE[0],
+                settings.balance or BALANCE[0],
+            )
+        judging = None
+        if judged and not number:
+            judging = _Judging(background, _refits(known, oracle))
+        answers: dict[int, Any] = {}
+        if number:  # nobody reads of patients who do not count
+            asked = Session(oracle).query_all([labelled.graphs[i] for i in inside])
+            answers = {i: a.label for i, a in zip(inside, asked, strict=True)}
         for i in inside:
+            if answers and answers[i] != labelled.labels[i]:
+                found[i] = Patient(labelled.ids[i], labelled.labels[i], answers[i], {}, False, 1)
+                continue
             seed = int(np.random.default_rng([settings.seed, 22, number, i]).integers(2**31))
             result = explain(
                 labelled.graphs[i],
@@ -169,7 +227,7 @@ def run_labelling(
                 seed=seed,
                 confirm=0,
             )
-            found[i] = _patient(labelled, i, result, cells, oracle, terms)
+            found[i] = _patient(labelled, i, result, cells, oracle, terms, judging)
     patients = tuple(found[i] for i in sorted(found))
     more, fewer = count_changes(patients, len(cells), spoken)
     return Labelling(
@@ -184,6 +242,14 @@ def run_labelling(
     )
 
 
+def method_of(settings: CohortSettings, cells: Cells) -> Method:
+    """The method of the settings, searching in these cells where it has such an option."""
+    request = Request(settings.method, in_range=settings.in_range, balance=settings.balance)
+    if takes(settings.method, "max_cells"):
+        request = replace(request, max_cells=settings.max_cells)
+    return method_for(replace(request, regions=cells.taxonomy.name))
+
+
 def _patient(
     dataset: Dataset,
     i: int,
@@ -191,35 +257,72 @@ def _patient(
     cells: Cells,
     oracle: Oracle,
     constraints: Constraints | None,
+    judging: _Judging | None,
 ) -> Patient:
+    """The result of one patient."""
     changes: dict[int, int] = {}
-    read, asked = result.as_read, result.calls
-    if result.found and read is None:  # a search over pairs: use the claim of its shortest sentence
+    read, asked, in_range, balanced = result.as_read, result.calls, None, False
+    stability = None
+    if result.found:
         session = Session(oracle)
-        claim = claim_of(
-            result, session, cells.taxonomy, nodes=dataset.nodes, constraints=constraints
-        )
-        read = redraw(
-            result, claim, session, seed=result.seed, nodes=dataset.nodes, constraints=constraints
-        )
+        nodes = dataset.nodes
+        if read is None:  # a search over pairs: use the claim of its shortest sentence
+            claim = claim_of(result, session, cells.taxonomy, nodes=nodes, constraints=constraints)
+            read = redraw(
+                result, claim, session, seed=result.seed, nodes=nodes, constraints=constraints
+            )
+            asked += session.calls
+        else:
+            claim = whole_claim(result, "regions", cells.taxonomy, nodes)[0]
+            claim = replace(claim, reading=read.reading)
+        balanced = claim.balanced
         for (a, b), added, removed in claim.amounts:
             assert b is not None
             changes[cells.number((a, b))] = added - removed
-        asked += session.calls
-    elif result.found:
-        claim, _ = whole_claim(result, "regions", cells.taxonomy, dataset.nodes)
-        for (a, b), added, removed in claim.amounts:
-            assert b is not None
-            changes[cells.number((a, b))] = added - removed
+        if judging is not None and _is_about(read, cells):
+            background, refits = judging
+            bound = known_constraints_of(result, nodes, background, constraints)
+            limits = limits_of(result, claim, background, session, bound)
+            if limits is not None:
+                places = judge_claim(claim, limits.reference, limits.redraw)
+                known = {place.in_range for place in places}
+                in_range = None if None in known else all(known)
+            if refits is not None:
+                stability = claim_stability(
+                    result, claim, session, refits, background, bound, result.seed
+                )
     return Patient(
         dataset.ids[i],
         dataset.labels[i],
         result.label_before if isinstance(result.label_before, int) else None,
         dict(sorted(changes.items())),
-        read is not None and read.language == "regions" and read.true,
+        _is_about(read, cells) and read is not None and read.true,
         asked,
         str(result.status),
+        in_range,
+        balanced,
+        stability,
     )
+
+
+class _Judging(NamedTuple):
+    """What a change is judged with, beside its redraws: real graphs, and the refits."""
+
+    background: Background
+    refits: Refits | None
+
+
+def _refits(dataset: Dataset, oracle: Oracle) -> Refits | None:
+    """The classifier trained again on samples of its training data; None if it cannot be."""
+    try:
+        return make_refits(dataset, oracle)
+    except (MissingInputError, OracleError):
+        return None
+
+
+def _is_about(read: AsRead | None, cells: Cells) -> bool:
+    """Whether a sentence was tested in these regions; a method may have chosen others."""
+    return read is not None and read.language == "regions" and read.regions == cells.taxonomy.name
 
 
 def count_changes(patients: Sequence[Patient], n_cells: int, spoken: int) -> list[tuple[int, ...]]:

@@ -2,30 +2,42 @@
 
 It finds the one region pair that needs the smallest change to flip the classifier. Changes are
 measured in standard deviations over the cohort, regardless of class: a region pair that varies much
-between people may change much. If no region pair suffices alone, `brief` searches for a few.
+between people may change much. If no region pair suffices alone, `brief` searches for a few. Both
+search in range first and keep the number of edges where the data keep it, as for a single graph.
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from denseflip.counterfactual import Step
+from denseflip.counterfactual import BALANCE, Step
 from denseflip.graph import Cells, Graph
 from denseflip.oracles.base_session import BaseSession
 from denseflip.search.claims.claim import Amount, Amounts, Place
+from denseflip.search.claims.elsewhere import Elsewhere, TooFewError
 from denseflip.search.claims.places import Places
 from denseflip.search.claims.redraw import Redraw
+from denseflip.search.claims.reference import Limits, Reference
 from denseflip.search.claims.repeats import Repeats
 from denseflip.search.constraints.bound_constraints import BoundConstraints
 from denseflip.search.core.method import Conversation
-from denseflip.search.core.probing import Probe, gallop
+from denseflip.search.core.probing import Probe, SharedSession, gallop
 from denseflip.search.core.problem import BACKGROUND, REGIONS, Problem, StopSearch, Walk
-from denseflip.search.methods.brief import Brief, unsuitable
+from denseflip.search.methods.brief import (
+    Attempt,
+    Brief,
+    attempts,
+    keeps_edges,
+    no_sentence_note,
+    place_name,
+    unsuitable,
+)
 
 DRAWS = 5  # redraws of a claim; all must flip
 _LOWEST, _STEP, _LEVELS = 0.25, math.sqrt(2), 18  # standard deviations, 0.25 to 90
@@ -38,18 +50,22 @@ class Scan(Conversation):
     """Finds the one cell that flips the label with the smallest change, in standard deviations.
 
     The background should be the graphs that the classifier was trained on: their standard
-    deviation is the unit, and `brief` learns from them if it is called.
+    deviation is the unit, they are the reference for the range, and `brief` learns from them if it
+    is called.
 
     Parameters
     ----------
     regions : the taxonomy; None for the node table's first.
     max_cells : maximum number of cells in a sentence, if one is not enough.
     spreads : the result of `spreads_of`, if already known; else it is computed.
+    in_range, balance : as in `Brief`.
     """
 
     regions: str | None = None
     max_cells: int = 5
     spreads: tuple[float, ...] | None = field(default=None, repr=False)
+    in_range: str = "prefer"
+    balance: str = "auto"
 
     @property
     def needs(self) -> frozenset[str]:
@@ -64,29 +80,88 @@ class Scan(Conversation):
             raise StopSearch
         assert problem.background is not None
         places = Places(problem.graph, taxonomy, problem.constraints)
-        probe = Probe(problem, session)
-        repeats = Repeats(Redraw(places), problem.rng, draws=DRAWS, misses=0)
+        session = SharedSession(session)  # the attempts share answers
         spreads = self.spreads
         if spreads is None:
             spreads = tuple(spreads_of(places.cells, problem.background.graphs).tolist())
-        most = None if problem.constraints is None else most_pairs(problem.constraints)
-        found = _Single(probe, places, repeats, spreads, most).search()
-        if found is None:
-            if self.max_cells == 1:
-                problem.note("No single region pair is enough.")
-                raise StopSearch
-            return Brief(
-                regions=taxonomy.name, max_cells=self.max_cells, in_range="ignore", balance="off"
-            )(problem, session)
-        codes = repeats.codes((found,))
-        name = places.cells.name((found.place[0], found.place[1] or 0))
-        n = problem.graph.n_nodes
-        block = "densify" if found.added else "sparsify"
-        toggled = tuple(divmod(int(code), n) for code in codes)
-        step = Step(block, "block", toggled, name=name, iteration=1)
-        walk = problem.end(problem.graph.toggle_codes(codes), probe.answer(codes).label, [step])
-        walk.as_read = repeats.redraw.outcome([True] * DRAWS)
-        return walk
+        brief = Brief(
+            regions=taxonomy.name,
+            max_cells=self.max_cells,
+            in_range=self.in_range,
+            balance=self.balance,
+        )
+        for attempt in attempts(brief, problem):
+            for one_class in problem.by_target():
+                may_waive = self.in_range != "require"
+                walk = _single_walk(one_class, session, places, spreads, attempt, may_waive)
+                if walk is not None:
+                    return walk
+            if self.max_cells > 1:
+                claims = brief.find_claims(problem, session, taxonomy, attempt)
+                if claims:
+                    return brief.walk(problem, claims, taxonomy)
+        problem.note(no_sentence_note(taxonomy, attempt))
+        raise StopSearch
+
+
+def _single_walk(
+    problem: Problem,
+    session: BaseSession,
+    places: Places,
+    spreads: Sequence[float],
+    attempt: Attempt,
+    may_waive: bool,
+) -> Walk | None:
+    """The walk to the smallest change of one cell that holds; None if there is none.
+
+    With one direction only, the number of edges may leave its range (`may_waive`), as in `brief`.
+    """
+    reference = None
+    if any(problem.accepts(label) for label in problem.background_labels):
+        reference = Reference(places, *problem.split_background("scan"))
+    kept = reference is not None and keeps_edges(problem, reference)
+    balanced = attempt.balance == "on" or (attempt.balance == "auto" and kept)
+    if attempt.unbalanced_only and not kept:
+        return None  # the same search as before
+    if reference is None and (attempt.in_range or balanced):
+        return None
+    elsewhere = Elsewhere(places, *problem.frequencies("scan")) if balanced else None
+    redraw = Redraw(places, elsewhere=elsewhere)
+    limits = inner = None
+    if reference is not None and reference.is_known:
+        limits = inner = Limits(reference, redraw)
+        if attempt.in_range and problem.one_way and reference.keeps_edges:
+            if not may_waive:
+                return None
+            inner = Limits(reference, redraw, total=False)
+    if attempt.in_range and limits is None:
+        return None
+    probe = Probe(problem, session, keep=False)
+    repeats = Repeats(redraw, problem.rng, draws=DRAWS, misses=0)
+    most = None
+    if problem.constraints is not None:
+        most = most_pairs(problem.constraints, balanced=balanced)
+    search = _Single(probe, places, repeats, spreads, most, inner if attempt.in_range else None)
+    found = search.search()
+    if found is None:
+        return None
+    codes = repeats.codes((found,))
+    a, b = found.place
+    assert b is not None
+    here = places.cells.numbers(codes) == places.cells.number((a, b))
+    n = problem.graph.n_nodes
+    steps: list[Step] = []
+    for block, part in (("densify" if found.added else "sparsify", here), (BALANCE, ~here)):
+        toggled = tuple(divmod(int(code), n) for code in codes[part])
+        if toggled:
+            name = "" if block == BALANCE else place_name(problem, places.taxonomy, found.place)
+            steps.append(Step(block, "block", toggled, name=name, iteration=len(steps) + 1))
+    walk = problem.end(problem.graph.toggle_codes(codes), probe.answer(codes).label, steps)
+    assert places.taxonomy is not None
+    names = tuple(places.taxonomy.regions[r] for r in found.place if r is not None)
+    walk.as_read = replace(redraw.outcome([True] * DRAWS), places=(names,), balanced=balanced)
+    walk.in_range = None if limits is None else limits.allow((found,))
+    return walk
 
 
 class _Single:
@@ -99,14 +174,17 @@ class _Single:
         repeats: Repeats,
         spreads: Sequence[float],
         most: int | None = None,
+        limits: Limits | None = None,
     ) -> None:
-        self.probe, self.places, self.repeats = probe, places, repeats
+        self.probe, self.places, self.repeats, self.limits = probe, places, repeats, limits
         self.moves: list[tuple[Place, bool, int, float]] = []  # place, adding, room, spread
         rooms = zip(places.addable.tolist(), places.removable.tolist(), strict=True)
         for unit, both, spread in zip(places.every, rooms, spreads, strict=True):
             for adding, room in zip((True, False), both, strict=True):
                 if most is not None:
                     room = min(room, most)
+                if limits is not None:
+                    room = largest_in_range(limits, unit, room, adding=adding)
                 if room:
                     self.moves.append((unit, adding, room, spread))
 
@@ -170,22 +248,50 @@ class _Single:
         """The amount, raised until all redraws flip."""
         unit, adding, room, _ = self.moves[i]
         for _ in range(_TRIES):
-            if self.repeats.holds((amount,), self.probe):
-                return amount
+            if self._holds(amount):
+                return self._inside(amount)
             if amount.total == room:
                 return None
             more = max(amount.total + 1, round(amount.total * _GROWTH))
             amount = amount_of(unit, adding, min(room, more))
         return None
 
+    def _holds(self, amount: Amount) -> bool:
+        try:
+            return self.repeats.holds((amount,), self.probe)
+        except TooFewError:
+            return False
 
-def most_pairs(terms: BoundConstraints) -> int | None:
+    def _inside(self, amount: Amount) -> Amount:
+        """The amount, increased if that brings a place from outside into the interval."""
+        if self.limits is None:
+            return amount
+        more = self.limits.reach(amount)
+        reached = more != amount and self.limits.allow((more,)) and self._holds(more)
+        return more if reached else amount
+
+
+def most_pairs(terms: BoundConstraints, *, balanced: bool = False) -> int | None:
     """Maximum number of pairs to add, or remove, in a single place; None for no limit."""
     given, n_edges = terms.constraints, terms.graph.n_edges
-    bounds = [] if given.max_edits is None else [given.max_edits]
-    if given.keep_density is not None:
+    bounds = []
+    if given.max_edits is not None:  # as many change elsewhere if the number of edges is kept
+        bounds.append(given.max_edits // 2 if balanced else given.max_edits)
+    if given.keep_density is not None and not balanced:
         bounds.append(int(given.keep_density / 100 * n_edges + 1e-9))
     return min(bounds, default=None)
+
+
+def largest_in_range(limits: Limits, place: Place, room: int, *, adding: bool) -> int:
+    """The most pairs, up to this many, that may be added, or removed, in one place alone."""
+
+    def leaves(pairs: int) -> bool:
+        return not limits.allow((amount_of(place, adding, pairs),))
+
+    room = limits.clip(amount_of(place, adding, room)).total
+    if not room or not leaves(room):
+        return room
+    return bisect_left(range(1, room + 1), True, key=leaves)
 
 
 def spreads_of(cells: Cells, graphs: tuple[Graph, ...]) -> npt.NDArray[np.float64]:

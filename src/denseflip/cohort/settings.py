@@ -21,9 +21,10 @@ from denseflip.errors import (
 )
 from denseflip.graph import Cells
 from denseflip.oracles.background import Background
+from denseflip.request import Request
 from denseflip.search.constraints.bound_constraints import bind_constraints
 from denseflip.search.methods.brief import unsuitable
-from denseflip.search.methods.registry import make_method
+from denseflip.search.methods.registry import method_for
 from denseflip.serialise import Serialisable
 
 Ints = npt.NDArray[np.int64]
@@ -57,6 +58,8 @@ class CohortSettings(Serialisable, named="the settings of a cohort", closed=True
         are refused; ``allow_seen`` refers to the whole cohort.
     confounds, site : columns of the subject table. Labels are permuted within the strata of
         `held_by`, and the classifier is evaluated against all of them.
+    in_range, balance : as in `Request`, for every patient and labelling and for the shared change;
+        None for ``"prefer"`` and ``"auto"``.
     """
 
     regions: str | None = None
@@ -70,6 +73,8 @@ class CohortSettings(Serialisable, named="the settings of a cohort", closed=True
     constraints: Mapping[str, Any] = field(default_factory=dict, hash=False)
     confounds: tuple[str, ...] = ()
     site: str | None = None
+    in_range: str | None = None
+    balance: str | None = None
 
     def __post_init__(self) -> None:
         whole_number("folds", self.folds, minimum=2)
@@ -81,9 +86,15 @@ class CohortSettings(Serialisable, named="the settings of a cohort", closed=True
         if not share or not 0 < self.cover <= 1:
             msg = f"cover must be a share above 0 and at most 1; got {shown(self.cover)}."
             raise InvalidParameterError(msg, parameter="cover")
-        if self.method != SCAN:
-            make_method(self.method)  # raises on an unknown name
         terms = Constraints.of(self.constraints)
+        request = Request(
+            "brief" if self.method == SCAN else self.method,
+            in_range=self.in_range,
+            balance=self.balance,
+            constraints=terms,
+        )
+        method_for(request)  # raises on an unknown name, and if the method has no such option
+        object.__setattr__(self, "balance", request.balance)
         for name, instead in _NOT_HERE.items():
             if getattr(terms, name) is not None:
                 msg = f"The constraint {name} is not available for a cohort: {instead}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from denseflip.story.wording.constraint_words import constraints_in_words
@@ -10,7 +10,7 @@ from denseflip.story.wording.naming import join_words
 
 if TYPE_CHECKING:
     from denseflip.cohort.cohort import CellRow, Cohort
-    from denseflip.cohort.shared import SharedChange
+    from denseflip.cohort.shared import HalfChange, SharedChange
 
 _LISTED = 5  # cells named in a sentence
 
@@ -53,6 +53,7 @@ def _sentences(cohort: Cohort) -> Iterator[str]:
             "following as hypotheses."
         )
     yield _who(cohort)
+    yield from _believable(cohort)
     if terms := constraints_in_words(cohort.settings.constraints):
         yield f"The search for changes was constrained: {'; '.join(terms)}."
     if cohort.verdict == "named":
@@ -101,6 +102,38 @@ def _who(cohort: Cohort) -> str:
     )
 
 
+def _believable(cohort: Cohort) -> Iterator[str]:
+    """Say how many changes are in range, keep the number of edges, and hold after retraining."""
+    seen = cohort.observed
+    if not seen.told:
+        return
+    inside, asked = seen.in_range, cohort.settings.in_range
+    unknown = sum(p.told and p.in_range is None for p in seen.patients)
+    text = (
+        f"{_share(inside, seen.told)} changes are in range of real {cohort.noun} of the other class"
+    )
+    if unknown:
+        text += f" ({unknown} cannot be judged: too few {cohort.noun} are classified as that class)"
+    if inside < seen.told and asked != "ignore":
+        text += "; otherwise none in range was found"
+    if seen.balanced:
+        kept = _share(seen.balanced, seen.told)
+        text += f", and {kept} keep the number of {cohort.units}: as many change elsewhere"
+    yield f"{text[0].upper()}{text[1:]}."
+    if seen.stability is not None:
+        text = (
+            f"On average, {100 * seen.stability:.0f} % of the redraws of a change also flip "
+            "classifiers trained again on resampled data"
+        )
+        if seen.stability < 0.5:
+            text += ": the changes tell of these very classifiers, not of the groups"
+        yield f"{text}."
+
+
+def _share(some: int, all_of: int) -> str:
+    return f"all {all_of}" if some == all_of else f"{some} of {all_of}"
+
+
 def _confounds(cohort: Cohort) -> str:
     """Say which confounds the p-values account for, and which they do not."""
     left = [name for name in cohort.settings.confounds if name not in cohort.held]
@@ -123,9 +156,22 @@ def _named(cohort: Cohort, row: CellRow) -> str:
     return (
         f"In {row.patients} of {cohort.observed.explained} {cohort.noun} the decision depends on "
         f"{place_words(row.name, cohort.units)}: {row.direction} of them indicate {spoken} "
-        f"(median change {row.amount:g}; p = {row.p:.3g}, {kind}, "
-        f"{cohort.permutations} label permutations, {least})."
+        f"(median change {row.amount:,g}, in range in {row.in_range}; p = {row.p:.3g}, {kind}, "
+        f"{cohort.permutations} label permutations, {least}). {usual_words(cohort, row)}"
     )
+
+
+def usual_words(cohort: Cohort, row: CellRow) -> str:
+    """What the classes have in a cell: median, interval and effect size."""
+    parts = []
+    for name, usual in cohort.usual.items():
+        there = usual[row.cell]
+        text = f"{name} {cohort.noun} usually have {there.median:,g}"
+        if there.low is not None and there.high is not None:
+            text += f" (95 % between {there.low:,} and {there.high:,})"
+        parts.append(text)
+    effect = "" if row.effect is None else f"; effect size g = {row.effect:.1f}"
+    return f"There, {join_words(parts)}{effect}."
 
 
 def _nothing(cohort: Cohort) -> str:
@@ -166,16 +212,15 @@ def _untested(cohort: Cohort) -> Iterator[str]:
 
 
 def shared_words(cohort: Cohort, change: SharedChange) -> str:
-    """Describe how many held-out patients one shared change flips."""
+    """Describe how many held-out patients one shared change flips, and whether it is in range."""
     source = cohort.class_names[change.source]
     if not any(half.amounts for half in change.halves):
+        required = " and is in range" if cohort.settings.in_range == "require" else ""
         return (
             f"No shared change of at most {cohort.settings.max_cells} region pairs that flips "
-            f"{source} {cohort.noun} was found."
+            f"{source} {cohort.noun}{required} was found."
         )
-    changes = [
-        change_words(cohort, half.amounts, half.reading) for half in change.halves if half.amounts
-    ]
+    changes = [change_words(cohort, half) for half in change.halves if half.amounts]
     changes = list(dict.fromkeys(changes))
     chosen = (
         changes[0]
@@ -196,20 +241,41 @@ def shared_words(cohort: Cohort, change: SharedChange) -> str:
     return (
         f"One shared change, {chosen}, flips {change.flipped} of the {change.counted} correctly "
         f"classified {source} {cohort.noun} (95 % confidence interval {100 * low:.0f} to "
-        f"{100 * high:.0f} %; {seen}). It was chosen on one half of the {cohort.noun} and tested "
-        "on the other, then with the halves swapped."
+        f"{100 * high:.0f} %; {seen}). {_shared_range(change)}It was chosen on one half of the "
+        f"{cohort.noun} and tested on the other, then with the halves swapped."
     )
 
 
-def change_words(cohort: Cohort, amounts: Mapping[int, int], reading: str) -> str:
+def _shared_range(change: SharedChange) -> str:
+    """Whether a shared change is in range for those that it flips, ending with a space."""
+    fallen = [half.fallback for half in change.halves if half.amounts]
+    text = ""
+    if change.flipped:
+        each = f"all {change.flipped}" if change.in_range == change.flipped else change.in_range
+        text = f"It is in range for {each or 'none'} of them"
+    if any(fallen):
+        where = "" if all(fallen) else " on one half"
+        none = f"o shared change in range was found{where}"
+        text = f"{text}: n{none}" if text else f"N{none}"
+    if change.limited:
+        few = f"{change.limited} of them have" if change.limited > 1 else "one of them has"
+        text += f"; {few} less of the change, as much as the range or the graph allows"
+    return f"{text}. " if text else ""
+
+
+def change_words(cohort: Cohort, half: HalfChange) -> str:
     """Describe a change: ``36 more connections between A and B``."""
-    typical = " typical of the other class" if reading == "typical" else ""
+    typical = " typical of the other class" if half.reading == "typical" else ""
     parts = []
-    for cell, amount in amounts.items():
+    for cell, amount in half.amounts.items():
         direction = "more" if amount > 0 else "fewer"
         units = f"{direction} {cohort.units}"
         parts.append(f"{abs(amount):,} {place_words(cohort.cell_names[cell], units)}{typical}")
-    return " and ".join(parts)
+    text = " and ".join(parts)
+    net = sum(half.amounts.values())
+    if half.balanced and net:
+        text += f" and as many {'fewer' if net > 0 else 'more'} elsewhere"
+    return text
 
 
 def _beside(cohort: Cohort) -> Iterator[str]:

@@ -19,10 +19,11 @@ from denseflip.report.cohort_pictures import (
 from denseflip.report.facts import Chip
 from denseflip.report.html import Context, Fact, TableContext
 from denseflip.report.page_figures import PageFigure, page_figure
+from denseflip.request import BALANCE, IN_RANGE
 from denseflip.story.wording.constraint_words import constraints_in_words
 
 if TYPE_CHECKING:
-    from denseflip.cohort.cohort import Cohort
+    from denseflip.cohort.cohort import Cohort, Usual
 
 _LISTED = 1000  # patients of the table
 
@@ -120,19 +121,21 @@ def cohort_figures(cohort: Cohort) -> Iterator[PageFigure]:
 
 def _cell_table(cohort: Cohort) -> TableContext:
     spoken = cohort.class_names[cohort.spoken]
-    names = tuple(cohort.densities)
     columns = (
-        "regions", f"indicates {spoken}", cohort.noun, "changed (median)", "p",
-        *(f"density, {name}" for name in names), "difference (t)", "p (difference)",
+        "regions", f"indicates {spoken}", cohort.noun, "in range", "changed (median)", "p",
+        *(f"{name} (median, 95 %)" for name in cohort.usual), "effect (g)", "difference (t)",
+        "p (difference)",
     )  # fmt: skip
     rows = tuple(
         (
             row.name,
             row.direction,
             f"{row.patients} of {cohort.observed.explained}",
+            f"{row.in_range} of {row.patients}",
             f"{row.amount:g}",
             _p(row.p),
-            *(f"{cohort.densities[name][row.cell]:.3f}" for name in names),
+            *(_usual(usual[row.cell]) for usual in cohort.usual.values()),
+            "–" if row.effect is None else f"{row.effect:.2f}",
             f"{row.difference:.2f}",
             _p(row.p_difference),
         )
@@ -143,9 +146,12 @@ def _cell_table(cohort: Cohort) -> TableContext:
         if cohort.correction == "max"
         else "false discovery rate (Benjamini–Hochberg)"
     )
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = (
+        f"Median of each class, and the interval in which one more of these {cohort.noun} would "
+        f"lie with 95 % probability, in numbers of {cohort.units}.",
+    )
     if cohort.permutations:
-        notes = (
+        notes += (
             f"p: {kind}, {cohort.permutations} permutations; smallest possible value "
             f"{cohort.smallest_p:.2g}.",
         )
@@ -168,13 +174,18 @@ def _patient_table(cohort: Cohort) -> TableContext:
         shared = "–" if patient.id not in counted else "yes" if patient.id in flipped else "no"
         told = "yes" if patient.told else "no"
         given = names[answer] if known and answer is not None else str(answer)
-        rows.append((patient.id, names[patient.label], given, change or "–", told, shared))
+        inside = {True: "yes", False: "no", None: "–"}[patient.in_range]
+        stable = None if patient.stability is None else patient.stability.share
+        row = (patient.id, names[patient.label], given, change or "–", told, inside)
+        rows.append((*row, "–" if stable is None else f"{stable:.2f}", shared))
     columns = (
         "id",
         "class",
         "answer",
         "change that flips",
         "counts",
+        "in range",
+        "stability",
         "flipped by the shared change",
     )
     total = len(cohort.observed.patients)
@@ -199,8 +210,16 @@ def _facts(cohort: Cohort) -> Iterator[Fact]:
     if settings.confounds:
         within = f" (labels permuted within {', '.join(cohort.held)})" if cohort.held else ""
         yield Fact("confounds", f"{', '.join(settings.confounds)}{within}")
+    yield Fact("in range", settings.in_range or IN_RANGE[0])
+    yield Fact("edges kept", settings.balance or BALANCE[0])
     yield Fact("seed", str(settings.seed))
     yield Fact("queries", f"{cohort.questions:,}")
+
+
+def _usual(usual: Usual) -> str:
+    if usual.low is None or usual.high is None:
+        return f"{usual.median:,g}"
+    return f"{usual.median:,g} ({usual.low:,}–{usual.high:,})"
 
 
 def _p(p: float | None) -> str:

@@ -20,8 +20,8 @@ from denseflip.oracles.session import Session
 from denseflip.search.claims.claim import Claim
 from denseflip.search.claims.elsewhere import TooFewError
 from denseflip.search.claims.places import Places, whole_claim
-from denseflip.search.claims.redraw import DRAWS, Redraw, Sides, fresh_rng, redraw_of
-from denseflip.search.claims.reference import Limits, PlaceReference, Reference, judge_claim
+from denseflip.search.claims.redraw import DRAWS, Redraw, fresh_rng
+from denseflip.search.claims.reference import Limits, PlaceReference, judge_claim, limits_of
 from denseflip.search.claims.stability import claim_stability
 from denseflip.search.constraints.bound_constraints import BoundConstraints
 from denseflip.search.constraints.constrained_session import constrain, constraints_of
@@ -163,7 +163,7 @@ def describe(
     reference: tuple[PlaceReference, ...] = ()
     level: AsRead | None = None
     if session is not None and others is not None and check.claim.amounts:
-        limits = _limits(result, check.claim, others, session, bound)
+        limits = limits_of(result, check.claim, others, session, bound)
         if limits is not None:
             reference = judge_claim(check.claim, limits.reference, limits.redraw, check.edits)
             in_range = all(place.in_range for place in reference)
@@ -188,28 +188,6 @@ def describe(
         true_class=None if true_class is None else _class_name(clean_label(true_class), names),
         stability=stable,
     )
-
-
-def _limits(
-    result: Counterfactual,
-    claim: Claim,
-    background: Background,
-    session: BaseSession,
-    bound: BoundConstraints | None,
-) -> Limits | None:
-    """The amounts that real graphs allow in the places of the claim; None if they are unknown."""
-    if claim.language == "pairs":
-        return None
-    by_truth = result.by_true_labels
-    labels = background.true_labels(session) if by_truth else background.labels(session)
-    sides = Sides.of_background(background, session, result.label_before, claim.label)
-    graphs = background.graphs
-    same = [g for g, label in zip(graphs, labels, strict=True) if label == result.label_before]
-    group = [g for g, label in zip(graphs, labels, strict=True) if label == claim.label]
-    if not group:
-        return None
-    redraw = redraw_of(result, claim, sides, bound)
-    return Limits(Reference(redraw.places, same, group), redraw)
 
 
 def _level(

@@ -21,7 +21,7 @@ from denseflip.files import try_lock
 from denseflip.oracles.background import Background
 from denseflip.oracles.progress import Progress
 from denseflip.oracles.session import Event, Session
-from denseflip.request import PER_METHOD, Request
+from denseflip.request import OF_COHORT, PER_METHOD, Request
 from denseflip.search.constraints.bound_constraints import bind_constraints
 from denseflip.search.core.refinement import REFINER_WORDS, REFINERS
 from denseflip.search.explain import constraints_for
@@ -51,7 +51,7 @@ _USES: dict[str, tuple[str, frozenset[str]]] = {
     "compare": ("a comparison of methods", frozenset(OPTIONS) - {*PER_METHOD, "n"}),
     "cohort": (
         "what a group has in common",
-        frozenset({"regions", "max_cells", "seed", *(f.name for f in fields(Constraints))}),
+        frozenset({*OF_COHORT, *(f.name for f in fields(Constraints))}),
     ),
     "judge": ("the evaluation of a classifier", frozenset()),
 }
@@ -228,6 +228,8 @@ class Work:
             seed=request.seed,
             constraints=request.constraints.given,
             max_cells=request.max_cells or MAX_CELLS,
+            in_range=request.in_range,
+            balance=request.balance,
             engine="serial",
             progress=lambda done, of: live.tell(stage="permuting", done=done, of=of),
         )

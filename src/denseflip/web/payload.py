@@ -28,7 +28,10 @@ from denseflip.story.story import Story
 from denseflip.workflow.compare import Compared
 from denseflip.workflow.whatif import steps_of
 
-_CELL = ("name", "direction", "patients", "share", "amount", "p", "difference", "p_difference")
+_CELL = (
+    *("name", "direction", "patients", "share", "in_range", "amount", "p", "effect", "difference"),
+    "p_difference",
+)
 
 
 def view_of(story: Story, front: Sequence[Story] = ()) -> dict[str, Any]:

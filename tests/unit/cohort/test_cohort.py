@@ -6,12 +6,15 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
+from scipy import stats
 
 from denseflip.cohort.cohort import Cohort
 from denseflip.cohort.settings import CohortSettings
 from denseflip.errors import FileFormatError, UnknownNameError
-from groups import CELLS, CHANCE, GOOD, found_cohort, labelling
+from denseflip.result_scores import Stability
+from groups import CELLS, CHANCE, DATA, GOOD, found_cohort, labelling
 
 
 def test_what_is_more_than_chance_is_named_with_direction_amount_and_p() -> None:
@@ -36,6 +39,100 @@ def test_what_is_more_than_chance_is_named_with_direction_amount_and_p() -> None
     assert "each with a classifier that was not trained on it" in found.statement
     assert "flips 4 of the 5 correctly classified A graphs (95 % confidence" in found.statement
     assert "used neither to choose the change nor to train" in found.statement
+
+
+def test_what_the_groups_have_stands_beside_the_named_place() -> None:
+    found = found_cohort()
+    (row,) = found.named
+    counts = {
+        name: [
+            np.isin(CELLS.members((0, 1)), g.codes).sum()
+            for g, y in zip(DATA.graphs, DATA.labels, strict=True)
+            if DATA.class_names[y] == name
+        ]
+        for name in DATA.class_names
+    }
+    for name, listed in counts.items():
+        usual = found.usual[name][row.cell]
+        assert usual.median == np.median(listed)
+        half = stats.t.ppf(0.975, 9) * max(np.std(listed, ddof=1), 0.5) * np.sqrt(1.1)
+        assert usual.low == max(0, np.ceil(np.mean(listed) - half))
+        assert usual.high == min(16, np.floor(np.mean(listed) + half))
+        said = f"{name} graphs usually have {usual.median:g} (95 % between {usual.low} and"
+        assert said in found.statement
+    a, b = (np.array(counts[name], dtype=float) for name in DATA.class_names)
+    pooled = np.sqrt((a.var(ddof=1) + b.var(ddof=1)) / 2)
+    assert row.effect == pytest.approx((b.mean() - a.mean()) / pooled * (1 - 3 / (4 * 20 - 9)))
+    head, line = (x.split("\t") for x in found.to_tsv().splitlines())
+    there = dict(zip(head, line, strict=True))
+    assert there["in_range"] == str(row.in_range)
+    assert float(there["median_B"]) == found.usual["B"][row.cell].median
+
+
+@pytest.mark.parametrize(
+    ("inside", "asked", "said"),
+    [
+        (18, None, "All 18 changes are in range of real graphs of the other class."),
+        (12, None, "12 of 18 changes are in range of real graphs of the other class; otherwise"),
+        (12, "ignore", "12 of 18 changes are in range of real graphs of the other class."),
+        (0, None, "0 of 18 changes are in range of real graphs of the other class; otherwise none"),
+    ],
+)
+def test_how_many_changes_are_in_range_is_said(inside: int, asked: Any, said: str) -> None:
+    base = found_cohort()
+    patients = tuple(replace(p, in_range=i < inside) for i, p in enumerate(base.observed.patients))
+    settings = CohortSettings(in_range=asked)
+    found = replace(base, observed=replace(base.observed, patients=patients), settings=settings)
+    assert said in found.statement
+    assert found.in_range == found.to_dict()["in_range"] == inside
+    assert found.named[0].in_range == inside
+    assert f"in range in {inside}; p = " in found.statement
+    head, *lines = found.patients_tsv().splitlines()
+    at = head.split("\t").index("in_range")
+    assert sum(line.split("\t")[at] == "yes" for line in lines) == inside
+    assert Cohort.from_dict(json.loads(found.to_json())) == found
+
+
+def test_balance_and_stability_are_said() -> None:
+    base = found_cohort()
+    patients = tuple(
+        replace(p, in_range=True, balanced=True, stability=Stability(4, (0.5, 0.3), 20))
+        for p in base.observed.patients
+    )
+    found = replace(base, observed=replace(base.observed, patients=patients))
+    assert "and all 18 keep the number of connections: as many change elsewhere." in (
+        found.statement
+    )
+    assert "On average, 40 % of the redraws of a change also flip classifiers trained" in (
+        found.statement
+    )
+    assert "the changes tell of these very classifiers, not of the groups." in found.statement
+    assert "trained again" not in base.statement
+
+
+def test_a_shared_change_says_for_whom_it_is_in_range() -> None:
+    base = found_cohort()
+    (half,) = base.shared[0].halves
+
+    def said(**facts: Any) -> str:
+        change = replace(base.shared[0], halves=(replace(half, **facts),))
+        return replace(base, shared=(change,)).statement
+
+    everybody = said(in_range=half.flipped, balanced=True)
+    assert "5 more connections between X and Y and as many fewer elsewhere, flips 4" in everybody
+    assert "It is in range for all 4 of them." in everybody
+    fallen = said(fallback=True)
+    assert "It is in range for none of them: no shared change in range was found." in fallen
+    some = said(in_range=half.flipped[:1], limited=half.flipped[:1], fallback=True)
+    assert "It is in range for 1 of them: no shared change in range was found; one of" in some
+    assert "No shared change in range was found." in said(flipped=(), fallback=True)
+    with pytest.raises(ValueError, match="is not flipped"):
+        replace(half, in_range=("x",))
+    required = replace(base, settings=CohortSettings(in_range="require"))
+    change = replace(base.shared[0], halves=(replace(half, amounts={}, flipped=()),))
+    assert "that flips A graphs and is in range was found." in (
+        replace(required, shared=(change,)).statement
+    )
 
 
 def test_at_chance_nothing_is_said_but_that() -> None:
@@ -126,7 +223,7 @@ def test_notebooks_show_the_statement_escaped() -> None:
 def test_a_table_keeps_its_columns_whatever_names_hold() -> None:
     found = replace(found_cohort(), cell_names=("a\tb\nc",) * len(CELLS))
     lines = found.to_tsv().splitlines()
-    assert {line.count("\t") for line in lines} == {8}
+    assert {line.count("\t") for line in lines} == {16}  # and three of each class
 
 
 def test_an_accuracy_on_other_data_is_told_as_that() -> None:

@@ -123,7 +123,8 @@ def test_any_method_can_be_the_search() -> None:
 def test_scan_takes_the_least_change_in_standard_deviations() -> None:
     data = cohort()
     oracle = by_density(data)
-    result = explain(data.graphs[0], oracle, Scan(), nodes=NODES, background=data.graphs)
+    scan = Scan(in_range="ignore", balance="off")
+    result = explain(data.graphs[0], oracle, scan, nodes=NODES, background=data.graphs)
     assert result.found
     assert {CELLS.number(CELLS.cell(u, v)) for u, v in result.added} == {XY}
     assert result.as_read is not None
@@ -176,11 +177,44 @@ def test_a_cohort_that_cannot_be_is_refused(data: Dataset, settings: Any, said: 
         {"max_cells": 0},
         {"method": "scann"},
         {"seed": -1},
+        {"in_range": "maybe"},
+        {"balance": "always"},
+        {"in_range": "require", "method": "tri"},
+        {"balance": "on", "constraints": {"only": "add"}},
     ],
 )
 def test_settings_are_checked(settings: Any) -> None:
     with pytest.raises(DenseflipError, match=next(iter(settings))):
         CohortSettings(**settings)
+
+
+def test_wrong_answers_are_not_explained_under_permuted_labels() -> None:
+    data = cohort()
+    settings = check_cohort(data, CohortSettings())
+    found = run_labelling(data, settings, by_density, 1)
+    wrong = [patient for patient in found.patients if not patient.right]
+    assert len(wrong) == found.explained - found.right > 0
+    assert all(patient.questions == 1 and not patient.changes for patient in wrong)
+
+
+def test_stability_is_that_of_classifiers_trained_again() -> None:
+    data = cohort()
+    found = run_labelling(data, check_cohort(data, CohortSettings(patients=4)), by_density, 0)
+    for patient in found.patients:
+        assert patient.stability is not None
+        assert patient.stability.refits == 20
+    assert found.stability == pytest.approx(
+        np.mean([p.stability.share for p in found.patients if p.told and p.stability])
+    )
+    fixed = run_labelling(data, check_cohort(data, CohortSettings(patients=4)), Watching(), 0)
+    assert fixed.stability is None  # what it trains cannot be trained again
+    assert all(patient.stability is None for patient in fixed.patients)
+
+
+def test_another_range_is_another_setting() -> None:
+    plain, asked = CohortSettings(), CohortSettings(in_range="require", balance=True)
+    assert asked.balance == "on"
+    assert CohortSettings.from_dict(asked.to_dict()) == asked != plain
 
 
 def test_folds_follow_the_smallest_class() -> None:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from denseflip.cohort.settings import CohortSettings, check_cohort
-from denseflip.cohort.shared import HalfChange, SharedChange, find_shared
+from denseflip.cohort.shared import HalfChange, SharedChange
+from denseflip.cohort.shared_search import find_shared
 from denseflip.counterfactual import wilson_interval
 from groups import CELLS, XY, by_density, cohort
 

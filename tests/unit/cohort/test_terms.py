@@ -19,7 +19,7 @@ from denseflip.cohort.settings import (
     held_by,
     terms_of,
 )
-from denseflip.cohort.shared import find_shared
+from denseflip.cohort.shared_search import find_shared
 from denseflip.errors import DenseflipError
 from groups import CELLS, CHANCE, GOOD, XY, by_density, cohort, found_cohort
 

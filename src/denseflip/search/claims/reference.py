@@ -15,11 +15,15 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from denseflip.counterfactual import Counterfactual
 from denseflip.graph import Edits, Graph
 from denseflip.graph.pairs import are_among
+from denseflip.oracles.background import Background
+from denseflip.oracles.base_session import BaseSession
 from denseflip.search.claims.claim import Amount, Amounts, Claim, Place, net
 from denseflip.search.claims.places import Places
-from denseflip.search.claims.redraw import Redraw
+from denseflip.search.claims.redraw import Redraw, Sides, redraw_of
+from denseflip.search.constraints.bound_constraints import BoundConstraints
 from denseflip.serialise import Serialisable
 
 FEWEST = 3  # graphs from which an interval is computed
@@ -422,6 +426,35 @@ def counted_anew(claim: Claim, edits: Edits, places: Places) -> Amounts:
         Amount(place, int(added[v]), int(removed[v]))
         for v, place in zip(at, claim.places, strict=True)
     )
+
+
+def limits_of(
+    result: Counterfactual,
+    claim: Claim,
+    background: Background,
+    session: BaseSession,
+    bound: BoundConstraints | None = None,
+) -> Limits | None:
+    """The amounts that real graphs allow in the places of a claim; None if they are unknown.
+
+    Parameters
+    ----------
+    result, claim : the result, and the claim about it.
+    background, session : the data set, and the session with the classifier that labels it.
+    bound : the constraints of the search.
+    """
+    if claim.language == "pairs":
+        return None
+    by_truth = result.by_true_labels
+    labels = background.true_labels(session) if by_truth else background.labels(session)
+    sides = Sides.of_background(background, session, result.label_before, claim.label)
+    graphs = background.graphs
+    same = [g for g, label in zip(graphs, labels, strict=True) if label == result.label_before]
+    group = [g for g, label in zip(graphs, labels, strict=True) if label == claim.label]
+    if not group:
+        return None
+    redraw = redraw_of(result, claim, sides, bound)
+    return Limits(Reference(redraw.places, same, group), redraw)
 
 
 def _sorted_ints(values: Floats) -> tuple[int, ...]:

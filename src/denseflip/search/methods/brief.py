@@ -179,13 +179,13 @@ class Brief(Conversation):
                 if attempt.in_range and not reference.is_known:
                     continue
                 balanced = attempt.balance == "on" or (
-                    attempt.balance == "auto" and _keeps_edges(one_class, reference)
+                    attempt.balance == "auto" and keeps_edges(one_class, reference)
                 )
                 total = not (attempt.in_range and one_class.one_way and reference.keeps_edges)
                 if not total and self.in_range == "require":
                     problem.note(_ONE_WAY)
                     continue
-                if attempt.unbalanced_only and not _keeps_edges(one_class, reference):
+                if attempt.unbalanced_only and not keeps_edges(one_class, reference):
                     continue  # the same search as before
                 probe = Probe(one_class, session)
                 kind: Any = ClaimSearch
@@ -347,7 +347,7 @@ def _known_group(problem: Problem) -> bool:
     return any(n >= FEWEST for n in counts.values())
 
 
-def _keeps_edges(problem: Problem, reference: Reference) -> bool:
+def keeps_edges(problem: Problem, reference: Reference) -> bool:
     """Whether the number of edges has to be kept by default."""
     return reference.is_known and reference.keeps_edges and not problem.one_way
 
