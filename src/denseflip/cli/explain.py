@@ -136,7 +136,7 @@ def explain(
     input : What module:function takes: adjacency (NumPy array), networkx, sparse or graph; auto
         detects it.
     batch : module:function takes a list of graphs at once.
-    nodes : Node table (CSV: name, regions …, x, y, z).
+    nodes : Node table (name, regions …, x, y, z), or an atlas: aal, dosenbach, power, seitzman.
     background : For a graph file: the data set that it belongs to.
     percentile : For a weighted matrix: keep pairs at or above this percentile, e.g. 90.
     threshold : For a weighted matrix: keep pairs at or above this value.
@@ -169,9 +169,9 @@ def explain(
 
     from denseflip.checks import check_new_folder
     from denseflip.classifiers.evaluation import read_evaluation
+    from denseflip.datasets.atlas import read_nodes
     from denseflip.errors import InvalidParameterError
     from denseflip.experiments.table import Table
-    from denseflip.graph import Nodes
     from denseflip.search.methods.registry import method_for
     from denseflip.workflow.explain_and_describe import (
         check_request,
@@ -206,7 +206,7 @@ def explain(
         if oracle is None:
             say_default(dataset, dataset.name)
         if nodes is not None:
-            dataset = replace(dataset, nodes=Nodes.read_csv(nodes))
+            dataset = replace(dataset, nodes=read_nodes(nodes)[0])
         explain_graphs(
             dataset,
             choose_ids(dataset, ids or (), every=every, classes=classes or ()),

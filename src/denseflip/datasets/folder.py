@@ -15,26 +15,34 @@ from pathlib import Path
 from typing import NamedTuple
 
 from denseflip.checks import visible
-from denseflip.datasets.atlas import find_dseg, read_nodes, with_regions
+from denseflip.datasets.atlas import atlas_hint, find_dseg, read_nodes, with_regions
 from denseflip.datasets.base import Card, Dataset
 from denseflip.datasets.connectome import MEASURES, Keep, upper_triangles
 from denseflip.datasets.export import find_exported
 from denseflip.datasets.find_files import find_graphs, people_table
-from denseflip.datasets.import_job import FolderImporter, Import, ReadOptions
+from denseflip.datasets.import_job import INCOMPLETE, FolderImporter, Import, ReadOptions
 from denseflip.datasets.importers import folder_importer, kinds, read_files
 from denseflip.datasets.labels import (
     Labels,
     choose_classes,
     class_order,
+    join_spellings,
     match_ids,
     read_labels,
 )
 from denseflip.datasets.matrix_files import check_sizes, graphs_of_tables
 from denseflip.datasets.subjects import subject_table
-from denseflip.errors import DatasetError, UnknownNameError, counted, shown
+from denseflip.errors import (
+    DatasetError,
+    InvalidParameterError,
+    UnknownNameError,
+    counted,
+    shown,
+)
 from denseflip.graph import Graph, Nodes
 
 _MATCHES = ("name", "position")
+FOLDER = "folder"  # the column of the subject table with the sub-folder of each file
 
 
 def import_folder(
@@ -50,6 +58,9 @@ def import_folder(
     variable: str | None = None,
     id_column: str | None = None,
     label_column: str | None = None,
+    name_column: str | None = None,
+    region_columns: Sequence[str] | None = None,
+    number_names: bool = False,
     weights: bool = False,
     files: str | None = None,
     id_pattern: str | None = None,
@@ -59,6 +70,8 @@ def import_folder(
     axis: str | None = None,
     ignore_weights: bool = False,
     allow_single: bool = False,
+    drop_nodes: bool = False,
+    drop_subjects: Sequence[str] | str = (),
     on_file: Callable[[str], None] | None = None,
     on_total: Callable[[int], None] | None = None,
 ) -> Dataset:
@@ -66,18 +79,20 @@ def import_folder(
 
     Parameters
     ----------
-    folder : one file per graph, in the folder or in one sub-folder per class; the output folder of
+    folder : one file per graph, in the folder, in one sub-folder per class or, with ``labels``, in
+        any sub-folders (sites); the output folder of
         XCP-D, QSIRecon, CONN and others (`denseflip.datasets.layouts`); a folder in the TU format;
         one file that holds a stack of matrices; or a folder that `export_dataset` wrote (its
         labels, nodes, classes and card are used unless others are given).
-    labels : a table with a row per graph (its id is the file name, with or without ending, or
-        BIDS' ``sub-…``), or a mapping. Its other columns (age, site …) become the data set's
+    labels : a table with a row per graph (CSV, TSV or Excel; its id is the file name, with or
+        without ending and folder, or BIDS' ``sub-…``), or a mapping. Its other columns (age, site …) become the data set's
         subject table. By default: sub-folders, ``participants.tsv`` or ABIDE's phenotypes in the
         folder, or the labels of a TU folder or a stack.
-    nodes : a node table (`Nodes`, a CSV file with the column ``name`` and any of x, y, z and region
-        columns, or a BIDS ``dseg.tsv``). File headers are matched to it by name. By default: the
-        names in the files, with regions from a ``dseg.tsv`` below the folder, or from Schaefer's
-        names.
+    nodes : a node table (`Nodes`, or a CSV, TSV or Excel file with the column ``name`` and any of x,
+        y, z and region columns, such as a BIDS ``dseg.tsv``), or the name of an atlas
+        (`denseflip.datasets.atlas.ATLASES`). File headers are matched to it by name or by code. By
+        default: the names in the files, with regions from a ``dseg.tsv`` below the folder, or from
+        the names of Schaefer's and other atlases.
     kind : what the files hold; ``auto`` detects it.
     measure : how time series become matrices: ``pearson``, ``partial``, ``tangent``.
     keep : which pairs of a weighted matrix become edges; default: percentile 90. A 0/1 matrix is
@@ -87,6 +102,8 @@ def import_folder(
     name : name of the data set; default: the folder's.
     variable : the array to read from .npz and .mat files that hold several.
     id_column, label_column : columns of the labels file.
+    name_column, region_columns, number_names : columns of the node table and how equal names are
+        treated, as in `Nodes.read_csv`. ``number_names`` also applies to the headers of files.
     weights : whether to keep the matrices with the graphs, for classifiers that use weights.
     files : a pattern such as ``*task-rest*`` that file names must match.
     id_pattern : a regular expression that finds the id in a file name (its first group).
@@ -97,6 +114,9 @@ def import_folder(
     axis : for a stack, which axis counts the subjects, ``"first"`` or ``"last"``.
     ignore_weights : whether to use every edge that a GraphML file lists, whatever its weight.
     allow_single : whether a class may have only one graph.
+    drop_nodes : leave out of all graphs the nodes that have no data in some file.
+    drop_subjects : ids of subjects to leave out, as a list or separated by commas;
+        ``"incomplete"`` leaves out those without data for some node.
     on_file : called with each file name, for a progress bar.
     on_total : called with the number of files before the first is read.
 
@@ -132,8 +152,22 @@ def import_folder(
     if exported:
         labels = exported.labels if labels is None else labels
         nodes = exported.nodes if nodes is None else nodes
-    table = nodes if isinstance(nodes, Nodes) or nodes is None else read_nodes(nodes)
-    options = ReadOptions(table, None, keep, measure, variable, match, ignore_weights, axis)
+    table, told = _given_nodes(nodes, name_column, region_columns, number_names)
+    unwanted = [drop_subjects] if isinstance(drop_subjects, str) else list(drop_subjects)
+    unwanted = [x.strip() for text in unwanted for x in text.split(",") if x.strip()]
+    options = ReadOptions(
+        table,
+        None,
+        keep,
+        measure,
+        variable,
+        match,
+        ignore_weights,
+        axis,
+        number_names=number_names,
+        drop_nodes=drop_nodes,
+        drop_incomplete=INCOMPLETE in unwanted,
+    )
     job = Import(
         exported.graphs if exported else source,
         kind,
@@ -141,6 +175,8 @@ def import_folder(
         on_file or (lambda _: None),
         on_total or (lambda _: None),
         keep_weights=weights,
+        notes=told,
+        unwanted=[x for x in unwanted if x != INCOMPLETE],
     )
     asked = _Asked(id_column, label_column, skip_unmatched, na)
     single = allow_single or exported is not None
@@ -160,6 +196,8 @@ def import_folder(
             given, paths = _labelled(job, labels, found.paths, asked)
         else:
             given, paths = found.classes, found.paths
+        if found.folders:
+            job.subjects = {k: {FOLDER: d, **job.subjects.get(k, {})} for k, d in found.folders.items()}
         given, order = _chosen(job, given, classes)
         _check_counts(job, given, single)
         graphs = read_files(job, {key: p for key, p in paths.items() if key in given})
@@ -168,16 +206,22 @@ def import_folder(
         msg = f"{source}: no weights to keep (weights=True): {job.kind} files have none."
         raise DatasetError(msg, parameter="weights")
     _raise_problems(job)
+    given = {key: c for key, c in given.items() if key in graphs}
+    _check_counts(job, given, single)
     if exported and classes is None and set(exported.class_names) == set(given.values()):
         order = exported.class_names
     named = order or class_order(given.values())
+    final = _nodes(job, given=table is not None)
+    size = next(iter(graphs.values())).n_nodes
+    if exported is None and (hint := atlas_hint(final, size)):
+        job.notes.append(hint)
     card = (exported and exported.card) or _card(job, source, len(graphs))
     data = Dataset(
         name=name or (source.stem if source.is_file() else source.resolve().name),
         graphs=tuple(graphs.values()),
         labels=tuple(named.index(given[key]) for key in graphs),
         class_names=named,
-        nodes=_nodes(job, given=table is not None),
+        nodes=final,
         ids=tuple(graphs),
         card=card,
         attributes=exported.attributes if exported else {"import": job.report()},
@@ -256,6 +300,7 @@ class _Asked(NamedTuple):
                 f"Ids are read from the column {found.columns[0]!r} of {Path(labels).name}, "
                 f"classes from the column {found.columns[1]!r}."
             )
+        job.notes += found.notes
         return found
 
     def report(self, job: Import, what: str, why: str, listed: Sequence[str]) -> None:
@@ -305,6 +350,13 @@ def _chosen(
     job: Import, given: Mapping[str, str], classes: Sequence[str] | None
 ) -> tuple[dict[str, str], tuple[str, ...] | None]:
     """The graphs of the requested classes, and the order of the classes."""
+    given, notes = join_spellings(given, classes)
+    job.notes += notes
+    unknown = [x for x in job.unwanted if x not in given]
+    if unknown:
+        raise UnknownNameError("subject", unknown[0], given, parameter="drop_subjects")
+    job.leave_out("as requested", job.unwanted)
+    given = {key: c for key, c in given.items() if key not in set(job.unwanted)}
     kept, order, others = choose_classes(given, classes)
     job.leave_out("of classes that were not requested", others)
     return kept, order
@@ -404,6 +456,27 @@ def _by_order(
 # ---- node table and card ----------------------------------------------------------------
 
 
+def _given_nodes(
+    nodes: str | Path | Nodes | None,
+    name_column: str | None,
+    region_columns: Sequence[str] | None,
+    number_names: bool,
+) -> tuple[Nodes | None, list[str]]:
+    """The node table that was given, and sentences about how it was read."""
+    if isinstance(nodes, (str, Path)):
+        return read_nodes(
+            nodes,
+            name_column=name_column,
+            region_columns=region_columns,
+            number_names=number_names,
+        )
+    for name, value in (("name_column", name_column), ("region_columns", region_columns)):
+        if value:
+            msg = f"{name} applies to the file of a node table. Give that file (nodes)."
+            raise InvalidParameterError(msg, parameter="nodes")
+    return nodes, []
+
+
 def _nodes(job: Import, *, given: bool) -> Nodes:
     """The node table: as given, else the names in the files with the regions that were found."""
     nodes = job.options.nodes
@@ -414,7 +487,7 @@ def _nodes(job: Import, *, given: bool) -> Nodes:
     if path is None:
         return with_regions(nodes)
     job.notes.append(f"Regions are read from {path.name}.")
-    table = read_nodes(path).ordered(nodes.names)
+    table = read_nodes(path)[0].ordered(nodes.names)
     return table if nodes.coordinates is None else replace(table, coordinates=nodes.coordinates)
 
 
