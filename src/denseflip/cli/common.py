@@ -97,6 +97,7 @@ _VALUES = {
     "ids": "after the data set's name (`denseflip data show DATASET --ids` lists them)",
     "axis": "first|last",
     "classes": "A,B",
+    "drop_subjects": "ID,ID or incomplete",
     "files": "PATTERN",
     "id_column": "NAME",
     "id_pattern": "REGEX",
@@ -104,9 +105,11 @@ _VALUES = {
     "label_column": "NAME",
     "labels": "FILE",
     "match": "position",
+    "name_column": "NAME",
     "nodes": "nodes.csv",
     "oracle": "module:function or FILE",
     "percentile": "90",
+    "region_columns": "A,B",
     "variable": "NAME",
 }
 

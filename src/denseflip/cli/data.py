@@ -153,7 +153,7 @@ def find_graph(
     source: str,
     graph_id: str | None,
     *,
-    nodes: Path | None = None,
+    nodes: str | None = None,
     background: str | None = None,
     **weighted: Any,
 ) -> Subject:
@@ -203,7 +203,7 @@ class _Bar:
 def import_(
     folder: Path,
     labels: Path | None = None,
-    nodes: Path | None = None,
+    nodes: str | None = None,
     out: Path | None = None,
     kind: str = "auto",
     measure: str = "pearson",
@@ -215,6 +215,9 @@ def import_(
     variable: str | None = None,
     id_column: str | None = None,
     label_column: str | None = None,
+    name_column: str | None = None,
+    region_columns: str | None = None,
+    number_names: bool = False,
     weights: bool = False,
     files: str | None = None,
     id_pattern: str | None = None,
@@ -224,6 +227,8 @@ def import_(
     axis: str | None = None,
     ignore_weights: bool = False,
     allow_single: bool = False,
+    drop_nodes: bool = False,
+    drop_subjects: str | None = None,
     force: bool = False,
 ) -> None:
     """Import your own data set from matrices, time series, edge lists or GraphML files.
@@ -233,13 +238,14 @@ def import_(
 
     Arguments
     ---------
-    folder : A folder with one file per graph, one folder per class, the output of XCP-D, QSIRecon,
-        CONN and others, the TU format, or an export; or a file with a stack of matrices.
+    folder : A folder with one file per graph, one folder per class or (with --labels) per site, the
+        output of XCP-D, QSIRecon, CONN and others, the TU format, or an export; or a file with a
+        stack of matrices.
 
     Labels
     ------
-    labels : Table with one row per graph: id,label, or a BIDS participants.tsv. Default: the
-        sub-folders, or a participants.tsv in the folder.
+    labels : Table with one row per graph (CSV, TSV, Excel): id,label, or a BIDS participants.tsv.
+        Default: the sub-folders, or a participants.tsv in the folder.
     classes : Comma-separated class names in order; the first is class 0. Other classes are left
         out. 1=autism names class 1 autism.
     id_column : Id column of the labels file.
@@ -248,10 +254,18 @@ def import_(
     skip_unmatched : Leave out files without a label, labels without a file, and missing classes.
     na : Comma-separated codes of a missing class. Default: n/a, na, nan, null.
     allow_single : Allow a class with a single graph.
+    drop_subjects : Comma-separated ids of subjects to leave out, or incomplete: those without data
+        for some node.
 
     Files and nodes
     ---------------
-    nodes : Node table (name, regions, and x, y, z if known), or a dseg.tsv.
+    nodes : Node table (name, regions, and x, y, z if known), a dseg.tsv, or an atlas: aal,
+        dosenbach, power, seitzman.
+    name_column : Column of the node table with the names.
+    region_columns : Comma-separated columns of the node table that are regions; the first is the
+        default.
+    number_names : Number nodes with equal names.
+    drop_nodes : Leave out of all graphs the nodes that have no data in some file.
     kind : Kind of the files: auto, matrix, timeseries, edges, graphml, tu, stack, xcpd,
         xcpd-timeseries, cifti, cifti-timeseries, qsirecon, conn, conn-group, abide.
     variable : Array to read from .npz and .mat files with several arrays.
@@ -300,6 +314,9 @@ def import_(
             variable=variable,
             id_column=id_column,
             label_column=label_column,
+            name_column=name_column,
+            region_columns=None if region_columns is None else region_columns.split(","),
+            number_names=number_names,
             weights=weights,
             files=files,
             id_pattern=id_pattern,
@@ -309,6 +326,8 @@ def import_(
             axis=axis,
             ignore_weights=ignore_weights,
             allow_single=allow_single,
+            drop_nodes=drop_nodes,
+            drop_subjects=drop_subjects or (),
             on_total=lambda total: bars.update(task, total=total),
             on_file=lambda file: bars.update(task, description=file, advance=1),
         )

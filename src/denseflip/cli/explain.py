@@ -82,7 +82,7 @@ def explain(
     oracle: str | None = None,
     input: str = "auto",
     batch: bool = False,
-    nodes: Path | None = None,
+    nodes: str | None = None,
     background: str | None = None,
     percentile: float | None = None,
     threshold: float | None = None,

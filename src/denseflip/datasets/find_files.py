@@ -221,8 +221,8 @@ def _plain_files(
         people = [d for d in inner if _BIDS.fullmatch(d.name)]
         if (len(inner) > 1 and not labelled) or (people and people == inner):
             found = [p for d in inner for p in of(d)]
-        elif labelled:
-            found = [p for d in _folders(job.folder) for p in of(d)]
+        elif labelled and (found := [p for d in _folders(job.folder) for p in of(d)]):
+            job.notes.append("The folder itself has no graph files; its sub-folders are read.")
     if not found:
         msg = (
             f"{job.folder}: no graph files found. Supported endings: "
@@ -255,7 +255,7 @@ def _sites(job: Import, paths: Sequence[Path]) -> list[str] | None:
     names = [x[0] for x in parts]
     counts = Counter(names)
     if len(counts) < 2 or len(counts) == len(names):
-        return None
+        return None  # one folder, or one per subject
     some = ", ".join(f"{name} ({n})" for name, n in list(counts.items())[:20])
     more = f" and {len(counts) - 20} more" if len(counts) > 20 else ""
     job.notes.append(f"Files are read from the sub-folders {some}{more}.")

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from denseflip.checks import visible
 from denseflip.datasets.atlas import atlas_hint, find_dseg, read_nodes, with_regions
@@ -22,14 +21,8 @@ from denseflip.datasets.export import find_exported
 from denseflip.datasets.find_files import find_graphs, people_table
 from denseflip.datasets.import_job import INCOMPLETE, FolderImporter, Import, ReadOptions
 from denseflip.datasets.importers import folder_importer, kinds, read_files
-from denseflip.datasets.labels import (
-    Labels,
-    choose_classes,
-    class_order,
-    join_spellings,
-    match_ids,
-    read_labels,
-)
+from denseflip.datasets.labels import choose_classes, class_order, join_spellings
+from denseflip.datasets.match_labels import LabelOptions, by_order, labelled
 from denseflip.datasets.matrix_files import check_sizes, graphs_of_tables
 from denseflip.datasets.subjects import subject_table
 from denseflip.errors import (
@@ -85,11 +78,11 @@ def import_folder(
         one file that holds a stack of matrices; or a folder that `export_dataset` wrote (its
         labels, nodes, classes and card are used unless others are given).
     labels : a table with a row per graph (CSV, TSV or Excel; its id is the file name, with or
-        without ending and folder, or BIDS' ``sub-…``), or a mapping. Its other columns (age, site …) become the data set's
-        subject table. By default: sub-folders, ``participants.tsv`` or ABIDE's phenotypes in the
-        folder, or the labels of a TU folder or a stack.
-    nodes : a node table (`Nodes`, or a CSV, TSV or Excel file with the column ``name`` and any of x,
-        y, z and region columns, such as a BIDS ``dseg.tsv``), or the name of an atlas
+        without ending and folder, or BIDS' ``sub-…``), or a mapping. Its other columns (age, site
+        …) become the data set's subject table. By default: sub-folders, ``participants.tsv`` or
+        ABIDE's phenotypes in the folder, or the labels of a TU folder or a stack.
+    nodes : a node table (`Nodes`, or a CSV, TSV or Excel file with the column ``name`` and any of
+        x, y, z and region columns, such as a BIDS ``dseg.tsv``), or the name of an atlas
         (`denseflip.datasets.atlas.ATLASES`). File headers are matched to it by name or by code. By
         default: the names in the files, with regions from a ``dseg.tsv`` below the folder, or from
         the names of Schaefer's and other atlases.
@@ -178,7 +171,7 @@ def import_folder(
         notes=told,
         unwanted=[x for x in unwanted if x != INCOMPLETE],
     )
-    asked = _Asked(id_column, label_column, skip_unmatched, na)
+    asked = LabelOptions(id_column, label_column, skip_unmatched, na)
     single = allow_single or exported is not None
     if whole is not None:
         graphs, given, order = _read_whole(job, whole, labels, asked, classes, single)
@@ -193,11 +186,12 @@ def import_folder(
             stems=exported is not None,
         )
         if found.classes is None:
-            given, paths = _labelled(job, labels, found.paths, asked)
+            given, paths = labelled(job, labels, found.paths, asked)
         else:
             given, paths = found.classes, found.paths
         if found.folders:
-            job.subjects = {k: {FOLDER: d, **job.subjects.get(k, {})} for k, d in found.folders.items()}
+            rows = job.subjects
+            job.subjects = {k: {FOLDER: d, **rows.get(k, {})} for k, d in found.folders.items()}
         given, order = _chosen(job, given, classes)
         _check_counts(job, given, single)
         graphs = read_files(job, {key: p for key, p in paths.items() if key in given})
@@ -261,89 +255,7 @@ def import_report(dataset: Dataset) -> list[str]:
     return lines
 
 
-# ---- labels -----------------------------------------------------------------------------
-
-
-class _Asked(NamedTuple):
-    """The options for the labels."""
-
-    id_column: str | None
-    label_column: str | None
-    skip_unmatched: bool
-    na: Sequence[str] | None
-
-    def read(
-        self, job: Import, labels: str | Path | Mapping[str, str] | None, ids: Sequence[str]
-    ) -> Labels:
-        """The labels that were given, or those in the folder."""
-        if labels is None:
-            labels = people_table(job.folder) if job.folder.is_dir() else None
-            if labels is None:
-                msg = (
-                    f"{job.folder}: labels are missing. Pass a labels file, a table with a row per "
-                    "graph: id,label (such as BIDS' participants.tsv); or sort the files into one "
-                    "sub-folder per class."
-                )
-                raise DatasetError(msg, parameter="labels")
-            job.notes.append(f"Classes are read from {labels.name} in the folder.")
-        if isinstance(labels, Mapping):
-            return Labels({str(k): str(v) for k, v in labels.items()})
-        found = read_labels(
-            labels,
-            ids=ids,
-            id_column=self.id_column,
-            label_column=self.label_column,
-            na=self.na,
-        )
-        if found.columns is not None:
-            job.notes.append(
-                f"Ids are read from the column {found.columns[0]!r} of {Path(labels).name}, "
-                f"classes from the column {found.columns[1]!r}."
-            )
-        job.notes += found.notes
-        return found
-
-    def report(self, job: Import, what: str, why: str, listed: Sequence[str]) -> None:
-        """Leave these out, or make them a problem."""
-        if listed and self.skip_unmatched:
-            job.leave_out(why, listed)
-        elif listed:
-            job.problem(f"{what} ({len(listed)}): {', '.join(listed)}.", "skip_unmatched")
-
-    def report_missing(self, job: Import, missing: Mapping[str, str]) -> None:
-        """The same for graphs whose class is missing."""
-        words = ", ".join(sorted(set(missing.values())))
-        what = f"Graphs whose class is missing ({words!r} is not a class)"
-        self.report(job, what, f"their class is missing ({words})", list(missing))
-
-
-def _labelled(
-    job: Import,
-    labels: str | Path | Mapping[str, str] | None,
-    paths: Mapping[str, Path],
-    asked: _Asked,
-) -> tuple[dict[str, str], dict[str, Path]]:
-    """The class of every file that has one; the rest is a problem, or is left out."""
-    found = asked.read(job, labels, [*paths, *(p.name for p in paths.values())])
-    job.problems.extend(found.problems)
-    match = match_ids([*found.classes, *found.missing], paths)
-    given = {match[x]: c for x, c in found.classes.items() if x in match}
-    job.subjects = {match[x]: row for x, row in found.others.items() if x in match}
-    gone = {match[x]: word for x, word in found.missing.items() if x in match}
-    lone = [x for x in found.classes if x not in match]
-    bare = [p.name for key, p in paths.items() if key not in given and key not in gone]
-    if not match and (found.classes or found.missing):
-        first = [*found.classes, *found.missing][:3]
-        msg = (
-            f"{job.folder}: no label matches a file. The ids of the labels are {', '.join(first)} …"
-            f", those of the graphs {', '.join(list(paths)[:3])} …. Set how the id is found in a "
-            "file name (id_pattern), or which column holds it (id_column)."
-        )
-        raise DatasetError(msg, parameter=("id_pattern", "id_column"))
-    asked.report(job, "Labels without a graph file", "labels without a graph file", lone)
-    asked.report(job, "Graph files without a label", "graph files without a label", bare)
-    asked.report_missing(job, gone)
-    return given, dict(paths)
+# ---- classes ----------------------------------------------------------------------------
 
 
 def _chosen(
@@ -398,7 +310,7 @@ def _read_whole(
     job: Import,
     importer: FolderImporter,
     labels: str | Path | Mapping[str, str] | None,
-    asked: _Asked,
+    asked: LabelOptions,
     classes: Sequence[str] | None,
     single: bool,
 ) -> tuple[dict[str, Graph], dict[str, str], tuple[str, ...] | None]:
@@ -409,9 +321,9 @@ def _read_whole(
     if labels is None and whole.labels is not None:
         given = dict(zip(ids, whole.labels, strict=True))
     elif whole.by_order:
-        ids, given = _by_order(job, labels, asked, ids, known=whole.ids is not None)
+        ids, given = by_order(job, labels, asked, ids, known=whole.ids is not None)
     else:
-        given, _ = _labelled(job, labels, {key: job.folder / key for key in ids}, asked)
+        given, _ = labelled(job, labels, {key: job.folder / key for key in ids}, asked)
     given, order = _chosen(job, given, classes)
     _check_counts(job, given, single)
     job.on_total(len(given))
@@ -422,35 +334,6 @@ def _read_whole(
     for key in tables:
         job.on_file(key)
     return graphs_of_tables(job, tables, {k: Path(k) for k in tables}), given, order
-
-
-def _by_order(
-    job: Import,
-    labels: str | Path | Mapping[str, str] | None,
-    asked: _Asked,
-    ids: Sequence[str],
-    *,
-    known: bool,
-) -> tuple[list[str], dict[str, str]]:
-    """The classes of graphs without names: by id if the table has any of them, else row by row."""
-    found = asked.read(job, labels, ids)
-    rows = [*found.classes, *found.missing]
-    if known and match_ids(rows, {key: Path(key) for key in ids}):
-        given, _ = _labelled(job, labels, {key: Path(key) for key in ids}, asked)
-        return list(ids), given
-    if isinstance(labels, Mapping) or found.problems:
-        job.problems.extend(found.problems)
-    listed = list(found.rows or found.classes)
-    if len(listed) != len(ids):
-        msg = (
-            f"{job.folder.name}: {len(ids)} graphs, but the labels have {len(listed)} rows. The "
-            "graphs of a stack have no names, so the labels must have one row per graph, in order."
-        )
-        raise DatasetError(msg, parameter="labels")
-    job.notes.append("The rows of the labels are matched to the graphs by their order.")
-    job.subjects = dict(found.others)
-    asked.report_missing(job, found.missing)
-    return listed, dict(found.classes)
 
 
 # ---- node table and card ----------------------------------------------------------------

@@ -41,6 +41,7 @@ class Labels:
     rows : the ids of all rows that have one, in order.
     columns : the columns of ids and classes, if the file has a header.
     notes : sentences about how the file was read.
+    no_id : what rows without an id have in its place, and how many there are.
     """
 
     classes: dict[str, str]
@@ -50,6 +51,7 @@ class Labels:
     rows: tuple[str, ...] = ()
     columns: tuple[str, str] | None = None
     notes: tuple[str, ...] = ()
+    no_id: tuple[str, ...] = ()
 
 
 def read_labels(
@@ -62,7 +64,7 @@ def read_labels(
 ) -> Labels:
     """Read a CSV, TSV or Excel file with one row per graph.
 
-    A row whose id is missing (``no_filename`` in ABIDE's table) is left out, which a note says.
+    A row whose id is missing (``no_filename`` in ABIDE's table) is left out and listed.
 
     Parameters
     ----------
@@ -107,9 +109,6 @@ def read_labels(
     known_no = {x.lower() for x in known}
     without = [row for _, row in lines if len(row) > id_at and _no_id(row[id_at], known_no)]
     if without:
-        words = ", ".join(sorted({row[id_at] for row in without}))
-        rows_ = counted(len(without), "row", "rows")
-        notes.append(f"{rows_} of {source.name} without an id ({words}) left out.")
         lines = [x for x in lines if len(x[1]) <= id_at or not _no_id(x[1][id_at], known_no)]
     again = []
     coded = 0
@@ -141,7 +140,9 @@ def read_labels(
     head = rows[0] if has_header and len(rows[0]) > max(id_at, label_at) else None
     columns = None if head is None else (head[id_at], head[label_at])
     listed = tuple(row[id_at] for _, row in lines if len(row) > id_at and row[id_at])
-    return Labels(classes, tuple(problems), others, missing, listed, columns, tuple(notes))
+    words = Counter(row[id_at] for row in without)
+    no_id = tuple(f"{word} ({counted(n, 'row', 'rows')})" for word, n in words.items())
+    return Labels(classes, tuple(problems), others, missing, listed, columns, tuple(notes), no_id)
 
 
 def _no_id(text: str, ids: Collection[str]) -> bool:
@@ -257,8 +258,9 @@ def join_spellings(
     counts = Counter(given.values())
     alike: dict[object, list[str]] = {}
     for word in counts:
-        plain = " ".join(word.lower().split())
-        alike.setdefault(float(word) if is_number(word) else plain, []).append(word)
+        number = is_number(word) and not is_missing(word)
+        plain = float(word) if number else " ".join(word.lower().split())
+        alike.setdefault(plain, []).append(word)
     new = {}
     notes = []
     for words in alike.values():

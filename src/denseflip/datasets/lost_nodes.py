@@ -1,4 +1,4 @@
-"""Nodes without data in some files: leave out the nodes, or the subjects, as asked.
+"""Nodes without data in some files: leave out the nodes, or the subjects, as settled.
 
 A node that has no data in any file is left out of all graphs. If only some files lack a node, there
 are two ways, each with its cost, and the import asks which one to take.
@@ -63,23 +63,18 @@ def common_nodes(
     names = nodes.names if nodes is not None else tuple(map(str, range(n)))
     never = np.logical_and.reduce(list(lost.values()))
     partly = [k for k, x in lost.items() if (x & ~never).any()]
-    if partly and job.options.drop_incomplete:
-        kept_files = [k for k in lost if k not in set(partly)]
-        if len(kept_files) < 2:
-            job.problem(f"drop_subjects={INCOMPLETE!r} leaves {len(kept_files)} of {len(lost)} "
-                        f"graphs. {_costs(lost, never, partly)}", "drop_nodes")  # fmt: skip
-            return {}
+    settled = job.options.drop_nodes or not partly
+    if partly and job.options.drop_incomplete and len(partly) < len(lost) - 1:
+        settled = True
         listed = [f"{k} (lacks {_lacks(lost[k] & ~never)})" for k in partly]
         job.leave_out("subjects without data for some nodes, as requested", listed)
-        lost = {k: lost[k] for k in kept_files}
-    elif partly and not job.options.drop_nodes:
+        lost = {k: x for k, x in lost.items() if k not in set(partly)}
+    if not settled:
         job.problem(_costs(lost, never, partly), "drop_nodes", "drop_subjects")
-        return {}
     gone = np.logical_or.reduce(list(lost.values()))
     kept = np.flatnonzero(~gone)
-    if len(kept) < 2:
+    if settled and len(kept) < 2:
         job.problem(f"Only {len(kept)} of {n} nodes have data in every file.", "drop_subjects")
-        return {}
 
     def whole(key: str, path: Path) -> Matrix:
         matrix = values[key]
@@ -95,6 +90,8 @@ def common_nodes(
         return matrix[:, kept]
 
     out = job.attempt(whole, {k: paths[k] for k in lost})
+    if not settled or len(kept) < 2:
+        return {}
     if gone.any():
         why = f"nodes without data in some file; the {len(kept)} that all files have were kept"
         lacking = {i: [k for k in lost if lost[k][i]] for i in np.flatnonzero(gone).tolist()}

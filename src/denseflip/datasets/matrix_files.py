@@ -113,6 +113,8 @@ def match_tables(
     if options.match == "position" or not headed:
         if headed and options.nodes is not None:
             job.notes.append("Columns are read in the order of the node table, as requested.")
+        elif options.nodes is not None:
+            job.notes.append("The files name no nodes; columns are in the order of the node table.")
         return {k: replace(t, columns=None, rows=None) for k, t in tables.items()}
     if options.nodes is not None:
         names, what = options.nodes.names, "the node table"
@@ -172,9 +174,7 @@ def named_by(table: NumberTable, nodes: Nodes) -> NumberTable:
     return _renamed(table, lambda words: nodes.names_of(words)[0])
 
 
-def _renamed(
-    table: NumberTable, name: Callable[[tuple[str, ...]], tuple[str, ...]]
-) -> NumberTable:
+def _renamed(table: NumberTable, name: Callable[[tuple[str, ...]], tuple[str, ...]]) -> NumberTable:
     columns = None if table.columns is None else name(table.columns)
     rows = None if table.rows is None else name(table.rows)
     if columns == table.columns and rows == table.rows:

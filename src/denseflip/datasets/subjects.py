@@ -17,6 +17,7 @@ from denseflip.text_tables import is_missing
 Value = float | str | None
 Column = tuple[Value, ...]
 
+
 def column_of(values: Iterable[Any]) -> Column:
     """Values as a column: all numbers, or all texts; missing values become None.
 

@@ -31,8 +31,10 @@ _UNUSED = ("color", "colour", "mapping", "r", "g", "b", "a", "alpha")
 _INDEX = ("index", "", "unnamed: 0")
 _BACKGROUND = re.compile(r"(?i)background|unknown|clear label|outside|\?*|none")
 _AXIS = re.compile(
-    r"(?i)(?P<mni>mni)?[ ._-]?(?P<axis>[xyz])[ ._-]?(?P<after>mni)?(?:[ ._-]?(?:coord\w*|\(?mm\)?))?"
+    r"(?i)(?P<mni>mni)?[ ._-]?(?P<axis>[xyz])[ ._-]?(?P<after>mni)?"
+    r"(?:[ ._-]?(?:coord\w*|\(?mm\)?))?"
 )
+_COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 _WHOLE = re.compile(r"[-+]?\d+(?:\.0*)?")
 
 
@@ -145,9 +147,7 @@ def _drop_background(table: _Reading, lower: Sequence[str]) -> None:
     kept = [
         (i, row)
         for i, row in table.rows
-        if not (
-            row[at] in ("0", "0.0") and _BACKGROUND.fullmatch(row[where[0]]) is not None
-        )
+        if not (row[at] in ("0", "0.0") and _BACKGROUND.fullmatch(row[where[0]]) is not None)
     ]
     if kept and len(kept) < len(table.rows):
         table.rows = kept
@@ -268,7 +268,7 @@ def _sort_one(
         return
     if not head:
         return
-    if not known or head.lower() in _UNUSED or all(re.fullmatch(r"#[0-9a-fA-F]{6}", x) for x in known):
+    if not known or head.lower() in _UNUSED or all(map(_COLOUR.fullmatch, known)):
         return
     if different == len(values) and len(values) > 1:
         if whole or not _are_numbers(known):
