@@ -357,8 +357,9 @@ def job_file(
     name: Annotated[str, Path(max_length=40)],
     answer: Annotated[int | None, Query(ge=0, le=1000)] = None,
 ) -> Response:
-    """A file to download: report.html, result.json, edits.csv, reference.svg, brain.node,
-    brain.edge; of many graphs index.html, explanations.csv, edits.csv, result.json; of a cohort
+    """A file to download: report.html, result.json, edits.csv, regions.csv, reference.csv,
+    reference.svg, brain.node, brain.edge; of many graphs index.html, result.json,
+    explanations.csv, edits.csv, regions.csv, reference.csv; of a cohort
     cohort.html, cohort.tsv, result.json.
     """
     job = _job(request, id)
